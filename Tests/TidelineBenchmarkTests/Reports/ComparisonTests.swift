@@ -195,7 +195,7 @@ struct ComparisonTests {
         #expect(MarkdownCheck.unevenRows(comparison.markdownText()) == [])
         #expect(comparison.markdownText().contains("100.0 % more time"))
         #expect(HTMLCheck.problems(comparison.htmlText()) == [])
-        #expect(comparison.htmlText().contains("<td class=\"bad\">slower</td>"))
+        #expect(comparison.htmlText().contains("<td><span class=\"bad\">slower</span></td>"))
         let page = BenchmarkHTMLReport().text(of: new, beside: comparison)
         #expect(page.contains("Compared with the old results"))
         #expect(HTMLCheck.problems(page) == [])

@@ -74,7 +74,7 @@ struct FileFormTests {
         #expect(text.contains("## 10,000 rows"))
         #expect(text.contains("### Writing"))
         #expect(text.contains("| --- | --- | ---: |"))
-        #expect(text.contains(#/\| upsert of rows that exist \| row \| [^|]* \| \*\*[0-9.]+ µs, [^|]*±[^|]*×C\*\* \|/#))
+        #expect(text.contains(#/\| upsert of rows that exist \| row \| [^|]* \| \*\*[0-9.]+ µs\*\*, [^|]*±[^|]*×C \|/#))
         #expect(text.contains("- wrong answer: leveldb: 999 rows found"))
         let hostile = BenchmarkMarkdownReport().text(of: SampleReport.hostile)
         #expect(MarkdownCheck.unevenRows(hostile) == [])

@@ -111,7 +111,7 @@ struct WriterTests {
             #expect(line.hasSuffix("|") && count == cells ?? count, "\(line)")
             cells = count
         }
-        #expect(text.contains("| UPS-001 | An insert stores the row | ✓ | ✓ |"))
+        #expect(text.contains("| `UPS-001` | An insert stores the row | ✓ | ✓ |"))
         #expect(
             text.contains(
                 "&lt;script>alert(1)&lt;/script>&amp;amp; \"it's\" \\]\\]> a\\|b \\`c\\` \\*d\\* next\\\\u\\{d\\}"))

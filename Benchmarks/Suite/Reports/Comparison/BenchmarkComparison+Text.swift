@@ -6,14 +6,7 @@ extension BenchmarkComparison {
     package func terminalText(width: Int = 100, style: TerminalStyle = TerminalStyle(isColored: false)) -> String {
         var parts = [warnings.map { style.open("warning: ") + Escape.line($0) }]
         let shown = entries.filter(\.isShown)
-        if !shown.isEmpty {
-            let rows = [Self.heading] + shown.map { $0.cells.map(Escape.line) }
-            let table = TextTable(rows: rows, numbers: [0, 3, 4, 5, 6])
-            parts.append(
-                table.lines { row, column, text in
-                    row == 0 ? style.strong(text) : column == 7 ? look(shown[row - 1], text, style) : text
-                })
-        }
+        if !shown.isEmpty { parts.append(Self.table(shown).lines(style)) }
         parts.append(
             summary.flatMap { $0.wrapped(to: width) }.map { hasRegression ? style.bad($0) : $0 }
                 + Self.explanation.wrapped(to: width).map(style.faint))
@@ -21,14 +14,28 @@ extension BenchmarkComparison {
     }
 
     /// Returns Markdown with all entries in one table.
-    package func markdownText() -> String {
-        var parts = ["## Comparison", summary.joined(separator: " ")]
-        if !warnings.isEmpty { parts.append(warnings.map { "- " + Escape.markdown($0) }.joined(separator: "\n")) }
-        if !entries.isEmpty {
-            parts.append(
-                MarkdownTable(heading: Self.heading, rows: entries.map(\.cells), numbers: [0, 3, 4, 5, 6]).text)
+    package func markdownText() -> String { [section].markdown(level: 2) }
+
+    /// Returns the comparison as a page.
+    package func htmlText() -> String {
+        Document("Benchmark, compared", body: [section], style: ChartStyle.text).html
+    }
+
+    /// The comparison as a section of a report.
+    var section: Block {
+        let summary = summary.map { Block.paragraph(RichText($0, hasRegression ? .bad : .good)) }
+        let table = entries.isEmpty ? [] : [Block.table(Self.table(entries))]
+        return .section(
+            "Compared with the old results",
+            summary + warnings.map { .warning($0) } + table + [.paragraph(RichText(Self.explanation))])
+    }
+
+    private static func table(_ entries: [Entry]) -> Table {
+        let rows = entries.map { entry in
+            let cells = entry.cells
+            return Table.Row(cells.dropLast().map { RichText($0) } + cells.suffix(1).map { RichText($0, entry.look) })
         }
-        return (parts + [Self.explanation]).joined(separator: "\n\n") + "\n"
+        return Table("Comparison", heading: heading, rows: rows, numbers: [0, 3, 4, 5, 6])
     }
 
     /// The meaning of the figures.
@@ -48,10 +55,6 @@ extension BenchmarkComparison {
     }
 
     static let heading = ["rows", "workload", "store", "old", "new", "change", "p", "verdict"]
-
-    private func look(_ entry: Entry, _ text: String, _ style: TerminalStyle) -> String {
-        entry.isRegression ? style.bad(text) : entry.verdict == .faster ? style.good(text) : style.open(text)
-    }
 }
 
 extension BenchmarkComparison.Entry {
@@ -83,6 +86,8 @@ extension BenchmarkComparison.Entry {
         let text = String(format: "%.1f %%", abs(change) * 100)
         return text == "0.0 %" ? "same time" : "\(text) \(change > 0 ? "more" : "less") time"
     }
+
+    fileprivate var look: RichText.Look { isRegression ? .bad : verdict == .faster ? .good : .open }
 
     /// Whether a terminal shows the entry.
     fileprivate var isShown: Bool {

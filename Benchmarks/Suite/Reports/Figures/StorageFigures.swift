@@ -1,3 +1,5 @@
+internal import TidelineSupport
+
 /// The disk and memory use of a subject with one number of rows.
 struct StorageFigures {
     /// The subject.
@@ -24,16 +26,18 @@ struct StorageFigures {
         upsert. Peak memory: the largest growth of the process in a workload.
         """
 
-    /// The cells of a table of all figures: rows, store, and the columns that have any values. `nil` if there are no figures.
-    static func table(of report: BenchmarkReport) -> (heading: [String], rows: [[String]])? {
+    /// A table of all figures: rows, store, and the columns that have any values. `nil` if there are no figures.
+    static func table(of report: BenchmarkReport) -> Table? {
         let all = all(of: report)
         let columns = columns.filter { column in all.contains { column.value($0) != nil } }
         guard !all.isEmpty else { return nil }
         let rows = all.map { figures in
-            [FigureFormat.count(figures.rows), figures.subject.name]
-                + columns.map { $0.value(figures).map(FigureFormat.bytes) ?? "–" }
+            let cells = columns.map { $0.value(figures).map(FigureFormat.bytes) ?? "–" }
+            return Table.Row(([FigureFormat.count(figures.rows), figures.subject.name] + cells).map { RichText($0) })
         }
-        return (["rows", "store"] + columns.map(\.title), rows)
+        return Table(
+            "Files and memory", heading: ["rows", "store"] + columns.map(\.title), rows: rows,
+            numbers: Set([0] + Array(2..<columns.count + 2)))
     }
 
     /// The figures of a report that have any value, by number of rows.

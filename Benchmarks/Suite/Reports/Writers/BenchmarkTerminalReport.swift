@@ -41,11 +41,7 @@ package struct BenchmarkTerminalReport: BenchmarkReportWriter {
         let facts = RunFacts.all(report)
         let label = min(facts.map(\.0.count).max() ?? 0, 24)
         return facts.flatMap { name, text in
-            let lines = Escape.line(text).wrapped(to: max(width - label - 2, 20))
-            let name = Escape.line(name)
-            let blanks = String(repeating: " ", count: max(label - name.count, 0))
-            let indent = String(repeating: " ", count: label + 2)
-            return [style.faint(name) + blanks + "  " + lines[0]] + lines.dropFirst().map { indent + $0 }
+            Escape.line(text).wrapped(to: width, after: Escape.line(name), labelWidth: label + 2, look: style.faint)
         }
     }
 
@@ -60,9 +56,7 @@ package struct BenchmarkTerminalReport: BenchmarkReportWriter {
         guard !tables.isEmpty else { return [] }
         let detail = tables.filter(\.section.hasRatios).map(\.detail).max() ?? .spread
         return RunFacts.legend(report, detail).flatMap { sign, text in
-            let lines = text.wrapped(to: max(width - 6, 20))
-            return [style.strong(sign) + String(repeating: " ", count: 6 - sign.count) + lines[0]]
-                + lines.dropFirst().map { "      " + $0 }
+            text.wrapped(to: width, after: sign, labelWidth: 6, look: style.strong)
         }
     }
 
@@ -71,26 +65,22 @@ package struct BenchmarkTerminalReport: BenchmarkReportWriter {
     }
 
     private func storage(_ report: BenchmarkReport) -> [String] {
-        guard let (heading, rows) = StorageFigures.table(of: report) else { return [] }
+        guard let table = StorageFigures.table(of: report) else { return [] }
         // The last columns are omitted if the terminal is too narrow.
-        let tables = (3...max(heading.count, 3)).reversed().map { count in
-            TextTable(
-                rows: [Array(heading.prefix(count))] + rows.map { $0.prefix(count).map(Escape.line) },
-                numbers: Set([0] + Array(2..<count)))
+        let plain = TerminalStyle(isColored: false)
+        let count = (3...max(table.heading.count, 3)).last { count in
+            table.lines(plain, columns: count).allSatisfy { $0.count <= width }
         }
-        let fitting = tables.first { $0.lines.allSatisfy { $0.count <= width } } ?? tables[tables.count - 1]
-        return [style.strong("Files and memory")] + fitting.lines { $0 == 0 ? style.faint($2) : $2 }
+        return [style.strong("Files and memory")] + table.lines(style, columns: count ?? 3)
             + StorageFigures.explanation.wrapped(to: width).map(style.faint)
     }
 
     private func remarks(_ report: BenchmarkReport) -> [String] {
         let remarks = MissingFigures.all(of: report).filter { !isQuiet || $0.kind != .notApplicable }
         return remarks.flatMap { remark in
-            let title = remark.kind.title
-            let lines = Escape.line(remark.text).wrapped(to: max(width - title.count - 2, 20))
-            let look = remark.kind == .notApplicable ? style.faint : style.bad
-            let blanks = String(repeating: " ", count: title.count + 2)
-            return [look(title) + "  " + lines[0]] + lines.dropFirst().map { blanks + $0 }
+            Escape.line(remark.text).wrapped(
+                to: width, after: remark.kind.title, labelWidth: remark.kind.title.count + 2,
+                look: remark.kind == .notApplicable ? style.faint : style.bad)
         }
     }
 

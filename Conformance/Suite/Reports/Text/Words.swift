@@ -63,9 +63,6 @@ enum Words {
         }
     }
 
-    /// Returns a number with its noun: `1 check`, `2 checks`.
-    static func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
-
     /// Returns a duration in seconds.
     static func seconds(_ seconds: Double) -> String {
         String(format: seconds < 0.0995 ? "%.3f s" : "%.1f s", seconds)

@@ -92,25 +92,23 @@ package struct TerminalReport: ReportWriter {
     // MARK: The summary
 
     private func summary(_ report: ConformanceReport) -> String {
-        let counted = CheckStatus.allCases.filter { status in
-            [.passed, .failed].contains(status) || report.stores.contains { $0.totals[status] > 0 }
-        }
-        let heading = ["store"] + counted.map(Words.title) + ["time"] + Profile.allCases.map(\.title)
+        let statuses = report.statuses(including: [.passed, .failed])
+        let heading = ["store"] + statuses.map(Words.title) + ["time"] + Profile.allCases.map(\.title)
         let rows = report.stores.map { store in
-            [Escape.line(store.name)] + counted.map { "\(store.totals[$0])" } + [Words.seconds(store.seconds)]
+            [Escape.line(store.name)] + statuses.map { "\(store.totals[$0])" } + [Words.seconds(store.seconds)]
                 + store.profiles.map(\.words)
         }
-        var lines = TextTable(rows: [heading] + rows, numbers: Set(1...counted.count + 1)).lines
+        var lines = TextTable(rows: [heading] + rows, numbers: Set(1...statuses.count + 1)).lines
         lines[0] = style.strong(lines[0])
         return lines.joined(separator: "\n")
     }
 
     private func verdict(_ report: ConformanceReport) -> String {
         let failures = report.stores.reduce(0) { $0 + $1.results.count { $0.status.isFailure } }
-        let checks = Words.counted(report.checks.count, "check")
+        let checks = counted(report.checks.count, "check")
         let over = report.stores.count == 1 ? "" : " over \(report.stores.count) stores"
         if !report.isComplete { return style.open("The run did not complete.") }
-        guard failures == 0 else { return style.bad("\(Words.counted(failures, "failure")) in \(checks)\(over).") }
+        guard failures == 0 else { return style.bad("\(counted(failures, "failure")) in \(checks)\(over).") }
         let rest = report.stores.contains { $0.totals.notRun > 0 } ? "; not all of them ran." : "."
         return style.good("No failures") + " in \(checks)\(over)\(rest)"
     }

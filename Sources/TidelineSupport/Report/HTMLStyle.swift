@@ -1,58 +1,7 @@
-/// The frame of a report as a self-contained HTML page, and the elements that all pages share.
-package enum HTMLFrame {
-    /// Returns the beginning of the page, up to and including the start of the body.
-    ///
-    /// The page loads nothing and runs no scripts other than its own.
-    /// - Parameters:
-    ///   - style: The page's own style rules, which follow the shared rules.
-    ///   - hasScript: Whether the page has a script.
-    package static func head(title: String, style: String, hasScript: Bool) -> String {
-        """
-        <!DOCTYPE html>
-        <html lang="en">
-        <head>
-        <meta charset="utf-8">
-        <meta name="viewport" content="width=device-width, initial-scale=1">
-        <meta http-equiv="Content-Security-Policy" \
-        content="default-src 'none'; style-src 'unsafe-inline'; \(hasScript ? "script-src 'unsafe-inline'; " : "")\
-        base-uri 'none'; form-action 'none'">
-        <meta name="color-scheme" content="light dark">
-        <title>\(Escape.markup(title))</title>
-        <style>
-        \(sharedStyle)
-        \(style)
-        </style>
-        </head>
-        <body>
-        """
-    }
-
-    /// The end of the page.
-    package static let end = "</body>\n</html>"
-
-    /// Returns a table that scrolls horizontally if it is too wide for the page.
-    /// - Parameter rows: The rows as HTML.
-    package static func table(caption: String, heading: [String], rows: [String], className: String) -> String {
-        let cells = heading.map { "<th scope=\"col\"><span>\(Escape.markup($0))</span></th>" }.joined()
-        return """
-            <div class="scroll" tabindex="0" role="region" aria-label="\(Escape.markup(caption))">
-            <table class="\(className)">
-            <caption>\(Escape.markup(caption))</caption>
-            <thead><tr>\(cells)</tr></thead>
-            <tbody>
-            \(rows.joined(separator: "\n"))
-            </tbody>
-            </table>
-            </div>
-            """
-    }
-
-    /// Returns a list of names and descriptions. Both are escaped.
-    package static func list(_ facts: [(String, String)]) -> String {
-        "<dl>\(facts.map { "<dt>\(Escape.markup($0))</dt><dd>\(Escape.markup($1))</dd>" }.joined())</dl>"
-    }
-
-    private static let sharedStyle = """
+/// The style rules of all pages.
+enum HTMLStyle {
+    /// The rules, for a light or dark background and any width.
+    static let shared = """
         :root {
           --paper: #ffffff; --ink: #1c2128; --faint: #57606a; --line: #d5dae0; --shade: #f4f6f8;
           --good: #116329; --bad: #b3141d; --open: #7a4d00; --link: #0a52b8;
@@ -78,14 +27,21 @@ package enum HTMLFrame {
         small, .kind, dt { color: var(--faint); font-weight: normal; }
         a { color: var(--link); }
         header p { margin: .3rem 0; }
+        .warning {
+          padding: .5rem .8rem; border-radius: 6px; color: var(--bad); background: var(--bad-shade); font-weight: 600;
+        }
+        .faint { color: var(--faint); }
+        .open { color: var(--open); }
         .good { color: var(--good); font-weight: 600; }
         .bad { color: var(--bad); font-weight: 600; }
         .scroll { overflow-x: auto; border: 1px solid var(--line); border-radius: 8px; }
-        table { border-collapse: collapse; width: 100%; font-size: .93rem; }
+        table { border-collapse: collapse; width: 100%; font-size: .93rem; font-variant-numeric: tabular-nums; }
         caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
         th, td { padding: .4rem .55rem; text-align: left; vertical-align: top; border-top: 1px solid var(--line); }
         thead th { border-top: 0; background: var(--shade); overflow-wrap: anywhere; vertical-align: bottom; }
         tbody th { font-weight: normal; }
+        thead .number, td.number { text-align: right; white-space: nowrap; }
+        main > section > details, main > details { margin: 1rem 0; }
         summary { cursor: pointer; border-radius: 4px; }
         summary:focus-visible, .scroll:focus-visible, input:focus-visible, select:focus-visible, a:focus-visible {
           outline: 2px solid var(--link); outline-offset: 2px;
@@ -96,11 +52,9 @@ package enum HTMLFrame {
           margin: .4rem 0; padding: .6rem .7rem; background: var(--paper); border: 1px solid var(--line);
           border-radius: 6px; white-space: pre-wrap; overflow-wrap: anywhere; font-size: .82rem; line-height: 1.4;
         }
-        .plain { list-style: none; padding: 0; }
-        .plain li { margin: .5rem 0; }
-        .plain p { margin: 0; overflow-wrap: anywhere; }
+        ul { padding-left: 1.2rem; }
+        li { margin: .2rem 0; overflow-wrap: anywhere; }
         .legend { display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; padding: 0; list-style: none; font-size: .9rem; }
-        footer { margin-top: 2rem; border-top: 1px solid var(--line); font-size: .9rem; }
         dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .15rem 1rem; }
         dd { margin: 0; }
         @media (max-width: 46rem) {

@@ -17,6 +17,18 @@ package struct TerminalStyle: Sendable, Hashable {
     /// Returns the text in a faint style.
     package func faint(_ text: String) -> String { colored(text, "2") }
 
+    /// Returns the text in a look of a document.
+    package func styled(_ text: String, _ look: RichText.Look) -> String {
+        switch look {
+        case .good: good(text)
+        case .bad: bad(text)
+        case .open: open(text)
+        case .strong: strong(text)
+        case .faint, .small: faint(text)
+        case .plain, .code, .detail: text
+        }
+    }
+
     private func colored(_ text: String, _ code: String) -> String {
         isColored ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
     }

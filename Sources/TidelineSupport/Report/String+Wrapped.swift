@@ -18,4 +18,17 @@ extension String {
         }
         return lines
     }
+
+    /// Returns the words wrapped to lines of at most `width` characters, beside a label.
+    /// - Parameters:
+    ///   - labelWidth: The width of the label with the spaces after it, to which the lines are indented.
+    ///   - look: Styles the label.
+    package func wrapped(
+        to width: Int, after label: String, labelWidth: Int, look: (String) -> String = { $0 }
+    ) -> [String] {
+        let lines = wrapped(to: Swift.max(width - labelWidth, 20))
+        let blanks = String(repeating: " ", count: Swift.max(labelWidth - label.count, 2))
+        let indent = String(repeating: " ", count: labelWidth)
+        return [look(label) + blanks + lines[0]] + lines.dropFirst().map { indent + $0 }
+    }
 }

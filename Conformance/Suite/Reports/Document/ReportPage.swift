@@ -1,32 +1,8 @@
 internal import TidelineSupport
 
-/// The frame of the page: the head with styles and the end with the script.
-enum HTMLPage {
-    /// Everything up to and including the start of the body.
-    static func head(title: String) -> String { HTMLFrame.head(title: title, style: style, hasScript: true) }
-
-    /// Everything from the script on.
-    static let end = """
-        <script>
-        \(script)
-        </script>
-        \(HTMLFrame.end)
-        """
-
-    private static let style = """
-        .card { margin: 1rem 0; }
-        .overview th[scope=row], .overview thead th { font-weight: 600; }
-        .number th[scope=row] { font-weight: normal; }
-        .number td { font-variant-numeric: tabular-nums; }
-        .verdict, .status { white-space: nowrap; }
-        .verdict { display: inline-block; padding: .05rem .45rem; border-radius: 6px; font-weight: 600; }
-        .reached { color: var(--good); background: var(--good-shade); }
-        .missed { color: var(--bad); background: var(--bad-shade); }
-        .open { color: var(--open); background: var(--open-shade); }
-        .passed { color: var(--good); }
-        .failed, .harnessError, .unexpectedPass { color: var(--bad); font-weight: 600; }
-        .knownFailure, .notRun { color: var(--open); }
-        .skipped { color: var(--faint); }
+/// The parts of the HTML page that Markdown does not have: the style, the filter, and its script.
+enum ReportPage {
+    static let style = """
         .matrix { table-layout: fixed; }
         .matrix thead th:not(:first-child), .matrix tr.check td { width: 8.5rem; }
         summary code { white-space: nowrap; }
@@ -56,20 +32,33 @@ enum HTMLPage {
           .matrix .check .words {
             position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
           }
-          .overview, .capabilities { font-size: .8rem; table-layout: fixed; }
-          .overview thead th:first-child, .capabilities thead th:first-child { width: 24%; }
-          .overview th, .overview td, .capabilities th, .capabilities td { padding: .3rem .25rem; overflow-wrap: anywhere; }
-          .overview th, .overview td { font-size: .75rem; }
-          .verdict { white-space: normal; padding: 0 .2rem; overflow-wrap: normal; }
+          .overview { font-size: .8rem; table-layout: fixed; }
+          .overview thead th:first-child { width: 24%; }
+          .overview th, .overview td { padding: .3rem .25rem; overflow-wrap: anywhere; font-size: .75rem; }
           .more > td { padding: .3rem .5rem .8rem; }
         }
         """
 
-    private static let script = """
+    /// The form that filters the checks, shown only if scripts run.
+    static func filter(_ report: ConformanceReport) -> String {
+        let groups = report.groups.map { "<option value=\"\($0.rawValue)\">\($0.title)</option>" }
+        let statuses = report.statuses().map { "<option value=\"\($0.rawValue)\">\(Words.title($0))</option>" }
+        return """
+            <form id="filter" hidden aria-label="Filter the checks">
+            <label>Text <input type="search" name="text" placeholder="id, promise, message"></label>
+            <label>Group <select name="group"><option value="">all</option>\(groups.joined())</select></label>
+            <label>Status <select name="status"><option value="">all</option>\
+            <option value="differs">differs between stores</option>\(statuses.joined())</select></label>
+            <output name="count" aria-live="polite"></output>
+            </form>
+            """
+    }
+
+    static let script = """
         "use strict";
         (() => {
           const form = document.getElementById("filter");
-          const sections = [...document.querySelectorAll("section.group")].map(section => ({
+          const sections = [...document.querySelectorAll("#checks > section")].map(section => ({
             section,
             rows: [...section.querySelectorAll("tr.check")].map(row => ({
               row,
@@ -86,7 +75,7 @@ enum HTMLPage {
             for (const { section, rows } of sections) {
               let inSection = 0;
               for (const { row, statuses, text: content } of rows) {
-                const fits = (!group || section.dataset.group === group)
+                const fits = (!group || section.id === group)
                   && (!status || (status === "differs" ? statuses.length > 1 : statuses.includes(status)))
                   && content.includes(text);
                 row.hidden = !fits;
