@@ -1,6 +1,7 @@
 public import ArgumentParser
 internal import Foundation
 public import TidelineBenchmark
+internal import TidelineCommandSupport
 
 /// The benchmark as a command.
 ///
@@ -39,8 +40,9 @@ public enum BenchCommand {
         let workloads = Workload.all(settings, rows: settings.rows.first ?? 0)
         let selection = try WorkloadSelection(
             patterns: options.filter, isQuick: options.quick, among: workloads)
-        if options.list {
-            try WorkloadListing.list(selection.chosen(workloads), markdown: options.markdown)
+        if options.reports.list {
+            let listing = WorkloadListing(workloads: selection.chosen(workloads))
+            try options.reports.writeList(listing.text, markdown: listing.markdown)
             return 0
         }
         return try await BenchSession(options, selection: selection, stores: stores).run()
@@ -48,13 +50,9 @@ public enum BenchCommand {
 
     /// Ends the process after an error of ``run(_:stores:)`` or of parsing, with status 2 for invalid arguments.
     public static func exit(_ command: any ParsableCommand.Type, after error: any Error) -> Never {
-        guard command.exitCode(for: error) == .validationFailure else { command.exit(withError: error) }
-        FileHandle.standardError.write(Data((command.fullMessage(for: error) + "\n").utf8))
-        Foundation.exit(usageStatus)
+        ExitStatus.exit(command, after: error)
     }
 
-    /// The exit status for an invalid command line.
-    static let usageStatus: Int32 = 2
 }
 
 /// The command of an executable with no other function.

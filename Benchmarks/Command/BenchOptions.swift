@@ -38,9 +38,6 @@ public struct BenchOptions: ParsableArguments, Sendable {
             discussion: "May be repeated.", valueName: "pattern"))
     var filter: [String] = []
 
-    @Flag(help: "List the workloads with their ids.")
-    var list = false
-
     @Option(
         help: ArgumentHelp(
             "The number of rows in the table, or several separated by commas, such as 100000,1m.", valueName: "numbers"),
@@ -95,26 +92,16 @@ public struct BenchOptions: ParsableArguments, Sendable {
     @Flag(help: "Delete the databases of an earlier run in the directory, and no other files.")
     var force = false
 
-    @Option(help: ArgumentHelp("Write the report as JSON; - is standard output.", valueName: "path"))
-    var json: String?
+    @OptionGroup var reports: ReportOptions
 
     @Option(help: ArgumentHelp("Write the report as CSV, one line for each iteration.", valueName: "path"))
     var csv: String?
-
-    @Option(help: ArgumentHelp("Write the report as Markdown; with --list, the list of workloads.", valueName: "path"))
-    var markdown: String?
-
-    @Option(help: ArgumentHelp("Write the report as an HTML page with charts.", valueName: "path"))
-    var html: String?
 
     @Option(help: ArgumentHelp("Compare with an earlier run, from its --json report.", valueName: "path"))
     var compare: String?
 
     @Flag(help: "Exit with status 1 if something is significantly slower than in the --compare report.")
     var failOnRegression = false
-
-    @Flag(name: .shortAndLong, help: "Show no progress and no details, only tables.")
-    var quiet = false
 
     /// Creates options, for the parser.
     public init() {}

@@ -20,7 +20,7 @@ struct BenchSession: Sendable {
         // Reports in files are written even if standard output is closed.
         signal(SIGPIPE, SIG_IGN)
         self.options = options
-        outputs = try ReportOutputs(options.reports)
+        outputs = try ReportOutputs(options.outputs)
         terminal = Terminal(usesStandardError: outputs.useStandardOutput)
         let chosen = try SubjectSelection(options, stores: stores)
         let settings = options.settings
@@ -59,7 +59,7 @@ struct BenchSession: Sendable {
             _exit(Interruption.status)
         }
         defer { interruption.end() }
-        if !options.quiet { terminal.write(heading) }
+        if !options.reports.quiet { terminal.write(heading) }
         await measure(collector, progress, ending)
         guard ending.begin() else { await interruption.forever() }
         progress.clear()
@@ -78,7 +78,7 @@ struct BenchSession: Sendable {
         await withCheckedContinuation { continuation in
             let thread = Thread {
                 run.run(collector, isCancelled: { ending.hasBegun }) { event in
-                    if !options.quiet, !ending.hasBegun { progress.note(event) }
+                    if !options.reports.quiet, !ending.hasBegun { progress.note(event) }
                 }
                 continuation.resume()
             }
@@ -100,10 +100,10 @@ struct BenchSession: Sendable {
         // Remove the databases first, because they may fill the disk of a report.
         for folder in folders { folder.end() }
         let comparison = earlier?.comparison(with: report)
-        terminal.write((options.quiet ? "" : "\n") + text(of: report, comparison))
+        terminal.write((options.reports.quiet ? "" : "\n") + text(of: report, comparison))
         let problems = outputs.write(ComparedReport(report: report, comparison: comparison))
         for problem in problems { FileHandle.standardError.write(Data("\(problem)\n".utf8)) }
-        guard problems.isEmpty else { return BenchCommand.usageStatus }
+        guard problems.isEmpty else { return ExitStatus.usage }
         let isSlower = options.failOnRegression && comparison?.hasRegression == true
         return report.hasFailures || isSlower ? 1 : 0
     }
@@ -111,7 +111,7 @@ struct BenchSession: Sendable {
     /// The report for the terminal.
     private func text(of report: BenchmarkReport, _ comparison: BenchmarkComparison?) -> String {
         let writer = BenchmarkTerminalReport(
-            width: terminal.columns, style: terminal.style, isQuiet: options.quiet)
+            width: terminal.columns, style: terminal.style, isQuiet: options.reports.quiet)
         var text = writer.text(of: report)
         if let comparison { text += "\n" + comparison.terminalText(width: terminal.columns, style: terminal.style) }
         if options.keep { text += "\nThe databases are in \(folders.map(\.path).joined(separator: ", ")).\n" }

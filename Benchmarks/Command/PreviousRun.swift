@@ -49,11 +49,11 @@ struct ComparedReport: Sendable {
 
 extension BenchOptions {
     /// The reports that the options select.
-    var reports: [ReportOutputs<ComparedReport>.Kind] {
+    var outputs: [ReportOutputs<ComparedReport>.Kind] {
         [
-            .init("--json", json) { try BenchmarkJSONReport().text(of: $0.report) },
+            .init("--json", reports.json) { try BenchmarkJSONReport().text(of: $0.report) },
             .init("--csv", csv) { BenchmarkCSVReport().text(of: $0.report) },
-            .init("--markdown", markdown) { $0.markdown }, .init("--html", html) { $0.html },
+            .init("--markdown", reports.markdown) { $0.markdown }, .init("--html", reports.html) { $0.html },
         ]
     }
 }

@@ -50,38 +50,31 @@ struct WorkloadSelection: Sendable {
 }
 
 /// Lists workloads without running them.
-enum WorkloadListing {
-    /// Writes the list to standard output, or as Markdown to a file.
-    static func list(_ workloads: [Workload], markdown: String?) throws {
-        guard let markdown else { return try Output.standard.write(text(of: workloads)) }
-        try Output(path: markdown, option: "--markdown").write(markdownText(of: workloads))
-    }
+struct WorkloadListing {
+    let workloads: [Workload]
 
-    private static func groups(_ workloads: [Workload]) -> [(title: String, members: [Workload])] {
-        WorkloadGroup.allCases.map { group in (group.title, workloads.filter { $0.group == group }) }
-            .filter { !$0.members.isEmpty }
-    }
-
-    private static func text(of workloads: [Workload]) -> String {
-        let width = workloads.map(\.id.count).max() ?? 0
-        let parts = groups(workloads).map { title, members in
-            let lines = members.map { workload in
-                let id = workload.id + String(repeating: " ", count: width - workload.id.count)
-                return "  \(workload.isQuick ? "•" : " ") \(id)  \(workload.title)"
-            }
-            return ([title] + lines).joined(separator: "\n")
+    /// The workloads by group.
+    var text: String {
+        let parts = groups.map { title, members in
+            let rows = members.map { ["  \($0.isQuick ? "•" : " ") \($0.id)", $0.title] }
+            return ([title] + TextTable(rows: rows).lines).joined(separator: "\n")
         }
         let count = counted(workloads.count, "workload")
         return (parts + ["\(count); --quick runs those with a dot"]).joined(separator: "\n\n") + "\n"
     }
 
-    private static func markdownText(of workloads: [Workload]) -> String {
-        groups(workloads).map { title, members in
-            let rows = members.map { workload in
-                "| `\(workload.id)` | \(Escape.markdown(workload.title)) | \(Escape.markdown(workload.explanation)) |"
+    /// The workloads as Markdown, with their descriptions.
+    var markdown: String {
+        groups.map { title, members in
+            let rows = members.map {
+                Table.Row([RichText($0.id, .code), RichText($0.title), RichText($0.explanation)])
             }
-            return (["## \(title)", "", "| Id | Workload | Description |", "|---|---|---|"] + rows)
-                .joined(separator: "\n")
-        }.joined(separator: "\n\n") + "\n"
+            return Block.section(title, [.table(Table(title, heading: ["Id", "Workload", "Description"], rows: rows))])
+        }.markdown(level: 2)
+    }
+
+    private var groups: [(title: String, members: [Workload])] {
+        WorkloadGroup.allCases.map { group in (group.title, workloads.filter { $0.group == group }) }
+            .filter { !$0.members.isEmpty }
     }
 }

@@ -1,5 +1,6 @@
 public import ArgumentParser
 internal import Foundation
+internal import TidelineCommandSupport
 public import TidelineConformance
 
 /// The conformance suite as a command.
@@ -55,19 +56,17 @@ public enum ConformanceCommand {
         }
         if let id = options.explain { return try CheckListing.explain(id) }
         let checks = try CheckSelection(profile: options.profile, patterns: options.filter).checks
-        if options.list { return try CheckListing.list(checks, markdown: options.markdown) }
+        if options.reports.list {
+            try options.reports.writeList(CheckListing.text(of: checks), markdown: MarkdownCheckList().text(of: checks))
+            return 0
+        }
         return try await ConformanceSession(options, checks: checks, stores: stores, program: program).run()
     }
 
     /// Exits after an error thrown by ``run(_:stores:program:)`` or by parsing, with status 2 for a usage error.
     public static func exit(_ command: any ParsableCommand.Type, after error: any Error) -> Never {
-        guard command.exitCode(for: error) == .validationFailure else { command.exit(withError: error) }
-        FileHandle.standardError.write(Data((command.fullMessage(for: error) + "\n").utf8))
-        Foundation.exit(usageStatus)
+        ExitStatus.exit(command, after: error)
     }
-
-    /// The exit status for an invalid command line.
-    static let usageStatus: Int32 = 2
 
     private static func main<Command: ParsableCommand>(
         _ type: Command.Type, options: any KeyPath<Command, ConformanceOptions> & Sendable, stores: ConformanceStores,

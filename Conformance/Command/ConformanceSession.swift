@@ -24,7 +24,7 @@ struct ConformanceSession: Sendable {
         signal(SIGPIPE, SIG_IGN)
         self.options = options
         self.program = program
-        outputs = try ReportOutputs(options.reports)
+        outputs = try ReportOutputs(options.outputs)
         terminal = Terminal(usesStandardError: outputs.useStandardOutput)
         folder = options.inProcess ? try Self.makeFolder() : nil
         // Workers create their own directories; an unwritable location is reported before the first check.
@@ -52,8 +52,8 @@ struct ConformanceSession: Sendable {
             Foundation.exit(Interruption.status)
         }
         defer { interruption.end() }
-        if !options.quiet { terminal.write(heading) }
-        await run.run(collector) { event in if !options.quiet { progress.note(event) } }
+        if !options.reports.quiet { terminal.write(heading) }
+        await run.run(collector) { event in if !options.reports.quiet { progress.note(event) } }
         guard ending.begin() else { await interruption.forever() }
         progress.clear()
         return finish(collector.report())
@@ -68,12 +68,12 @@ struct ConformanceSession: Sendable {
 
     /// Prints the summary and writes the reports.
     private func finish(_ report: ConformanceReport) -> Int32 {
-        let writer = TerminalReport(command: program.name, style: terminal.style, isQuiet: options.quiet)
-        terminal.write((options.quiet ? "" : "\n") + writer.text(of: report))
+        let writer = TerminalReport(command: program.name, style: terminal.style, isQuiet: options.reports.quiet)
+        terminal.write((options.reports.quiet ? "" : "\n") + writer.text(of: report))
         folder?.remove()
         let problems = outputs.write(report)
         for problem in problems { FileHandle.standardError.write(Data("\(problem)\n".utf8)) }
-        guard problems.isEmpty else { return ConformanceCommand.usageStatus }
+        guard problems.isEmpty else { return ExitStatus.usage }
         return report.hasFailures ? 1 : 0
     }
 

@@ -59,29 +59,16 @@ public struct ConformanceOptions: ParsableArguments, Sendable {
             valueName: "folder"))
     var fixtures: String?
 
-    @Option(help: ArgumentHelp("Write the report as JSON; - is standard output.", valueName: "path"))
-    var json: String?
+    @OptionGroup var reports: ReportOptions
 
     @Option(help: ArgumentHelp("Write the report as JUnit XML.", valueName: "path"))
     var junit: String?
 
-    @Option(help: ArgumentHelp("Write the report as Markdown; with --list, the list of checks.", valueName: "path"))
-    var markdown: String?
-
-    @Option(help: ArgumentHelp("Write the report as one HTML page.", valueName: "path"))
-    var html: String?
-
     @Option(help: ArgumentHelp("Write a badge in the format of shields.io endpoints.", valueName: "path"))
     var badge: String?
 
-    @Flag(help: "List the checks: id, kind, promise, and requirements.")
-    var list = false
-
     @Option(help: ArgumentHelp("Explain a check and the reason for its promise.", valueName: "id"))
     var explain: String?
-
-    @Flag(name: .shortAndLong, help: "Show only failures and the summary.")
-    var quiet = false
 
     @Flag(help: "Run the checks in this process, for debugging; a crash of a store ends the run.")
     var inProcess = false
@@ -116,10 +103,11 @@ public struct ConformanceOptions: ParsableArguments, Sendable {
     }
 
     /// The available report formats.
-    var reports: [ReportOutputs<ConformanceReport>.Kind] {
+    var outputs: [ReportOutputs<ConformanceReport>.Kind] {
         [
-            .init("--json", json, text: JSONReport().text), .init("--junit", junit, text: JUnitReport().text),
-            .init("--markdown", markdown, text: MarkdownReport().text), .init("--html", html, text: HTMLReport().text),
+            .init("--json", reports.json, text: JSONReport().text), .init("--junit", junit, text: JUnitReport().text),
+            .init("--markdown", reports.markdown, text: MarkdownReport().text),
+            .init("--html", reports.html, text: HTMLReport().text),
             .init("--badge", badge, text: BadgeReport().text),
         ]
     }

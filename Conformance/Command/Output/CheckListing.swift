@@ -5,17 +5,6 @@ internal import TidelineConformance
 
 /// Describes checks without running them.
 enum CheckListing {
-    /// Prints the checks to standard output, or writes them as Markdown to a file.
-    static func list(_ checks: [Check], markdown: String?) throws -> Int32 {
-        guard let markdown else {
-            try Output.standard.write(text(of: checks))
-            return 0
-        }
-        let output = try Output(path: markdown, option: "--markdown")
-        try output.write(MarkdownCheckList().text(of: checks))
-        return 0
-    }
-
     /// Prints the details of a check.
     static func explain(_ id: String) throws -> Int32 {
         guard let check = Check.named(id) else {
@@ -27,7 +16,8 @@ enum CheckListing {
         return 0
     }
 
-    private static func text(of checks: [Check]) -> String {
+    /// Returns the checks by group.
+    static func text(of checks: [Check]) -> String {
         var lines: [String] = []
         for group in CheckGroup.allCases {
             let members = checks.filter { $0.group == group }

@@ -14,14 +14,14 @@ struct HiddenProcess {
         guard options.worker != nil || options.child else { return nil }
         let names = Set(stores.harnesses.compactMap(\.name))
         guard let word = try StoreWord.words(options.stores, names: names).first else {
-            return ConformanceCommand.usageStatus
+            return ExitStatus.usage
         }
         let harness = try stores.store(word).completed(by: program, word)
         if let path = options.worker {
-            guard let folder = CheckFolder(named: path) else { return ConformanceCommand.usageStatus }
+            guard let folder = CheckFolder(named: path) else { return ExitStatus.usage }
             await WorkerMain(harness: harness, folder: folder).run()
         }
-        return ConformanceChild.run(arguments: options.rest, harness: harness) ?? ConformanceCommand.usageStatus
+        return ConformanceChild.run(arguments: options.rest, harness: harness) ?? ExitStatus.usage
     }
 }
 
@@ -53,7 +53,7 @@ struct WorkerMain {
         let channel = FileHandle(fileDescriptor: fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3))
         dup2(STDERR_FILENO, STDOUT_FILENO)
         guard let line = readLine(), let task = try? JSONDecoder().decode(WorkerTask.self, from: Data(line.utf8)) else {
-            _exit(ConformanceCommand.usageStatus)
+            _exit(ExitStatus.usage)
         }
         do { try folder.make() } catch {
             FileHandle.standardError.write(Data("\(error)\n".utf8))
