@@ -53,8 +53,8 @@ struct ReportDocument {
     var document: Document {
         Document(
             "Conformance of \(names.joined(separator: ", "))", introduction: introduction,
-            body: [profiles] + failures + [capabilities, passed, .html(ReportPage.filter(report)), checks] + omissions
-                + [.section("The run", [.facts(Words.run(report))])],
+            body: [profiles] + failures + [capabilities, passed] + omissions
+                + [.section("The run", [.facts(Words.run(report))]), .html(ReportPage.filter(report)), checks],
             style: ReportPage.style, script: ReportPage.script)
     }
 
@@ -109,7 +109,7 @@ struct ReportDocument {
                 { (store: StoreReport) in RichText(store.capabilities.map(fact.text) ?? "not known") }
             )
         }
-        return .details("Declared capabilities", [table("Declared capabilities", rows)])
+        return .section("Declared capabilities", [table("Declared capabilities", rows)])
     }
 
     private var passed: Block {
@@ -121,7 +121,7 @@ struct ReportDocument {
             }
             return (RichText(group.title), cell)
         }
-        return .details("Passed checks", [table("Passed checks", rows)])
+        return .section("Passed checks", [table("Passed checks", rows)])
     }
 
     // MARK: Checks with a problem
