@@ -1,23 +1,23 @@
 internal import TidelineSupport
 
 /// The report as Markdown: a table for each group and number of rows, and the conditions of the run.
-public struct BenchmarkMarkdownReport: BenchmarkReportWriter {
+package struct BenchmarkMarkdownReport: BenchmarkReportWriter {
     /// Creates a writer.
-    public init() {}
+    package init() {}
 
-    public func text(of report: BenchmarkReport) -> String { BenchmarkDocument(report).document.markdown }
+    package func text(of report: BenchmarkReport) -> String { BenchmarkDocument(report).document.markdown }
 }
 
 /// The report as a self-contained HTML page without scripts: tables of all figures, bar charts of the workloads, latency
 /// distributions, and the cost by number of rows if there are several.
-public struct BenchmarkHTMLReport: BenchmarkReportWriter {
+package struct BenchmarkHTMLReport: BenchmarkReportWriter {
     /// Creates a writer.
-    public init() {}
+    package init() {}
 
-    public func text(of report: BenchmarkReport) -> String { text(of: report, beside: nil) }
+    package func text(of report: BenchmarkReport) -> String { text(of: report, beside: nil) }
 
     /// Returns the page, with a comparison to an earlier run.
-    public func text(of report: BenchmarkReport, beside comparison: BenchmarkComparison?) -> String {
+    package func text(of report: BenchmarkReport, beside comparison: BenchmarkComparison?) -> String {
         BenchmarkDocument(report, comparison: comparison).document.html
     }
 }
