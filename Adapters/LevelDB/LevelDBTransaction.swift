@@ -44,6 +44,8 @@ public struct LevelDBTransaction: KeyValueTransaction {
         return try changes.delete(key)
     }
 
+    public var remembersKeys: Bool { true }
+
     public func remembers(_ key: UnsafeRawBufferPointer) -> Bool { cache.contains(key) }
 
     public func remember(_ key: UnsafeRawBufferPointer) { cache.insert(key) }

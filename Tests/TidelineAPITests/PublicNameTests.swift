@@ -16,6 +16,7 @@ import TidelineMemory
 import TidelineSQLite
 import TidelineServer
 import TidelineStore
+import TidelineURLSession
 
 // Every public type, without its module, in a file that also imports Foundation, RegexBuilder and Testing. A name that
 // two modules define would be ambiguous here.
@@ -98,6 +99,10 @@ private func tidelineBenchmark(
 
 private func tidelineBenchmarkCommand(
     _: BenchCommand.Type, _: BenchOptions.Type, _: BenchStores.Type
+) {}
+
+private func tidelineURLSession(
+    _: URLSessionTransport.Type, _: URLSessionTransport.Options.Type
 ) {}
 
 private func tidelineBaselines(

@@ -180,15 +180,18 @@ import TidelineTestSupport
         try lock.beginWriting()
         try exclusively(.zero)
         lock.endWriting()
+        let reader = Mutex<DispatchSemaphore?>(nil)
         try exclusively(.zero) {
             let waiting = onThread {
                 #expect(failure { try lock.beginReading() } == nil)
                 steps.withLock { $0.append("read") }
                 lock.endReading()
             }
+            reader.withLock { $0 = waiting }
             #expect(waiting.wait(timeout: .now() + 0.01) == .timedOut)
             #expect(steps.withLock { $0.count } == 2)
         }
+        try reader.withLock { $0 }?.finish()
         try lock.close {}
         #expect(failure { try exclusively(.zero) }?.code == .closed)
     }

@@ -8,6 +8,10 @@ enum TransportKind: String, CaseIterable, Sendable {
     case asyncHTTPClient = "AsyncHTTPClient"
     case urlSession = "URLSession"
 
+    /// The transports that are tested against hostile servers. FoundationNetworking ends the process on some of their
+    /// responses.
+    static var facingHostileServers: [TransportKind] { allCases.filter { !$0.isLimited } }
+
     var shared: any Transport {
         switch self {
         case .asyncHTTPClient: AsyncHTTPClientTransport.shared

@@ -120,6 +120,9 @@ public protocol KeyValueTransaction: KeyValueSnapshot {
     /// - Returns: Whether the key existed.
     func delete(_ key: UnsafeRawBufferPointer) throws -> Bool
 
+    /// Whether the engine remembers keys; `false` by default.
+    var remembersKeys: Bool { get }
+
     /// Whether ``remember(_:)`` was called for a key, in this or an earlier transaction, and the key certainly still
     /// exists. ``KeyValueStore`` then replaces some values without a lookup.
     ///
@@ -145,6 +148,8 @@ public protocol KeyValueTransaction: KeyValueSnapshot {
 
 extension KeyValueTransaction {
     public var ownCommitNumber: UInt64? { nil }
+
+    public var remembersKeys: Bool { false }
 
     public func remembers(_ key: UnsafeRawBufferPointer) -> Bool { false }
 

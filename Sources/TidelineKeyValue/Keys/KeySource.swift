@@ -25,6 +25,9 @@ protocol KeyStore: KeySource {
     /// - Returns: Whether the key existed.
     func delete(_ key: UnsafeRawBufferPointer) throws -> Bool
 
+    /// Whether the engine remembers keys.
+    var remembersKeys: Bool { get }
+
     /// Whether the engine remembers that a key exists; see ``KeyValueTransaction/remembers(_:)``.
     func remembers(_ key: UnsafeRawBufferPointer) -> Bool
 

@@ -24,6 +24,8 @@ final class KeyStoreMap<Transaction: KeyValueTransaction>: KeyMap<Transaction>, 
         return try unsafe place.isTaken && place.stored.withUnsafeBytes { try unsafe snapshot.delete($0) }
     }
 
+    var remembersKeys: Bool { snapshot.remembersKeys }
+
     func remembers(_ key: UnsafeRawBufferPointer) -> Bool {
         unsafe !overflowKeys.isLong(key) && snapshot.remembers(key)
     }

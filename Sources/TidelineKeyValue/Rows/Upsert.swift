@@ -5,6 +5,7 @@ internal import TidelineStore
 /// A row that contains every column is stored from the batch without a copy; see ``RowCursor`` for the format.
 struct Upsert: ~Copyable {
     private let store: any KeyStore
+    private let remembersKeys: Bool
     private let table: StoredTable
     private let batch: BatchColumns
     private var key: RowKey
@@ -15,6 +16,7 @@ struct Upsert: ~Copyable {
 
     init(into table: StoredTable, of shape: RowShape, in store: any KeyStore) throws(StoreError) {
         self.store = store
+        remembersKeys = store.remembersKeys
         self.table = table
         batch = try BatchColumns(of: shape, in: table)
         key = RowKey(of: table)
@@ -36,7 +38,9 @@ struct Upsert: ~Copyable {
         if named.isWhole, let value = unsafe batch.stored(row, bytes.header, withID: preservesCase) {
             // A row that is known to exist and is replaced completely, with the same form of its identifier, needs no
             // lookup. Index entries, however, are made from the old row.
-            if !preservesCase, entries == nil, unsafe store.remembers(key) { return try unsafe store.put(key, value) }
+            if remembersKeys, !preservesCase, entries == nil, unsafe store.remembers(key) {
+                return try unsafe store.put(key, value)
+            }
             try unsafe put(row, value, key: key)
         } else {
             try unsafe mergePartial(row, preservesCase: preservesCase, missing: named.missing, key: key)
@@ -52,7 +56,7 @@ struct Upsert: ~Copyable {
         let isNew = try unsafe store.put(key, value) { existing in
             if let entries {
                 try unsafe entries.noteOld(key: key, value: existing)
-            } else {
+            } else if remembersKeys {
                 unsafe store.rememberRow(key, existing)
             }
             if unsafe RowHeader.hasSameTail(existing, value) { return true }

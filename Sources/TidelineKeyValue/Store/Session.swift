@@ -83,7 +83,7 @@ final class Session {
             }
             // The body may change the table and thereby the memory of the engine's value.
             guard let value = try unsafe keys.get(key, { unsafe Array($0) }) else { return false }
-            unsafe value.withUnsafeBytes { unsafe openStore.rememberRow(key, $0) }
+            if openStore.remembersKeys { unsafe value.withUnsafeBytes { unsafe openStore.rememberRow(key, $0) } }
             var cursor = RowCursor(table)
             try unsafe value.withUnsafeBytes { value in
                 try unsafe cursor.point(key: key, value: value)

@@ -33,7 +33,7 @@ public struct Timestamp: Sendable, Hashable, Comparable {
 
     /// Creates the instant `ticks` × 100 ns after 1970, clamped to the years 1 to 9999.
     @inlinable
-    package init(clampingTicks ticks: Int64) {
+    public init(clampingTicks ticks: Int64) {
         self.ticks = Swift.min(Swift.max(ticks, Self.leastTicks), Self.greatestTicks)
     }
 

@@ -1,33 +1,33 @@
 internal import TidelineSupport
 
 /// A report as Markdown.
-public struct MarkdownReport: ReportWriter {
+package struct MarkdownReport: ReportWriter {
     /// Creates a writer.
-    public init() {}
+    package init() {}
 
-    public func text(of report: ConformanceReport) -> String {
+    package func text(of report: ConformanceReport) -> String {
         ReportDocument(report: report, isPage: false).document.markdown
     }
 }
 
 /// A report as one self-contained HTML page. It compares the stores side by side, can be filtered if scripts run, is
 /// complete without scripts, and is readable on a phone.
-public struct HTMLReport: ReportWriter {
+package struct HTMLReport: ReportWriter {
     /// Creates a writer.
-    public init() {}
+    package init() {}
 
-    public func text(of report: ConformanceReport) -> String {
+    package func text(of report: ConformanceReport) -> String {
         ReportDocument(report: report, isPage: true).document.html
     }
 }
 
 /// Lists checks as Markdown for documentation.
-public struct MarkdownCheckList: Sendable {
+package struct MarkdownCheckList: Sendable {
     /// Creates a writer.
-    public init() {}
+    package init() {}
 
     /// Returns a heading and a table for each group of the checks.
-    public func text(of checks: [Check]) -> String {
+    package func text(of checks: [Check]) -> String {
         CheckGroup.allCases.compactMap { group -> Block? in
             let members = checks.filter { $0.group == group }
             let rows = members.map { check in
