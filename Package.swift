@@ -9,8 +9,7 @@ let settings: [SwiftSetting] =
 let pure = settings + [.enableUpcomingFeature("MemberImportVisibility")]
 let strict = pure + [.strictMemorySafety()]
 
-// Packages that only some users need belong to a trait. Without traits, an app resolves swift-http-types and swift-log.
-// All of the package builds with `--traits Tool`.
+// Packages that only some users need belong to a trait. All of the package builds with `--traits Tool`.
 let commands = TargetDependencyCondition.when(traits: ["Commands"])
 let client = TargetDependencyCondition.when(traits: ["AsyncHTTPClient"])
 let tool = TargetDependencyCondition.when(traits: ["Tool"])
@@ -40,6 +39,10 @@ func library(
 
 func executable(_ name: String, _ dependencies: [Target.Dependency], path: String? = nil) -> Target {
     .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: settings)
+}
+
+func cLibrary(_ name: String, path: String, pkgConfig: String? = nil, apt: String, brew: String) -> Target {
+    .systemLibrary(name: name, path: path, pkgConfig: pkgConfig, providers: [.apt([apt]), .brew([brew])])
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -92,16 +95,10 @@ let package = Package(
         library("TidelineLMDB", ["TidelineStore", "TidelineKeyValue", "CLMDB"], path: "Adapters/LMDB"),
         library("TidelineLevelDB", ["TidelineStore", "TidelineKeyValue", "CLevelDB"], path: "Adapters/LevelDB"),
         .target(name: "CSQLiteChecksums", dependencies: ["CSQLite"], path: "Adapters/CSQLiteChecksums"),
-        .systemLibrary(
-            name: "CSQLite", path: "Adapters/CSQLite", pkgConfig: "sqlite3",
-            providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
-        .systemLibrary(
-            name: "CLMDB", path: "Adapters/CLMDB", pkgConfig: "lmdb",
-            providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
+        cLibrary("CSQLite", path: "Adapters/CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev", brew: "sqlite"),
+        cLibrary("CLMDB", path: "Adapters/CLMDB", pkgConfig: "lmdb", apt: "liblmdb-dev", brew: "lmdb"),
         // LevelDB has no pkg-config file.
-        .systemLibrary(
-            name: "CLevelDB", path: "Adapters/CLevelDB",
-            providers: [.apt(["libleveldb-dev"]), .brew(["leveldb"])]),
+        cLibrary("CLevelDB", path: "Adapters/CLevelDB", apt: "libleveldb-dev", brew: "leveldb"),
 
         // Sync: the wire protocol that client and server share, the client, and the server.
         library("TidelineWire", ["TidelineStore", httpTypes], settings: pure),
@@ -141,9 +138,7 @@ let package = Package(
             path: "Benchmarks/Command"),
         // The same workloads on the engines' C interfaces: the baselines that the stores are compared with.
         // No pkg-config: for simdjson, it prints a flag that the package manager rejects, and none that is needed.
-        .systemLibrary(
-            name: "CSimdJSON", path: "Benchmarks/CSimdJSON",
-            providers: [.apt(["libsimdjson-dev"]), .brew(["simdjson"])]),
+        cLibrary("CSimdJSON", path: "Benchmarks/CSimdJSON", apt: "libsimdjson-dev", brew: "simdjson"),
         .target(
             name: "CBaselines", dependencies: ["CSQLite", "CLMDB", "CLevelDB", "CSimdJSON"],
             path: "Benchmarks/CBaselines",
@@ -218,8 +213,7 @@ let package = Package(
             "TidelineConformanceTests",
             [
                 "BrokenStores", "TidelineConformanceCommand", "TidelineFaults", "TidelineKeyValue", "TidelineMemory",
-                "TidelineTestStores", "TidelineCommandSupport", "StoreProbe", "CommandProbe",
-                argumentParser,
+                "TidelineTestStores", "TidelineCommandSupport", "StoreProbe", "CommandProbe", argumentParser,
             ]),
         tests(
             "TidelineBenchmarkTests",

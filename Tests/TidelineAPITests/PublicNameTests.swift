@@ -57,7 +57,8 @@ private func tidelineLMDB(
 ) {}
 
 private func tidelineLevelDB(
-    _: LevelDBEngine.Type, _: LevelDBOptions.Type, _: LevelDBSnapshot.Type, _: LevelDBStore.Type
+    _: LevelDBEngine.Type, _: LevelDBOptions.Type, _: LevelDBSnapshot.Type, _: LevelDBStore.Type,
+    _: LevelDBTransaction.Type
 ) {}
 
 private func tidelineMemory(

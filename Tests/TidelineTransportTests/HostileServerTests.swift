@@ -202,7 +202,8 @@ struct HostileServerTests {
         }
     }
 
-    @Test("a server that never answers the TLS hello ends with a timeout", arguments: TransportKind.facingHostileServers)
+    @Test(
+        "a server that never answers the TLS hello ends with a timeout", arguments: TransportKind.facingHostileServers)
     func silentTLS(kind: TransportKind) async throws {
         let transport = kind.makeTransport(connectTimeout: .milliseconds(200))
         // The other transport has no time limit for connections.
@@ -336,7 +337,9 @@ struct HostileServerTests {
         #expect(server.requests < 30, "\(server.requests)")
     }
 
-    @Test("a direct read of a page with more rows than any server sends is an error", arguments: TransportKind.facingHostileServers)
+    @Test(
+        "a direct read of a page with more rows than any server sends is an error",
+        arguments: TransportKind.facingHostileServers)
     func endlessRows(kind: TransportKind) async throws {
         let rows = "[" + String(repeating: #"{"id":"a"},"#, count: 131_072) + #"{"id":"a"}]"#
         let server = SocketServer { _ in .whole(body: Array(rows.utf8)) }
