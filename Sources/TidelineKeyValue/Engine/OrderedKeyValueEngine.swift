@@ -120,7 +120,8 @@ public protocol KeyValueTransaction: KeyValueSnapshot {
     /// - Returns: Whether the key existed.
     func delete(_ key: UnsafeRawBufferPointer) throws -> Bool
 
-    /// Whether the engine remembers keys; `false` by default.
+    /// Whether the engine remembers keys, with ``remembers(_:)`` and ``remember(_:)``; `false` by default. Otherwise
+    /// neither is called.
     var remembersKeys: Bool { get }
 
     /// Whether ``remember(_:)`` was called for a key, in this or an earlier transaction, and the key certainly still

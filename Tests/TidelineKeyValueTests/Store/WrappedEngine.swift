@@ -167,6 +167,8 @@ struct WrappedTransaction: KeyValueTransaction {
         return base.delete(key)
     }
 
+    var remembersKeys: Bool { remembered != nil }
+
     func remembers(_ key: UnsafeRawBufferPointer) -> Bool { remembered?.contains(key) ?? false }
 
     func remember(_ key: UnsafeRawBufferPointer) { remembered?.insert(key) }
