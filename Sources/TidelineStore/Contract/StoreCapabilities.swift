@@ -32,7 +32,8 @@ public struct StoreCapabilities: Sendable, Hashable, Codable {
     /// Whether the store was opened read-only.
     public var isReadOnly: Bool
     /// Whether a bit flipped inside a value in the files is detected and reported as ``StoreError/Code/corrupt``,
-    /// because each value has a checksum. Every store detects damage to the structure of its files.
+    /// because each value has a checksum. LMDB compares the checksums when it verifies a file, not when it reads a value.
+    /// Every store detects damage to the structure of its files.
     public var detectsBitFlips: Bool
     /// The maximum length of an identifier in characters.
     public var maximumIDLength: Int
