@@ -18,11 +18,11 @@ public import Tideline
 /// wire, such as headers: a response with an endless head ends with the timeout of the request. A connection has no time
 /// limit of its own. Header fields with the same name are combined into one.
 ///
-/// On Linux and Windows, URLSession is FoundationNetworking, and the transport keeps fewer promises. **Some malformed
-/// responses end the process**, among them some with trailers or with an impossible `Location` or `Content-Length`:
-/// connect only to servers that you trust, or use `TidelineAsyncHTTPClient`. Responses are not compressed, the size of
-/// a redirect's body is not limited, a redirect without a `Location` has no body, and most failures have the code
-/// `connection`.
+/// On Linux and Windows, URLSession is FoundationNetworking, and the transport keeps fewer promises. **A connection that
+/// closes within the head of a response ends the process**, as do some malformed responses, among them some with
+/// trailers or with an impossible `Location` or `Content-Length`: where that matters, use `TidelineAsyncHTTPClient`.
+/// Responses are not compressed, the size of a redirect's body is not limited, a redirect without a `Location` has no
+/// body, and most failures have the code `connection`.
 ///
 /// - Throws: ``send(_:body:timeout:)`` throws a `TransportError` with one of the codes `connection`, `timeout`, `tls`,
 ///   `tooLarge`, `invalidResponse`, `cancelled`, and `invalidRequest`. Its cause is the error of URLSession.

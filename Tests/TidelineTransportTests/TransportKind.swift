@@ -43,6 +43,10 @@ enum TransportKind: String, CaseIterable, Sendable {
         #endif
     }
 
+    /// Whether the transport survives a connection that closes after `start`. FoundationNetworking ends the process if
+    /// the head of the response is incomplete.
+    func survives(_ start: String) -> Bool { !isLimited || start.isEmpty || start.contains("\r\n\r\n") }
+
     /// Whether the transport may report a failure, which async-http-client reports with `expected`, with `code`.
     func reports(_ expected: TransportError.Code, as code: TransportError.Code) -> Bool {
         code == expected || isLimited && [.connection, .invalidResponse].contains(code)

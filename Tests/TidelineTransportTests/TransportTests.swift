@@ -194,6 +194,7 @@ struct TransportFailureTests {
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n[{\r\n",
         ])
     func timesOut(kind: TransportKind, start: String) async throws {
+        guard kind.survives(start) else { return }
         let error = try await failure(of: .raw(start.utf8), over: kind, timeout: .milliseconds(200))
         #expect(error.code == .timeout)
         #expect(error.message.contains("127.0.0.1:"))
@@ -203,18 +204,19 @@ struct TransportFailureTests {
         "A connection that closes before the end of the response is an error, never a short body",
         arguments: TransportKind.allCases,
         [
-            "", "HTTP/1.1 200", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[]",
+            "", "HTTP/1.1 200", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[]",
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n[]\r\n",
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n40\r\n[]",
         ])
     func truncated(kind: TransportKind, start: String) async throws {
+        guard kind.survives(start) else { return }
         let error = try await failure(of: .raw(start.utf8, closes: true), over: kind)
         #expect(kind.reports(.connection, as: error.code), "\(error)")
     }
 
     @Test(
         "A response that is not HTTP is an invalid response",
-        arguments: TransportKind.allCases,
+        arguments: TransportKind.facingHostileServers,
         [
             "SSH-2.0-OpenSSH_9.2\r\n", "\0\u{1}\u{2}\u{3}\r\n\r\n", "HTTP/1.1 abc OK\r\n\r\n",
             "HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n[]",
@@ -222,7 +224,7 @@ struct TransportFailureTests {
         ])
     func garbage(kind: TransportKind, start: String) async throws {
         let error = try await failure(of: .raw(start.utf8, closes: true), over: kind)
-        #expect(kind.reports(.invalidResponse, as: error.code), "\(error)")
+        #expect(error.code == .invalidResponse, "\(error)")
     }
 
     @Test("A damaged, truncated or unknown compression is an invalid response", arguments: TransportKind.allCases)
@@ -297,7 +299,7 @@ struct TransportFailureTests {
         }
     }
 
-    @Test("After a failure the transport still works", arguments: TransportKind.allCases)
+    @Test("After a failure the transport still works", arguments: TransportKind.facingHostileServers)
     func worksOn(kind: TransportKind) async throws {
         let transport = kind.makeTransport()
         let server = SocketServer { received in
