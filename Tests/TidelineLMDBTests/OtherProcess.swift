@@ -31,11 +31,14 @@ final class OtherProcess {
         try process.run()
     }
 
-    deinit { process.end() }
+    deinit {
+        process.end()
+        process.waitUntilExit()
+    }
 
     /// Calls `body`, which waits for the process, and ends a process that takes too long.
     private func inTime<T>(_ body: () -> T) -> T {
-        let alarm = DispatchWorkItem { [process] in process.end() }
+        let alarm = DispatchWorkItem { [weak process] in process?.end() }
         DispatchQueue.global().asyncAfter(deadline: .now() + WaitLimit.seconds, execute: alarm)
         defer { alarm.cancel() }
         return body()

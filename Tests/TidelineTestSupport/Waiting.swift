@@ -48,7 +48,8 @@ extension Process {
     /// Waits until the process exits. Kills it after the time limit.
     /// - Throws: ``WaitFailure`` after the time limit.
     public func finish() throws {
-        let alarm = DispatchWorkItem { [self] in end() }
+        // The queue keeps a canceled work item until its time, and the process keeps its pipes.
+        let alarm = DispatchWorkItem { [weak self] in self?.end() }
         DispatchQueue.global().asyncAfter(deadline: .now() + WaitLimit.seconds, execute: alarm)
         waitUntilExit()
         alarm.cancel()

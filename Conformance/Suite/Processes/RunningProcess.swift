@@ -54,6 +54,8 @@ internal import TidelineSupport
         func end(within seconds: TimeInterval) -> (status: Int32, signal: Int32?)? {
             guard ended.wait(timeout: .now() + seconds) == .success else { return nil }
             ended.signal()
+            // Removes the process, which keeps its pipes, from the run loop of this thread.
+            process.waitUntilExit()
             let status = process.terminationStatus
             return (status, process.terminationReason == .uncaughtSignal ? status : nil)
         }

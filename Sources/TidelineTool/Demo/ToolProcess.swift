@@ -52,7 +52,7 @@ final class ToolProcess {
 
     /// Returns the next line of standard output, or `nil` if the output has ended or no line arrives within `seconds`.
     func readLine(within seconds: Double = 20) -> String? {
-        let alarm = DispatchWorkItem { [process] in process.terminate() }
+        let alarm = DispatchWorkItem { [weak process] in process?.terminate() }
         DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: alarm)
         defer { alarm.cancel() }
         while true {

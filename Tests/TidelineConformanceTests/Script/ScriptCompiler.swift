@@ -67,7 +67,7 @@ enum ScriptCompiler {
         process.standardOutput = pipe
         process.standardError = pipe
         try process.run()
-        let alarm = DispatchWorkItem { process.end() }
+        let alarm = DispatchWorkItem { [weak process] in process?.end() }
         DispatchQueue.global().asyncAfter(deadline: .now() + WaitLimit.seconds, execute: alarm)
         defer { alarm.cancel() }
         let data = pipe.fileHandleForReading.readDataToEndOfFile()

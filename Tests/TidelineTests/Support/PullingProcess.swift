@@ -75,7 +75,7 @@ import TidelineTestStores
 
         /// Returns `nil` if the output has ended, or if there is none for two minutes, longer than any page takes.
         private func nextLine() -> String? {
-            let alarm = DispatchWorkItem { [process] in process.terminate() }
+            let alarm = DispatchWorkItem { [weak process] in process?.terminate() }
             DispatchQueue.global().asyncAfter(deadline: .now() + 120, execute: alarm)
             defer { alarm.cancel() }
             while true {
