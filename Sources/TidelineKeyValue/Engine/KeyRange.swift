@@ -1,3 +1,5 @@
+internal import TidelineStore
+
 /// A half-open range of keys within one key space.
 public struct KeyRange: Sendable, Hashable {
     /// The inclusive lower bound.

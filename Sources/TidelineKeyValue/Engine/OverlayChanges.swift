@@ -1,3 +1,5 @@
+internal import TidelineStore
+
 /// The changes of an ``OverlayTransaction``, stored in sequence in one block of memory, found by the hashes of their
 /// keys, and sorted only on request.
 ///

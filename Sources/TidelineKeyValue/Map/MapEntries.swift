@@ -1,3 +1,5 @@
+internal import TidelineStore
+
 /// The entries of a node of an ``OrderedMap``, ordered by key, with their bytes packed in one buffer.
 ///
 /// Slots are in key order, but bytes are in the order of insertion. A removed entry leaves a hole, and the buffer is

@@ -1,3 +1,5 @@
+internal import TidelineStore
+
 /// A node of the B+tree that implements an ``OrderedMap``.
 ///
 /// A leaf has entries and no children. A branch has children and, between adjacent children, a separator: a key without

@@ -91,7 +91,7 @@ struct ColumnConstraint {
         case .column(let name):
             self.init(name, .comparison(isNegated ? .notEqual : .equal, true), in: table)
         case .comparison(let comparison, let a, let b) where !isNegated:
-            guard let comparison = ColumnComparison(comparison, a, b, in: table) else { return nil }
+            guard let comparison = ColumnComparison(comparison, a, b, in: table.evaluator) else { return nil }
             self.init(comparison)
         case .membership(.column(let name), let values) where !isNegated:
             self.init(name, .membership(values), in: table)
@@ -104,7 +104,7 @@ struct ColumnConstraint {
             isExact = !column.folds
         case .function(.equalsIgnoringCase, let operands) where !isNegated:
             // Equivalent to the comparison of folded identifiers.
-            guard let comparison = ColumnComparison(.equal, operands[0], operands[1], in: table),
+            guard let comparison = ColumnComparison(.equal, operands[0], operands[1], in: table.evaluator),
                 comparison.column.folds
             else { return nil }
             self.init(comparison)
@@ -113,7 +113,7 @@ struct ColumnConstraint {
     }
 
     private init?(_ name: String, _ condition: ColumnCondition, in table: StoredTable) {
-        guard let column = ColumnReference(name, in: table) else { return nil }
+        guard let column = ColumnReference(name, in: table.evaluator) else { return nil }
         self.init(column: column, conditions: [condition])
     }
 

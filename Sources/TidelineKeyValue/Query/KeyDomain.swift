@@ -16,7 +16,7 @@ struct KeyDomain {
 
     /// Creates the domain of the identifier at the end of row and index keys.
     init(idsAtEndIn table: StoredTable) {
-        column = ColumnReference(idOf: table)
+        column = ColumnReference(idOf: table.evaluator)
         ids = table.ids
         isLast = true
     }
@@ -78,7 +78,7 @@ struct KeyDomain {
     /// There are only two bools, so every condition is a list of values.
     private func bools(_ comparison: RowPredicate.Comparison, _ literal: Value) -> [KeyInterval] {
         let isNegated = comparison == .notEqual
-        let tags = RowTest.Tags(boolsFor: isNegated ? .equal : comparison, literal)
+        let tags = TagSet(boolsFor: isNegated ? .equal : comparison, literal)
         var values: [Value] = isNegated ? [.null] : []
         if tags.contains(.init(.false)) != isNegated { values.append(.bool(false)) }
         if tags.contains(.init(.true)) != isNegated { values.append(.bool(true)) }

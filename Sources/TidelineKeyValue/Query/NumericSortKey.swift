@@ -3,13 +3,13 @@ internal import TidelineStore
 /// The first order term, if it is a column of numbers or timestamps. It usually determines a row's position before its
 /// sort key is built.
 struct NumericSortKey: Sendable {
-    private let operand: RowTest.Operand
+    private let operand: ColumnOperand
     private let isDescending: Bool
 
     /// Creates a term, or returns `nil` for a column of another type or `id`.
     init?(_ column: ColumnReference, isDescending: Bool) {
         guard column.position != nil, column.type.isWord else { return nil }
-        operand = RowTest.Operand(column)
+        operand = ColumnOperand(column)
         self.isDescending = isDescending
     }
 

@@ -5,7 +5,7 @@ extension QueryPlanner {
     ///
     /// - Parameter fixed: The columns that are restricted to a single value.
     func direction(along columns: [ColumnReference], fixed: [ColumnReference]) -> AccessPath.Direction {
-        let id = ColumnReference(idOf: table)
+        let id = ColumnReference(idOf: table.evaluator)
         if fixed.contains(id) { return .ascending }
         var terms = decidingTerms(fixed: fixed, id: id)
         // Ties are ordered by ascending identifier implicitly.
@@ -31,7 +31,7 @@ extension QueryPlanner {
         var terms: [(column: ColumnReference, isDescending: Bool)] = []
         // There are few terms, so a linear search is faster than a set.
         for term in query.order {
-            guard let column = ColumnReference(term.column, in: table), !fixed.contains(column),
+            guard let column = ColumnReference(term.column, in: table.evaluator), !fixed.contains(column),
                 !terms.contains(where: { $0.column == column })
             else { continue }
             terms.append((column, term.isDescending))

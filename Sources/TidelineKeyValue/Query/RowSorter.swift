@@ -38,7 +38,7 @@ struct RowSorter: ~Copyable {
         self.table = table
         self.projection = projection
         terms = query.order.compactMap { term in
-            ColumnReference(term.column, in: table).map { ($0, term.isDescending) }
+            ColumnReference(term.column, in: table.evaluator).map { ($0, term.isDescending) }
         }
         number = terms.first.flatMap { NumericSortKey($0.column, isDescending: $0.isDescending) }
         capacity = query.windowEnd

@@ -8,7 +8,7 @@ final class RowWalk {
     private let table: StoredTable
     private let keys: any KeySource
     /// The residual predicate.
-    private let filter: RowFilter?
+    private let filter: CompiledFilter?
     private let index: IndexLookup?
 
     /// A closure that receives a key of the path, a row's or an index's, and its value.
@@ -18,7 +18,11 @@ final class RowWalk {
         self.path = path
         self.table = table
         self.keys = keys
-        if let condition = path.filter { filter = try RowFilter(condition, of: table) } else { filter = nil }
+        if let condition = path.filter {
+            filter = try CompiledFilter(condition, of: table.evaluator, wholeRows: table.wholeRows)
+        } else {
+            filter = nil
+        }
         if case .index(let number) = path.source { index = IndexLookup(number, of: table) } else { index = nil }
     }
 
@@ -123,7 +127,7 @@ final class RowWalk {
     }
 
     private func forEachMatch(
-        of filter: RowFilter, in window: inout RowWindow, _ body: (borrowing RowView) throws -> ScanStep
+        of filter: CompiledFilter, in window: inout RowWindow, _ body: (borrowing RowView) throws -> ScanStep
     ) throws {
         var cursor = RowCursor(table)
         try unsafe forEachPlace { key, value in

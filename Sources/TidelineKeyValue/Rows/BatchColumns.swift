@@ -106,7 +106,7 @@ final class BatchRules: Sendable {
 /// The rules of a table for the columns of a batch.
 struct ColumnRules: Sendable {
     /// For each column of the batch, the valid tags of its values; empty if the table does not define the column.
-    let tags: [RowTest.Tags]
+    let tags: [TagSet]
     /// For each stored column of the table, its position in the batch.
     let positions: [Int?]
     /// The columns that a new row must contain, with their positions in the batch, or `nil` for a column that the batch
@@ -123,7 +123,7 @@ struct ColumnRules: Sendable {
         tags = shape.columns.map { column in
             guard let index = target.index(of: column.name) else { return [] }
             let known = target.columns[index]
-            var tags = RowTest.Tags(of: known.type)
+            var tags = TagSet(of: known.type)
             tags.remove(.init(.absent))
             if !known.isOptional { tags.remove(.init(.null)) }
             return tags

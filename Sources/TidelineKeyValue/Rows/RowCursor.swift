@@ -96,7 +96,7 @@ struct RowCursor: ~Copyable {
     /// - Throws: ``StoreError/Code/corrupt``, naming the table and the identifier.
     @inline(__always)
     mutating func isMatch(
-        key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, of filter: RowFilter
+        key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, of filter: CompiledFilter
     ) throws(StoreError) -> Bool {
         switch unsafe filter.first?.answer(to: value) ?? .unknown {
         case .matches: true
@@ -107,7 +107,7 @@ struct RowCursor: ~Copyable {
 
     @inline(never)
     private mutating func isMatch(
-        key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, ofWhole filter: RowFilter
+        key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, ofWhole filter: CompiledFilter
     ) throws(StoreError) -> Bool {
         guard filter.readsColumnsOnly, let row = unsafe RowBytes(columnsOf: value),
             row.header.layout == table.inShapeLayout
@@ -123,7 +123,7 @@ struct RowCursor: ~Copyable {
     }
 
     /// Returns whether the current row satisfies a filter.
-    func matches(_ filter: RowFilter, key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
+    func matches(_ filter: CompiledFilter, key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
         do throws(RowDamage) {
             return try filter.matches(view)
         } catch {

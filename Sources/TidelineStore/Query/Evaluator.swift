@@ -65,8 +65,8 @@
 /// of the table compare. Skip and limit apply to the ordered rows; the total count includes all matching rows. A row of
 /// the result contains the selected columns, with null for a column without a value.
 public struct Evaluator: Sendable {
-    private let schema: TableSchema
-    private let definition: RowShape
+    let schema: TableSchema
+    let definition: RowShape
 
     /// Creates an evaluator for the rows of a table.
     public init(schema: TableSchema) {

@@ -1,8 +1,7 @@
 /// The header of a packed row, which tells where the tags and the values of the row are; see ``RowFormat``.
 ///
-/// All reading of packed rows goes through this type, except for the validation of whole rows (``TagBlock``), the
-/// comparison of whole headers (``RowLayout``), and the key-value store's `PreFilter`, which reads one column at an
-/// offset from ``RowLayout``.
+/// All reading of packed rows goes through this type, except for rows of a known layout (``RowLayout``) and the
+/// validation of whole rows (``TagBlock``).
 @usableFromInline
 package struct RowHeader: Sendable {
     /// The number of columns.

@@ -18,11 +18,43 @@ package struct RowLayout: Sendable {
         header = UInt64(RowFormat.narrow) | UInt64(shape.count) << 16 | UInt64(layout) << 32
     }
 
-    /// Returns the offset of a column's tag.
-    package func tagOffset(of column: Int) -> Int { RowFormat.headerSize + column }
+    /// The place of a column's tag and of the bounds of its value in such rows.
+    ///
+    /// Unsafe pointers: the row was checked with ``matches(_:)``. The bounds of a damaged row may be wrong.
+    @usableFromInline
+    package struct Place: Sendable {
+        @usableFromInline let tagOffset: Int
+        /// The offset of the value's end, preceded by the end of the previous value, if there is one.
+        @usableFromInline let endOffset: Int
+        @usableFromInline let isFirst: Bool
 
-    /// Returns the offset of the end of a column's value.
-    package func endOffset(of column: Int) -> Int { RowFormat.headerSize + columns + 2 * column }
+        /// Returns the raw value of the column's tag.
+        @inlinable
+        @inline(__always)
+        package func tag(in row: UnsafeRawPointer) -> UInt8 {
+            unsafe row.load(fromByteOffset: tagOffset, as: UInt8.self)
+        }
+
+        /// Returns the bounds of the column's value, relative to the beginning of the values.
+        @inlinable
+        @inline(__always)
+        package func bounds(in row: UnsafeRawPointer) -> (start: Int, end: Int) {
+            unsafe (isFirst ? 0 : RowLayout.end(at: endOffset &- 2, in: row), RowLayout.end(at: endOffset, in: row))
+        }
+    }
+
+    /// Returns the place of a column.
+    package func place(of column: Int) -> Place {
+        Place(
+            tagOffset: RowFormat.headerSize + column, endOffset: RowFormat.headerSize + columns + 2 * column,
+            isFirst: column == 0)
+    }
+
+    @inlinable
+    @inline(__always)
+    static func end(at offset: Int, in row: UnsafeRawPointer) -> Int {
+        unsafe Int(UInt16(littleEndian: row.loadUnaligned(fromByteOffset: offset, as: UInt16.self)))
+    }
 
     /// Returns whether bytes begin with the header and tables of such a row.
     ///
@@ -39,7 +71,7 @@ package struct RowLayout: Sendable {
     @inline(__always)
     package func payloadLength(of row: UnsafeRawPointer) -> Int {
         guard columns > 0 else { return 0 }
-        return unsafe Int(UInt16(littleEndian: row.loadUnaligned(fromByteOffset: payload &- 2, as: UInt16.self)))
+        return unsafe Self.end(at: payload &- 2, in: row)
     }
 }
 

@@ -16,14 +16,6 @@ extension StoredTable {
     }
 }
 
-extension PackedRows {
-    /// Packs rows.
-    init(_ rows: [Row], of schema: TableSchema) throws {
-        self.init(shape: schema.makeShape())
-        for row in rows { try append(row) }
-    }
-}
-
 /// A table with rows and index entries, for queries.
 struct QueryFixture {
     let table: StoredTable

@@ -17,7 +17,7 @@ import TidelineStore
         let rows = try Self.rows(seed)
         let table = StoredTable(testing: RandomRows.everyType())
         for column in table.shape.columns where column.type.isWord {
-            let reference = try #require(ColumnReference(column.name, in: table))
+            let reference = try #require(ColumnReference(column.name, in: table.evaluator))
             let term = try #require(NumericSortKey(reference, isDescending: isDescending))
             let position = try #require(reference.position)
             var found: [(place: NumericSortKey.Place, key: [UInt8])] = []

@@ -1,9 +1,7 @@
-internal import TidelineStore
-
 extension RowTest {
     /// Returns whether the test holds for a row of the table. Tests that require the evaluator are not supported.
     @inline(__always)
-    func holds(_ row: RowBytes, _ constants: borrowing RowFilter.Constants) throws(RowDamage) -> Bool {
+    func holds(_ row: RowBytes, _ constants: borrowing CompiledFilter.Constants) throws(RowDamage) -> Bool {
         switch self {
         case .tags(let operand, let tags): return tags.contains(tag: try operand.tag(in: row))
         case .word(let operand, let interval):
@@ -21,7 +19,7 @@ extension RowTest {
     }
 
     private func holdsForLongerOperands(
-        _ row: RowBytes, _ constants: borrowing RowFilter.Constants
+        _ row: RowBytes, _ constants: borrowing CompiledFilter.Constants
     ) throws(RowDamage) -> Bool {
         switch self {
         case .tags, .word, .predicate: return false
@@ -33,7 +31,7 @@ extension RowTest {
             return relations.contains(order: order)
         case .nulls(let a, let b):
             let (a, b) = (try a.tag(in: row), try b.tag(in: row))
-            return Tags.null.contains(tag: a) && Tags.null.contains(tag: b)
+            return TagSet.null.contains(tag: a) && TagSet.null.contains(tag: b)
         case .text(let operand, _, _), .textIn(let operand, _), .hasPrefix(let operand, _), .hasSuffix(let operand, _),
             .contains(let operand, _):
             guard let text = try unsafe operand.bytes(in: row) else { return false }
@@ -76,7 +74,7 @@ extension RowTest {
     }
 }
 
-extension RowFilter.Constants {
+extension CompiledFilter.Constants {
     func contains(_ word: Int64, in span: RowTest.Span) -> Bool {
         var (lower, upper) = (span.lower, span.upper)
         while lower < upper {
@@ -92,29 +90,4 @@ extension RowTest.Text {
     func bytes(in constants: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         unsafe UnsafeRawBufferPointer(rebasing: constants[offset..<offset + count])
     }
-}
-
-extension RowTest.Operand {
-    /// Returns the order of this column's value relative to another's: negative, zero, or positive; `nil` if one is
-    /// null or NaN.
-    fileprivate func order(to other: Self, in row: RowBytes) throws(RowDamage) -> Int? {
-        switch kind {
-        case .int, .double:
-            guard let a = try word(in: row), let b = try other.word(in: row) else { return nil }
-            if kind == .double, a.isNotANumber || b.isNotANumber { return nil }
-            return a < b ? -1 : a == b ? 0 : 1
-        case .bool:
-            let (a, b) = (try tag(in: row), try other.tag(in: row))
-            guard !RowTest.Tags.null.contains(tag: a), !RowTest.Tags.null.contains(tag: b) else { return nil }
-            return Int(a) - Int(b)
-        case .text, .foldedText:
-            guard let a = try unsafe bytes(in: row), let b = try unsafe other.bytes(in: row) else { return nil }
-            return unsafe a.order(to: b, folding: kind == .foldedText || other.kind == .foldedText, bothSides: true)
-        }
-    }
-}
-
-extension Int64 {
-    /// Whether this is the word of NaN.
-    fileprivate var isNotANumber: Bool { !WordInterval.doubles.contains(self) }
 }

@@ -1,7 +1,18 @@
-internal import TidelineStore
-
-/// Byte-by-byte comparison of texts, as in queries.
+/// Byte-by-byte comparison of texts, as in queries and keys.
 extension UnsafeRawBufferPointer {
+    /// Returns the order of these bytes relative to `other`: negative, zero, or positive.
+    ///
+    /// Bytes are unsigned, and a prefix is less than a longer text.
+    @inlinable
+    package func compare(_ other: UnsafeRawBufferPointer) -> Int {
+        let common = Swift.min(count, other.count)
+        if common > 0, let a = baseAddress, let b = other.baseAddress {
+            let order = unsafe a.compareBytes(b, count: common)
+            if order != 0 { return order }
+        }
+        return count - other.count
+    }
+
     /// Returns the order of these bytes relative to others: negative, zero, or positive.
     ///
     /// - Parameters:
@@ -17,6 +28,7 @@ extension UnsafeRawBufferPointer {
     }
 
     /// Whether another buffer of the same length has the same bytes.
+    @inlinable
     @inline(__always)
     func isEqual(to other: UnsafeRawBufferPointer) -> Bool {
         guard let base = baseAddress, let bytes = other.baseAddress else { return true }
@@ -24,7 +36,7 @@ extension UnsafeRawBufferPointer {
     }
 
     /// Returns the offset of the first zero byte at or after an offset.
-    func firstZero(from start: Int) -> Int? {
+    package func firstZero(from start: Int) -> Int? {
         guard let base = baseAddress, start <= count,
             let found = unsafe (base + start).firstByte(0, count: count - start)
         else {
@@ -34,7 +46,7 @@ extension UnsafeRawBufferPointer {
     }
 
     /// Whether any byte is zero.
-    var hasZero: Bool { unsafe baseAddress.map { unsafe $0.firstByte(0, count: count) != nil } ?? false }
+    package var hasZero: Bool { unsafe baseAddress.map { unsafe $0.firstByte(0, count: count) != nil } ?? false }
 
     func hasPrefix(_ prefix: UnsafeRawBufferPointer) -> Bool {
         unsafe count >= prefix.count && equals(prefix, at: 0)

@@ -1,31 +1,31 @@
-internal import TidelineStore
-
 /// A closed interval of ints, doubles, or timestamps, as 64-bit words that compare as the values do.
 ///
 /// The word of an int is the int, and that of a timestamp its ticks. The word of a double is its bits, with all bits
 /// except the sign flipped if it is negative, so that adjacent values have adjacent words. −0.0 has the word of 0.0,
 /// and the word of NaN is outside every interval.
-struct WordInterval: Hashable, Sendable {
-    let lower: Int64
-    let upper: Int64
+@usableFromInline
+package struct WordInterval: Hashable, Sendable {
+    @usableFromInline package let lower: Int64
+    @usableFromInline package let upper: Int64
 
     /// The empty interval.
-    static let empty = WordInterval(lower: 0, upper: -1)
+    package static let empty = WordInterval(lower: 0, upper: -1)
 
-    init(lower: Int64, upper: Int64) {
+    package init(lower: Int64, upper: Int64) {
         self.lower = lower
         self.upper = upper
     }
 
-    var isEmpty: Bool { lower > upper }
+    package var isEmpty: Bool { lower > upper }
 
+    @inlinable
     @inline(__always)
-    func contains(_ word: Int64) -> Bool { lower <= word && word <= upper }
+    package func contains(_ word: Int64) -> Bool { lower <= word && word <= upper }
 
     /// Creates the interval of the values of a column of `type` that satisfy a comparison with a literal.
     ///
     /// For `!=`, it is the interval of `==`, and the caller negates the result.
-    init(_ comparison: RowPredicate.Comparison, _ literal: Value, type: ColumnType) {
+    package init(_ comparison: RowPredicate.Comparison, _ literal: Value, type: ColumnType) {
         switch (type, literal) {
         case (.int, .int(let value)): self.init(comparison, word: value, within: .ints)
         case (.int, .double(let value)): self.init(comparison, intsBeside: value)
@@ -40,28 +40,30 @@ struct WordInterval: Hashable, Sendable {
 
     private static let ints = WordInterval(lower: .min, upper: .max)
     /// The words of all doubles except NaN.
-    static let doubles = WordInterval(lower: word(of: -.infinity), upper: word(of: .infinity))
+    package static let doubles = WordInterval(lower: word(of: -.infinity), upper: word(of: .infinity))
 
     /// Returns the word of a double.
+    @inlinable
     @inline(__always)
-    static func word(of value: Double) -> Int64 { word(ofDoubleBits: Int64(bitPattern: value.bitPattern)) }
+    package static func word(of value: Double) -> Int64 { word(ofDoubleBits: Int64(bitPattern: value.bitPattern)) }
 
     /// Returns the word of the double with these bits.
+    @inlinable
     @inline(__always)
-    static func word(ofDoubleBits bits: Int64) -> Int64 { bits == .min ? 0 : bits ^ (bits >> 63 & .max) }
+    package static func word(ofDoubleBits bits: Int64) -> Int64 { bits == .min ? 0 : bits ^ (bits >> 63 & .max) }
 
     /// Returns the double with the given word.
     static func double(of word: Int64) -> Double { Double(bitPattern: UInt64(bitPattern: word ^ (word >> 63 & .max))) }
 
     /// Returns the word of an int, double, or timestamp that a column of `type` may equal, or `nil` if none of its
     /// values does.
-    static func word(of literal: Value, type: ColumnType) -> Int64? {
+    package static func word(of literal: Value, type: ColumnType) -> Int64? {
         let interval = WordInterval(.equal, literal, type: type)
         return interval.isEmpty ? nil : interval.lower
     }
 
     /// Returns a value with the same key representation as the column's value with that word.
-    static func keyValue(of word: Int64, type: ColumnType) -> Value {
+    package static func keyValue(of word: Int64, type: ColumnType) -> Value {
         type == .double ? .double(double(of: word)) : .int(word)
     }
 

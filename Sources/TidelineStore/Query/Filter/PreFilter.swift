@@ -1,5 +1,3 @@
-internal import TidelineStore
-
 /// The pre-filter: the first test of a filter, evaluated directly on the bytes of most rows.
 ///
 /// If its result determines that of the filter, nothing else of the row is read. Otherwise the whole filter is
@@ -7,13 +5,15 @@ internal import TidelineStore
 ///
 /// `@unchecked Sendable`: the bytes of the constant never change, and they are freed with the test.
 @safe
-final class PreFilter: @unchecked Sendable {
+@usableFromInline
+package final class PreFilter: @unchecked Sendable {
     /// The result for a row.
-    enum Verdict { case matches, doesNotMatch, unknown }
+    @usableFromInline
+    package enum Verdict { case matches, doesNotMatch, unknown }
 
     /// The kind of test.
     private enum Condition {
-        case tags(RowTest.Tags)
+        case tags(TagSet)
         case word(WordInterval)
         case doubleWord(WordInterval)
         case equalText
@@ -25,36 +25,34 @@ final class PreFilter: @unchecked Sendable {
     }
 
     private let condition: Condition
-    private let rows: RowLayout
+    @usableFromInline let isTextEquality: Bool
+    @usableFromInline let rows: RowLayout
+    @usableFromInline let place: RowLayout.Place
     /// The valid tags of the column's values.
-    private let tags: RowTest.Tags
+    private let tags: TagSet
     /// The tag of values whose content is tested; no tag if only tags are tested.
-    private let valueTag: UInt8
-    private let tagOffset: Int
-    /// The offset of the value's end, preceded by the end of the previous value, if there is one.
-    private let endOffset: Int
-    private let isFirstColumn: Bool
-    private let ifTrue: Verdict
-    private let ifFalse: Verdict
-    private let constant: UnsafeRawBufferPointer
+    @usableFromInline let valueTag: UInt8
+    @usableFromInline let ifTrue: Verdict
+    @usableFromInline let ifFalse: Verdict
+    @usableFromInline let constant: UnsafeRawBufferPointer
 
     /// Creates a pre-filter, or returns `nil` if the filter's first test is of another kind or determines no result
     /// alone.
     init?(
-        of steps: [RowFilter.Step], from start: RowFilter.Label, _ constants: RowFilter.Constants, in table: StoredTable
+        of steps: [CompiledFilter.Step], from start: CompiledFilter.Label, _ constants: CompiledFilter.Constants,
+        in shape: RowShape, packedAs rows: RowLayout
     ) {
-        guard start.position >= 0, let rows = table.wholeRows else { return nil }
+        guard start.position >= 0 else { return nil }
         let step = steps[Int(start.position)]
         guard let (operand, condition, text) = Self.condition(of: step.test) else { return nil }
         (ifTrue, ifFalse) = (Verdict(step.ifTrue), Verdict(step.ifFalse))
         guard ifTrue != .unknown || ifFalse != .unknown else { return nil }
         self.condition = condition
+        isTextEquality = if case .equalText = condition { true } else { false }
         self.rows = rows
         tags = operand.tags
-        valueTag = condition.asksForTags ? .max : table.shape.columns[Int(operand.position)].type.tag.rawValue
-        tagOffset = rows.tagOffset(of: Int(operand.position))
-        endOffset = rows.endOffset(of: Int(operand.position))
-        isFirstColumn = operand.position == 0
+        valueTag = condition.asksForTags ? .max : shape.columns[Int(operand.position)].type.tag.rawValue
+        place = rows.place(of: Int(operand.position))
         unsafe constant = constants.bytes.withUnsafeBytes { bytes in
             let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: text?.count ?? 0, alignment: 1)
             if let text { unsafe copy.copyMemory(from: text.bytes(in: bytes)) }
@@ -64,7 +62,7 @@ final class PreFilter: @unchecked Sendable {
 
     deinit { unsafe constant.deallocate() }
 
-    private static func condition(of test: RowTest) -> (RowTest.Operand, Condition, RowTest.Text?)? {
+    private static func condition(of test: RowTest) -> (ColumnOperand, Condition, RowTest.Text?)? {
         switch test {
         case .tags(let operand, let tags) where !operand.isID: (operand, .tags(tags), nil)
         case .word(let operand, let interval) where !operand.isID:
@@ -79,42 +77,39 @@ final class PreFilter: @unchecked Sendable {
     ///
     /// Unsafe pointers: `rows` has checked the tables against the row's length, and the ends are checked against it
     /// before values are read.
+    @inlinable
     @inline(__always)
-    func answer(to value: UnsafeRawBufferPointer) -> Verdict {
+    package func answer(to value: UnsafeRawBufferPointer) -> Verdict {
         guard unsafe rows.matches(value), let row = value.baseAddress else { return .unknown }
-        // There is at least one column, so there is an end.
-        let length = unsafe Self.end(in: row, at: rows.payload &- 2)
+        let length = unsafe rows.payloadLength(of: row)
         guard rows.payload &+ length <= value.count else { return .unknown }
-        let tag = unsafe row.load(fromByteOffset: tagOffset, as: UInt8.self)
+        let tag = unsafe place.tag(in: row)
         guard tag == valueTag else { return answer(toTag: tag) }
-        let end = unsafe Self.end(in: row, at: endOffset)
-        let start = unsafe isFirstColumn ? 0 : Self.end(in: row, at: endOffset &- 2)
+        let (start, end) = unsafe place.bounds(in: row)
         guard start <= end, end <= length else { return .unknown }
         return unsafe answer(toValue: UnsafeRawBufferPointer(start: row + (rows.payload &+ start), count: end &- start))
     }
 
-    @inline(__always)
-    private static func end(in row: UnsafeRawPointer, at offset: Int) -> Int {
-        unsafe Int(UInt16(littleEndian: row.loadUnaligned(fromByteOffset: offset, as: UInt16.self)))
-    }
-
     /// Returns the result for a value that is a bool or null, or whose tag is all that is tested.
-    private func answer(toTag tag: UInt8) -> Verdict {
+    @usableFromInline
+    func answer(toTag tag: UInt8) -> Verdict {
         guard tags.contains(tag: tag) else { return .unknown }
         if case .tags(let wanted) = condition { return wanted.contains(tag: tag) ? ifTrue : ifFalse }
         // No other test holds for null.
         return ifFalse
     }
 
+    @inlinable
     @inline(__always)
-    private func answer(toValue bytes: UnsafeRawBufferPointer) -> Verdict {
-        if case .equalText = condition {
+    func answer(toValue bytes: UnsafeRawBufferPointer) -> Verdict {
+        if isTextEquality {
             return unsafe bytes.count == constant.count && bytes.isEqual(to: constant) ? ifTrue : ifFalse
         }
         return unsafe answer(toOtherValue: bytes)
     }
 
-    private func answer(toOtherValue bytes: UnsafeRawBufferPointer) -> Verdict {
+    @usableFromInline
+    func answer(toOtherValue bytes: UnsafeRawBufferPointer) -> Verdict {
         let holds: Bool
         switch condition {
         case .text(let relations): holds = unsafe relations.contains(order: bytes.compare(constant))
@@ -133,7 +128,7 @@ final class PreFilter: @unchecked Sendable {
 
 extension PreFilter.Verdict {
     /// Creates the result of continuing at a label.
-    fileprivate init(_ label: RowFilter.Label) {
+    fileprivate init(_ label: CompiledFilter.Label) {
         self = label == .accept ? .matches : label == .reject ? .doesNotMatch : .unknown
     }
 }

@@ -1,17 +1,17 @@
 import Testing
 import TidelineConformance
-import TidelineStore
+import TidelineTestSupport
 
-@testable import TidelineKeyValue
+@testable import TidelineStore
 
 /// Tests that a filter over the bytes of a row gives the evaluator's results.
-@Suite struct RowFilterTests {
+@Suite struct CompiledFilterTests {
     @Test(arguments: 1...12 as ClosedRange<UInt64>)
     func randomConditionsAnswerAsTheEvaluator(_ seed: UInt64) throws {
         var source = RandomRows(seed: seed, values: RandomValues(includesNaN: true))
         let schema = seed % 3 == 0 ? RandomRows.everyType() : source.schema()
         let rows = source.rows(60, of: schema)
-        let table = StoredTable(testing: schema)
+        let table = Evaluator(schema: schema)
         let packed = try PackedRows(rows, of: schema)
         var queries = RandomQuery(seed: seed, schema: schema, rows: rows, values: source.values)
         for _ in 0..<100 {
@@ -28,16 +28,16 @@ import TidelineStore
         schema.idMatching = matching
         var source = RandomRows(seed: 7, values: RandomValues(includesNaN: true))
         let rows = source.rows(24, of: schema)
-        let table = StoredTable(testing: schema)
+        let table = Evaluator(schema: schema)
         let packed = try PackedRows(rows, of: schema)
         let columns = ["id"] + schema.allColumns.map(\.name)
         for column in columns {
-            let type = try table.evaluator.type(of: .column(column))
+            let type = try table.type(of: .column(column))
             let literals = try Self.literals.filter {
-                try table.evaluator.type(of: .literal($0)).isComparable(with: type)
+                try table.type(of: .literal($0)).isComparable(with: type)
             }
             let others = try columns.map(RowPredicate.column).filter {
-                try table.evaluator.type(of: $0).isComparable(with: type)
+                try table.type(of: $0).isComparable(with: type)
             }
             for operand in others + literals.map(RowPredicate.literal) {
                 for comparison in RowPredicate.Comparison.allCases {
@@ -68,7 +68,7 @@ import TidelineStore
         let schema = TableSchema("t", columns: [.string("s"), .string("u")])
         let texts = RandomValues.texts
         let rows = texts.enumerated().map { ["id": .string("Row\($0)"), "s": .string($1), "u": .null] as Row }
-        let table = StoredTable(testing: schema)
+        let table = Evaluator(schema: schema)
         let packed = try PackedRows(rows, of: schema)
         for text in texts + ["row1", "Row1", "ow"] {
             for function in [RowPredicate.Function.startsWith, .endsWith, .contains, .equalsIgnoringCase] {
@@ -87,7 +87,7 @@ import TidelineStore
         let rows = (0..<10 as Range<Int64>).map {
             ["id": .string("\($0)"), "n": .int($0), "b": .bool($0 % 2 == 0)] as Row
         }
-        let table = StoredTable(testing: schema)
+        let table = Evaluator(schema: schema)
         let packed = try PackedRows(rows, of: schema)
         var deep: RowPredicate = .column("n") > 3
         for level in 0..<500 {
@@ -120,7 +120,7 @@ import TidelineStore
     func plainConditionsHaveTestsOfTheirOwn(_ predicate: RowPredicate) throws {
         let schema = TableSchema(
             "t", columns: [.int("n"), .double("d"), .string("s"), .bool("b"), .timestamp("t")])
-        let filter = try RowFilter(predicate, of: StoredTable(testing: schema))
+        let filter = try makeFilter(predicate, of: Evaluator(schema: schema))
         #expect(filter.constants.predicates.isEmpty)
         #expect(!filter.steps.isEmpty)
     }
@@ -128,7 +128,7 @@ import TidelineStore
     /// Conditions for which the pre-filter alone decides, for most rows, whatever the other conditions are.
     @Test func theFirstTestDecidesWithoutTheOthers() throws {
         let schema = TableSchema("t", columns: [.int("n"), .double("d"), .string("s"), .bool("b"), .int("none")])
-        let table = StoredTable(testing: schema)
+        let table = Evaluator(schema: schema)
         let rows = try PackedRows([["id": "a", "n": 1, "d": 2.5, "s": "x", "b": true, "none": .null]], of: schema)
         let decided: [(RowPredicate, PreFilter.Verdict)] = [
             (.column("n") == 1, .matches), (.column("n") != 1, .doesNotMatch), (.column("d") > 2, .matches),
@@ -141,7 +141,7 @@ import TidelineStore
             (.column("s").contains("x"), .unknown), (.column("id") == "a", .unknown),
         ]
         for (predicate, expected) in decided {
-            let filter = try RowFilter(predicate, of: table)
+            let filter = try makeFilter(predicate, of: table)
             let answer = rows.withRow(at: 0) { $0.withPackedBytes { filter.first?.answer(to: $0) ?? .unknown } }
             #expect(answer == expected, "\(predicate)")
         }
@@ -152,7 +152,7 @@ import TidelineStore
     @Test(arguments: ["n", "d", "s", "b", "t"])
     func theFirstTestPassesOverNoDamageThatTheFilterTells(_ column: String) throws {
         let schema = TableSchema("t", columns: [.int("n"), .double("d"), .string("s"), .bool("b"), .timestamp("t")])
-        let table = StoredTable(testing: schema)
+        let table = Evaluator(schema: schema)
         let values: [String: Value] = [
             "n": 1, "d": 2.5, "s": "text", "b": .bool(true), "t": .timestamp(Timestamp(clampingTicks: 5)),
         ]
@@ -163,7 +163,7 @@ import TidelineStore
         var told = 0
         for predicate in [.column(column) == .literal(literal), .column(column) >= .literal(literal)] as [RowPredicate]
         {
-            let filter = try RowFilter(predicate, of: table)
+            let filter = try makeFilter(predicate, of: table)
             for position in bytes.indices {
                 for bit in 0..<8 {
                     var flipped = bytes
@@ -186,18 +186,23 @@ import TidelineStore
     }
 
     @Test func unknownColumnsAreRefused() {
-        let table = StoredTable(testing: TableSchema("t", columns: [.int("n")]))
-        #expect(throws: StoreError.self) { try RowFilter(.column("m") == 1, of: table) }
+        let table = Evaluator(schema: TableSchema("t", columns: [.int("n")]))
+        #expect(throws: StoreError.self) { try makeFilter(.column("m") == 1, of: table) }
     }
 }
 
+/// Returns the filter for rows that are packed with the columns of the table.
+private func makeFilter(_ predicate: RowPredicate, of table: Evaluator) throws -> CompiledFilter {
+    try CompiledFilter(predicate, of: table, wholeRows: RowLayout(of: table.definition, layout: 0))
+}
+
 /// Checks that a filter accepts the rows that the evaluator accepts.
-func expectEqualAnswers(
-    _ predicate: RowPredicate, _ table: StoredTable, _ rows: borrowing PackedRows, _ note: String = "",
+private func expectEqualAnswers(
+    _ predicate: RowPredicate, _ table: Evaluator, _ rows: borrowing PackedRows, _ note: String = "",
     sourceLocation: SourceLocation = #_sourceLocation
 ) throws {
-    let filter = try RowFilter(predicate, of: table)
-    let compiled = try table.evaluator.compile(predicate, for: table.shape)
+    let filter = try makeFilter(predicate, of: table)
+    let compiled = try table.compile(predicate, for: table.definition)
     try rows.forEachRow { row in
         let (answer, expected) = (try filter.matches(row), compiled.matches(row))
         if answer != expected {

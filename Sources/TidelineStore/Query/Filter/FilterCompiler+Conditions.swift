@@ -1,10 +1,8 @@
-internal import TidelineStore
-
-extension RowFilterCompiler {
+extension FilterCompiler {
     /// Returns the tests of a node other than `and`, `or`, and `not`.
     mutating func condition(_ node: RowPredicate) throws(StoreError) -> Condition {
         if let condition = tests(of: node) { return condition }
-        constants.predicates.append(try table.evaluator.compile(node, for: table.shape))
+        constants.predicates.append(try table.compile(node, for: table.definition))
         return Condition(tests: [.predicate(constants.predicates.count - 1)])
     }
 
@@ -14,7 +12,7 @@ extension RowFilterCompiler {
         case .literal(let value): return value == .bool(true) ? .always : .never
         case .column(let name):
             guard let column = ColumnReference(name, in: table), column.type == .bool else { return nil }
-            return tags([RowTest.Tags(.true)], of: column)
+            return tags([TagSet(.true)], of: column)
         case .comparison(let comparison, let a, let b):
             if let comparison = ColumnComparison(comparison, a, b, in: table) { return tests(of: comparison) }
             guard case .column(let a) = a, case .column(let b) = b, let a = ColumnReference(a, in: table),
@@ -43,35 +41,35 @@ extension RowFilterCompiler {
         let isEquality = comparison.comparison == .equal || comparison.comparison == .notEqual
         if literal.isNull { return isEquality ? isNull(column) : .never }
         if column.type == .bool {
-            return tags(RowTest.Tags(boolsFor: comparison.comparison, literal), of: column)
+            return tags(TagSet(boolsFor: comparison.comparison, literal), of: column)
         }
         if column.type.isWord {
             let interval = WordInterval(comparison.comparison, literal, type: column.type)
-            return interval.isEmpty ? .never : Condition(tests: [.word(RowTest.Operand(column), interval)])
+            return interval.isEmpty ? .never : Condition(tests: [.word(ColumnOperand(column), interval)])
         }
         guard literal.type == column.type else { return .never }
         let text = text(literal, folding: column.folds)
         return Condition(
-            tests: [.text(RowTest.Operand(column), RowTest.Relations(comparison.comparison), text)])
+            tests: [.text(ColumnOperand(column), RowTest.Relations(comparison.comparison), text)])
     }
 
     private func tests(
         _ comparison: RowPredicate.Comparison, _ a: ColumnReference, _ b: ColumnReference
     ) -> Condition {
         let relations = RowTest.Relations(comparison)
-        var tests: [RowTest] = [.columns(RowTest.Operand(a), relations, RowTest.Operand(b))]
+        var tests: [RowTest] = [.columns(ColumnOperand(a), relations, ColumnOperand(b))]
         // Two nulls are equal, and neither is less or greater. An identifier is never null.
         if comparison == .equal || comparison == .notEqual, a.position != nil, b.position != nil {
-            tests.append(.nulls(RowTest.Operand(a), RowTest.Operand(b)))
+            tests.append(.nulls(ColumnOperand(a), ColumnOperand(b)))
         }
         return Condition(tests: tests, isNegated: comparison == .notEqual)
     }
 
     private func isNull(_ column: ColumnReference) -> Condition { tags(.null, of: column) }
 
-    private func tags(_ tags: RowTest.Tags, of column: ColumnReference) -> Condition {
+    private func tags(_ tags: TagSet, of column: ColumnReference) -> Condition {
         guard column.position != nil, !tags.isEmpty else { return .never }
-        return Condition(tests: [.tags(RowTest.Operand(column), tags)])
+        return Condition(tests: [.tags(ColumnOperand(column), tags)])
     }
 
     // MARK: Membership
@@ -80,26 +78,26 @@ extension RowFilterCompiler {
         var condition = Condition.never
         if values.contains(where: \.isNull) { condition = isNull(column) }
         if column.type == .bool {
-            let tags = values.reduce(into: RowTest.Tags()) { $0.formUnion(RowTest.Tags(boolsFor: .equal, $1)) }
+            let tags = values.reduce(into: TagSet()) { $0.formUnion(TagSet(boolsFor: .equal, $1)) }
             condition.tests += self.tags(tags, of: column).tests
         } else if column.type.isWord {
             let words = Set(values.compactMap { WordInterval.word(of: $0, type: column.type) }).sorted()
             if let span = span(of: words, in: \.words) {
-                condition.tests.append(.wordIn(RowTest.Operand(column), span))
+                condition.tests.append(.wordIn(ColumnOperand(column), span))
             }
         } else {
             let texts = values.filter { $0.type == column.type }.map(\.textBytes)
                 .map { column.folds ? $0.asciiFolded : $0 }
             let sorted = Set(texts).sorted { $0.lexicographicallyPrecedes($1) }.map { text($0) }
             if let span = span(of: sorted, in: \.texts) {
-                condition.tests.append(.textIn(RowTest.Operand(column), span))
+                condition.tests.append(.textIn(ColumnOperand(column), span))
             }
         }
         return condition
     }
 
     private mutating func span<T>(
-        of elements: [T], in constants: WritableKeyPath<RowFilter.Constants, [T]>
+        of elements: [T], in constants: WritableKeyPath<CompiledFilter.Constants, [T]>
     ) -> RowTest.Span? {
         guard !elements.isEmpty else { return nil }
         let start = self.constants[keyPath: constants].count
@@ -114,7 +112,7 @@ extension RowFilterCompiler {
         guard case .column(let name) = a, case .literal(let literal) = b, let column = ColumnReference(name, in: table),
             column.type == .string
         else { return nil }
-        let operand = RowTest.Operand(column)
+        let operand = ColumnOperand(column)
         switch (function, literal) {
         case (.startsWith, .string): return Condition(tests: [.hasPrefix(operand, text(literal))])
         case (.endsWith, .string): return Condition(tests: [.hasSuffix(operand, text(literal))])
@@ -130,7 +128,7 @@ extension RowFilterCompiler {
         else { return nil }
         if literal.isNull { return isNull(column) }
         guard literal.type == .string else { return nil }
-        let operand = RowTest.Operand(column).folded
+        let operand = ColumnOperand(column).folded
         return Condition(tests: [.text(operand, .equal, text(literal, folding: true))])
     }
 
@@ -144,13 +142,13 @@ extension RowFilterCompiler {
     }
 }
 
-extension RowTest.Tags {
+extension TagSet {
     /// The tags of the bools that satisfy a comparison with a literal; empty if the literal is not a bool.
-    init(boolsFor comparison: RowPredicate.Comparison, _ literal: Value) {
+    package init(boolsFor comparison: RowPredicate.Comparison, _ literal: Value) {
         self = []
         guard case .bool(let literal) = literal else { return }
         let interval = WordInterval(comparison, .int(literal ? 1 : 0), type: .int)
-        if interval.contains(0) { insert(RowTest.Tags(.false)) }
-        if interval.contains(1) { insert(RowTest.Tags(.true)) }
+        if interval.contains(0) { insert(TagSet(.false)) }
+        if interval.contains(1) { insert(TagSet(.true)) }
     }
 }

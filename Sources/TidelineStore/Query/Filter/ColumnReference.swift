@@ -1,48 +1,55 @@
-internal import TidelineStore
-
 /// A column named by a query, resolved once.
-struct ColumnReference: Hashable, Sendable {
-    /// The position in the table's shape, or `nil` for `id`.
-    let position: Int?
+package struct ColumnReference: Hashable, Sendable {
+    /// The position in the shape of the table's definition, or `nil` for `id`.
+    package let position: Int?
     /// The type of the column's values.
-    let type: ColumnType
+    package let type: ColumnType
     /// Whether the column's texts compare without regard to ASCII case, as identifiers may.
-    let folds: Bool
+    package let folds: Bool
+
+    package init(position: Int?, type: ColumnType, folds: Bool) {
+        self.position = position
+        self.type = type
+        self.folds = folds
+    }
 }
 
 extension ColumnReference {
     /// Creates a reference to the column with the given name, or returns `nil` if there is none.
-    init?(_ name: String, in table: StoredTable) {
+    package init?(_ name: String, in table: Evaluator) {
         if name == "id" {
             self.init(idOf: table)
-        } else if let position = table.shape.index(of: name) {
-            self.init(position: position, type: table.shape.columns[position].type, folds: false)
+        } else if let position = table.definition.index(of: name) {
+            self.init(position: position, type: table.definition.columns[position].type, folds: false)
         } else {
             return nil
         }
     }
 
     /// Creates a reference to the identifier of the table's rows.
-    init(idOf table: StoredTable) {
-        self.init(position: nil, type: table.ids == .int ? .int : .string, folds: table.ids == .folded)
+    package init(idOf table: Evaluator) {
+        let isInt = table.schema.idType == .int
+        self.init(
+            position: nil, type: isInt ? .int : .string,
+            folds: !isInt && table.schema.idMatching == .asciiCaseInsensitive)
     }
 }
 
 extension ColumnType {
     /// Whether values are eight bytes that compare as one word; see ``WordInterval``.
-    var isWord: Bool { self == .int || self == .double || self == .timestamp }
+    package var isWord: Bool { self == .int || self == .double || self == .timestamp }
     /// Whether values are byte sequences.
-    var isText: Bool { self == .string || self == .bytes || self == .json }
+    package var isText: Bool { self == .string || self == .bytes || self == .json }
 }
 
 /// A comparison of a column with a literal, with the column on the left.
-struct ColumnComparison {
-    let column: ColumnReference
-    let comparison: RowPredicate.Comparison
-    let literal: Value
+package struct ColumnComparison {
+    package let column: ColumnReference
+    package let comparison: RowPredicate.Comparison
+    package let literal: Value
 
     /// Creates a comparison, or returns `nil` if the operands are not a column of the table and a literal.
-    init?(_ comparison: RowPredicate.Comparison, _ a: RowPredicate, _ b: RowPredicate, in table: StoredTable) {
+    package init?(_ comparison: RowPredicate.Comparison, _ a: RowPredicate, _ b: RowPredicate, in table: Evaluator) {
         switch (a, b) {
         case (.column(let name), .literal(let literal)):
             self.comparison = comparison
@@ -74,7 +81,7 @@ extension RowPredicate.Comparison {
 
 extension Value {
     /// The UTF-8 or the bytes of a text as stored, or an empty array for values of other types.
-    var textBytes: [UInt8] {
+    package var textBytes: [UInt8] {
         switch self {
         case .string(let text), .json(let text): Array(text.utf8)
         case .bytes(let bytes): bytes
@@ -85,11 +92,12 @@ extension Value {
 
 extension [UInt8] {
     /// The bytes with `A`–`Z` replaced by `a`–`z`.
-    var asciiFolded: [UInt8] { map(\.asciiFolded) }
+    package var asciiFolded: [UInt8] { map(\.asciiFolded) }
 }
 
 extension UInt8 {
     /// The byte with `A`–`Z` replaced by `a`–`z`.
+    @inlinable
     @inline(__always)
-    var asciiFolded: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
+    package var asciiFolded: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
 }

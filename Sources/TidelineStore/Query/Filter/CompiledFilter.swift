@@ -1,11 +1,9 @@
-internal import TidelineStore
-
 /// A predicate compiled for evaluation on the stored bytes of many rows, without creating values or strings.
 ///
 /// The tree is compiled to a list of tests. Each test has a successor for either outcome, so `and`, `or`, and `not`
 /// cost nothing at run time, and a tree may have any depth. Conditions without a test of their own, such as arithmetic,
 /// use the evaluator's ``CompiledPredicate``. The results are always those of the evaluator.
-final class RowFilter: Sendable {
+package final class CompiledFilter: Sendable {
     /// A test and its successors.
     struct Step: Sendable {
         let test: RowTest
@@ -24,9 +22,9 @@ final class RowFilter: Sendable {
     let start: Label
     let constants: Constants
     /// Whether the filter reads only the bytes of columns: no identifier, and no condition that requires the evaluator.
-    let readsColumnsOnly: Bool
+    package let readsColumnsOnly: Bool
     /// The pre-filter, which is evaluated first for most rows.
-    let first: PreFilter?
+    @usableFromInline package let first: PreFilter?
 
     /// The constants of the tests, stored separately so that reading a test involves no reference counting.
     struct Constants: Sendable {
@@ -40,22 +38,29 @@ final class RowFilter: Sendable {
         var predicates: [CompiledPredicate] = []
     }
 
-    /// Creates the filter for complete rows of the table.
+    /// Creates the filter for rows that have the columns of the table's definition.
     ///
+    /// - Parameters:
+    ///   - predicate: The predicate.
+    ///   - table: The evaluator of the table.
+    ///   - wholeRows: The layout of most rows, for the pre-filter, or `nil` if there is none.
     /// - Throws: The errors of ``Evaluator/compile(_:for:)``.
-    init(_ predicate: RowPredicate, of table: StoredTable) throws(StoreError) {
-        var compiler = RowFilterCompiler(table)
+    package init(_ predicate: RowPredicate, of table: Evaluator, wholeRows: RowLayout?) throws(StoreError) {
+        var compiler = FilterCompiler(table)
         start = try compiler.compile(predicate)
         steps = compiler.steps
         constants = compiler.constants
         readsColumnsOnly = steps.allSatisfy { $0.test.readsColumnsOnly }
-        first = PreFilter(of: steps, from: start, constants, in: table)
+        first =
+            if let wholeRows {
+                PreFilter(of: steps, from: start, constants, in: table.definition, packedAs: wholeRows)
+            } else { nil }
     }
 
     /// Returns whether the row satisfies the predicate, which must be one that ``readsColumnsOnly``.
     ///
-    /// Unsafe pointers: a label is the position of a step or negative; see ``RowFilterCompiler``.
-    func matches(_ row: RowBytes) throws(RowDamage) -> Bool {
+    /// Unsafe pointers: a label is the position of a step or negative; see ``FilterCompiler``.
+    package func matches(_ row: RowBytes) throws(RowDamage) -> Bool {
         try unsafe steps.withUnsafeBufferPointer { steps throws(RowDamage) in
             var label = start
             while label.position >= 0 {
@@ -67,7 +72,7 @@ final class RowFilter: Sendable {
     }
 
     /// Returns whether the row satisfies the predicate.
-    func matches(_ row: borrowing RowView) throws(RowDamage) -> Bool {
+    package func matches(_ row: borrowing RowView) throws(RowDamage) -> Bool {
         guard let bytes = RowBytes(row) else { throw RowDamage() }
         var label = start
         while label.position >= 0 {

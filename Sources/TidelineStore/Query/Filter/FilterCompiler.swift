@@ -1,27 +1,25 @@
-internal import TidelineStore
-
-/// Compiles a predicate to the steps of a ``RowFilter``.
+/// Compiles a predicate to the steps of a ``CompiledFilter``.
 ///
 /// It traverses the tree without recursion from the last condition to the first, so that the successors of a condition
 /// are known before the condition is written.
-struct RowFilterCompiler {
-    let table: StoredTable
-    private(set) var steps: [RowFilter.Step] = []
-    var constants = RowFilter.Constants()
+struct FilterCompiler {
+    let table: Evaluator
+    private(set) var steps: [CompiledFilter.Step] = []
+    var constants = CompiledFilter.Constants()
     /// The entry point of the condition that was written last.
-    private var entry = RowFilter.Label.accept
+    private var entry = CompiledFilter.Label.accept
 
-    init(_ table: StoredTable) { self.table = table }
+    init(_ table: Evaluator) { self.table = table }
 
     /// The successor of a condition.
     private enum Target {
-        case label(RowFilter.Label)
+        case label(CompiledFilter.Label)
         /// The condition that is written just before this one and evaluated just after it.
         case next
     }
 
     /// - Returns: The entry point of the predicate.
-    mutating func compile(_ predicate: RowPredicate) throws(StoreError) -> RowFilter.Label {
+    mutating func compile(_ predicate: RowPredicate) throws(StoreError) -> CompiledFilter.Label {
         var pending: [(node: RowPredicate, ifTrue: Target, ifFalse: Target)] = [
             (predicate, .label(.accept), .label(.reject))
         ]
@@ -44,7 +42,7 @@ struct RowFilterCompiler {
         return entry
     }
 
-    private func resolve(_ target: Target) -> RowFilter.Label {
+    private func resolve(_ target: Target) -> CompiledFilter.Label {
         switch target {
         case .label(let label): label
         case .next: entry
@@ -53,13 +51,13 @@ struct RowFilterCompiler {
 
     /// Writes the tests of a condition, at least one of which must hold, and returns their entry point.
     private mutating func begin(
-        _ condition: Condition, ifTrue: RowFilter.Label, ifFalse: RowFilter.Label
-    ) -> RowFilter.Label {
+        _ condition: Condition, ifTrue: CompiledFilter.Label, ifFalse: CompiledFilter.Label
+    ) -> CompiledFilter.Label {
         let (yes, no) = condition.isNegated ? (ifFalse, ifTrue) : (ifTrue, ifFalse)
         var label = no
         for test in condition.tests.reversed() {
-            steps.append(RowFilter.Step(test: test, ifTrue: yes, ifFalse: label))
-            label = RowFilter.Label(position: Int32(steps.count - 1))
+            steps.append(CompiledFilter.Step(test: test, ifTrue: yes, ifFalse: label))
+            label = CompiledFilter.Label(position: Int32(steps.count - 1))
         }
         return label
     }
