@@ -16,7 +16,7 @@ struct KeyDomain {
 
     /// Creates the domain of the identifier at the end of row and index keys.
     init(idsAtEndIn table: StoredTable) {
-        column = ColumnReference(idOf: table.evaluator)
+        column = table.evaluator.id
         ids = table.ids
         isLast = true
     }

@@ -5,7 +5,7 @@ extension QueryPlanner {
     ///
     /// - Parameter fixed: The columns that are restricted to a single value.
     func direction(along columns: [ColumnReference], fixed: [ColumnReference]) -> AccessPath.Direction {
-        let id = ColumnReference(idOf: table.evaluator)
+        let id = table.evaluator.id
         if fixed.contains(id) { return .ascending }
         var terms = decidingTerms(fixed: fixed, id: id)
         // Ties are ordered by ascending identifier implicitly.

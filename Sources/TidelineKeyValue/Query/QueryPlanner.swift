@@ -36,7 +36,7 @@ struct QueryPlanner {
     /// Returns the best access path.
     func plan() -> AccessPath {
         if isContradiction { return .nowhere }
-        let ids = intervals(of: ColumnReference(idOf: table.evaluator), in: KeyDomain(idsAtEndIn: table))
+        let ids = intervals(of: table.evaluator.id, in: KeyDomain(idsAtEndIn: table))
         if ids?.isEmpty == true { return .nowhere }
         var best = rows(ids)
         if best.isLookUp || table.indexes.isEmpty { return path(of: best) }
@@ -165,7 +165,7 @@ struct QueryPlanner {
             if intervals.count == 1 { plan.fixed.append(column) }
         }
         plan.keyRanges = .ranges(prefixes.map { KeyRange(prefix: $0) })
-        let id = ColumnReference(idOf: table.evaluator)
+        let id = table.evaluator.id
         // Keys end with the identifier. A single interval of identifiers keeps entries that differ only in the
         // identifier together.
         if let ids, ids.count == 1, plan.equalities == columns.count, !columns.contains(id) {

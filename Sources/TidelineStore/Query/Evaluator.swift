@@ -65,14 +65,30 @@
 /// of the table compare. Skip and limit apply to the ordered rows; the total count includes all matching rows. A row of
 /// the result contains the selected columns, with null for a column without a value.
 public struct Evaluator: Sendable {
-    let schema: TableSchema
-    let definition: RowShape
+    private let table: Table
+
+    /// The table, in one object, so that passing an evaluator is cheap.
+    private final class Table: Sendable {
+        let schema: TableSchema
+        let definition: RowShape
+        let id: ColumnReference
+
+        init(_ schema: TableSchema) {
+            self.schema = schema
+            definition = schema.makeShape()
+            let folds = schema.idType == .string && schema.idMatching == .asciiCaseInsensitive
+            id = ColumnReference(position: nil, type: schema.idType == .int ? .int : .string, folds: folds)
+        }
+    }
 
     /// Creates an evaluator for the rows of a table.
-    public init(schema: TableSchema) {
-        self.schema = schema
-        definition = schema.makeShape()
-    }
+    public init(schema: TableSchema) { table = Table(schema) }
+
+    var schema: TableSchema { table.schema }
+    /// The columns of the table.
+    var definition: RowShape { table.definition }
+    /// The column of the identifier.
+    package var id: ColumnReference { table.id }
 
     /// Checks a predicate and compiles it for rows of `shape`, which may lack columns of the table.
     ///

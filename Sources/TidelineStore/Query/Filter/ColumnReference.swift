@@ -1,37 +1,35 @@
 /// A column named by a query, resolved once.
-package struct ColumnReference: Hashable, Sendable {
+@usableFromInline
+package struct ColumnReference: Equatable, Sendable {
     /// The position in the shape of the table's definition, or `nil` for `id`.
-    package let position: Int?
+    @usableFromInline package let position: Int?
     /// The type of the column's values.
-    package let type: ColumnType
+    @usableFromInline package let type: ColumnType
     /// Whether the column's texts compare without regard to ASCII case, as identifiers may.
-    package let folds: Bool
+    @usableFromInline package let folds: Bool
 
+    @inlinable
     package init(position: Int?, type: ColumnType, folds: Bool) {
         self.position = position
         self.type = type
         self.folds = folds
     }
+
+    /// Whether two references to columns of the same table are to the same column.
+    @inlinable
+    package static func == (a: Self, b: Self) -> Bool { a.position == b.position }
 }
 
 extension ColumnReference {
     /// Creates a reference to the column with the given name, or returns `nil` if there is none.
     package init?(_ name: String, in table: Evaluator) {
         if name == "id" {
-            self.init(idOf: table)
+            self = table.id
         } else if let position = table.definition.index(of: name) {
             self.init(position: position, type: table.definition.columns[position].type, folds: false)
         } else {
             return nil
         }
-    }
-
-    /// Creates a reference to the identifier of the table's rows.
-    package init(idOf table: Evaluator) {
-        let isInt = table.schema.idType == .int
-        self.init(
-            position: nil, type: isInt ? .int : .string,
-            folds: !isInt && table.schema.idMatching == .asciiCaseInsensitive)
     }
 }
 

@@ -36,6 +36,7 @@ extension UnsafeRawBufferPointer {
     }
 
     /// Returns the offset of the first zero byte at or after an offset.
+    @inlinable
     package func firstZero(from start: Int) -> Int? {
         guard let base = baseAddress, start <= count,
             let found = unsafe (base + start).firstByte(0, count: count - start)
@@ -46,6 +47,7 @@ extension UnsafeRawBufferPointer {
     }
 
     /// Whether any byte is zero.
+    @inlinable
     package var hasZero: Bool { unsafe baseAddress.map { unsafe $0.firstByte(0, count: count) != nil } ?? false }
 
     func hasPrefix(_ prefix: UnsafeRawBufferPointer) -> Bool {
