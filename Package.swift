@@ -28,6 +28,7 @@ let libraries = [
     "TidelineConformanceCommand", "TidelineFaults", "TidelineBenchmark", "TidelineBenchmarkCommand",
     "TidelineBaselines",
 ]
+let keyValue: [Target.Dependency] = ["TidelineStore", "TidelineKeyValue"]
 let stores: [Target.Dependency] = ["TidelineLMDB", "TidelineLevelDB", "TidelineMemory", "TidelineSQLite"]
 
 /// Returns a library target, in `Sources` unless a path is given.
@@ -90,10 +91,12 @@ let package = Package(
 
         // The store over any ordered key-value engine, and the stores.
         library("TidelineKeyValue", ["TidelineStore"], settings: strict),
-        library("TidelineMemory", ["TidelineStore", "TidelineKeyValue"], path: "Adapters/Memory", settings: pure),
+        library("TidelineMemory", keyValue, path: "Adapters/Memory", settings: pure),
         library("TidelineSQLite", ["TidelineStore", "CSQLite", "CSQLiteChecksums"], path: "Adapters/SQLite"),
-        library("TidelineLMDB", ["TidelineStore", "TidelineKeyValue", "CLMDB"], path: "Adapters/LMDB"),
-        library("TidelineLevelDB", ["TidelineStore", "TidelineKeyValue", "CLevelDB"], path: "Adapters/LevelDB"),
+        library("TidelineLMDB", keyValue + ["TidelineLMDBVerification", "CLMDB"], path: "Adapters/LMDB"),
+        library("TidelineLMDBVerification", ["TidelineStore"], path: "Adapters/LMDBVerification"),
+        library("TidelineLevelDB", keyValue + ["TidelineLevelDBVerification", "CLevelDB"], path: "Adapters/LevelDB"),
+        library("TidelineLevelDBVerification", ["TidelineStore"], path: "Adapters/LevelDBVerification"),
         .target(name: "CSQLiteChecksums", dependencies: ["CSQLite"], path: "Adapters/CSQLiteChecksums"),
         cLibrary("CSQLite", path: "Adapters/CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev", brew: "sqlite"),
         cLibrary("CLMDB", path: "Adapters/CLMDB", pkgConfig: "lmdb", apt: "liblmdb-dev", brew: "lmdb"),
@@ -171,9 +174,7 @@ let package = Package(
         // Processes that tests start and kill, and what the tests share. SortedFileStore is the custom store example,
         // BrokenStores a simple store that keeps every promise, and variants that break one.
         library("TidelineTestSupport", ["TidelineStore"], path: "Tests/TidelineTestSupport"),
-        library(
-            "SortedFileStore", ["TidelineStore", "TidelineKeyValue"],
-            path: "Examples/CustomStore/Sources/SortedFileStore"),
+        library("SortedFileStore", keyValue, path: "Examples/CustomStore/Sources/SortedFileStore"),
         library(
             "TidelineTestStores",
             stores + [
@@ -183,18 +184,10 @@ let package = Package(
             path: "Tests/TidelineTestStores"),
         library("BrokenStores", ["TidelineStore", "TidelineConformance"], path: "Tests/BrokenStores"),
         executable(
-            "StoreProbe",
-            [
-                "BrokenStores", "SortedFileStore", "TidelineStore", "TidelineLMDB", "TidelineLevelDB", "TidelineSQLite",
-                "TidelineConformance",
-            ],
+            "StoreProbe", stores + ["BrokenStores", "SortedFileStore", "TidelineStore", "TidelineConformance"],
             path: "Tests/StoreProbe"),
         executable(
-            "PullProbe",
-            [
-                "Tideline", "TidelineStore", "TidelineLMDB", "TidelineLevelDB", "TidelineSQLite", "TidelineTestSupport",
-                httpTypes,
-            ],
+            "PullProbe", stores + ["Tideline", "TidelineStore", "TidelineTestSupport", httpTypes],
             path: "Tests/PullProbe"),
         executable(
             "CommandProbe", ["TidelineConformance", "TidelineConformanceCommand", "TidelineMemory", "TidelineStore"],
@@ -226,10 +219,17 @@ let package = Package(
         tests("TidelineSQLiteTests", ["TidelineSQLite", "TidelineTestStores", "CSQLite", "StoreProbe"]),
         tests("TidelineKeyValueTests", stores + ["SortedFileStore", "TidelineKeyValue"]),
         tests(
-            "TidelineLMDBTests", ["TidelineKeyValue", "TidelineLMDB", "TidelineTestStores", "CLMDB", "StoreProbe"]),
+            "TidelineLMDBTests",
+            [
+                "TidelineKeyValue", "TidelineLMDB", "TidelineLMDBVerification", "TidelineTestStores", "CLMDB",
+                "StoreProbe",
+            ]),
         tests(
             "TidelineLevelDBTests",
-            ["TidelineKeyValue", "TidelineLevelDB", "TidelineTestStores", "CLevelDB", "StoreProbe"]),
+            [
+                "TidelineKeyValue", "TidelineLevelDB", "TidelineLevelDBVerification", "TidelineTestStores", "CLevelDB",
+                "StoreProbe",
+            ]),
         tests("TidelineWireTests", ["TidelineWire", httpTypes]),
         tests("TidelineServerTests", ["TidelineWire", "TidelineServer", "TidelineTestStores", httpTypes]),
         tests(

@@ -1,5 +1,6 @@
 internal import Synchronization
 public import TidelineKeyValue
+internal import TidelineLMDBVerification
 public import TidelineStore
 
 /// An ``OrderedKeyValueEngine`` backed by LMDB: a folder with `data.mdb`, `lock.mdb`, and `tideline.state`, which
@@ -25,8 +26,8 @@ public final class LMDBEngine: OrderedKeyValueEngine {
     private let options: LMDBOptions
     private let isClosed = Atomic(false)
 
-    /// The maximum length of a key in LMDB's default build, in bytes.
-    static let keyLimit = 511
+    /// The maximum length of a key in bytes.
+    static let keyLimit = FileLayout.maximumKeyLength
 
     public var maximumKeyLength: Int { Self.keyLimit }
 

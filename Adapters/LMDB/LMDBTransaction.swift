@@ -1,5 +1,6 @@
 internal import CLMDB
 public import TidelineKeyValue
+internal import TidelineLMDBVerification
 public import TidelineStore
 
 /// Reads and writes within one transaction of an ``LMDBEngine``.

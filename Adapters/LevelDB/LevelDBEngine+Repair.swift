@@ -1,5 +1,6 @@
 internal import CLevelDB
 internal import Foundation
+internal import TidelineLevelDBVerification
 internal import TidelineStore
 
 extension LevelDBEngine {

@@ -1,4 +1,5 @@
 public import TidelineKeyValue
+internal import TidelineLevelDBVerification
 internal import TidelineStore
 
 /// A store in a LevelDB folder.

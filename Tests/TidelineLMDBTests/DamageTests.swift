@@ -7,6 +7,7 @@ import TidelineSupport
 import TidelineTestSupport
 
 @testable import TidelineLMDB
+@testable import TidelineLMDBVerification
 
 /// Tests that damaged files give ``StoreError/Code/corrupt``, ``StoreError/Code/notAStore`` or the right rows, both
 /// immediately and after a write; never a crash or a wrong row. `TIDELINE_TEST_FLIPS` sets the number of flipped bits.

@@ -6,6 +6,7 @@ import TidelineStore
 import TidelineTestSupport
 
 @testable import TidelineLMDB
+@testable import TidelineLMDBVerification
 
 /// Tests a store after LMDB fails to write a meta page: LMDB stops with an error and leaves the page half-written.
 @Suite struct FailedCommitTests {

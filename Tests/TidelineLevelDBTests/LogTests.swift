@@ -4,6 +4,7 @@ import TidelineStore
 import TidelineTestSupport
 
 @testable import TidelineLevelDB
+@testable import TidelineLevelDBVerification
 
 @Suite struct LogTests {
     /// The check value of the standard, and inputs that reach all branches of the implementation.

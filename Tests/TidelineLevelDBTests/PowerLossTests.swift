@@ -5,6 +5,7 @@ import TidelineTestStores
 import TidelineTestSupport
 
 @testable import TidelineLevelDB
+@testable import TidelineLevelDBVerification
 
 /// Tests the log after a power loss: any sector that was not synced may read as zeros.
 @Suite struct PowerLossTests {

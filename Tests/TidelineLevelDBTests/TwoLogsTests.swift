@@ -5,6 +5,7 @@ import TidelineTestStores
 import TidelineTestSupport
 
 @testable import TidelineLevelDB
+@testable import TidelineLevelDBVerification
 
 /// Tests a database after a process was killed while LevelDB compacted a full log: that log and a newer one are left.
 @Suite struct TwoLogsTests {

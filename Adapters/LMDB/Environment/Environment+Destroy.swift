@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TidelineLMDBVerification
 internal import TidelineStore
 
 extension Environment {

@@ -1,6 +1,7 @@
 internal import CDispatch
 internal import CLMDB
 internal import Foundation
+internal import TidelineLMDBVerification
 internal import TidelineStore
 
 extension Environment {

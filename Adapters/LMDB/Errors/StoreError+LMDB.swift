@@ -10,21 +10,6 @@ extension StoreError {
         return StoreError(Code(lmdb: result), "\(doing): \(detail)\(hint)", path: path, engineCode: Int(result))
     }
 
-    /// Creates the error for a value of `errno`.
-    static func system(_ error: Int32, path: String, doing: String) -> StoreError {
-        .lmdb(error, path: path, doing: doing)
-    }
-
-    /// Creates the error for a database whose name no store uses.
-    ///
-    /// - Parameter isFirst: Whether no database precedes it. The first one of a store always has a name that the store
-    ///   uses, so the file is another program's; a later one is damaged.
-    static func unknownTable(isFirst: Bool, path: String) -> StoreError {
-        guard isFirst else { return .damaged("it has a table that no store creates", path: path) }
-        return StoreError(
-            .notAStore, "the folder contains another program's database; choose another folder", path: path)
-    }
-
     /// Suggestions for results whose LMDB message does not contain one.
     private static let hints: [Int32: String] = [
         MDB_MAP_FULL: "increase maximumMapSize",
@@ -39,16 +24,15 @@ extension StoreError.Code {
     fileprivate init(lmdb code: Int32) {
         self =
             switch code {
-            case MDB_MAP_FULL, MDB_TXN_FULL, MDB_DBS_FULL, ENOSPC, EDQUOT, EFBIG: .full
+            case MDB_MAP_FULL, MDB_TXN_FULL, MDB_DBS_FULL: .full
             case MDB_CORRUPTED, MDB_PAGE_NOTFOUND, MDB_INVALID, MDB_INCOMPATIBLE, MDB_CURSOR_FULL, MDB_PAGE_FULL:
                 .corrupt
             // The version of the data file was checked before, so it is the lock file that another build of LMDB
             // created.
             case MDB_VERSION_MISMATCH: .locked
-            case MDB_READERS_FULL, MDB_MAP_RESIZED, EAGAIN, EBUSY: .busy
+            case MDB_READERS_FULL, MDB_MAP_RESIZED: .busy
             case MDB_BAD_VALSIZE: .invalidValue
-            case EACCES, EROFS, EPERM: .readOnly
-            default: .io
+            default: .init(systemError: code)
             }
     }
 }

@@ -1,5 +1,6 @@
 internal import CLMDB
 internal import TidelineKeyValue
+internal import TidelineLMDBVerification
 internal import TidelineStore
 
 /// Reads within an LMDB transaction, either read-only or writable.

@@ -1,3 +1,4 @@
+internal import TidelineLevelDBVerification
 internal import TidelineStore
 
 /// Owns the open database, and reopens it after a failed write.

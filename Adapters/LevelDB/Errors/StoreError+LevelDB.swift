@@ -20,19 +20,6 @@ extension StoreError {
             engineCode: number.map(Int.init))
     }
 
-    /// Creates the error for a failed system call.
-    static func system(_ number: Int32, path: String, doing: String) -> StoreError {
-        StoreError(
-            Code(systemError: number), "\(doing): \(describe(number))", path: path, engineCode: Int(number))
-    }
-
-    /// Creates the error for files that LevelDB did not leave in this state.
-    static func damaged(_ path: String, _ what: String) -> StoreError {
-        StoreError(
-            .corrupt, "\(what); restore a backup of the folder, or call LevelDBStore.repair(path:options:)",
-            path: path)
-    }
-
     private static let systemErrors = [
         ENOSPC, EDQUOT, EROFS, EACCES, EPERM, EAGAIN, EINVAL, EIO, EMFILE, ENFILE, ENOENT, EFBIG, ENOMEM, ENOTDIR,
     ]
@@ -51,14 +38,5 @@ extension StoreError.Code {
         } else {
             self = systemError.map { .init(systemError: $0) } ?? .io
         }
-    }
-
-    fileprivate init(systemError: Int32) {
-        self =
-            switch systemError {
-            case ENOSPC, EDQUOT: .full
-            case EROFS, EACCES, EPERM: .readOnly
-            default: .io
-            }
     }
 }

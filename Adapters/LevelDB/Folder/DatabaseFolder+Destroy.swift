@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TidelineLevelDBVerification
 internal import TidelineStore
 
 extension DatabaseFolder {

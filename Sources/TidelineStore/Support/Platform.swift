@@ -105,3 +105,26 @@ func currentThread() -> UInt {
         return unsafe withUnsafeBytes(of: thread) { unsafe $0.loadUnaligned(as: UInt.self) }
     #endif
 }
+
+#if !os(Windows)
+    extension StoreError {
+        /// Creates the error for a failed system call.
+        package static func system(_ number: Int32, path: String, doing: String) -> StoreError {
+            let reason = unsafe String(cString: strerror(number))
+            return StoreError(Code(systemError: number), "\(doing): \(reason)", path: path, engineCode: Int(number))
+        }
+    }
+
+    extension StoreError.Code {
+        /// Creates the code for a value of `errno`.
+        package init(systemError: Int32) {
+            self =
+                switch systemError {
+                case ENOSPC, EDQUOT, EFBIG: .full
+                case EACCES, EROFS, EPERM: .readOnly
+                case EAGAIN, EBUSY: .busy
+                default: .io
+                }
+        }
+    }
+#endif

@@ -1,25 +1,25 @@
 internal import Foundation
-internal import TidelineStore
+package import TidelineStore
 
 /// The two meta pages of a file, which contain the roots of its newest two snapshots. Transaction n writes page n mod
 /// 2.
-struct FileHeads {
+package struct FileHeads {
     /// One meta page.
-    struct Head {
-        let transaction: UInt
-        let lastPage: UInt
-        let mapSize: UInt
+    package struct Head {
+        package let transaction: UInt
+        package let lastPage: UInt
+        package let mapSize: UInt
         let free: TreeRecord
         let main: TreeRecord
         /// The number of a failed commit that was to write this meta page, or `nil` if none is recorded.
-        let failedCommit: UInt?
+        package let failedCommit: UInt?
     }
 
-    let pageSize: Int
-    let heads: [Head]
+    package let pageSize: Int
+    package let heads: [Head]
 
-    var newest: Head { heads[0].transaction > heads[1].transaction ? heads[0] : heads[1] }
-    var bytesInUse: Int { (Int(newest.lastPage) + 1) * pageSize }
+    package var newest: Head { heads[0].transaction > heads[1].transaction ? heads[0] : heads[1] }
+    package var bytesInUse: Int { (Int(newest.lastPage) + 1) * pageSize }
 
     /// Reads and checks the meta pages, before LMDB relies on them.
     ///
@@ -27,7 +27,7 @@ struct FileHeads {
     ///
     /// - Throws: ``StoreError/Code/notAStore`` if nothing identifies the file as LMDB's, ``StoreError/Code/corrupt`` if
     ///   it is damaged.
-    static func read(_ file: DataFile) throws(StoreError) -> FileHeads {
+    package static func read(_ file: DataFile) throws(StoreError) -> FileHeads {
         var attempts = 0
         while true {
             do {

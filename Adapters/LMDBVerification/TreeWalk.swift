@@ -1,4 +1,3 @@
-internal import TidelineKeyValue
 internal import TidelineStore
 
 /// A walk through one tree of the file in key order. Not recursive, because the file determines the depth.
@@ -143,7 +142,8 @@ struct TreeWalk {
     }
 
     private func requireKey(_ key: UnsafeRawBufferPointer, in page: PageView) throws(StoreError) {
-        let isRight = order == .numbers ? key.count == FileLayout.word : (1...LMDBEngine.keyLimit).contains(key.count)
+        let isRight =
+            order == .numbers ? key.count == FileLayout.word : (1...FileLayout.maximumKeyLength).contains(key.count)
         try verifier.require(isRight, "page \(page.number) of \(owner) has a key of \(key.count) bytes")
     }
 

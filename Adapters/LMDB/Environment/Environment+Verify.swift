@@ -1,5 +1,6 @@
 internal import CLMDB
 internal import Foundation
+internal import TidelineLMDBVerification
 internal import TidelineStore
 
 extension Environment {

@@ -1,4 +1,3 @@
-internal import CLevelDB
 internal import Foundation
 internal import TidelineStore
 

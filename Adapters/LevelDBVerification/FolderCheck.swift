@@ -1,5 +1,5 @@
 internal import Foundation
-internal import TidelineStore
+package import TidelineStore
 
 /// Checks a database for damage that LevelDB ignores, before LevelDB opens it.
 ///
@@ -7,11 +7,13 @@ internal import TidelineStore
 /// It creates an empty database if `CURRENT` is missing, and some damage makes it crash the process. LevelDB itself
 /// checks the blocks of tables when it reads them. A log that ends too early is treated as the result of a killed
 /// process, unless the store was closed: all earlier commits are intact.
-struct FolderCheck {
+package struct FolderCheck {
     let folder: String
 
+    package init(folder: String) { self.folder = folder }
+
     /// Returns the sequence number of the last change in a database, after truncating logs that a power loss damaged.
-    func lastSequence(recovering durability: StoreCapabilities.Durability) throws(StoreError) -> UInt64 {
+    package func lastSequence(recovering durability: StoreCapabilities.Durability) throws(StoreError) -> UInt64 {
         do throws(StoreError) {
             return try lastSequence()
         } catch  where error.code == .corrupt {
@@ -24,7 +26,7 @@ struct FolderCheck {
     /// Throws an error if the files have the names of LevelDB's files, but none has the content of one.
     ///
     /// - Throws: ``StoreError/Code/notAStore``.
-    func requireRecognizable() throws(StoreError) {
+    package func requireRecognizable() throws(StoreError) {
         for name in try Self.names(in: folder) {
             let path = "\(folder)/\(name)"
             switch FileName(name) {
@@ -45,7 +47,7 @@ struct FolderCheck {
     }
 
     /// Returns the sequence number of the last change in an undamaged database.
-    func lastSequence() throws(StoreError) -> UInt64 {
+    package func lastSequence() throws(StoreError) -> UInt64 {
         let manifest = try Manifest(in: folder)
         for (number, size) in manifest.tables { try TableFile.check(number, size: size, in: folder) }
         let logs = try Self.logs(in: folder).filter { $0 >= manifest.firstLog }
@@ -91,20 +93,20 @@ struct FolderCheck {
     // MARK: Logs
 
     /// Returns the numbers of the logs, in order.
-    static func logs(in folder: String) throws(StoreError) -> [UInt64] {
+    package static func logs(in folder: String) throws(StoreError) -> [UInt64] {
         try names(in: folder).compactMap { name -> UInt64? in
             if case .log(let number) = FileName(name) { number } else { nil }
         }
         .sorted()
     }
 
-    static func path(ofLog number: UInt64, in folder: String) -> String {
+    package static func path(ofLog number: UInt64, in folder: String) -> String {
         let digits = String(number)
         return "\(folder)/\(String(repeating: "0", count: max(0, 6 - digits.count)))\(digits).log"
     }
 
     /// Returns the names of all files in a folder.
-    static func names(in folder: String) throws(StoreError) -> [String] {
+    package static func names(in folder: String) throws(StoreError) -> [String] {
         do {
             return try FileManager.default.contentsOfDirectory(atPath: folder)
         } catch {

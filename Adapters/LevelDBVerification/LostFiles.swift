@@ -1,16 +1,18 @@
 internal import Foundation
-internal import TidelineStore
+package import TidelineStore
 
 /// Files that a repair does not use, kept in the folder `lost` as LevelDB's own repair does.
-struct LostFiles {
+package struct LostFiles {
     let folder: String
 
-    static let folderName = "lost"
+    package init(folder: String) { self.folder = folder }
+
+    package static let folderName = "lost"
 
     /// Moves away files from which LevelDB's repair would create wrong rows, or which would crash the process.
     ///
     /// LevelDB's repair ignores checksums in logs, and reads every existing table.
-    func quarantine() throws(StoreError) {
+    package func quarantine() throws(StoreError) {
         var manifest = try? Manifest(in: folder)
         if let known = manifest, try !known.isCurrent(in: folder) { manifest = nil }
         for name in try FolderCheck.names(in: folder) {
@@ -60,7 +62,7 @@ struct LostFiles {
     }
 
     /// Removes the kept files, and their folder if it contains nothing else.
-    func remove() throws(StoreError) {
+    package func remove() throws(StoreError) {
         let lost = "\(folder)/\(Self.folderName)"
         for name in try FolderCheck.names(in: lost) where Self.isKept(name) && unlink("\(lost)/\(name)") != 0 {
             throw .system(errno, path: "\(lost)/\(name)", doing: "the file cannot be removed")
