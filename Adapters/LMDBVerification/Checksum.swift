@@ -4,6 +4,7 @@
 /// differ in only one word, for example by a flipped bit, therefore never lead to the same state. Folding the state to
 /// 32 bits misses one in 4 billion such differences. It does not protect against intentional changes. The checksum is
 /// part of the file format.
+@usableFromInline
 package enum Checksum {
     /// The number of bytes that the checksum takes after a value.
     @inlinable package static var size: Int { 4 }
