@@ -21,9 +21,9 @@ public struct SQLiteOptions: Sendable {
     /// or a page written by another program, is reported as ``StoreError/Code/corrupt`` and never read as a different
     /// value. An existing file keeps the format that it was created with.
     ///
-    /// SQLite cannot map such a file into memory, so scans and large values take up to a third longer. SQLite's own
-    /// tools can read the file. Before writing to it with them, run `PRAGMA user_version = 1`, which turns its
-    /// checksums off.
+    /// SQLite cannot map such a file into memory. In the benchmark with 100,000 rows, reads by id take 2 to 9 % longer
+    /// and queries without an index 40 to 45 %; writes take as long as without checksums. SQLite's own tools can read
+    /// the file. Before writing to it with them, run `PRAGMA user_version = 1`, which turns its checksums off.
     public var checksums: Bool
     /// The maximum number of concurrent reads, each on its own connection; further reads wait. At least 1.
     public var maximumReaders: Int
