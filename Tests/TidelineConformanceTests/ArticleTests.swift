@@ -43,7 +43,7 @@ import TidelineConformance
     @Test func thePageOfChecksHasThemAll() throws {
         let page = try Self.text("Conformance/Suite/TidelineConformance.docc/Checks.md")
         let listed = page.split(separator: "\n").compactMap { line in
-            line.hasPrefix("| ") ? Check.named(String(line.dropFirst(2).prefix { $0 != " " }))?.id : nil
+            line.hasPrefix("| `") ? Check.named(String(line.dropFirst(3).prefix { $0 != "`" }))?.id : nil
         }
         #expect(listed == Check.all.map(\.id))
         #expect(listed.count >= 150)
