@@ -84,7 +84,7 @@ enum QueueCost {
         let queue = SystemTables().operations
         try store.write { writer in
             guard let first = try writer.rows(matching: Query(queue).order(by: "id").limit(1)).rows.first,
-                case .int(let id)? = first.key
+                case .int(let id)? = first.id
             else { return }
             try writer.upsert((1..<max(count, 1)).map { row("item-\($0)") }, into: items.name)
             let copies = (1..<max(count, 1)).map { number in
@@ -129,7 +129,7 @@ extension Row {
     /// Returns the row with another key.
     fileprivate func withKey(_ key: RowID) -> Row {
         var row = self
-        row.key = key
+        row.id = key
         return row
     }
 }

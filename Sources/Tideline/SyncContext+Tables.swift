@@ -40,7 +40,7 @@ extension SyncContext: TableContext {
     nonisolated(nonsending) func update(_ row: Row, in table: String, overwriting: Bool) async throws {
         try await change(table: table) { changes, writer in
             let checked = try RowInput.checked(
-                row, for: changes.schema, isKnown: RowInput.isStored(row.id, of: changes.schema, in: writer))
+                row, for: changes.schema, isKnown: RowInput.isStored(row.idText, of: changes.schema, in: writer))
             try changes.update(checked, given: overwriting ? nil : row, in: writer)
         }
     }
@@ -58,8 +58,8 @@ extension SyncContext: TableContext {
     nonisolated(nonsending) func delete(_ row: Row, from table: String) async throws {
         try await change(table: table) { changes, writer in
             try RowInput.checkID(
-                of: row, for: changes.schema, isKnown: RowInput.isStored(row.id, of: changes.schema, in: writer))
-            try changes.delete(id: row.id, given: row, in: writer)
+                of: row, for: changes.schema, isKnown: RowInput.isStored(row.idText, of: changes.schema, in: writer))
+            try changes.delete(id: row.idText, given: row, in: writer)
         }
     }
 

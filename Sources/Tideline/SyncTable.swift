@@ -29,7 +29,7 @@ public struct SyncTable: Sendable {
     public nonisolated(nonsending) func insert(_ row: Row) async throws -> Row {
         var row = row
         // A value that is not a valid identifier stays in the row and fails validation.
-        if row["id"] == nil { row.id = context.options.environment.makeID() }
+        if row["id"] == nil { row.id = .string(context.options.environment.makeID()) }
         return try await context.insert(row, into: name)
     }
 

@@ -21,7 +21,7 @@ struct RowBody {
     }
 
     /// The id; empty if the body has none.
-    var id: String { loose.id }
+    var id: String { loose.idText }
 
     /// The version on which the change is based, if the body contains it.
     var version: String? { loose["version"]?.string }

@@ -74,7 +74,7 @@ extension TableService {
             }
             guard try compiled?.condition.matches(row, within: &limit) ?? false else { return .next }
             total += 1
-            if total > query.skip, ids.count < query.limit ?? .max { ids.append(row.key) }
+            if total > query.skip, ids.count < query.limit ?? .max { ids.append(row.id) }
             return query.includesTotalCount || ids.count < query.limit ?? .max ? .next : .stop
         }
         return (ids, total)

@@ -14,11 +14,11 @@ extension TableService {
         if !incoming.id.isEmpty { try ItemID.validate(incoming.id) }
         let target = try target(name, for: incoming, isInsert: true)
         var row = rounded(try incoming.typed(by: target.table))
-        if options.quirks.contains(.makesIDs) { row.id = String(UInt32.random(in: 1 ... .max)) }
-        if row.key == nil { row.id = options.makeID() }
+        if options.quirks.contains(.makesIDs) { row.id = .string(String(UInt32.random(in: 1 ... .max))) }
+        if row.id == nil { row.id = .string(options.makeID()) }
         row["deleted"] = false
         return try write(row, into: target) { row, table, writer in
-            let key = row.key ?? .string(row.id)
+            let key = row.id ?? .string(row.idText)
             let taken = try writer.withRow(in: table.schema.name, id: key) { answer(.conflict, row: $0) }
             if taken != nil, options.quirks.contains(.echoesConflictingInserts) {
                 return TableResponse(.conflict, json: body)
@@ -94,7 +94,7 @@ extension TableService {
         var change = change
         var previous: String?
         let found: TableResponse?? = try writer.withRow(in: table.schema.name, id: .string(id)) { row in
-            change.key = row.key
+            change.id = row.id
             previous = row["version"]?.string
             return try answer(row)
         }
@@ -116,9 +116,9 @@ extension TableService {
         row["updatedAt"] = .timestamp(stamp)
         row["version"] = .string(makeVersion(after: previous))
         try writer.upsert(row, into: table.schema.name)
-        let key = row.key ?? .string(row.id)
+        let key = row.id ?? .string(row.idText)
         let stored = try writer.withRow(in: table.schema.name, id: key) { answer(status, row: $0) }
-        return try stored ?? missing(row.id, in: table)
+        return try stored ?? missing(row.idText, in: table)
     }
 
     private func makeVersion(after previous: String?) -> String {

@@ -47,7 +47,7 @@ struct StoreChoiceTests {
         let result = try await sync(client)
         #expect(result.push.progress.sent == 2)
         #expect(result.pull.rowsPulled == 2)
-        #expect(try await list.remote.lookup(id: milk.id)?["text"] == "Buy milk")
+        #expect(try await list.remote.lookup(id: milk.idText)?["text"] == "Buy milk")
         #expect(try await pendingChanges(client.context) == [])
         try store.close()
     }

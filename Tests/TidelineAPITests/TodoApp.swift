@@ -17,7 +17,7 @@ struct TodoList: Sendable {
 
     func add(_ text: String) async throws -> Row { try await items.insert(["text": text, "complete": false]) }
 
-    func complete(_ item: Row) async throws { try await items.update(id: item.id) { $0["complete"] = true } }
+    func complete(_ item: Row) async throws { try await items.update(id: item.idText) { $0["complete"] = true } }
 
     func open() async throws -> [String?] {
         let query: Query = Query("TodoItem").filter(.column("complete") == false).order(by: "text")

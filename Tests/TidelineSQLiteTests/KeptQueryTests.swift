@@ -86,7 +86,7 @@ import TidelineStore
         }
         func found(_ number: Int64, _ limit: Int) throws -> [String] {
             let query = Query("t", predicate: Self.deep(number), limit: limit)
-            return try store.read { try $0.rows(matching: query).rows.map(\.id) }
+            return try store.read { try $0.rows(matching: query).rows.map(\.idText) }
         }
         if again { #expect(try found(70, 1) == ["70"]) }
         #expect(try found(7, 3) == ["7"])
@@ -110,11 +110,11 @@ import TidelineStore
             var pairs: [String] = []
             try reader.scan(Query("t")) { outer in
                 try reader.scan(Query("t")) { inner in
-                    pairs.append(outer.id + inner.id)
+                    pairs.append(outer.idText + inner.idText)
                     return .next
                 }
                 _ = try reader.withRow(in: "t", id: .string("1")) { first in
-                    try reader.withRow(in: "t", id: .string("2")) { pairs.append(first.id + $0.id + outer.id) }
+                    try reader.withRow(in: "t", id: .string("2")) { pairs.append(first.idText + $0.idText + outer.idText) }
                 }
                 return .next
             }

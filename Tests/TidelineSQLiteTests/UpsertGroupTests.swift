@@ -17,7 +17,7 @@ import TidelineTestSupport
 
     private static func texts(_ store: SQLiteStore) throws -> [String: String] {
         let rows = try store.read { try $0.rows(matching: Query("t")).rows }
-        return Dictionary(uniqueKeysWithValues: rows.map { ($0.id, $0["s"]?.string ?? "null") })
+        return Dictionary(uniqueKeysWithValues: rows.map { ($0.idText, $0["s"]?.string ?? "null") })
     }
 
     @Test(arguments: [1, size - 1, size, size + 1, 3 * size, 3 * size + 5])

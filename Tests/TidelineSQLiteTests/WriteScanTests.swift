@@ -15,11 +15,11 @@ import TidelineStore
         try store.write { writer in
             var seen: [String] = []
             try writer.scan(query) { view in
-                let id = view.id
+                let id = view.idText
                 for number in 10..<14 {
                     try writer.upsert(["id": .string(id), "s": "new", "n": .int(Int64(number))], into: "t")
                 }
-                #expect(view.id == id && view.owned()["s"] == "old" && view.owned()["n"] == .int(Int64(seen.count)))
+                #expect(view.idText == id && view.owned()["s"] == "old" && view.owned()["n"] == .int(Int64(seen.count)))
                 seen.append(id)
                 return .next
             }

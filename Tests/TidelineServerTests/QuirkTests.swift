@@ -66,7 +66,7 @@ struct QuirkTests {
     @Test func `the server makes the identifiers`() throws {
         let fixture = try ServiceFixture(.simplest, quirks: .makesIDs)
         let row = try fixture.insert(#"{"id":"mine","text":"a"}"#)
-        #expect(row.id != "mine" && Int(row.id) != nil)
+        #expect(row.idText != "mine" && Int(row.idText) != nil)
     }
 
     @Test(arguments: StoreKind.perEngine)

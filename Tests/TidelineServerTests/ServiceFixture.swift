@@ -82,7 +82,7 @@ struct ServiceFixture {
     }
 
     func ids(_ path: String, of table: String = "Item") throws -> [String] {
-        try rows(send(.get, path), of: table).rows.map(\.id)
+        try rows(send(.get, path), of: table).rows.map(\.idText)
     }
 }
 

@@ -24,7 +24,7 @@ struct InsertTests {
     @Test(arguments: StoreKind.perEngine, [#"{"text":"a"}"#, #"{"id":null,"text":"a"}"#, #"{"id":"","text":"a"}"#])
     func `without an id the server makes a lower-case UUID`(_ stores: StoreKind, _ body: String) throws {
         let fixture = try ServiceFixture(stores)
-        let ids = [try fixture.insert(body).id, try fixture.insert(body).id]
+        let ids = [try fixture.insert(body).idText, try fixture.insert(body).idText]
         #expect(ids[0] != ids[1])
         #expect(ids.allSatisfy { $0.count == 36 && $0 == $0.lowercased() })
     }
@@ -130,7 +130,7 @@ struct InsertTests {
         #expect(try fixture.rows(page).rows.map { $0["text"] } == [.string(text)])
         guard (try? ItemID.validate(text)) != nil else { return }
         #expect(fixture.send(try dialect.insert(["id": .string(text)], into: "Item")).status == .created)
-        #expect(try fixture.send(try dialect.lookup(text, in: "Item")).row().key == .string(text))
+        #expect(try fixture.send(try dialect.lookup(text, in: "Item")).row().id == .string(text))
     }
 
     @Test(arguments: StoreKind.perEngine)
@@ -259,7 +259,7 @@ struct DeleteTests {
         let dialect = ZUMODialect()
         let update = fixture.send(try dialect.update(["id": "1", "text": "b"], in: "Item", version: version))
         #expect(update.status == .notFound)
-        #expect(try update.row().key == nil)
+        #expect(try update.row().id == nil)
         #expect(fixture.send(try dialect.delete("1", from: "Item", version: version)).status == .notFound)
     }
 

@@ -30,7 +30,7 @@ struct PackedRowsTests {
         rows.setID("ab")
         try rows.endRow()
         #expect(values(rows) == [7, "third, longer", .null, .bytes([1, 2, 3]), nil, .json("{}")])
-        #expect(rows.withRow(at: 0) { $0.id } == "ab")
+        #expect(rows.withRow(at: 0) { $0.idText } == "ab")
     }
 
     @Test("A row over 64 KiB is wide, in any order, and the rows next to it are narrow", arguments: [false, true])
@@ -50,7 +50,7 @@ struct PackedRowsTests {
         #expect(values(rows, at: 0) == [1, "a", nil, .bytes([]), nil, nil])
         #expect(values(rows, at: 1) == [1, .string(long), nil, .bytes(blob), nil, nil])
         #expect(values(rows, at: 2) == [1, "c", nil, .bytes([]), nil, nil])
-        #expect(rows.withRow(at: 1) { $0.id } == "b")
+        #expect(rows.withRow(at: 1) { $0.idText } == "b")
     }
 
     @Test("The narrow form ends at 65,535 bytes of values", arguments: [65_534, 65_535, 65_536, 65_537])
@@ -123,7 +123,7 @@ struct PackedRowsTests {
         numbered.setID(.int(.min))
         try numbered.endRow()
         #expect(numbered.count == 1)
-        #expect(numbered.withRow(at: 0) { $0.key } == .int(.min))
+        #expect(numbered.withRow(at: 0) { $0.id } == .int(.min))
 
         var textual = PackedRows(shape: RowShape(table: "Item", columns: []))
         #expect(throws: StoreError.self) { try numbered.withRow(at: 0) { try textual.append(copying: $0) } }

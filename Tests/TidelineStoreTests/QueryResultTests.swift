@@ -18,26 +18,26 @@ struct QueryResultTests {
         let doubles: [Value] = [1.5, .null, .double(.nan), 0.0, .double(-0.0), .double(-.infinity), .null]
         let rows = doubles.enumerated().map { Row(dictionaryLiteral: ("id", .string("i\($0)")), ("d", $1)) }
         let ascending = try result(Query("Item").order(by: "d"), rows.reversed())
-        #expect(ascending.rows.map(\.id) == ["i1", "i6", "i2", "i5", "i3", "i4", "i0"])
+        #expect(ascending.rows.map(\.idText) == ["i1", "i6", "i2", "i5", "i3", "i4", "i0"])
         let descending = try result(Query("Item").order(by: "d", descending: true), rows)
-        #expect(descending.rows.map(\.id) == ["i0", "i3", "i4", "i5", "i2", "i1", "i6"])
+        #expect(descending.rows.map(\.idText) == ["i0", "i3", "i4", "i5", "i2", "i1", "i6"])
     }
 
     @Test("Ids are ordered by the table's rule, integer ids as numbers")
     func idOrder() throws {
         let rows = ["b", "B2", "a", "A1", "C"].map { Row(id: .string($0)) }
-        #expect(try result(Query("Item"), rows).rows.map(\.id) == ["a", "A1", "b", "B2", "C"])
+        #expect(try result(Query("Item"), rows).rows.map(\.idText) == ["a", "A1", "b", "B2", "C"])
         #expect(
-            try result(Query("Item").order(by: "id", descending: true), rows).rows.map(\.id)
+            try result(Query("Item").order(by: "id", descending: true), rows).rows.map(\.idText)
                 == ["C", "B2", "b", "A1", "a"])
         var exact = schema
         exact.idMatching = .exact
-        #expect(try result(Query("Item"), rows, schema: exact).rows.map(\.id) == ["A1", "B2", "C", "a", "b"])
+        #expect(try result(Query("Item"), rows, schema: exact).rows.map(\.idText) == ["A1", "B2", "C", "a", "b"])
         var numbered = schema
         numbered.idType = .int
         let numbers = [10, 9, -1, .max, .min].map { Row(id: .int($0)) }
         #expect(
-            try result(Query("Item"), numbers, schema: numbered).rows.map(\.key)
+            try result(Query("Item"), numbers, schema: numbered).rows.map(\.id)
                 == [.int(.min), .int(-1), .int(9), .int(10), .int(.max)])
     }
 
@@ -48,7 +48,7 @@ struct QueryResultTests {
             ["id": "4", "n": 2],
         ]
         let query = Query("Item").order(by: "n", descending: true).order(by: "s")
-        #expect(try result(query, rows).rows.map(\.id) == ["4", "3", "1", "2"])
+        #expect(try result(query, rows).rows.map(\.idText) == ["4", "3", "1", "2"])
     }
 
     @Test("Pages are windows of the result; the count ignores them", arguments: [0, 1, 4, 5, 9], [nil, 0, 1, 3, 9])
@@ -59,7 +59,7 @@ struct QueryResultTests {
         query.includesTotalCount = true
         let page = try result(query, rows)
         #expect(page.totalCount == 5)
-        #expect(page.rows.map(\.id) == (0..<5).map(String.init).dropFirst(skip).prefix(limit ?? 9).map { $0 })
+        #expect(page.rows.map(\.idText) == (0..<5).map(String.init).dropFirst(skip).prefix(limit ?? 9).map { $0 })
         #expect(try result(query.filter(.column("n") == 1), rows).totalCount == 2)
     }
 

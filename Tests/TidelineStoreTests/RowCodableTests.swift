@@ -63,7 +63,7 @@ struct RowCodableTests {
         }
         let row = try Row(encoding: Item())
         #expect(row == ["text": .null, "place": .null])
-        #expect(row.key == nil)
+        #expect(row.id == nil)
         #expect(try row.decode(Item.self) == Item())
         #expect(try Row(id: "x").decode(Item.self) == Item(id: "x"))
     }
@@ -75,7 +75,7 @@ struct RowCodableTests {
             var attempts: Int
         }
         let row = try Row(encoding: Operation(id: .max, attempts: 0))
-        #expect(row.key == .int(.max))
+        #expect(row.id == .int(.max))
         #expect(try row.decode(Operation.self) == Operation(id: .max, attempts: 0))
     }
 

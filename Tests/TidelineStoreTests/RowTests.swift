@@ -35,11 +35,11 @@ struct RowTests {
         #expect(row.merging(["b": 3, "c": "x", "id": "9"]) == ["id": "1", "b": 3, "c": "x"])
         #expect(row.filteringColumns { $0 != "b" }.isEmpty)
         row["id"] = ""
-        #expect(row.key == nil && row.id == "")
+        #expect(row.id == nil && row.idText == "")
         row["id"] = 5
-        #expect(row.key == .int(5) && row.id == "5")
+        #expect(row.id == .int(5) && row.idText == "5")
         row["id"] = 1.5
-        #expect(row.key == nil && row["id"] == 1.5 && row.columnNames.contains("id"))
+        #expect(row.id == nil && row["id"] == 1.5 && row.columnNames.contains("id"))
         row.id = "7"
         #expect(row["id"] == "7" && !row.columnNames.contains("id"))
     }

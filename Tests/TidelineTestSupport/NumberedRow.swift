@@ -36,7 +36,7 @@ public struct NumberedRow: Sendable {
 
     /// Returns whether a stored row equals this row.
     public func isSame(as row: borrowing RowView) -> Bool {
-        row.id == id && row["number"] == .int(Int64(number)) && row["text"] == .string(text)
+        row.idText == id && row["number"] == .int(Int64(number)) && row["text"] == .string(text)
             && row["updatedAt"] == .timestamp(updatedAt) && row["version"] == .string(version)
     }
 }

@@ -85,9 +85,9 @@ struct LocalOperationTests {
         if given == "" { row["id"] = "" }
         if given == "null" { row["id"] = .null }
         let stored = try await client.items.insert(row)
-        #expect(stored.id.count == 36 && stored.id == stored.id.lowercased())
+        #expect(stored.idText.count == 36 && stored.idText == stored.idText.lowercased())
         #expect(stored["text"] == "one")
-        #expect(try client.row(stored.id)?["text"] == "one")
+        #expect(try client.row(stored.idText)?["text"] == "one")
         #expect(try await client.queue() == ["insert \(stored.id)"])
     }
 
@@ -200,7 +200,7 @@ struct LocalOperationTests {
                 Issue.record("\(text.debugDescription) was accepted")
             } catch let error as SyncError {
                 #expect(error.code == .invalidArgument)
-                #expect(error.table == "TodoItem" && error.column == "tags" && error.id == row.id)
+                #expect(error.table == "TodoItem" && error.column == "tags" && error.id == row.idText)
             }
         }
         #expect(try world.state(client) == "local [a=one] queue [] server [a=one]")
@@ -346,7 +346,7 @@ struct LocalOperationTests {
         let client = try await world.makeSyncedClient()
         for id in ["b", "a"] {
             var row = row
-            row.id = id
+            row.id = .string(id)
             do {
                 if id == "a" { try await client.items.update(row) } else { try await client.items.insert(row) }
                 Issue.record("\(row) was taken")

@@ -41,7 +41,7 @@ struct PullFilterTests {
             let client = try await world.makeClient()
             let query = Query("TodoItem").filter(filter)
             try await client.items.pull(query, queryID: queryID)
-            let expected = try await whole.items.rows(matching: query).rows.map(\.id).sorted()
+            let expected = try await whole.items.rows(matching: query).rows.map(\.idText).sorted()
             #expect(try client.store.versions().keys.sorted() == expected, "\(filter)")
             #expect(!expected.isEmpty && expected.count < rows.count)
         }

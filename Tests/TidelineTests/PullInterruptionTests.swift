@@ -24,7 +24,7 @@ struct PullInterruptionTests {
         let stored = try store.versions()
         let missing = try world.serverStore.read { reader in
             try reader.rows(matching: Query("TodoItem").filter(.column("deleted") == false)).rows
-                .filter { stored[$0.id] != $0["version"]?.string }
+                .filter { stored[$0.idText] != $0["version"]?.string }
         }
         let first = missing.compactMap { $0["updatedAt"]?.timestamp }.min()
         let token = try store.read {

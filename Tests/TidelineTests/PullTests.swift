@@ -272,7 +272,7 @@ struct PullTests {
             }
             // Insert a row before all others, and delete one that was already read.
             try? world.plant([World.row("a\(step)", at: 1)])
-            _ = try? world.serverStore.write { try $0.delete(id: rows[step / 2].id, from: "TodoItem") }
+            _ = try? world.serverStore.write { try $0.delete(id: rows[step / 2].idText, from: "TodoItem") }
             return nil
         }
         try await client.items.pull(settings: PullSettings(pageSize: 3))

@@ -75,7 +75,7 @@ struct RemotePagingTests {
         for _ in 1...2 {
             let remote = client.remoteTable("TodoItem")
             let rows = try await remote.read(Query("TodoItem").select("text", "due")).rows
-            #expect(rows.map(\.key) == [nil, nil] && rows.map { $0["text"] } == ["a", "a"])
+            #expect(rows.map(\.id) == [nil, nil] && rows.map { $0["text"] } == ["a", "a"])
             #expect(rows.map { $0["due"] } == [nil, .null])
             #expect(await syncErrorCode { _ = try await remote.read() } == .invalidAnswer)
             #expect(await syncErrorCode { _ = try await remote.read(Query("TodoItem").select("id")) } == .invalidAnswer)
@@ -136,7 +136,7 @@ struct RemotePagingTests {
     func serverMadeID() async throws {
         let transport = ScriptedTransport { .answer($0.number == 1 ? 201 : 503, #"{"id":12,"name":"x"}"#) }
         let remote = try remote(transport)
-        #expect(try await remote.insert(["name": "x"]).key == .int(12))
+        #expect(try await remote.insert(["name": "x"]).id == .int(12))
         #expect(await syncErrorCode { _ = try await remote.insert(["name": "x"]) } == .network)
         #expect(transport.requests.map(\.body) == [#"{"name":"x"}"#, #"{"name":"x"}"#])
     }

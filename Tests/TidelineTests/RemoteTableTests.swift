@@ -42,7 +42,7 @@ struct RemoteTableTests {
     func makesID(_ stores: StoreKind) async throws {
         let (_, _, remote) = try await remote(stores)
         let row = try await remote.insert(["text": "one"])
-        #expect(row.id.count == 36 && row.id == row.id.lowercased())
+        #expect(row.idText.count == 36 && row.idText == row.idText.lowercased())
     }
 
     @Test("RemoteTable reads by filter, order, skip, top, select and count", arguments: StoreKind.perEngine)

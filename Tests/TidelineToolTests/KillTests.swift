@@ -82,14 +82,14 @@ struct KillTests {
         let session = try await TodoSession(store: store, url: "http://127.0.0.1:1", options: SyncOptions())
         let rows = try await session.items.rows().rows
         let operations = try await session.context.pendingOperations()
-        let byID = Dictionary(uniqueKeysWithValues: rows.map { ($0.id, $0) })
+        let byID = Dictionary(uniqueKeysWithValues: rows.map { ($0.idText, $0) })
         for (id, text) in acknowledged { #expect(byID[id]?["text"]?.string == text, moment) }
         #expect(Set(operations.map(\.itemID)).count == operations.count, moment)
         #expect(operations.allSatisfy { byID[$0.itemID] != nil }, moment)
         let pending = Set(operations.map(\.itemID))
         for row in rows {
             // The server knows a row or the row is pending, but not neither.
-            #expect((row["version"]?.string != nil) != pending.contains(row.id), moment)
+            #expect((row["version"]?.string != nil) != pending.contains(row.idText), moment)
         }
     }
 
@@ -115,7 +115,7 @@ struct KillTests {
             let server = serverRows.first { $0.id == row.id }
             #expect(server?["version"] == row["version"] && server?["text"] == row["text"])
         }
-        for id in acknowledged.keys { #expect(serverRows.contains { $0.id == id }) }
+        for id in acknowledged.keys { #expect(serverRows.contains { $0.idText == id }) }
         #expect(!acknowledged.isEmpty)
     }
 }

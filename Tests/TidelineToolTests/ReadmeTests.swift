@@ -12,7 +12,7 @@ private func example() async throws {
     let items = client.table("TodoItem")
 
     let milk = try await items.insert(["text": "Buy milk", "complete": false])
-    try await items.update(id: milk.id) { $0["text"] = "Buy oat milk" }  // local; the queue has it
+    try await items.update(id: milk.idText) { $0["text"] = "Buy oat milk" }  // local; the queue has it
 
     let open = Query("TodoItem").filter(.column("complete") == false && .column("text").hasPrefix("B"))
     for row in try await items.rows(matching: open.order(by: "text")).rows { print(row.id, row["text"]?.string ?? "") }

@@ -138,14 +138,14 @@ struct PartialUpsert {
     // MARK: Errors
 
     private func invalid(_ message: String, _ column: String, _ row: borrowing RowView) -> StoreError {
-        StoreError(.invalidValue, message, table: table.name, column: column, id: row.id)
+        StoreError(.invalidValue, message, table: table.name, column: column, id: row.idText)
     }
 
     private func refused(
         _ statement: Statement, _ result: Int32, _ column: String, _ row: borrowing RowView
     ) -> StoreError {
         var error = statement.failure(result)
-        (error.table, error.column, error.id) = (table.name, column, row.id)
+        (error.table, error.column, error.id) = (table.name, column, row.idText)
         return error
     }
 }

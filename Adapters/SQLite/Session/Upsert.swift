@@ -87,7 +87,7 @@ struct Upsert: ~Copyable {
     private mutating func run(_ row: borrowing RowView) throws(StoreError) {
         guard row.hasUsableID else {
             throw StoreError(
-                .invalidValue, "an id must have 1 to 255 characters", table: table.name, column: "id", id: row.id)
+                .invalidValue, "an id must have 1 to 255 characters", table: table.name, column: "id", id: row.idText)
         }
         if let whole, bind(row, to: whole.handle, from: 0) { return try whole.run(for: row, in: table) }
         try runPartial(row)

@@ -62,7 +62,7 @@ extension StoreError {
     /// Returns the error with the row that it concerns.
     func naming(_ row: borrowing RowView, in table: StoredTable) -> StoreError {
         var error = self
-        (error.table, error.id) = (table.name, row.id)
+        (error.table, error.id) = (table.name, row.idText)
         return error
     }
 }

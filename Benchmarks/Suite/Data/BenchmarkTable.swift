@@ -50,7 +50,7 @@ struct BenchmarkColumns: Sendable {
     /// Reads every value by column name.
     func number(_ row: Row) -> UInt64 {
         var number = RowChecksum.start
-        RowChecksum.mix(&number, RowChecksum.value(of: row.id))
+        RowChecksum.mix(&number, RowChecksum.value(of: row.idText))
         for name in names { RowChecksum.mix(&number, RowChecksum.value(of: row[name])) }
         return number
     }
@@ -90,7 +90,7 @@ private struct TypedColumns: Sendable {
 
     func number(_ row: borrowing RowView) -> UInt64 {
         var number = RowChecksum.start
-        RowChecksum.mix(&number, RowChecksum.value(of: row.id))
+        RowChecksum.mix(&number, RowChecksum.value(of: row.idText))
         RowChecksum.mix(&number, value(row[text]))
         RowChecksum.mix(&number, value(row[list]))
         RowChecksum.mix(&number, row[rank].map { RowChecksum.value(of: $0) } ?? RowChecksum.null)

@@ -109,9 +109,9 @@ private struct ReferenceTable {
         batch.packed.withRow(at: index) { row in
             let values = (0..<row.shape.count).map { row.value(at: $0) ?? .null }
             return (
-                row.key,
+                row.id,
                 Entry(
-                    number: RowChecksum.number(id: row.key, values: values), list: row["list"]?.string ?? "",
+                    number: RowChecksum.number(id: row.id, values: values), list: row["list"]?.string ?? "",
                     rank: row["rank"]?.int ?? 0, index: batch.indexes.isEmpty ? nil : batch.indexes[index])
             )
         }

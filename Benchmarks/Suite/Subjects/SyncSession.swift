@@ -122,7 +122,7 @@ final class SyncSession<Store: LocalStore>: Sendable {
     }
 
     private func fillQueue(_ batches: [RowBatch]) throws -> Answer {
-        var ids = batches.flatMap { batch in (0..<batch.packed.count).map { batch.packed.withRow(at: $0) { $0.key } } }
+        var ids = batches.flatMap { batch in (0..<batch.packed.count).map { batch.packed.withRow(at: $0) { $0.id } } }
         guard let first = ids.first else { return Answer() }
         for batch in batches { try store.write { try $0.upsert(batch.packed, into: table) } }
         _ = try edit([.update(["id": first.value, "text": "changed"])], LatencySink())
@@ -134,11 +134,11 @@ final class SyncSession<Store: LocalStore>: Sendable {
         let queue = SystemTables().operations
         return try store.write { writer in
             guard let first = try writer.rows(matching: Query(queue).order(by: "id").limit(1)).rows.first,
-                case .int(let number)? = first.key
+                case .int(let number)? = first.id
             else { return 0 }
             let copies = ids.enumerated().map { position, id in
                 var copy = first
-                copy.key = .int(number + Int64(position) + 1)
+                copy.id = .int(number + Int64(position) + 1)
                 copy["itemId"] = id.value
                 copy["itemKey"] = id.value
                 return copy

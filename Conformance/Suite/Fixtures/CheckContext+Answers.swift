@@ -63,7 +63,7 @@ private struct AnswerRun {
         rows = try Evaluator(schema: schema).result(of: Query(schema.name), over: packed).rows
         cases = try answers.items.map { item in
             let expected = try Answer.expected(item.query, schema, packed)
-            let ids = expected.rows.compactMap(\.key)
+            let ids = expected.rows.compactMap(\.id)
             if let fixed = item.ids, fixed != ids {
                 throw HarnessError(
                     "\(item.query.swiftSource) is \(CheckContext.text(ids)), not \(CheckContext.text(fixed))")
@@ -99,16 +99,16 @@ private struct AnswerRun {
         let others = rows.enumerated().map { index, row in
             copy(of: row, id: sample.idType == .int ? .int(Int64(7_000 + index)) : .string("other-\(index)"))
         }
-        let moved = zip(rows, rows.dropFirst() + rows.prefix(1)).map { copy(of: $1, id: $0.key) }
+        let moved = zip(rows, rows.dropFirst() + rows.prefix(1)).map { copy(of: $1, id: $0.id) }
         try writer.upsert(moved + others, into: table)
-        let gone = rows.enumerated().filter { $0.offset % 2 == 0 }.compactMap(\.element.key)
-        try writer.delete(ids: gone + others.compactMap(\.key), from: table)
+        let gone = rows.enumerated().filter { $0.offset % 2 == 0 }.compactMap(\.element.id)
+        try writer.delete(ids: gone + others.compactMap(\.id), from: table)
         try writer.upsert(rows, into: table)
     }
 
     private func copy(of row: Row, id: RowID?) -> Row {
         var copy = row
-        copy.key = id
+        copy.id = id
         return copy
     }
 
@@ -116,17 +116,17 @@ private struct AnswerRun {
     private func delete(_ item: Case, from schema: TableSchema, _ writer: some StoreWriter) throws {
         var query = item.query
         query.table = schema.name
-        let gone = Set(item.expected.rows.compactMap(\.key))
+        let gone = Set(item.expected.rows.compactMap(\.id))
         try telling(item, schema, "by delete(matching:)") {
             let count = try writer.delete(matching: query)
-            let left = try writer.rows(matching: Query(schema.name, selection: [])).rows.compactMap(\.key)
-            let kept = rows.compactMap(\.key).filter { !gone.contains($0) }
+            let left = try writer.rows(matching: Query(schema.name, selection: [])).rows.compactMap(\.id)
+            let kept = rows.compactMap(\.id).filter { !gone.contains($0) }
             if left != kept {
                 return "the remaining rows are \(CheckContext.text(left)), expected \(CheckContext.text(kept))"
             }
             return count == gone.count ? nil : "it returned \(count), expected \(gone.count)"
         }
-        try writer.upsert(rows.filter { $0.key.map(gone.contains) ?? false }, into: schema.name)
+        try writer.upsert(rows.filter { $0.id.map(gone.contains) ?? false }, into: schema.name)
     }
 
     /// Converts a difference or an error into a failure that names the query and where it was run.

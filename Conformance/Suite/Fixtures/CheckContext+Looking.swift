@@ -30,7 +30,7 @@ extension CheckContext {
     func expect(_ schema: TableSchema, in reader: any StoreReader, holds rows: [Row], _ place: String) throws {
         let complete = schema.completing(rows)
         for row in complete {
-            guard let id = row.key else { throw HarnessError("a row expected in \(schema.name) has no id") }
+            guard let id = row.id else { throw HarnessError("a row expected in \(schema.name) has no id") }
             let found = try reader.row(in: schema.name, id: id)
             try expect(found, is: row, "\(place), the lookup of \(Self.text(id)) in \(schema.name)")
         }
@@ -51,7 +51,7 @@ extension CheckContext {
 
     /// Fails unless a query finds the rows with these identifiers, in this order.
     func expect(_ query: Query, in reader: any StoreReader, finds ids: [RowID], _ place: String) throws {
-        let found = try reader.rows(matching: query).rows.compactMap(\.key)
+        let found = try reader.rows(matching: query).rows.compactMap(\.id)
         guard found == ids else {
             throw CheckFailure(
                 "\(place), \(query.swiftSource) finds \(Self.text(found)), expected \(Self.text(ids))")

@@ -17,7 +17,7 @@ struct ExpectedAnswers {
     var mayBeRefused = false
     private let allIDs: [RowID]
 
-    init(_ sample: SampleTable) { allIDs = sample.rows.compactMap(\.key) }
+    init(_ sample: SampleTable) { allIDs = sample.rows.compactMap(\.id) }
 
     /// Adds a query that finds the rows with these identifiers, in this order. The sample's definitions replace its
     /// table.

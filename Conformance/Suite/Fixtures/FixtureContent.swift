@@ -45,7 +45,7 @@ enum FixtureContent {
             try writer.upsert(gone(from: table), into: table.name)
         }
         try store.write { try $0.upsert(rows, into: table.name) }
-        try store.write { _ = try $0.delete(ids: [gone(from: table).key].compactMap { $0 }, from: table.name) }
+        try store.write { _ = try $0.delete(ids: [gone(from: table).id].compactMap { $0 }, from: table.name) }
     }
 
     // MARK: - Rows

@@ -13,7 +13,7 @@ enum SystemRows {
             "table": .string(table), "itemId": .string(item), "itemKey": .string(item.asciiLowercased),
             "tableKind": .int(kind), "attempts": 0, "sent": .json("[]"), "restores": false, "revision": 0,
         ]
-        row.key = .int(number)
+        row.id = .int(number)
         row["properties"] = properties.map { .json($0) } ?? .null
         return row
     }

@@ -16,5 +16,5 @@ extension StoreReader {
     func allRows(_ table: String) throws -> [Row] { try rows(matching: Query(table)).rows }
 
     /// Returns the identifiers of the rows that a query finds, in order.
-    func ids(_ query: Query) throws -> [String] { try rows(matching: query).rows.map(\.id) }
+    func ids(_ query: Query) throws -> [String] { try rows(matching: query).rows.map(\.idText) }
 }

@@ -5,7 +5,7 @@ extension CheckContext {
     /// through an index; inside the write, in a read after it, and after reopening.
     func expectKept(_ values: [Value], as type: ColumnType) throws {
         let rows = zip(0..., values).map { Row(id: .string("row \($0)")).merging(["v": $1, "n": .int($0)]) }
-        let values = Dictionary(uniqueKeysWithValues: zip(rows.map(\.id), values))
+        let values = Dictionary(uniqueKeysWithValues: zip(rows.map(\.idText), values))
         try applyToValueTables(of: type, rows) { table, reader, place in
             for (id, value) in values {
                 let found = try reader.row(in: table.name, id: id)?["v"]
@@ -16,7 +16,7 @@ extension CheckContext {
                 let found = try reader.rows(matching: query).rows
                 try expect(found.count, is: rows.count, "\(place), the number of rows of \(query.swiftSource)")
                 for row in found {
-                    try expect(row["v"], is: values[row.id], "\(place), v of \(row.id) by \(query.swiftSource)")
+                    try expect(row["v"], is: values[row.idText], "\(place), v of \(row.idText) by \(query.swiftSource)")
                 }
             }
         }

@@ -60,7 +60,7 @@ extension CheckContext {
 
     private func expect(_ query: Query, _ reader: TracedReader, finds rows: [Row], _ moment: String) throws {
         let found = Set(try reader.ids(query))
-        let right = Set(rows.map(\.id))
+        let right = Set(rows.map(\.idText))
         let differing = found.symmetricDifference(right).sorted().prefix(5)
         try expect(
             differing.isEmpty,

@@ -49,7 +49,7 @@ struct PairedTransactions: Codable, Sendable, Hashable {
 
     /// Returns the number of committed transactions according to the row that records it.
     func total(in rows: [Row]) -> Int {
-        guard let last = rows.last, last.id == headID else { return 0 }
+        guard let last = rows.last, last.idText == headID else { return 0 }
         return last["total"]?.int.map(Int.init) ?? 0
     }
 

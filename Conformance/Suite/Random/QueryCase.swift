@@ -27,13 +27,13 @@ struct QueryCase {
     var rowsAfterwards: [Row] {
         var after = rows
         for change in changes {
-            if let index = after.firstIndex(where: { $0.key == change.key }) {
+            if let index = after.firstIndex(where: { $0.id == change.id }) {
                 after[index] = after[index].merging(change)
             } else {
                 after.append(change)
             }
         }
-        after.removeAll { row in row.key.map(deleted.contains) ?? false }
+        after.removeAll { row in row.id.map(deleted.contains) ?? false }
         return schema.completing(after)
     }
 
@@ -70,14 +70,14 @@ struct QueryCase {
     static func deletion(
         _ query: Query, _ expected: Answer, of rows: [Row], by writer: some StoreWriter
     ) throws -> String? {
-        let gone = Set(expected.rows.compactMap(\.key))
+        let gone = Set(expected.rows.compactMap(\.id))
         let count = try writer.delete(matching: query)
         var left = Set<RowID>()
         try writer.scan(Query(query.table, selection: [])) { row in
-            left.insert(row.key)
+            left.insert(row.id)
             return .next
         }
-        let kept = Set(rows.compactMap(\.key)).subtracting(gone)
+        let kept = Set(rows.compactMap(\.id)).subtracting(gone)
         guard left == kept else {
             return """
                 the deletion leaves \(CheckContext.text(Array(left.subtracting(kept)))) that match and deletes \

@@ -66,7 +66,7 @@ package struct RandomRows: Sendable {
 
     /// Returns a change to a row: its identifier and some of the table's columns with other values.
     package mutating func change(of row: Row, in schema: TableSchema) -> Row {
-        var change = Row(id: row.key)
+        var change = Row(id: row.id)
         for column in schema.allColumns where !column.isOptional || chance(0.4, using: &random) {
             change[column.name] = values.value(for: column, using: &random)
         }

@@ -73,7 +73,7 @@ final class RandomTable {
             try commits ? store.write(body) : context.rollingBack(store, body)
             return difference
         }
-        if commits { try become(changes: [], deleted: expected.rows.compactMap(\.key)) }
+        if commits { try become(changes: [], deleted: expected.rows.compactMap(\.id)) }
     }
 
     /// Changes, inserts, and deletes rows in one write, runs `count` queries within it, and commits or rolls back.
@@ -103,17 +103,17 @@ final class RandomTable {
 
     private func nextChange() -> (changes: [Row], deleted: [RowID]) {
         let changed = rows.shuffled(using: &random).prefix(rows.count / 8 + 1).map { source.change(of: $0, in: schema) }
-        let deleted = rows.shuffled(using: &random).prefix(rows.count / 10).compactMap(\.key)
+        let deleted = rows.shuffled(using: &random).prefix(rows.count / 10).compactMap(\.id)
         let inserted = reserve.shuffled(using: &random).prefix(reserve.count / 2)
         return ((changed + inserted).shuffled(using: &random), deleted)
     }
 
     private func become(changes: [Row], deleted: [RowID]) throws {
         last = (rows, changes, deleted)
-        let inserted = Set(changes.compactMap(\.key))
+        let inserted = Set(changes.compactMap(\.id))
         let gone = Set(deleted)
-        reserve.removeAll { row in row.key.map(inserted.contains) ?? false }
-        reserve += rows.filter { row in row.key.map(gone.contains) ?? false }
+        reserve.removeAll { row in row.id.map(inserted.contains) ?? false }
+        reserve += rows.filter { row in row.id.map(gone.contains) ?? false }
         rows = queryCase(Query(schema.name), .read).rowsAfterwards
         packed = try schema.packed(rows)
     }

@@ -38,7 +38,7 @@ extension CheckContext {
     func expect(_ query: Query, in store: TracedStore, finds ids: [RowID], _ what: @autoclosure () -> String = "")
         throws
     {
-        let found = try store.read { try $0.rows(matching: query) }.rows.compactMap(\.key)
+        let found = try store.read { try $0.rows(matching: query) }.rows.compactMap(\.id)
         guard found == ids else {
             let about = what().isEmpty ? "" : "\(what()): "
             throw CheckFailure("\(about)\(query.swiftSource) finds \(Self.text(found)), expected \(Self.text(ids))")

@@ -6,7 +6,7 @@ struct RowDifference: CustomStringConvertible {
 
     /// Finds the first difference, or returns `nil` if there is none.
     init?(found: [Row], expected: [Row]) {
-        if found.map(\.key) != expected.map(\.key) {
+        if found.map(\.id) != expected.map(\.id) {
             description = """
                 \(RowDifference.summary(found, expected))
                   found:    \(RowDifference.ids(found))
@@ -25,8 +25,8 @@ struct RowDifference: CustomStringConvertible {
 
     private static func summary(_ found: [Row], _ expected: [Row]) -> String {
         guard found.count == expected.count else { return "found \(found.count) rows, expected \(expected.count)" }
-        let isSame = Set(found.map(\.key)) == Set(expected.map(\.key))
-        let place = zip(found, expected).enumerated().first { $1.0.key != $1.1.key }?.offset ?? 0
+        let isSame = Set(found.map(\.id)) == Set(expected.map(\.id))
+        let place = zip(found, expected).enumerated().first { $1.0.id != $1.1.id }?.offset ?? 0
         return "found \(isSame ? "the rows in another order" : "other rows") than expected, from row \(place) on"
     }
 
@@ -37,7 +37,7 @@ struct RowDifference: CustomStringConvertible {
     }
 
     private static func ids(_ rows: [Row]) -> String {
-        CheckContext.text(rows.map { $0.key ?? .string("(none)") })
+        CheckContext.text(rows.map { $0.id ?? .string("(none)") })
     }
 
     private static func columns(_ a: Row, _ b: Row) -> String {
@@ -64,7 +64,7 @@ extension Row {
     /// Whether both rows name the same columns with bitwise identical values. `==` considers -0.0 equal to 0.0.
     package func isIdentical(to other: Row) -> Bool {
         let (left, right) = (values, other.values)
-        guard key == other.key, left.count == right.count else { return false }
+        guard id == other.id, left.count == right.count else { return false }
         return zip(left, right).allSatisfy { a, b in
             guard let value = a.name == b.name ? b.value : other[a.name] else { return false }
             guard case .double(let double) = a.value, case .double(let expected) = value else {

@@ -186,10 +186,10 @@ extension RandomScript {
         var row = nextRow(base, schema)
         switch Int.random(in: 0..<5, using: &random) {
         case 0: row["c\(Int.random(in: 0..<9, using: &random))"] = .int(1)
-        case 1: row.key = schema.idType == .int ? .string("1") : .int(1)
+        case 1: row.id = schema.idType == .int ? .string("1") : .int(1)
         case 2:
             guard schema.idType == .string, options.maximumIDLength <= 10_000 else { break }
-            row.key = .string(String(repeating: "i", count: options.maximumIDLength + 1))
+            row.id = .string(String(repeating: "i", count: options.maximumIDLength + 1))
         case 3: row[pick(schema.allColumns, using: &random).name] = .null
         default: row[pick(schema.allColumns, using: &random).name] = nil
         }

@@ -74,7 +74,7 @@ extension StoreModel {
         in reader: some StoreReader, _ schema: TableSchema, _ rows: [Row]
     ) throws -> ScriptFailure? {
         for row in rows {
-            guard let id = row.key else { continue }
+            guard let id = row.id else { continue }
             let found = try reader.row(in: schema.name, id: id)
             if let difference = RowDifference(found: found.map { [$0] } ?? [], expected: [row]) {
                 let message = "table \(schema.name.swiftSource), id \(CheckContext.text(id)): \(difference)"

@@ -47,7 +47,7 @@ struct StoreDump: Equatable {
             + rows.map { row in
                 let names = row.columnNames.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
                 let columns = names.map { "\($0.swiftSource): \((row[$0] ?? .null).swiftSource)" }
-                return "\((row.key ?? .string("")).swiftSource) \(columns.joined(separator: ", "))"
+                return "\((row.id ?? .string("")).swiftSource) \(columns.joined(separator: ", "))"
             }
     }
 }

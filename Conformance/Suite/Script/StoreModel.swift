@@ -36,7 +36,7 @@ struct StoreModel: Sendable {
             return .done
         case .delete(let ids, let name): return .deletion(tables[name]?.delete(ids) ?? 0, ids)
         case .deleteMatching(let query):
-            let ids = try table.answer(to: query).rows.compactMap(\.key)
+            let ids = try table.answer(to: query).rows.compactMap(\.id)
             return .deletion(tables[query.table]?.delete(ids) ?? 0, ids)
         case .look(let query): return .answer(try table.answer(to: query))
         }

@@ -63,7 +63,7 @@ struct TableModel: Sendable {
     }
 
     private mutating func upsert(_ row: Row, maximumIDLength: Int) throws(Refusal) {
-        guard let id = row.key, id.type == schema.idType, !id.text.isEmpty,
+        guard let id = row.id, id.type == schema.idType, !id.text.isEmpty,
             id.type == .int || id.text.unicodeScalars.count <= maximumIDLength
         else { throw Refusal(code: .invalidValue) }
         let key = key(id)

@@ -58,7 +58,7 @@ extension RowID: SwiftSource {
 
 extension Row: SwiftSource {
     package var swiftSource: String {
-        let id = key.map { [("id", $0.value)] } ?? []
+        let id = id.map { [("id", $0.value)] } ?? []
         let columns = (id + values).map { "\($0.0.swiftSource): \($0.1.swiftSource)" }
         return columns.isEmpty ? "[:]" : "[\(columns.joined(separator: ", "))]"
     }

@@ -41,7 +41,7 @@ struct ErrorStore: Sendable {
         guard let id = row["operationId"]?.int, let table = row["table"]?.string,
             let kind = row["tableKind"]?.int.flatMap({ OperationKind(rawValue: $0) }),
             let json = row["properties"]?.json
-        else { throw StoreError(.corrupt, "an error record is damaged", table: tables.errors, id: row.id) }
+        else { throw StoreError(.corrupt, "an error record is damaged", table: tables.errors, id: row.idText) }
         let properties = try RecordJSON.decode(Properties.self, from: json)
         // An operation may outlive the definition of its table.
         let codec = try reader.schemaIfDefined(of: table).map(RowCodec.init)

@@ -69,7 +69,7 @@ extension SyncContext {
         guard !pending.isEmpty else { return try writer.delete(matching: Query(table)) }
         var ids: [RowID] = []
         try writer.scan(Query(table)) { view in
-            if !pending.contains(Array(schema.itemKey(view.id).utf8)) { ids.append(view.key) }
+            if !pending.contains(Array(schema.itemKey(view.idText).utf8)) { ids.append(view.id) }
             return .next
         }
         return try writer.delete(ids: ids, from: table)

@@ -109,7 +109,7 @@ struct PageDiff: Sendable {
             // again, and the next pull must read it.
             guard !isDeleted, !(end.base.map { columns.has($0, view) } ?? false),
                 let updatedAt = columns.updatedAt(of: view),
-                try reader.withRow(in: schema.name, id: view.key, { _ in }) == nil
+                try reader.withRow(in: schema.name, id: view.id, { _ in }) == nil
             else { return }
             firstSkipped = min(updatedAt, firstSkipped ?? updatedAt)
             return
@@ -117,7 +117,7 @@ struct PageDiff: Sendable {
         if isRepeated { return }
         let isStored = isFresh && !isDeleted ? nil : try isStored(view, in: reader)
         if isDeleted {
-            if isStored != nil { removed.append(view.key) }
+            if isStored != nil { removed.append(view.id) }
         } else if isStored != true {
             if let row = misfit(view, isNew: isStored == nil, state) {
                 skipped.append(row)
@@ -134,10 +134,10 @@ struct PageDiff: Sendable {
         for (index, name) in required {
             let tag = view.tag(at: index)
             guard tag == .null || isNew && tag == .absent else { continue }
-            return SkippedRow(table: schema.name, id: view.id, column: name, message: "the column must not be null")
+            return SkippedRow(table: schema.name, id: view.idText, column: name, message: "the column must not be null")
         }
         guard let rejected = state.rejected, !rejected.isEmpty else { return nil }
-        return rejected[view.key]
+        return rejected[view.id]
     }
 
     /// Returns whether the server row differs from the row that is stored with a pending operation.
@@ -154,7 +154,7 @@ struct PageDiff: Sendable {
     /// Returns whether the row is stored in the same state as in the page, or `nil` if it is not stored.
     private mutating func isStored(_ view: borrowing RowView, in reader: some StoreReader) throws -> Bool? {
         let (id, version, updatedAt) = (view.packedID, columns.versionBytes(of: view), columns.updatedAt(of: view))
-        let found = try reader.withRow(in: schema.name, id: view.key) { stored -> (isSame: Bool, isRespelled: Bool) in
+        let found = try reader.withRow(in: schema.name, id: view.id) { stored -> (isSame: Bool, isRespelled: Bool) in
             let stamps = StampColumns(stored.shape)
             let isSame = version.flatMap { version in
                 stamps.versionBytes(of: stored).map { $0.elementsEqual(version) }
@@ -165,7 +165,7 @@ struct PageDiff: Sendable {
         }
         if found?.isRespelled == true { isRespelled = true }
         guard isRefreshing, found?.isSame == true else { return found?.isSame }
-        return try reader.row(in: schema.name, id: view.key).map { shows($0, view) }
+        return try reader.row(in: schema.name, id: view.id).map { shows($0, view) }
     }
 
     /// Returns whether a stored row in the same state has all values of the page's row. Values are compared only if the
@@ -181,7 +181,7 @@ struct PageDiff: Sendable {
 
     /// Returns whether the server changed the row after the stored state.
     private func isNewer(_ view: borrowing RowView, in reader: some StoreReader) throws -> Bool {
-        guard let updatedAt = columns.updatedAt(of: view), let stored = try reader.row(in: schema.name, id: view.key)
+        guard let updatedAt = columns.updatedAt(of: view), let stored = try reader.row(in: schema.name, id: view.id)
         else { return false }
         return updatedAt > stored.updatedAt ?? .min
     }
@@ -198,8 +198,8 @@ struct PageDiff: Sendable {
         throw SyncError(
             .invalidAnswer,
             "the server has two rows whose ids differ only in case, \(first.debugDescription) and "
-                + "\(view.id.debugDescription); delete one, or define the table with idMatching: .exact",
-            table: schema.name, column: "id", id: view.id, cause: SpellingConflict())
+                + "\(view.idText.debugDescription); delete one, or define the table with idMatching: .exact",
+            table: schema.name, column: "id", id: view.idText, cause: SpellingConflict())
     }
 
     // MARK: Writing

@@ -28,7 +28,7 @@ extension PullRun {
         let table = schema.name
         try await context.writing { writer in
             guard let stored = try writer.row(in: table, id: id) else { return }
-            try writer.upsert(Row(id: stored.key, distinctColumns: [("updatedAt", .null)]), into: table)
+            try writer.upsert(Row(id: stored.id, distinctColumns: [("updatedAt", .null)]), into: table)
         }
     }
 

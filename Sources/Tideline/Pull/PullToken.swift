@@ -85,7 +85,7 @@ struct TokenStore: Sendable {
             "table": .string(table), "key": .string(queryID), "keyType": .int(Self.keyType),
             "value": .string(try RecordJSON.encode(token)),
         ]
-        row.id = existing?.id ?? makeID()
+        row.id = .string(existing?.idText ?? makeID())
         try writer.upsert(row, into: tables.config)
         return true
     }

@@ -50,7 +50,7 @@ final class PulledPage: Sendable {
         if let last = misfits.last, last.position == count {
             summary.lastID = last.id
         } else if count > 0 {
-            summary.lastID = rows.withRow(at: count - 1) { $0.id }
+            summary.lastID = rows.withRow(at: count - 1) { $0.idText }
         }
         cases = PulledPage.note(rows, columns, ignoresCase: codec.schema.idMatching != .exact, &summary)
         summary.note(misfits)
@@ -74,7 +74,7 @@ final class PulledPage: Sendable {
         rows.forEachRow { view in
             if ignoresCase { cases.note(view.packedID) }
             guard let updatedAt = columns.updatedAt(of: view) else {
-                summary.undatedID = summary.undatedID ?? view.id
+                summary.undatedID = summary.undatedID ?? view.idText
                 return
             }
             if updatedAt < previous { summary.isAscending = false }

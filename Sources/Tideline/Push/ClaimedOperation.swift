@@ -32,7 +32,7 @@ final class ClaimedOperation<Store: LocalStore>: AttemptJournal {
     /// no longer exists.
     func item() throws -> Row? {
         var item = try operation.kind == .delete ? operation.deletedItem.map(codec.row) ?? Row() : snapshot
-        item?.id = operation.itemID
+        item?.id = .string(operation.itemID)
         item?["version"] = operation.baseVersion.map { .string($0) }
         return item
     }

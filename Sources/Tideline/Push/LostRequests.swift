@@ -47,7 +47,7 @@ extension RowCodec {
     /// Returns the columns in which the item differs from its ancestor, with the item's values, including null. Without
     /// an ancestor, returns all columns of the item.
     func changes(of item: Row, since ancestor: Row?) -> Row {
-        var changes = Row(id: item.key)
+        var changes = Row(id: item.id)
         for name in appColumns {
             guard let ancestor else {
                 if let value = item[name] { changes[name] = value }

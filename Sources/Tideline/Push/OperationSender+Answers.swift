@@ -76,8 +76,8 @@ extension OperationSender {
     /// Returns the row in the response to an insert or update. If the response has no readable row, requests it.
     func row(in answer: TransportResponse) async throws -> (row: Row, isAnswered: Bool) {
         if var row = try? codec.row(body: answer.body) {
-            guard codec.schema.itemKey(row.id).isSameBytes(as: operation.itemKey) else {
-                throw OperationFailure.foreignID(row.id, for: id, in: table, answer.response.status.code)
+            guard codec.schema.itemKey(row.idText).isSameBytes(as: operation.itemKey) else {
+                throw OperationFailure.foreignID(row.idText, for: id, in: table, answer.response.status.code)
             }
             if let version = dialect.version(of: answer.response) { row["version"] = .string(version) }
             return (codec.completed(row), true)
@@ -93,7 +93,7 @@ extension OperationSender {
     /// Returns the server row in the response to a conflict. If the body has no row, requests it.
     func conflictingRow(in answer: TransportResponse) async throws -> Row? {
         if let row = try? codec.row(body: answer.body), row.version != nil,
-            codec.schema.itemKey(row.id).isSameBytes(as: operation.itemKey)
+            codec.schema.itemKey(row.idText).isSameBytes(as: operation.itemKey)
         {
             return codec.completed(row)
         }
@@ -121,7 +121,7 @@ extension OperationSender {
         guard try meaning(of: answer) == .done else { throw rejection(answer) }
         do {
             return try codec.rows(page: answer.body).first {
-                codec.schema.itemKey($0.id).isSameBytes(as: operation.itemKey)
+                codec.schema.itemKey($0.idText).isSameBytes(as: operation.itemKey)
             }
         } catch {
             throw OperationFailure(
@@ -147,7 +147,7 @@ extension RowCodec {
     /// Returns the body of an insert: the app's columns that are not null. Servers respond to unknown columns with an
     /// error, even if the values are null.
     func insertBody(of item: Row) -> Row {
-        var body = Row(id: item.key)
+        var body = Row(id: item.id)
         for name in appColumns {
             if let value = item[name], !value.isNull { body[name] = value }
         }

@@ -12,7 +12,7 @@ extension OperationSender {
             if changes.isEmpty { return try await settle(item, deleted, answer: nil) }
             let attempt = try await journal.note(changes)
             var body = changes
-            body.id = id
+            body.id = .string(id)
             let answer = try await connection.send(
                 dialect.update(body, in: table, version: version, parameters: parameters, features: .offline))
             switch try meaning(of: answer) {

@@ -45,12 +45,12 @@ struct OperationSender: Sendable {
     /// Returns the item with the operation's identifier. An item changed by a delegate is validated so that it can be
     /// compared with the server row.
     private func checked(_ item: Row) throws -> Row {
-        guard item.key == nil || codec.schema.itemKey(item.id).isSameBytes(as: operation.itemKey) else {
+        guard item.id == nil || codec.schema.itemKey(item.idText).isSameBytes(as: operation.itemKey) else {
             throw OperationFailure(
-                .invalidItem, "the item has the id \(item.id.debugDescription); keep the id \(id.debugDescription)")
+                .invalidItem, "the item has the id \(item.idText.debugDescription); keep the id \(id.debugDescription)")
         }
         var item = item
-        item.id = id
+        item.id = .string(id)
         _ = try RowInput.checked(item, for: codec.schema, isKnown: true)
         return item
     }
@@ -113,7 +113,7 @@ struct OperationSender: Sendable {
         _ changes: Row, of item: Row, version: String?, known: Row, base: Row?, built: Row? = nil, round: Int
     ) async throws -> Result {
         var body = changes
-        body.id = id
+        body.id = .string(id)
         let attempt = try await journal.note(known.merging(changes))
         let answer = try await connection.send(
             dialect.update(body, in: table, version: version, parameters: parameters, features: .offline))

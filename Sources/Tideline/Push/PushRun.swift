@@ -255,10 +255,10 @@ extension PushRun {
             // A row created by the delegate may name only some of the columns.
             result.row = row == result.row ? row : claimed.snapshot?.merging(row) ?? row
             try claimed.codec.requireFit(result.row, .delegate)
-            guard row.key == nil || claimed.schema.itemKey(row.id).isSameBytes(as: claimed.operation.itemKey) else {
+            guard row.id == nil || claimed.schema.itemKey(row.idText).isSameBytes(as: claimed.operation.itemKey) else {
                 throw OperationFailure(
                     .delegate,
-                    "the delegate returned a row with the id \(row.id.debugDescription) instead of "
+                    "the delegate returned a row with the id \(row.idText.debugDescription) instead of "
                         + claimed.operation.itemID.debugDescription)
             }
             return result

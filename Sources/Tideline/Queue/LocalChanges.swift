@@ -13,18 +13,18 @@ struct LocalChanges: Sendable {
 
     /// Inserts a row with a valid identifier and returns it as stored.
     func insert(_ row: Row, in writer: some StoreWriter) throws -> Row {
-        let pending = try pendingOperations(of: row.id, in: writer)
-        if writesRows, try writer.row(in: schema.name, id: row.id) != nil {
+        let pending = try pendingOperations(of: row.idText, in: writer)
+        if writesRows, try writer.row(in: schema.name, id: row.idText) != nil {
             throw SyncError(
-                .rowExists, "the local table already has a row with this id", table: schema.name, id: row.id)
+                .rowExists, "the local table already has a row with this id", table: schema.name, id: row.idText)
         }
-        try apply(.insert, to: row.id, stored: nil, after: pending, in: writer)
+        try apply(.insert, to: row.idText, stored: nil, after: pending, in: writer)
         guard writesRows else { return row }
         var row = row
         // A restored row keeps the case of the identifier in its operations.
-        if let newest = pending.last { row.id = newest.itemID }
+        if let newest = pending.last { row.id = .string(newest.itemID) }
         try writer.upsert(row, into: schema.name)
-        return try writer.row(in: schema.name, id: row.id) ?? row
+        return try writer.row(in: schema.name, id: row.idText) ?? row
     }
 
     /// Merges the named columns into a row.
@@ -32,13 +32,13 @@ struct LocalChanges: Sendable {
     /// - Parameter given: The row as the app passed it, whose version must equal the stored version; `nil` to
     ///   overwrite.
     func update(_ row: Row, given: Row?, in writer: some StoreWriter) throws {
-        let stored = try writer.row(in: schema.name, id: row.id)
+        let stored = try writer.row(in: schema.name, id: row.idText)
         try requireCurrent(given, stored)
         guard stored != nil || !writesRows else {
-            throw noSuchRow(row.id)
+            throw noSuchRow(row.idText)
         }
-        let pending = try pendingOperations(of: row.id, in: writer)
-        try apply(.update, to: stored?.id ?? row.id, stored: stored, after: pending, in: writer)
+        let pending = try pendingOperations(of: row.idText, in: writer)
+        try apply(.update, to: stored?.idText ?? row.idText, stored: stored, after: pending, in: writer)
         if writesRows { try writer.upsert(row, into: schema.name) }
     }
 
@@ -60,7 +60,7 @@ struct LocalChanges: Sendable {
                 .invalidArgument, "the id of a row cannot be changed; delete the row and insert another",
                 table: schema.name, column: "id", id: id)
         }
-        var edits = Row(id: stored.key)
+        var edits = Row(id: stored.id)
         for name in stored.columnNames where changed[name] == nil { edits[name] = .null }
         for (name, value) in changed.values where value != stored[name] ?? .null { edits[name] = value }
         edits = try RowInput.checked(edits, for: schema, isKnown: true)
@@ -77,7 +77,7 @@ struct LocalChanges: Sendable {
         try requireCurrent(given, stored)
         let pending = try pendingOperations(of: id, in: writer)
         try apply(
-            .delete, to: stored?.id ?? id, stored: stored, givenVersion: given?.version, after: pending, in: writer)
+            .delete, to: stored?.idText ?? id, stored: stored, givenVersion: given?.version, after: pending, in: writer)
         guard writesRows else { return }
         try writer.delete(id: id, from: schema.name)
         // The insert was removed from the queue. Store the row that a pull received in the meantime, because no later
@@ -96,7 +96,7 @@ struct LocalChanges: Sendable {
         var error = SyncError(
             .rowChanged,
             "the row has changed since it was read; apply the change to the current row with update(id:_:), or pass "
-                + "overwriting: true", table: schema.name, id: stored.id)
+                + "overwriting: true", table: schema.name, id: stored.idText)
         (error.givenRow, error.storedRow) = (given, stored)
         throw error
     }

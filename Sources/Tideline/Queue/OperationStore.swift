@@ -57,7 +57,7 @@ struct OperationStore: Sendable {
         let query = Query(tables.operations).order(by: "id", descending: true).limit(1)
         var last: Int64 = 0
         try reader.scan(query) { view in
-            if case .int(let id) = view.key { last = id }
+            if case .int(let id) = view.id { last = id }
             return .stop
         }
         return last
@@ -139,10 +139,10 @@ struct OperationStore: Sendable {
     }
 
     private func operation(from row: Row) throws -> TableOperation {
-        guard case .int(let id)? = row.key, let table = row["table"]?.string, let itemID = row["itemId"]?.string,
+        guard case .int(let id)? = row.id, let table = row["table"]?.string, let itemID = row["itemId"]?.string,
             let key = row["itemKey"]?.string, let kind = row["tableKind"]?.int.flatMap({ OperationKind(rawValue: $0) })
         else {
-            throw StoreError(.corrupt, "an operation in the queue is damaged", table: tables.operations, id: row.id)
+            throw StoreError(.corrupt, "an operation in the queue is damaged", table: tables.operations, id: row.idText)
         }
         var operation = TableOperation(id: id, table: table, itemID: itemID, itemKey: key, kind: kind)
         operation.deletedItem = row["properties"]?.json

@@ -140,7 +140,7 @@ extension Row {
     /// Returns the row with the stored identifier and without the system columns that the table does not store.
     func fitted(to schema: TableSchema, id: String) -> Row {
         var row = filteringColumns { schema.column($0) != nil || !SystemColumns.names.contains($0) }
-        row.id = id
+        row.id = .string(id)
         return row
     }
 

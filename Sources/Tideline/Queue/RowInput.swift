@@ -13,9 +13,9 @@ enum RowInput {
         try checkID(of: row, for: schema, isKnown: try isKnown())
         var checked: [(name: String, value: Value)] = []
         for (name, value) in row.values where !SystemColumns.names.contains(name) {
-            checked.append((name, try fitted(value, column: name, id: row.id, schema: schema)))
+            checked.append((name, try fitted(value, column: name, id: row.idText, schema: schema)))
         }
-        return Row(id: row.key, distinctColumns: checked)
+        return Row(id: row.id, distinctColumns: checked)
     }
 
     /// Throws if the row's identifier is missing, differs in type from the table's identifiers, or is not accepted by
@@ -23,12 +23,12 @@ enum RowInput {
     static func checkID(
         of row: Row, for schema: TableSchema, isKnown: @autoclosure () throws -> Bool = false
     ) throws {
-        if let id = row["id"], row.key?.type != schema.idType {
+        if let id = row["id"], row.id?.type != schema.idType {
             throw SyncError(
                 .invalidArgument, "the id \(id) has type \(id.type?.rawValue ?? "null"); ids of this table are text",
                 table: schema.name, column: "id")
         }
-        try checkID(row.id, of: schema, isKnown: try isKnown())
+        try checkID(row.idText, of: schema, isKnown: try isKnown())
     }
 
     /// Throws if the name of a table is blank.
@@ -108,15 +108,15 @@ extension RowInput {
     }
 
     private static func checkedItem(_ item: Row, of id: String, for schema: TableSchema) throws -> Row {
-        guard item.key == nil || schema.itemKey(item.id).isSameBytes(as: schema.itemKey(id)) else {
+        guard item.id == nil || schema.itemKey(item.idText).isSameBytes(as: schema.itemKey(id)) else {
             throw SyncError(
                 .invalidArgument,
-                "the item has the id \(item.id.debugDescription); the operation is for \(id.debugDescription)",
+                "the item has the id \(item.idText.debugDescription); the operation is for \(id.debugDescription)",
                 table: schema.name, id: id)
         }
         var checked = item
         for (name, value) in item.values where !SystemColumns.names.contains(name) {
-            checked[name] = try fitted(value, column: name, id: item.id, schema: schema)
+            checked[name] = try fitted(value, column: name, id: item.idText, schema: schema)
         }
         return checked
     }

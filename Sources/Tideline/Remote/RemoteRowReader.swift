@@ -22,10 +22,10 @@ struct RemoteRowReader: Sendable {
     /// - Parameter isKnown: Whether the row exists. The identifier of an existing row need not be valid for a new row.
     func checked(_ row: Row, isKnown: Bool = false) throws -> Row {
         guard let schema else { return row }
-        if let type = row.key?.type, type != schema.idType {
+        if let type = row.id?.type, type != schema.idType {
             throw SyncError(
                 .invalidArgument, "the id has type \(type); ids of this table have type \(schema.idType)", table: table,
-                column: "id", id: row.id)
+                column: "id", id: row.idText)
         }
         return try RowInput.checked(row, for: schema, isKnown: isKnown)
     }
@@ -42,9 +42,9 @@ struct RemoteRowReader: Sendable {
     /// - Throws: ``SyncError`` with code invalidAnswer for a response without a row or with a different row.
     func row(in answer: TransportResponse, id: String?) throws -> Row {
         let row = try readable(answer, id: id) { try parse(answer.body[...], requiresID: true) }
-        guard let id, !isSame(row.id, id) else { return row }
+        guard let id, !isSame(row.idText, id) else { return row }
         throw SyncError(
-            .invalidAnswer, "the server returned the row \(row.id.debugDescription) instead", table: table, id: id,
+            .invalidAnswer, "the server returned the row \(row.idText.debugDescription) instead", table: table, id: id,
             status: answer.response.status.code)
     }
 
@@ -64,7 +64,7 @@ struct RemoteRowReader: Sendable {
             return try bytes.withUnsafeBytes { bytes in
                 if let parser { return try parser.parseRow(bytes, requireID: requiresID) }
                 let row = try JSONRow.parse(bytes, allowsIntegerID: true)
-                guard row.key != nil || !requiresID else { throw WireError(.missingID, "a row has no id", offset: 0) }
+                guard row.id != nil || !requiresID else { throw WireError(.missingID, "a row has no id", offset: 0) }
                 return row
             }
         } catch var error as WireError {

@@ -47,10 +47,10 @@ public struct RemoteTable: Sendable {
         try await mapped {
             let reader = try await makeReader()
             var row = row
-            if row["id"] == nil, reader.schema?.idType == .string { row.id = context.options.environment.makeID() }
+            if row["id"] == nil, reader.schema?.idType == .string { row.id = .string(context.options.environment.makeID()) }
             row = try reader.checked(row)
             let request = try context.dialect.insert(row, into: name, parameters: pairs(parameters))
-            let id = row.key?.text
+            let id = row.id?.text
             return try reader.row(in: await send(request, id: id, reader), id: id)
         }
     }
@@ -63,7 +63,7 @@ public struct RemoteTable: Sendable {
             let reader = try await makeReader()
             let request = try context.dialect.update(
                 reader.checked(row, isKnown: true), in: name, version: row.version, parameters: pairs(parameters))
-            return try reader.row(in: await send(request, id: row.id, reader), id: row.id)
+            return try reader.row(in: await send(request, id: row.idText, reader), id: row.idText)
         }
     }
 
@@ -114,7 +114,7 @@ public struct RemoteTable: Sendable {
         if let row = try? reader.row(in: answer, id: id), row.version != nil { return row }
         guard let id else { return nil }
         let query = Query(name).filter(.column("id") == .value(id))
-        return try? await read(query, includeDeleted: true).rows.first { reader.isSame($0.id, id) }
+        return try? await read(query, includeDeleted: true).rows.first { reader.isSame($0.idText, id) }
     }
 
     func pairs(_ parameters: Parameters) throws -> [(String, String)] {

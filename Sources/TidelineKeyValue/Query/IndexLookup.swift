@@ -47,7 +47,7 @@ final class IndexLookup {
         guard unsafe !index.matchesEntry(key, idCount: idCount, of: row) else { return }
         expected.begin(index, of: row, ids: table.ids)
         guard unsafe expected.bytes.withUnsafeBytes({ unsafe $0.compare(key) == 0 }) else {
-            throw damage("contains an entry that contradicts its row", id: row.id)
+            throw damage("contains an entry that contradicts its row", id: row.idText)
         }
     }
 

@@ -85,7 +85,7 @@ struct BatchColumns {
     }
 
     func invalid(_ message: String, _ column: String, _ row: borrowing RowView) -> StoreError {
-        StoreError(.invalidValue, message, table: table.name, column: column, id: row.id)
+        StoreError(.invalidValue, message, table: table.name, column: column, id: row.idText)
     }
 }
 

@@ -40,7 +40,7 @@ public struct CompiledPredicate: Sendable {
 
     static func run(_ step: Step, _ row: borrowing RowView, _ stack: inout [Value]) {
         switch step {
-        case .id: stack.append(row.key.value)
+        case .id: stack.append(row.id.value)
         case .column(let index): stack.append(index.flatMap { row.value(at: $0) } ?? .null)
         case .literal(let value): stack.append(value)
         case .comparison(let comparison, let ignoringCase):

@@ -212,6 +212,6 @@ public struct Evaluator: Sendable {
         var values: [(name: String, value: Value)] = []
         values.reserveCapacity(columns.count)
         for (name, index) in columns { values.append((name, index.flatMap { view.value(at: $0) } ?? .null)) }
-        return Row(id: view.key, distinctColumns: values)
+        return Row(id: view.id, distinctColumns: values)
     }
 }

@@ -17,7 +17,7 @@ public struct RowOrder: Sendable {
 
     /// Returns the sort key of a row.
     public func key(of row: borrowing RowView) -> Key {
-        let id = foldsID ? Value.string(row.id.asciiLowercased) : row.key.value
+        let id = foldsID ? Value.string(row.idText.asciiLowercased) : row.id.value
         var values: [Value] = []
         values.reserveCapacity(terms.count)
         for term in terms {

@@ -5,7 +5,7 @@ extension PackedRows {
     ///   identifier or one of the wrong type, has a column that the shape lacks, or has a value that does not fit its
     ///   column. The batch is then unchanged.
     public mutating func append(_ row: Row) throws(StoreError) {
-        guard let key = row.key else {
+        guard let key = row.id else {
             throw StoreError(.invalidValue, "a row has no id", table: shape.table, column: "id")
         }
         guard key.type == shape.idType else { throw wrongIDType(key) }
@@ -32,7 +32,7 @@ extension PackedRows {
     ///
     /// - Throws: The errors of ``append(_:)``.
     public mutating func append(copying view: borrowing RowView) throws(StoreError) {
-        guard view.shape.idType == shape.idType else { throw wrongIDType(view.key) }
+        guard view.shape.idType == shape.idType else { throw wrongIDType(view.id) }
         if hasSameColumns(as: view.shape) {
             unsafe view.withPackedBytes { bytes in unsafe view.withIDBytes { unsafe append(packed: bytes, id: $0) } }
             return
@@ -41,7 +41,7 @@ extension PackedRows {
         do {
             for index in 0..<view.shape.count {
                 guard let value = view.value(at: index) else { continue }
-                _ = try set(value, named: view.shape.columns[index].name, guess: index, id: view.key)
+                _ = try set(value, named: view.shape.columns[index].name, guess: index, id: view.id)
             }
         } catch {
             cancelRow()

@@ -9,8 +9,14 @@
 /// A column without a value is *absent* (`nil`): an upsert does not change it. ``Value/null`` clears it. A row read
 /// from a store keeps its packed bytes and creates values on access.
 public struct Row: Sendable {
-    /// The primary key, or `nil` if there is none yet.
-    public var key: RowID?
+    /// The identifier, which is the primary key, or `nil` if there is none yet.
+    public var id: RowID? {
+        didSet {
+            // An invalid identifier was kept as a column.
+            guard oldValue == nil, let place = named.firstIndex(where: { $0.name == "id" }) else { return }
+            named.remove(at: place)
+        }
+    }
     /// The columns of the packed bytes, if the row is unchanged since it was read.
     ///
     /// This property and the next two are not an enum, because reading a value would then retain and release the
@@ -22,17 +28,17 @@ public struct Row: Sendable {
 
     /// Creates a row without columns.
     public init(id: RowID? = nil) {
-        key = id
+        self.id = id
     }
 
     /// Creates a row from columns with distinct names other than `id`, in time linear in their number.
     package init(id: RowID?, distinctColumns columns: [(name: String, value: TidelineStore.Value)]) {
-        key = id
+        self.id = id
         named = columns
     }
 
-    init(packed key: RowID, shape: RowShape, bytes: [UInt8]) {
-        self.key = key
+    init(packed id: RowID, shape: RowShape, bytes: [UInt8]) {
+        self.id = id
         self.shape = shape
         self.bytes = bytes
     }
@@ -42,11 +48,8 @@ public struct Row: Sendable {
         shape.map { ($0, bytes) }
     }
 
-    /// The primary key as text, an integer in decimal. An empty text means that there is no key.
-    public var id: String {
-        get { key?.text ?? "" }
-        set { setKey(.string(newValue)) }
-    }
+    /// The identifier as text, an integer in decimal; an empty text if there is none yet.
+    public var idText: String { id?.text ?? "" }
 
     /// The value of a column, or `nil` if it is absent.
     ///
@@ -55,11 +58,11 @@ public struct Row: Sendable {
     public subscript(name: String) -> TidelineStore.Value? {
         get {
             // A column is named `id` only if its value cannot be an identifier.
-            value(of: name) ?? (name == "id" ? key?.value : nil)
+            value(of: name) ?? (name == "id" ? id?.value : nil)
         }
         set {
             if name == "id" {
-                setKey(newValue)
+                setID(newValue)
                 return
             }
             var values = takeValues()
@@ -114,7 +117,7 @@ public struct Row: Sendable {
 
     /// Returns this row with only the columns for which `isIncluded` returns `true`.
     package func filteringColumns(_ isIncluded: (String) -> Bool) -> Row {
-        var filtered = Row(id: key)
+        var filtered = Row(id: id)
         filtered.named = values.filter { isIncluded($0.name) }
         return filtered
     }
@@ -126,14 +129,13 @@ public struct Row: Sendable {
         return values
     }
 
-    private mutating func setKey(_ value: TidelineStore.Value?) {
-        if key == nil, let place = named.firstIndex(where: { $0.name == "id" }) { named.remove(at: place) }
+    private mutating func setID(_ value: TidelineStore.Value?) {
         switch value {
-        case .string(let text): key = text.isEmpty ? nil : .string(text)
-        case .int(let number): key = .int(number)
-        case nil, .null: key = nil
+        case .string(let text): id = text.isEmpty ? nil : .string(text)
+        case .int(let number): id = .int(number)
+        case nil, .null: id = nil
         case let value?:
-            key = nil
+            id = nil
             named = takeValues() + [("id", value)]
         }
     }
@@ -151,7 +153,7 @@ public struct Row: Sendable {
 extension Row: ExpressibleByDictionaryLiteral {
     /// Creates a row from a literal such as `["id": "1", "text": "Buy milk", "due": date]`.
     ///
-    /// `id` becomes the key, and the other names are columns. The last value takes precedence if a name occurs more
+    /// `id` becomes the identifier, and the other names are columns. The last value takes precedence if a name occurs more
     /// than once.
     public init(dictionaryLiteral elements: (String, any ValueConvertible)...) {
         self.init()
@@ -162,13 +164,13 @@ extension Row: ExpressibleByDictionaryLiteral {
 extension Row: Hashable, CustomStringConvertible {
     /// Rows are equal if their identifiers are equal and they have the same columns with the same values, in any order.
     public static func == (a: Row, b: Row) -> Bool {
-        guard a.key == b.key else { return false }
+        guard a.id == b.id else { return false }
         let (left, right) = (a.values, b.values)
         return left.count == right.count && left.allSatisfy { b[$0.name] == $0.value }
     }
 
     public func hash(into hasher: inout Hasher) {
-        hasher.combine(key)
+        hasher.combine(id)
         // The sum does not depend on the order of the columns.
         var columns = 0
         for (var name, value) in values {
@@ -183,6 +185,6 @@ extension Row: Hashable, CustomStringConvertible {
     /// The row for use in messages: `[id: "1", text: "Buy milk"]`.
     public var description: String {
         let columns = values.map { "\($0.name): \($0.value)" }
-        return "[\((["id: \(key?.value ?? .null)"] + columns).joined(separator: ", "))]"
+        return "[\((["id: \(id?.value ?? .null)"] + columns).joined(separator: ", "))]"
     }
 }

@@ -73,7 +73,7 @@ struct RowDecoder: Decoder {
 private struct ColumnDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let row: Row
     var codingPath: [any CodingKey] { [] }
-    var allKeys: [Key] { ((row.key == nil ? [] : ["id"]) + row.columnNames).compactMap { Key(stringValue: $0) } }
+    var allKeys: [Key] { ((row.id == nil ? [] : ["id"]) + row.columnNames).compactMap { Key(stringValue: $0) } }
 
     func contains(_ key: Key) -> Bool { row[key.stringValue] != nil }
     func decodeNil(forKey key: Key) throws -> Bool { row[key.stringValue]?.isNull ?? true }

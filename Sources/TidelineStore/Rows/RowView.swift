@@ -45,16 +45,16 @@ public struct RowView: ~Copyable {
 
     // MARK: Id
 
-    /// The primary key.
-    public var key: RowID {
+    /// The identifier, which is the primary key.
+    public var id: RowID {
         switch shape.idType {
         case .string: unsafe .string(String(decoding: idBytes, as: UTF8.self))
         case .int: unsafe .int(Int64(littleEndian: idBytes.loadUnaligned(as: Int64.self)))
         }
     }
 
-    /// The primary key as text; an integer in decimal.
-    public var id: String { key.text }
+    /// The identifier as text; an integer in decimal.
+    public var idText: String { id.text }
 
     /// Calls `body` with the bytes of the identifier: UTF-8, or eight little-endian bytes for an integer.
     @inlinable
@@ -153,7 +153,7 @@ public struct RowView: ~Copyable {
     /// The value of a column, including `id`, or `nil` if the column does not exist or is absent.
     public subscript(name: String) -> Value? {
         if let index = shape.index(of: name) { return value(at: index) }
-        return name == "id" ? key.value : nil
+        return name == "id" ? id.value : nil
     }
 
     /// The value of a typed column, or `nil` if it is null, absent, or of another type.
@@ -166,7 +166,7 @@ public struct RowView: ~Copyable {
     public subscript<T: ColumnValue>(column: ResolvedColumn<T>) -> T? { T.readColumn(self, at: column.index) }
 
     /// Returns a copy of the row that can be kept.
-    public func owned() -> Row { unsafe Row(packed: key, shape: shape, bytes: Array(row)) }
+    public func owned() -> Row { unsafe Row(packed: id, shape: shape, bytes: Array(row)) }
 
     /// Calls `body` with the packed row, without its identifier.
     ///

@@ -17,7 +17,7 @@ struct DoneCommand: TodoSubcommand {
     func perform(_ session: TodoSession<some LocalStore>) async throws {
         var item = try await session.item(id)
         item[TodoItem.complete] = !undo
-        try await session.items.update(["id": .string(item.id), "complete": .bool(!undo)])
+        try await session.items.update(["id": .string(item.idText), "complete": .bool(!undo)])
         StandardOutput.line("changed \(item.id) \(TodoItem.line(item))")
     }
 }
@@ -39,7 +39,7 @@ struct EditCommand: TodoSubcommand {
     func perform(_ session: TodoSession<some LocalStore>) async throws {
         var item = try await session.item(id)
         item[TodoItem.text] = text.joined(separator: " ")
-        try await session.items.update(["id": .string(item.id), "text": item["text"] ?? .null])
+        try await session.items.update(["id": .string(item.idText), "text": item["text"] ?? .null])
         StandardOutput.line("changed \(item.id) \(TodoItem.line(item))")
     }
 }

@@ -27,8 +27,8 @@ struct ListCommand: TodoSubcommand {
         if json { return try JSONOutput.print(rows.map { try $0.decode(TodoItem.self) }) }
         let pending = Set(try await session.context.pendingOperations().map { $0.itemID.asciiLowercased })
         for row in rows {
-            let mark = pending.contains(row.id.asciiLowercased) ? "*" : " "
-            StandardOutput.line("\(shortID(row.id)) \(mark) \(TodoItem.line(row))")
+            let mark = pending.contains(row.idText.asciiLowercased) ? "*" : " "
+            StandardOutput.line("\(shortID(row.idText)) \(mark) \(TodoItem.line(row))")
         }
         if rows.isEmpty { StandardOutput.line("nothing to do") }
     }

@@ -40,7 +40,7 @@ struct TodoSession<Store: LocalStore>: Sendable {
             .filter(.column("id").lowercased.hasPrefix(.value(text.asciiLowercased))).limit(2)
         let found = try await items.rows(matching: query).rows
         guard let item = found.first else { throw ToolError("there is no item \(text.debugDescription)") }
-        guard found.count == 1 else { throw Self.ambiguous(text, found.map(\.id)) }
+        guard found.count == 1 else { throw Self.ambiguous(text, found.map(\.idText)) }
         return item
     }
 

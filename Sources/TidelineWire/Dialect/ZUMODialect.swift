@@ -42,7 +42,7 @@ package struct ZUMODialect: Dialect {
         _ row: Row, into table: String, parameters: [(String, String)], features: RequestFeatures
     ) throws(WireError) -> WireRequest {
         let target = try Target(table: table)
-        if row.key != nil { try ItemID.validate(row.id) }
+        if row.id != nil { try ItemID.validate(row.idText) }
         return try request(
             .post, target, parameters: parameters, features: features, body: try body(of: row, in: table))
     }
@@ -50,12 +50,12 @@ package struct ZUMODialect: Dialect {
     package func update(
         _ row: Row, in table: String, version: String?, parameters: [(String, String)], features: RequestFeatures
     ) throws(WireError) -> WireRequest {
-        let target = try Target(table: table, id: row.id)
+        let target = try Target(table: table, id: row.idText)
         var change = row
         // The path contains the id. A second copy in the body could only contradict it.
-        change.key = nil
+        change.id = nil
         guard change.columnNames.contains(where: Self.travels) else {
-            throw WireError(.invalidRequest, "an update needs a column to change", table: table, id: row.id)
+            throw WireError(.invalidRequest, "an update needs a column to change", table: table, id: row.idText)
         }
         return try request(
             .patch, target, version: version, parameters: parameters, features: features,
@@ -111,11 +111,11 @@ package struct ZUMODialect: Dialect {
         for (name, value) in row.values where Self.travels(name) {
             guard !name.hasPrefix("__") else {
                 throw WireError(
-                    .invalidRequest, "names that begin with __ are reserved", table: table, column: name, id: row.id)
+                    .invalidRequest, "names that begin with __ are reserved", table: table, column: name, id: row.idText)
             }
             if case .double(let double) = value, !double.isFinite {
                 throw WireError(
-                    .invalidValue, "\(double) cannot be represented in JSON", table: table, column: name, id: row.id)
+                    .invalidValue, "\(double) cannot be represented in JSON", table: table, column: name, id: row.idText)
             }
         }
         var writer = JSONWriter()

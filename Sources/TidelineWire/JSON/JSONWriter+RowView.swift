@@ -19,7 +19,7 @@ extension JSONWriter {
     private mutating func appendID(of view: borrowing RowView) {
         switch view.shape.idType {
         case .string: view.withIDBytes { appendText($0) }
-        case .int: append(view.key.value)
+        case .int: append(view.id.value)
         }
     }
 

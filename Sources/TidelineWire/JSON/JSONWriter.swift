@@ -55,7 +55,7 @@ package struct JSONWriter: Sendable {
     package mutating func append(_ row: Row, columns: ((String) -> Bool)? = nil) {
         bytes.append(UInt8(ascii: "{"))
         var isFirst = true
-        if let key = row.key {
+        if let key = row.id {
             append(word: "\"id\":")
             append(key.value)
             isFirst = false

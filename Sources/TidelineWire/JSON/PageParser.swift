@@ -72,7 +72,7 @@ package struct PageParser: Sendable {
         do {
             let state = try reader.readSingleRow(into: &rows, requireID: requireID)
             var row = rows.withRow(at: 0) { $0.owned() }
-            if !state.hasID { row.key = nil }
+            if !state.hasID { row.id = nil }
             if let isDeleted = state.isDeleted { row["deleted"] = .bool(isDeleted) }
             return row
         } catch {

@@ -99,7 +99,7 @@ struct PageReader: ~Copyable {
 
     /// Removes the last row, which has an invalid value, from the batch.
     private mutating func leaveOut(_ fault: JSONFault, of rows: inout PackedRows) {
-        let (id, updatedAt) = rows.withRow(at: rows.count - 1) { ($0.id, $0["updatedAt"]?.timestamp) }
+        let (id, updatedAt) = rows.withRow(at: rows.count - 1) { ($0.idText, $0["updatedAt"]?.timestamp) }
         rows.truncate(toCount: rows.count - 1)
         misfits.append(
             (RowMisfit(id: id, updatedAt: updatedAt, position: info.rowCount, message: ""), fault, row.start))

@@ -12,7 +12,7 @@ extension PlainSession {
                 try rows.withRow(at: position) { view in
                     let keepsFirst =
                         flaw == .firstOfTwoCounts || flaw == .duplicatesInLongBatchKeepFirst && count > 16
-                    if keepsFirst, !seen.insert(view.key).inserted { return }
+                    if keepsFirst, !seen.insert(view.id).inserted { return }
                     let first = rows.withRow(at: 0) { map.named($0) }
                     try put(
                         try map.row(view, over: old(view, in: name), first: first, known: known(view, in: name)),
@@ -25,14 +25,14 @@ extension PlainSession {
     private func old(_ view: borrowing RowView, in name: String) throws -> PlainRow? {
         guard view.shape.idType == (try table(name).layout.schema.idType) else { return nil }
         let table = try writable(name)
-        let key = table.key(of: view.key)
+        let key = table.key(of: view.id)
         return table.rows[key] ?? (flaw == .deletedRowComesBack ? table.buried[key] : nil)
     }
 
     /// Returns the original id of a deleted row, if the flawed store keeps it.
     private func known(_ view: borrowing RowView, in name: String) -> RowID? {
         guard flaw == .deletedSpellingKept, let table = state.tables[TableName(name)] else { return nil }
-        return table.buried[table.key(of: view.key)]?.id
+        return table.buried[table.key(of: view.id)]?.id
     }
 
     private func put(_ row: PlainRow, into name: String) throws {
@@ -159,9 +159,9 @@ private struct BatchMap {
 
     private func checkedID(_ view: borrowing RowView) throws -> RowID {
         guard view.shape.idType == layout.schema.idType else {
-            throw failure("the id must be of type \(layout.schema.idType.rawValue)", "id", view.key)
+            throw failure("the id must be of type \(layout.schema.idType.rawValue)", "id", view.id)
         }
-        let id = view.key
+        let id = view.id
         if flaw == .negativeIDsRefused, case .int(..<0) = id { throw failure("an id is positive", "id", id) }
         guard case .string(let text) = id else { return id }
         let isEmptyAllowed = flaw == .emptyIDAccepted

@@ -78,7 +78,7 @@ struct RowSourceTests {
             for position in 0..<batch.packed.count {
                 let row = batch.packed.withRow(at: position) { $0.owned() }
                 #expect(row == batch.rows[position])
-                #expect(row.key == source.id(batch.indexes[position]))
+                #expect(row.id == source.id(batch.indexes[position]))
                 #expect(row.values.map(\.value) == source.values(batch.indexes[position]))
             }
         }

@@ -39,10 +39,10 @@ struct QueryFixture {
         var value = PackedRows(shape: table.shape)
         value.beginRow()
         for index in 0..<table.shape.count { value.set(row.value(at: index) ?? .null, at: index) }
-        value.setID(row.key)
+        value.setID(row.id)
         try value.endRow()
         var bytes = value.withRow(at: 0) { $0.withPackedBytes { Array($0) } }
-        let key = rowKey(row.key)
+        let key = rowKey(row.id)
         let id = row.withIDBytes { Array($0) }
         if table.ids == .folded, Array(key.dropFirst(KeySpace.length)) != id { bytes += id }
         try put(key, bytes)

@@ -45,6 +45,6 @@ import TidelineSupport
         #expect(try fixture.count(query) == all.rows.count, "\(note)")
         var keys: [[UInt8]] = []
         try fixture.run(query).matchingIDs().forEachKey { keys.append(Array($0)) }
-        #expect(keys == expected.rows.compactMap(\.key).map(fixture.rowKey), "\(note)")
+        #expect(keys == expected.rows.compactMap(\.id).map(fixture.rowKey), "\(note)")
     }
 }

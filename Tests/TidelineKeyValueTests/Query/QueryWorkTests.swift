@@ -133,14 +133,14 @@ import TidelineStore
     ])
     func aBodyThatMayWriteSeesWhatWasFoundBefore(_ query: Query) throws {
         let fixture = try Self.fixture()
-        let expected = try fixture.result(of: query).rows.map(\.id)
+        let expected = try fixture.result(of: query).rows.map(\.idText)
         var seen: [String] = []
         _ = try fixture.scan(query, isWriting: true) { row in
             // Delete all rows at the first call: the following rows no longer exist in the store.
             if seen.isEmpty {
                 for number in 1_000..<2_000 { try fixture.delete(fixture.rowKey(.string("id-\(number)"))) }
             }
-            seen.append(row.id)
+            seen.append(row.idText)
             return .next
         }
         #expect(seen == expected)

@@ -28,10 +28,10 @@ import TidelineTestSupport
         var packed = PackedRows(shape: table.layouts[layout].shape)
         try packed.append(row)
         var key = KeyBuilder(table.rows)
-        _ = key.append(id: row.key ?? "", of: table.ids)
+        _ = key.append(id: row.id ?? "", of: table.ids)
         var value = packed.withRow(at: 0) { $0.withPackedBytes { Array($0) } }
         value[4] = UInt8(layout)
-        if table.ids == .folded, key.bytes.dropFirst(4).elementsEqual(row.id.utf8) == false { value += row.id.utf8 }
+        if table.ids == .folded, key.bytes.dropFirst(4).elementsEqual(row.idText.utf8) == false { value += row.idText.utf8 }
         return (key.bytes, value)
     }
 
@@ -67,7 +67,7 @@ import TidelineTestSupport
                 let entry = try Self.stored(["id": .string("\(count)"), "b": text], layout: layout, of: table)
                 try entry.key.withUnsafeBytes { key in
                     try entry.value.withUnsafeBytes { try cursor.point(key: key, value: $0) }
-                    #expect(cursor.view.id == "\(count)")
+                    #expect(cursor.view.idText == "\(count)")
                     #expect(cursor.view["b"] == text && cursor.view["a"] == .null)
                 }
             }
@@ -79,7 +79,7 @@ import TidelineTestSupport
         let table = Self.makeTable(idType: .int)
         let row = Row(id: .int(id))
         for layout in [0, 1] {
-            #expect(try Self.read(try Self.stored(row, layout: layout, of: table), table).key == .int(id))
+            #expect(try Self.read(try Self.stored(row, layout: layout, of: table), table).id == .int(id))
         }
     }
 
@@ -88,7 +88,7 @@ import TidelineTestSupport
         for matching in [IDMatching.exact, .asciiCaseInsensitive] {
             let table = Self.makeTable(matching: matching)
             let entry = try Self.stored(Row(id: .string(id)), layout: 1, of: table)
-            #expect(try Self.read(entry, table).key == .string(id))
+            #expect(try Self.read(entry, table).id == .string(id))
         }
     }
 

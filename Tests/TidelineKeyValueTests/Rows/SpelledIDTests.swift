@@ -44,7 +44,7 @@ import TidelineTestSupport
         try engine.audit()
         #expect(try store.write { try $0.delete(id: "iD-a", from: "T") })
         try store.write { try $0.upsert(["id": .string(second)], into: "T") }
-        #expect(try store.read { try $0.rows(matching: Query("T")).rows.map(\.id) } == [second])
+        #expect(try store.read { try $0.rows(matching: Query("T")).rows.map(\.idText) } == [second])
     }
 
     /// A row that is written again as a whole, with the same original id, is stored without reading the old one.
@@ -85,20 +85,20 @@ import TidelineTestSupport
         let sorted = ids.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         try store.read { reader in
             for id in ids {
-                #expect(try reader.row(in: "T", id: id)?.id == id)
+                #expect(try reader.row(in: "T", id: id)?.idText == id)
                 if matching == .asciiCaseInsensitive {
-                    #expect(try reader.row(in: "T", id: id.replacing("A", with: "a"))?.id == id)
+                    #expect(try reader.row(in: "T", id: id.replacing("A", with: "a"))?.idText == id)
                 }
             }
             var paged: [String] = []
             for start in stride(from: 0, to: ids.count, by: 7) {
-                paged += try reader.rows(matching: Query("T").order(by: "id").skip(start).limit(7)).rows.map(\.id)
+                paged += try reader.rows(matching: Query("T").order(by: "id").skip(start).limit(7)).rows.map(\.idText)
             }
             #expect(paged == sorted)
-            let descending = try reader.rows(matching: Query("T").order(by: "id", descending: true)).rows.map(\.id)
+            let descending = try reader.rows(matching: Query("T").order(by: "id", descending: true)).rows.map(\.idText)
             #expect(descending == sorted.reversed())
             let byIndex = try reader.rows(matching: Query("T").filter(.column("b") == 1).order(by: "id")).rows
-            #expect(byIndex.map(\.id) == sorted.filter { id in byIndex.contains { $0.id == id } })
+            #expect(byIndex.map(\.idText) == sorted.filter { id in byIndex.contains { $0.idText == id } })
             #expect(byIndex.count == ids.count / 3)
         }
         for (number, id) in ids.enumerated() {

@@ -68,7 +68,7 @@ import TidelineStore
 
         private func expect(_ query: Query, finds id: Int64, in store: KeyValueStore<WrappedEngine>) throws {
             let found = try store.read { try $0.rows(matching: query).rows }
-            #expect(found.map(\.key) == [.int(id)])
+            #expect(found.map(\.id) == [.int(id)])
         }
     }
 

@@ -41,10 +41,10 @@ import TidelineSupport
                     switch operation {
                     case 1...2: try writer.upsert(Array(chosen), into: "Item")
                     case 3...4:
-                        for row in chosen where try row.key.flatMap({ try writer.row(in: "Item", id: $0) }) != nil {
+                        for row in chosen where try row.id.flatMap({ try writer.row(in: "Item", id: $0) }) != nil {
                             try writer.upsert(source.change(of: row, in: schema), into: "Item")
                         }
-                    case 5: try writer.delete(ids: chosen.compactMap(\.key), from: "Item")
+                    case 5: try writer.delete(ids: chosen.compactMap(\.id), from: "Item")
                     default: try writer.delete(matching: Query("Item").order(by: "id", descending: true).limit(7))
                     }
                     if outcome == 1 { throw Dropped() }

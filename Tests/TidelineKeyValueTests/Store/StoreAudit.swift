@@ -75,7 +75,7 @@ struct StoreAudit<Snapshot: KeyValueSnapshot> {
                 key.append(value)
             }
         }
-        _ = key.append(id: row.key, of: table.ids)
+        _ = key.append(id: row.id, of: table.ids)
         return key.bytes
     }
 }

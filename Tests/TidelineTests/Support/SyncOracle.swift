@@ -45,7 +45,7 @@ struct SyncOracle: Sendable {
         devices[device].mark += 1
         for column in Self.columns {
             guard let value = row[column], !value.isNull else { continue }
-            let cell = Cell(row: row.id, column: column)
+            let cell = Cell(row: row.idText, column: column)
             if devices[device].seen[cell]?[value] == nil {
                 devices[device].seen[cell, default: [:]][value] = devices[device].mark
             }
@@ -55,11 +55,11 @@ struct SyncOracle: Sendable {
     /// Records that the device wrote these columns, including nulls.
     mutating func edited(_ device: Int, _ row: Row) {
         devices[device].mark += 1
-        devices[device].deletes[row.id] = nil
-        devices[device].wantsGone.remove(row.id)
+        devices[device].deletes[row.idText] = nil
+        devices[device].wantsGone.remove(row.idText)
         for column in Self.columns {
             guard let value = row[column] else { continue }
-            let cell = Cell(row: row.id, column: column)
+            let cell = Cell(row: row.idText, column: column)
             devices[device].edits[cell, default: []].append(Edit(value: value, mark: devices[device].mark))
             devices[device].own[cell, default: []].insert(value)
         }

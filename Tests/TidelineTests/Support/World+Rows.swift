@@ -25,7 +25,7 @@ extension World {
     func serverVersions() throws -> [String: String] {
         let query = Query("TodoItem").filter(.column("deleted") != true)
         let rows = try serverStore.read { try $0.rows(matching: query).rows }
-        return Dictionary(uniqueKeysWithValues: rows.map { ($0.id, $0["version"]?.string ?? "") })
+        return Dictionary(uniqueKeysWithValues: rows.map { ($0.idText, $0["version"]?.string ?? "") })
     }
 }
 
@@ -33,7 +33,7 @@ extension LocalStore {
     /// Returns the versions of the rows, by identifier.
     func versions() throws -> [String: String] {
         let rows = try read { try $0.rows(matching: Query("TodoItem")).rows }
-        return Dictionary(uniqueKeysWithValues: rows.map { ($0.id, $0["version"]?.string ?? "") })
+        return Dictionary(uniqueKeysWithValues: rows.map { ($0.idText, $0["version"]?.string ?? "") })
     }
 
     /// Returns the `updatedAt` of each stored token, by query ID.

@@ -24,7 +24,7 @@ import TidelineWire
         let error = wireError { () throws(WireError) in try parser(.asciiCaseInsensitive).page(page([a, b])) }
         #expect(error?.code == .duplicateID)
         #expect(error?.id == b)
-        #expect(try parser(.exact).page(page([a, b])).rows.map(\.id) == [a, b])
+        #expect(try parser(.exact).page(page([a, b])).rows.map(\.idText) == [a, b])
     }
 
     @Test(arguments: [IDMatching.asciiCaseInsensitive, .exact])
@@ -34,7 +34,7 @@ import TidelineWire
             "@", "`", "[", "{", "é", "É", "e\u{301}", "\u{1}", "!", "a", "a\0", "a\0\0", "aaaaaaaa", "aaaaaaaa\0",
             "0", "\u{10}", "00000000", "0000000\u{10}",
         ]
-        #expect(try parser(matching).page(page(ids)).rows.map(\.id) == ids)
+        #expect(try parser(matching).page(page(ids)).rows.map(\.idText) == ids)
     }
 
     @Test func aDuplicateIsFoundInALargePageWhereverItStands() throws {

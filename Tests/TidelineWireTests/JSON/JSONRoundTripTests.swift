@@ -12,7 +12,7 @@ import TidelineSupport
         var source = RandomRows(seed: seed, values: RandomValues(includesInfinity: false))
         let schema = source.schema()
         let parser = PageParser(schema: schema)
-        let rows = source.rows(50, of: schema).filter { !$0.id.isEmpty }
+        let rows = source.rows(50, of: schema).filter { !$0.idText.isEmpty }
         var packed = PackedRows(shape: parser.shape)
         for row in rows { try packed.append(row) }
 

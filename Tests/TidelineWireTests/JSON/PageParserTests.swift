@@ -140,7 +140,7 @@ import TidelineWire
     @Test(arguments: [#"{"int":1}"#, #"{"id":null,"int":1}"#, #"{"id":"","int":1}"#, #"{"id":"a","id":null,"int":1}"#])
     func aSingleRowMayLackItsIDUnlessItIsRequired(json: String) throws {
         let row = try parser.row(json, requireID: false)
-        #expect(row.key == nil)
+        #expect(row.id == nil)
         #expect(row == ["int": 1])
         #expect(wireError { () throws(WireError) in try parser.row(json) }?.code == .missingID)
         #expect(wireError { () throws(WireError) in try parser.page("[\(json)]") }?.code == .missingID)

@@ -133,7 +133,7 @@ struct FilterRoundTripTests {
             else { continue }
             let parsed = try OData.parseFilter(text, schema: schema)
             let found = try evaluator.result(of: Query("Item", predicate: parsed), over: packed)
-            #expect(found.rows.map(\.id) == expected.rows.map(\.id), "\(text)")
+            #expect(found.rows.map(\.idText) == expected.rows.map(\.idText), "\(text)")
             compared += 1
         }
         #expect(compared >= 30)
@@ -199,7 +199,7 @@ struct FilterNullTests {
         // JSON cannot represent NaN and infinity, so a server does not have them.
         let rows = source.rows(40, of: schema).map { row in
             Row(
-                id: row.key,
+                id: row.id,
                 distinctColumns: row.values.map { column in
                     let isUnsayable = column.value.double.map { !$0.isFinite } ?? false
                     return (column.name, isUnsayable ? .double(1) : column.value)
@@ -220,9 +220,9 @@ struct FilterNullTests {
             let parsed = try OData.parseFilter(text, schema: schema)
             // Tideline's server, and a server over SQL.
             let own = try evaluator.result(of: Query("Item", predicate: parsed), over: packed)
-            #expect(own.rows.map(\.id) == expected.rows.map(\.id), "\(text)")
+            #expect(own.rows.map(\.idText) == expected.rows.map(\.idText), "\(text)")
             let found = try sql.ids(of: parsed, over: packed)
-            #expect(Set(found) == Set(expected.rows.map { Array($0.id.utf8) }), "\(predicate) as \(text)")
+            #expect(Set(found) == Set(expected.rows.map { Array($0.idText.utf8) }), "\(predicate) as \(text)")
             compared += 1
             if let plain = try? OData.parseFilter(OData.filter(predicate, schema: schema), schema: schema) {
                 differing += try Set(sql.ids(of: plain, over: packed)) == Set(found) ? 0 : 1
@@ -249,7 +249,7 @@ private struct SQLLogic {
         var found: [[UInt8]] = []
         for position in 0..<rows.count {
             try rows.withRow(at: position) { row in
-                if try value(of: condition, in: row) == .bool(true) { found.append(Array(row.id.utf8)) }
+                if try value(of: condition, in: row) == .bool(true) { found.append(Array(row.idText.utf8)) }
             }
         }
         return found

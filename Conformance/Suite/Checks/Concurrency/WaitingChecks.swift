@@ -126,7 +126,7 @@ extension Check {
             for _ in 0..<(15 * context.rounds) {
                 try context.onThreads(20, "threads that start and end") { _ in
                     try store.read { reader in
-                        _ = try reader.scan(Query("Note")) { $0.id == "n11" ? .stop : .next }
+                        _ = try reader.scan(Query("Note")) { $0.idText == "n11" ? .stop : .next }
                         _ = try? reader.scan(Query("Note")) { _ in throw Abort() }
                         try context.expect(try reader.count(Query("Note")), is: 20, "the notes")
                     }

@@ -36,7 +36,7 @@ extension Check {
             }
             try store.read { reader in
                 let rows = try reader.allRows("TodoItem")
-                try context.expect(rows.count, is: 1, "the rows of one id: \(rows.map(\.id))")
+                try context.expect(rows.count, is: 1, "the rows of one id: \(rows.map(\.idText))")
                 try context.expect(rows[0]["priority"], is: .int(Int64(steps - 1)), "the value of the last writers")
                 try context.expectIndexes(of: .items, in: reader, find: rows, formerly: [["priority": 0]], "afterwards")
             }

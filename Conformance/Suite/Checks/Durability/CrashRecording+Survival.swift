@@ -139,7 +139,7 @@ extension StoreState {
     /// The number of the last commit of a script in this state.
     fileprivate var lastCommit: Int {
         guard let notes = rows["Note"] else { return 0 }
-        guard let row = notes.first(where: { $0.key == .string("commit") }), case .int(let number)? = row["number"]
+        guard let row = notes.first(where: { $0.id == .string("commit") }), case .int(let number)? = row["number"]
         else {
             return 1
         }

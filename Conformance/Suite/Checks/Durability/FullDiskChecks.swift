@@ -202,7 +202,7 @@ private final class SmallStore {
 
     /// Deletes all but some rows of the table, a few at a time.
     func deleteMost() throws {
-        let ids = (state.rows["TodoItem"] ?? []).compactMap(\.key).dropLast(5)
+        let ids = (state.rows["TodoItem"] ?? []).compactMap(\.id).dropLast(5)
         for start in stride(from: 0, to: ids.count, by: 5) {
             let change = TableChange(table: "TodoItem", deleted: Array(ids.dropFirst(start).prefix(5)))
             try store.commit([change])

@@ -49,9 +49,9 @@ struct StoreState: Sendable {
     /// Changes rows; stored rows name all columns.
     mutating func apply(_ change: TableChange) {
         guard let table = tables.first(where: { $0.name == change.table }) else { return }
-        let gone = Set(change.deleted + change.rows.compactMap(\.key))
-        let kept = (rows[change.table] ?? []).filter { row in row.key.map { !gone.contains($0) } ?? true }
-        rows[change.table] = (kept + table.completing(change.rows)).sorted { $0.id < $1.id }
+        let gone = Set(change.deleted + change.rows.compactMap(\.id))
+        let kept = (rows[change.table] ?? []).filter { row in row.id.map { !gone.contains($0) } ?? true }
+        rows[change.table] = (kept + table.completing(change.rows)).sorted { $0.idText < $1.idText }
     }
 }
 

@@ -40,7 +40,7 @@ enum DateParts {
     static func expected() throws -> [String] {
         let packed = try schema.packed(schema.completing(rows))
         return try queries.map { query in
-            try Answer.expected(query, schema, packed).rows.map(\.id).joined(separator: " ")
+            try Answer.expected(query, schema, packed).rows.map(\.idText).joined(separator: " ")
         }
     }
 }

@@ -14,7 +14,7 @@ extension SampleTable {
         rows: Amounts.all.map { count -> Row in
             ["id": .string("t\(count)"), "s": .string(String(repeating: "\u{E9}", count: count) + "\u{3A9}!")]
         }
-        .sorted { $0.id < $1.id })
+        .sorted { $0.idText < $1.idText })
 }
 
 private let s = RowPredicate.column("s")

@@ -58,7 +58,7 @@ extension Check {
                 try context.expectIndexes(
                     from: rows,
                     after: { try $0.delete(matching: Query($1, predicate: condition || .column("int").isNull)) },
-                    follow: rows.filter { $0[column] != value && $0.id != "none" })
+                    follow: rows.filter { $0[column] != value && $0.idText != "none" })
             }
         },
         Check("GET-027", "Selection and total count of a query do not affect its deletion") { context in
@@ -119,13 +119,13 @@ extension Check {
         let rows = Row.typed(0..<8) + [["id": "none"]]
         var query = query
         query.table = TableSchema.allTypes.name
-        let matching = try Answer.expected(query, .allTypes, try TableSchema.allTypes.packed(rows)).rows.map(\.key)
+        let matching = try Answer.expected(query, .allTypes, try TableSchema.allTypes.packed(rows)).rows.map(\.id)
         try context.expectRows(
             from: rows,
             after: { writer, table in
                 query.table = table
                 try expectDeleted(matching.count, by: query, writer, context)
-            }, are: rows.filter { !matching.contains($0.key) })
+            }, are: rows.filter { !matching.contains($0.id) })
     }
 
     private static func expectDeleted(_ count: Int, by query: Query, _ writer: TracedWriter, _ context: CheckContext)

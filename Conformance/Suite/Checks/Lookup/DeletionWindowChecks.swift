@@ -55,13 +55,13 @@ extension Check {
         let rows = zip(numbers, ["b", "A", "d", "c", "10", "9", "é", "a2"]).map { Row.typed(.string($1), $0) }
         let stored = rows + [["id": "none"]]
         let query = window(Query(TableSchema.allTypes.name))
-        let found = try Answer.expected(query, .allTypes, try TableSchema.allTypes.packed(stored)).rows.map(\.key)
+        let found = try Answer.expected(query, .allTypes, try TableSchema.allTypes.packed(stored)).rows.map(\.id)
         try context.expectRows(
             from: stored,
             after: { writer, table in
                 let query = window(Query(table))
                 let count = try writer.delete(matching: query)
                 try context.expect(count, is: found.count, "rows deleted by \(query.swiftSource)")
-            }, are: stored.filter { !found.contains($0.key) })
+            }, are: stored.filter { !found.contains($0.id) })
     }
 }

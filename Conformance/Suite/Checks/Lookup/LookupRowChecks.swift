@@ -99,9 +99,9 @@ extension Check {
                 var seen = 0
                 try reader.scan(Query("Note")) { note in
                     seen += 1
-                    try expectPair(note.key, note["number"], in: reader, place, context)
+                    try expectPair(note.id, note["number"], in: reader, place, context)
                     try context.expect(
-                        note["number"]?.int.map { "\($0)" }, is: note.id, "\(place), the row borrowed from a scan")
+                        note["number"]?.int.map { "\($0)" }, is: note.idText, "\(place), the row borrowed from a scan")
                     return .next
                 }
                 try context.expect(seen, is: 20, "\(place), the rows scanned")
@@ -141,7 +141,7 @@ extension Check {
         let what = "\(place), the borrowed row \(CheckContext.text(id))"
         guard let owned = try reader.row(in: "AllTypes", id: id) else { throw CheckFailure("\(what) is not found") }
         try reader.withRow(in: "AllTypes", id: id) { view in
-            try context.expect(view.key, is: id, "\(what): its key")
+            try context.expect(view.id, is: id, "\(what): its key")
             try context.expect(view["id"], is: id.value, "\(what): its column id")
             for index in 0..<view.shape.count {
                 let name = view.shape.columns[index].name

@@ -57,10 +57,10 @@ extension Check {
             let schema = RandomRows.everyType()
             try store.read { reader in
                 for row in try reader.allRows(schema.name) {
-                    let owned = try reader.row(in: schema.name, id: row.id)
+                    let owned = try reader.row(in: schema.name, id: row.idText)
                     try context.expect(owned, is: row, "row(in:id:) compared with rows(matching:)")
-                    let borrowed = try reader.withRow(in: schema.name, id: .string(row.id)) { view in
-                        schema.allColumns.reduce(into: Row(id: view.key)) { $0[$1.name] = view[$1.name] }
+                    let borrowed = try reader.withRow(in: schema.name, id: .string(row.idText)) { view in
+                        schema.allColumns.reduce(into: Row(id: view.id)) { $0[$1.name] = view[$1.name] }
                     }
                     try context.expect(borrowed, is: row, "withRow(in:id:), value by value")
                 }
@@ -79,7 +79,7 @@ extension Check {
                     let result = try reader.rows(matching: query)
                     var scanned: [Row] = []
                     let total = try reader.scan(query) { view in
-                        var row = Row(id: view.key)
+                        var row = Row(id: view.id)
                         for (index, column) in view.shape.columns.enumerated() {
                             row[column.name] = view.value(at: index)
                         }
@@ -129,7 +129,7 @@ extension Check {
                 var rest = PackedRows(shape: schema.makeShape())
                 for row in rows {
                     var system = row.filteringColumns { turned.column($0) == nil }
-                    system.key = row.key
+                    system.id = row.id
                     try rest.append(system)
                 }
                 try writer.upsert(rest, into: schema.name)

@@ -157,7 +157,7 @@ extension Check {
         let packed = try schema.packed(schema.completing(rows))
         for query in queries {
             let expected = try Answer.expected(query, schema, packed)
-            try context.expect(query, in: store, finds: expected.rows.compactMap(\.key), "the complete result")
+            try context.expect(query, in: store, finds: expected.rows.compactMap(\.id), "the complete result")
             for size in [1, 10, 96] {
                 let pages = try pages(of: query, size: size, count: expected.matching, in: store)
                 try context.expect(pages, are: expected.rows, "pages of \(size) of \(query.swiftSource) combined")

@@ -38,7 +38,7 @@ extension Check {
                 var seen: [String] = []
                 _ = try store.read { reader in
                     try reader.scan(query) { row in
-                        seen.append(row.id)
+                        seen.append(row.idText)
                         return .next
                     }
                 }
@@ -69,7 +69,7 @@ extension Check {
                 var seen: [String] = []
                 _ = try store.read { reader in
                     try reader.scan(query) { row in
-                        seen.append(row.id)
+                        seen.append(row.idText)
                         return .stop
                     }
                 }
@@ -77,7 +77,7 @@ extension Check {
                 try context.expect(seen, is: Array(whole.prefix(1)), "the rows of \(query.swiftSource), stopped")
                 _ = try store.write { writer in
                     try writer.scan(query) { row in
-                        seen.append(row.id)
+                        seen.append(row.idText)
                         return .stop
                     }
                 }
@@ -129,7 +129,7 @@ extension Check {
                         return .next
                     }
                 }
-                let ids = kept.map(\.id)
+                let ids = kept.map(\.idText)
                 let texts = kept.map { $0["s"]?.string ?? "" }
                 try context.expect(texts, is: ids.map { "s\($0)" }, "the texts of \(query.swiftSource)")
             }

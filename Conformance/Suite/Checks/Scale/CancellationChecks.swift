@@ -68,7 +68,7 @@ extension Check {
                 found.withLock { $0 = rows }
             }
             if case .failure(let error) = result { return try expectCancelled(error) }
-            let expected = TableSchema.notes.completing(rows.sorted { $0.id < $1.id })
+            let expected = TableSchema.notes.completing(rows.sorted { $0.idText < $1.idText })
             try context.expect(found.withLock { $0 }, are: expected, "the rows read by a cancelled task")
         },
     ]

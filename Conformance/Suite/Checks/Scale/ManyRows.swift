@@ -75,12 +75,12 @@ struct ManyRows {
             guard let number = expected.next() else {
                 throw CheckFailure("\(what): \(query.swiftSource) finds more than the expected \(seen) rows")
             }
-            guard view.id == Self.id(number), view["number"]?.int == Int64(number) else {
+            guard view.idText == Self.id(number), view["number"]?.int == Int64(number) else {
                 throw CheckFailure(
                     "\(what): row \(seen) of \(query.swiftSource) is \(view.owned()), expected \(Self.id(number))")
             }
             guard number % 97 != 0 || view["text"]?.string == text(number) else {
-                throw CheckFailure("\(what): the text of \(view.id) differs from the stored text")
+                throw CheckFailure("\(what): the text of \(view.idText) differs from the stored text")
             }
             seen += 1
             return .next

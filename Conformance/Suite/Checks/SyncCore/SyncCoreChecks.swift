@@ -46,7 +46,7 @@ extension Check {
             try store.put(ids.map { SystemRows.operation($0, "row \($0)") }, into: "MS_TableOperations")
             for id in ids {
                 let found = try store.row(in: "MS_TableOperations", .int(id))
-                try context.expect(found?.key, is: .int(id), "the id of the operation \(id)")
+                try context.expect(found?.id, is: .int(id), "the id of the operation \(id)")
                 try context.expect(found?["itemId"], is: .string("row \(id)"), "the row of the operation \(id)")
             }
         },

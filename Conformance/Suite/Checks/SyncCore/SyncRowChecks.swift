@@ -118,7 +118,7 @@ extension Check {
             let next = Query("MS_TableOperations").order(by: "id").limit(64)
             while true {
                 let query = next.filter(.column("id") > .value(seen.last ?? -1))
-                let page = try store.read { try $0.rows(matching: query) }.rows.compactMap { $0.key?.value.int }
+                let page = try store.read { try $0.rows(matching: query) }.rows.compactMap { $0.id?.value.int }
                 if page.isEmpty { break }
                 seen += page
                 _ = try store.write { try $0.delete(ids: page.map { .int($0) }, from: "MS_TableOperations") }

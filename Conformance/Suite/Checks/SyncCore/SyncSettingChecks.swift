@@ -63,7 +63,7 @@ extension Check {
             try store.write { writer in
                 for number: Int64 in 1...12 {
                     try writer.upsert(SystemRows.operation(number, "a\(number)"), into: "MS_TableOperations")
-                    let found = try writer.rows(matching: newest).rows.first?.key
+                    let found = try writer.rows(matching: newest).rows.first?.id
                     try context.expect(found, is: .int(number), "the newest operation inside the write")
                 }
                 let ofRow = try writer.ids(SystemRows.operations(of: "TodoItem", key: "a7"))

@@ -24,7 +24,7 @@ extension Check {
             try context.expect(last, in: reopened, finds: (1...10).reversed().map { .int($0) })
             let ofItem = SystemRows.operations(of: "TodoItem", key: "item7").limit(2).includingTotalCount()
             let result = try reopened.read { try $0.rows(matching: ofItem) }
-            try context.expect(result.rows.compactMap(\.key), is: [7, 107], "the first operations of one row")
+            try context.expect(result.rows.compactMap(\.id), is: [7, 107], "the first operations of one row")
             try context.expect(result.totalCount, is: 100, "the operations of one row")
         },
         Check(
@@ -131,7 +131,7 @@ extension Check {
     private static func keys(_ query: Query, _ reader: some StoreReader) throws -> [Int64] {
         var keys: [Int64] = []
         try reader.scan(query) { view in
-            if case .int(let key) = view.key { keys.append(key) }
+            if case .int(let key) = view.id { keys.append(key) }
             return .next
         }
         return keys

@@ -86,7 +86,7 @@ extension Check {
             let store = try context.store(early)
             let rows: [Row] = (1...5).map { number in
                 var row: Row = ["table": "t", "itemId": .string("i\(number % 2)"), "tableKind": 1]
-                row.key = .int(Int64(number))
+                row.id = .int(Int64(number))
                 return row
             }
             try store.put(rows, into: early.name)

@@ -130,7 +130,7 @@ extension Check {
                 try store.define([schema])
                 var random = context.randomRows(offset: age)
                 var row = random.rows(1, of: schema)[0]
-                row.key = .string("\(age)")
+                row.id = .string("\(age)")
                 rows.append(row)
                 try store.put([row], into: "t")
                 let queries = columns.flatMap {
@@ -149,7 +149,7 @@ extension Check {
         try store.define([wider])
         var random = context.randomRows(nullShare: 0)
         var new = random.rows(3, of: wider, namesAllColumns: true)
-        for index in new.indices { new[index].key = .string("new\(index)") }
+        for index in new.indices { new[index].id = .string("new\(index)") }
         new[0]["new"] = .null
         try store.put(new, into: wider.name)
         return new + old

@@ -81,7 +81,7 @@ extension CheckContext {
                 try expect(query, in: store, over: rows, of: table)
             }
             for row in rows {
-                guard let id = row.key else { continue }
+                guard let id = row.id else { continue }
                 let found = try store.read { try $0.row(in: table.name, id: id) }
                 try expect(found, is: row, "\(format), the row of \(table.name) by its id")
             }

@@ -21,10 +21,10 @@ extension Check {
             try store.put(rows(40..<60), into: "t")
             try store.put([["id": "r7", "a": .null, "b": "x"], ["id": "r8", "b": .null]], into: "t")
             _ = try store.write { try $0.delete(ids: ["r1", "r50"], from: "t") }
-            var expected = rows(0..<60).filter { $0.id != "r1" && $0.id != "r50" }
+            var expected = rows(0..<60).filter { $0.idText != "r1" && $0.idText != "r50" }
             for index in expected.indices {
-                if expected[index].id == "r7" { (expected[index]["a"], expected[index]["b"]) = (.null, "x") }
-                if expected[index].id == "r8" { expected[index]["b"] = .null }
+                if expected[index].idText == "r7" { (expected[index]["a"], expected[index]["b"]) = (.null, "x") }
+                if expected[index].idText == "r8" { expected[index]["b"] = .null }
             }
             try context.expectAnswers(queries, in: store, over: expected, of: indexed)
         },
@@ -59,8 +59,8 @@ extension Check {
             try store.define([indexed])
             var expected = rows(0..<40).filter { $0["a"] != 2 } + rows(40..<50)
             for index in expected.indices {
-                if expected[index].id == "r0" { expected[index]["a"] = 2 }
-                if expected[index].id == "r3" { expected[index]["a"] = .null }
+                if expected[index].idText == "r0" { expected[index]["a"] = 2 }
+                if expected[index].idText == "r3" { expected[index]["a"] = .null }
             }
             try context.expectAnswers(queries, in: store, over: expected, of: indexed)
         },
@@ -121,7 +121,7 @@ extension Check {
                 let column = index % 3 == 1 ? "a" : "b"
                 let value: Value = column == "a" ? .int(Int64(index % 4)) : index % 2 == 0 ? .null : "ba"
                 stored[index][column] = value
-                try store.put([Row(id: stored[index].key).merging([column: value])], into: "t")
+                try store.put([Row(id: stored[index].id).merging([column: value])], into: "t")
             }
             let pairs = Set(
                 stored.map { [$0["a"] ?? .null, $0["b"] ?? .null] }

@@ -53,7 +53,7 @@ extension Check {
             try store.write { writer in
                 try writer.delete(ids: ["b", "d"], from: "TodoItem")
                 try writer.delete(matching: Query("Tally").filter(.column("n") == 20))
-                let rest = ThreeTables.rows(.items).filter { ["a", "c"].contains($0.id) }
+                let rest = ThreeTables.rows(.items).filter { ["a", "c"].contains($0.idText) }
                 try context.expect(try writer.row(in: "TodoItem", id: "b"), is: nil, "the row deleted in this write")
                 try context.expect(.items, in: writer, holds: rest, "inside the write")
                 try context.expectIndexes(

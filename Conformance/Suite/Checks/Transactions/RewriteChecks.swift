@@ -66,9 +66,9 @@ extension Check {
     private static func expectAfter(
         _ context: CheckContext, _ row: Row?, id: String? = nil, _ changes: (TracedWriter) throws -> Void
     ) throws {
-        let id = row?.id ?? id ?? "n"
+        let id = row?.idText ?? id ?? "n"
         let expected = row.map { $0.completed(for: .items) }
-        let others = ThreeTables.rows(.items).filter { $0.id != id }
+        let others = ThreeTables.rows(.items).filter { $0.idText != id }
         let store = try ThreeTables.store(context)
         try store.write { writer in
             try changes(writer)

@@ -15,7 +15,7 @@ extension Check {
                     .items, in: reader, holds: ThreeTables.rows(.items) + [["id": "e", "text": "Salt"]],
                     "after the write")
                 try context.expect(
-                    .notes, in: reader, holds: ThreeTables.rows(.notes).filter { $0.id != "b" }, "after the write")
+                    .notes, in: reader, holds: ThreeTables.rows(.notes).filter { $0.idText != "b" }, "after the write")
                 try context.expect(.tallies, in: reader, holds: [.tally(1, 10)], "after the write")
             }
         },
@@ -87,7 +87,7 @@ extension Check {
             try context.rollBack(store) { writer in
                 for schema in ThreeTables.schemas {
                     try writer.upsert(newRow(of: schema), into: schema.name)
-                    try writer.delete(ids: [ThreeTables.rows(schema)[0].key].compactMap { $0 }, from: schema.name)
+                    try writer.delete(ids: [ThreeTables.rows(schema)[0].id].compactMap { $0 }, from: schema.name)
                 }
             }
             try context.expectAsFilled(try context.reopened(store), "after the throw and reopening")
@@ -142,8 +142,8 @@ extension Check {
             let expected = ThreeTables.rows(.notes)
             try store.read { reader in
                 for row in expected {
-                    let found = try reader.row(in: "Note", id: row.id)
-                    try context.expect(found, is: row.completed(for: .notes), "the row \(row.id) after the rollback")
+                    let found = try reader.row(in: "Note", id: row.idText)
+                    try context.expect(found, is: row.completed(for: .notes), "the row \(row.idText) after the rollback")
                 }
                 try context.expect(try reader.row(in: "Note", id: "zz"), is: nil as Row?, "a row that was rolled back")
                 try context.expect(try reader.count(Query("Note")), is: expected.count, "the count after the rollback")

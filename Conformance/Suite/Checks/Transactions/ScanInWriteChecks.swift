@@ -8,7 +8,7 @@ extension Check {
             why: "A cursor whose row is deleted skips the next row, or ends."
         ) { context in
             try scanning(context) { writer, row, _ in
-                try writer.delete(ids: [row.key].compactMap { $0 }, from: "TodoItem")
+                try writer.delete(ids: [row.id].compactMap { $0 }, from: "TodoItem")
                 try writer.delete(ids: ["r19", "r05"], from: "TodoItem")
             } after: { store in
                 try context.expect(Query("TodoItem"), in: store, finds: [], "after the scan")
@@ -35,7 +35,7 @@ extension Check {
                 let ahead = Row(id: .string("r\(19 - step % 20 < 10 ? "0" : "")\(19 - step % 20)"))
                 let moved: Row = ["priority": .int(Int64(step + 100)), "text": "zz"]
                 try writer.upsert(
-                    [Row(id: row.key).merging(moved), ahead.merging(["text": "changed"])], into: "TodoItem")
+                    [Row(id: row.id).merging(moved), ahead.merging(["text": "changed"])], into: "TodoItem")
             } after: { store in
                 let texts = try store.read { try Set($0.allRows("TodoItem").map { $0["text"] ?? .null }) }
                 try context.expect(texts.contains("old"), is: false, "whether a row is unchanged")
@@ -49,7 +49,7 @@ extension Check {
             try store.write { writer in
                 var step = 0
                 try writer.scan(Query("TodoItem").order(by: "text")) { row in
-                    try overwrite(writer, row.id)
+                    try overwrite(writer, row.idText)
                     try context.expect(row["text"], is: "old", "the text of the borrowed row after it was deleted")
                     try context.expect(row["priority"], is: .int(Int64(step)), "its priority")
                     step += 1
@@ -58,7 +58,7 @@ extension Check {
                 try writer.withRow(in: "TodoItem", id: "r10") { row in
                     try overwrite(writer, "r10")
                     try context.expect(row["text"], is: "old", "the text of the row looked up after it was deleted")
-                    try context.expect(row.id, is: "r10", "its id")
+                    try context.expect(row.idText, is: "r10", "its id")
                 }
             }
         },
@@ -67,9 +67,9 @@ extension Check {
             try store.read { reader in
                 var pairs: [String] = []
                 let total = try reader.scan(Query("TodoItem", includesTotalCount: true)) { outer in
-                    let id = outer.id
+                    let id = outer.idText
                     try reader.scan(Query("TodoItem").order(by: "priority", descending: true).limit(2)) { inner in
-                        try reader.withRow(in: "TodoItem", id: inner.key) { pairs.append("\(id) \($0.id)") }
+                        try reader.withRow(in: "TodoItem", id: inner.id) { pairs.append("\(id) \($0.idText)") }
                         return .next
                     }
                     return id == "r02" ? .stop : .next

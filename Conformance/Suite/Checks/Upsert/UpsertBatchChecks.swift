@@ -80,7 +80,7 @@ extension Check {
                 try store.write { try $0.upsert(rows, into: "Note") }
                 store = try context.reopened(store)
                 let found = try store.read { try $0.allRows("Note") }
-                let expected = rows.sorted { $0.id < $1.id }
+                let expected = rows.sorted { $0.idText < $1.idText }
                 try context.expect(found, are: TableSchema.notes.completing(expected), "the rows \(text)")
             }
         },

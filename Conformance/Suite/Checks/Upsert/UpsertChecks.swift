@@ -44,7 +44,7 @@ extension Check {
             for count in Amounts.all.dropLast() {
                 let table = Amounts.schema(count).name
                 let rows = Amounts.rows(count)
-                let second = rows.map { ["id": $0.key.map(\.value) ?? .null, "m": 7] as Row }
+                let second = rows.map { ["id": $0.id.map(\.value) ?? .null, "m": 7] as Row }
                 try store.write { try $0.upsert(rows + second, into: table) }
                 let sevens = Query(table, predicate: .column("m") == 7)
                 try store.read { reader in

@@ -27,7 +27,7 @@ extension Check {
         },
         Check("UPS-043", "A merge that names no column of an index keeps the row's entry") { context in
             let rows = Row.typed(0..<4)
-            let changed = rows.map { Row(id: $0.key).merging(["version": "2"]) }
+            let changed = rows.map { Row(id: $0.id).merging(["version": "2"]) }
             let expected = zip(rows, changed).map { $0.merging($1) }
             try context.expectIndexes(from: rows, after: { try $0.upsert(changed, into: $1) }, follow: expected)
         },
@@ -76,7 +76,7 @@ extension Check {
                 let change = Row.typed(.string("\(random.next() % 20)"), Int64(random.next() % 5))
                 let named = change.filteringColumns { _ in random.next() % 3 > 0 }
                 changes.append(named)
-                if let index = rows.firstIndex(where: { $0.key == named.key }) {
+                if let index = rows.firstIndex(where: { $0.id == named.id }) {
                     rows[index] = rows[index].merging(named)
                 } else {
                     rows.append(named)

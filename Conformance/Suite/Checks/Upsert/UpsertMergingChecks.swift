@@ -66,7 +66,7 @@ extension Check {
         Check("UPS-010", "An upsert does not affect other rows") { context in
             let ids: [RowID] = ["0", "01", "1", "10", "1 ", "2"]
             let rows = ids.enumerated().map { Row.typed($1, Int64($0)) }
-            let expected = rows.map { $0.id == "1" ? Row.typed("1", 9) : $0 }
+            let expected = rows.map { $0.idText == "1" ? Row.typed("1", 9) : $0 }
             try context.expectRows(from: rows, after: { try $0.upsert(.typed("1", 9), into: $1) }, are: expected)
         },
         Check(

@@ -74,11 +74,11 @@ extension Check {
         Check("UPS-028", "A row borrowed from a lookup or scan can be written within the same write") { context in
             let store = try context.typedStore([.typed("1"), .typed("2", 2)])
             let (from, to) = (TableSchema.allTypes, TableSchema.allTypesIndexed)
-            let rows = [Row.typed("1"), .typed("2", 2)].map { Row(id: .string($0.id + " copied")).merging($0) }
+            let rows = [Row.typed("1"), .typed("2", 2)].map { Row(id: .string($0.idText + " copied")).merging($0) }
             try context.apply(to: store) { writer in
                 try writer.delete(matching: Query(to.name))
                 try writer.scan(Query(from.name)) { view in
-                    try writer.upsert(Row(id: .string(view.id + " copied")).merging(view.owned()), into: to.name)
+                    try writer.upsert(Row(id: .string(view.idText + " copied")).merging(view.owned()), into: to.name)
                     return .next
                 }
             } thenLook: { reader, place in
@@ -109,7 +109,7 @@ extension Check {
         packed.beginRow()
         for (name, value) in row.values.reversed() {
             guard let index = packed.shape.index(of: name) else { throw CheckFailure("the shape lacks \(name)") }
-            if name == "int" { packed.setID(.string(row.id)) }
+            if name == "int" { packed.setID(.string(row.idText)) }
             packed.set(value, at: index)
         }
         try packed.endRow()

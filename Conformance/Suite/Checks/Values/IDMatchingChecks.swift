@@ -30,7 +30,7 @@ extension Check {
                     [["id": "Abc-Z", "n": 1], ["id": "abc_z", "n": 2], ["id": "É", "n": 3]], into: "Keyed")
             } thenLook: { reader, place in
                 for (id, stored) in [("abc-z", "Abc-Z"), ("ABC-Z", "Abc-Z"), ("ABC_Z", "abc_z"), ("É", "É")] {
-                    let found = try reader.row(in: "Keyed", id: .string(id))?.id
+                    let found = try reader.row(in: "Keyed", id: .string(id))?.idText
                     try context.expect(found, is: stored, "\(place), the lookup of \(CheckContext.text(id))")
                 }
             }

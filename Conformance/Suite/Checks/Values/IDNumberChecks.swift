@@ -17,7 +17,7 @@ extension Check {
             why: "As text, 10 sorts before 9; as bytes, negative numbers sort after all others."
         ) { context in
             try withNumbered(context) { reader, rows, place in
-                let (all, ids) = (Query("Numbered"), rows.compactMap(\.key))
+                let (all, ids) = (Query("Numbered"), rows.compactMap(\.id))
                 try context.expect(all, in: reader, finds: ids, place)
                 try context.expect(all.order(by: "id", descending: true), in: reader, finds: ids.reversed(), place)
                 try context.expect(all.order(by: "same"), in: reader, finds: ids, place)
@@ -28,7 +28,7 @@ extension Check {
         },
         Check("VAL-052", "Integer ids compare exactly in filters, also beyond 2^53") { context in
             try withNumbered(context) { reader, rows, place in
-                let (all, operand, ids) = (Query("Numbered"), RowPredicate.column("id"), rows.compactMap(\.key))
+                let (all, operand, ids) = (Query("Numbered"), RowPredicate.column("id"), rows.compactMap(\.id))
                 for (index, id) in ids.enumerated() {
                     let literal = RowPredicate.literal(id.value)
                     try context.expect(all.filter(operand == literal), in: reader, finds: [id], place)
@@ -48,7 +48,7 @@ extension Check {
                     try writer.delete(ids: ids, from: "Numbered"), is: 3, "rows deleted by \(CheckContext.text(ids))")
             } thenLook: { reader, place in
                 let gone: [RowID] = [.int(.min), 9, .int(1 << 53)]
-                let left = rows.filter { row in !gone.contains { $0 == row.key } }
+                let left = rows.filter { row in !gone.contains { $0 == row.id } }
                 try context.expect(numbered, in: reader, holds: left, place)
             }
         },
@@ -77,7 +77,7 @@ extension Check {
         let rows = numberedRows
         try context.apply(to: try context.store(numbered)) { writer in
             let order = rows.indices.map { rows[$0 * 7 % rows.count] }
-            try writer.upsert(order.map { Row(id: $0.key).merging(["n": 0]) }, into: "Numbered")
+            try writer.upsert(order.map { Row(id: $0.id).merging(["n": 0]) }, into: "Numbered")
             try writer.upsert(order, into: "Numbered")
         } thenLook: { reader, place in
             try look(reader, rows, place)

@@ -52,7 +52,7 @@ extension Check {
             try context.applyToValueTables(of: .string, rows) { table, reader, place in
                 for row in rows {
                     let query = Query(table.name, predicate: .column("v") == .literal(row["v"] ?? .null))
-                    try context.expect(query, in: reader, finds: [.string(row.id)], place)
+                    try context.expect(query, in: reader, finds: [.string(row.idText)], place)
                 }
             }
         },

@@ -108,7 +108,7 @@ extension DamageInspection {
             var query = Query(table.name)
             query.order = order
             guard let rows = try attempt({ try store.read { try $0.rows(matching: query).rows } }) else { continue }
-            let found = rows.sorted { Self.precedes($0.key, $1.key) }
+            let found = rows.sorted { Self.precedes($0.id, $1.id) }
             keep("the rows of \(query.swiftSource)") { state in
                 RowDifference(found: found, expected: state[table.name]?.rows ?? [])?.description
             }

@@ -14,7 +14,7 @@ struct KnownContent: Sendable {
 
         init(_ rows: [Row]) {
             self.rows = rows
-            byID = Dictionary(rows.compactMap { row in row.key.map { ($0, row) } }) { $1 }
+            byID = Dictionary(rows.compactMap { row in row.id.map { ($0, row) } }) { $1 }
         }
 
         subscript(id: RowID) -> Row? { byID[id] }
@@ -105,11 +105,11 @@ struct KnownContent: Sendable {
     private static func rows(_ rows: [Row], after number: Int, in table: TableSchema) -> [Row] {
         let changes = upserted(by: number, into: table)
         let deleted = Set(deleted(by: number, from: table))
-        let replaced = Set(changes.compactMap(\.key)).union(deleted)
-        let kept = rows.filter { row in row.key.map { !replaced.contains($0) } ?? true }
-        let all = kept + changes.filter { row in row.key.map { !deleted.contains($0) } ?? true }
+        let replaced = Set(changes.compactMap(\.id)).union(deleted)
+        let kept = rows.filter { row in row.id.map { !replaced.contains($0) } ?? true }
+        let all = kept + changes.filter { row in row.id.map { !deleted.contains($0) } ?? true }
         return all.sorted { a, b in
-            guard case .int(let left)? = a.key, case .int(let right)? = b.key else { return a.id < b.id }
+            guard case .int(let left)? = a.id, case .int(let right)? = b.id else { return a.idText < b.idText }
             return left < right
         }
     }
