@@ -61,7 +61,7 @@ enum QueueCost {
     private static func run(_ work: String, _ count: Int, on store: some LocalStore) async throws {
         let transport = try LimitedTransport(requests: work == "push" ? count : 0)
         let client = try SyncClient(url: "http://server.test", store: store, transport: transport)
-        try await client.define(items)
+        try await client.define([items])
         let table = client.table("TodoItem")
         switch work {
         case "fill":

@@ -5,7 +5,7 @@
 ///
 /// ```swift
 /// let client = try SyncClient(url: "https://example.org", store: store, transport: transport)  // any LocalStore
-/// try await client.define(TableSchema("TodoItem", columns: [.string("text"), .bool("complete")]))
+/// try await client.define([TableSchema("TodoItem", columns: [.string("text"), .bool("complete")])])
 /// let items = client.table("TodoItem")
 /// try await items.insert(["text": "Buy milk", "complete": false])
 /// try await client.push()
@@ -41,7 +41,7 @@ public final class SyncClient<Store: LocalStore>: Sendable {
     /// ``SyncContext/define(_:)``.
     ///
     /// A synchronized table needs string identifiers and the columns `updatedAt` and `version`.
-    public nonisolated(nonsending) func define(_ tables: TableSchema...) async throws {
+    public nonisolated(nonsending) func define(_ tables: [TableSchema]) async throws {
         try await context.define(tables)
     }
 

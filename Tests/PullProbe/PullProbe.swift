@@ -28,7 +28,7 @@ enum PullProbe {
         let memory = HighestMemory()
         let server = NumberedServer(rows: rows, memory: memory)
         let client = try SyncClient(url: "http://server.test", store: store, transport: server)
-        try await client.define(NumberedRow.schema)
+        try await client.define([NumberedRow.schema])
         let settings = PullSettings(
             pageSize: pageSize, pagesPerTransaction: 4, onProgress: { _ in memory.look() })
         let result = try await client.table(NumberedRow.schema.name).pull(queryID: "all", settings: settings)

@@ -10,7 +10,7 @@ struct TodoList: Sendable {
     let remote: RemoteTable
 
     init(_ client: SyncClient<some LocalStore>) async throws {
-        try await client.define(Self.schema)
+        try await client.define([Self.schema])
         items = client.table("TodoItem")
         remote = client.remoteTable("TodoItem")
     }

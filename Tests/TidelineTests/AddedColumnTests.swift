@@ -25,12 +25,12 @@ struct AddedColumnTests {
         try world.plant(rows)
         let older = try SyncClient(
             url: "http://server.test", store: store, transport: FaultyTransport(service: world.service))
-        try await older.define(Self.older)
+        try await older.define([Self.older])
         try await older.table("TodoItem").pull(queryID: "all")
         try await older.table("TodoItem").pull(Query("TodoItem").filter(.column("text") > "r2"), queryID: "some")
         let transport = FaultyTransport(service: world.service)
         let client = try SyncClient(url: "http://server.test", store: store, transport: transport)
-        try await client.define(Self.newer)
+        try await client.define([Self.newer])
         #expect(try priorities(store).allSatisfy { $0 == .null })
         return (world, client, transport)
     }

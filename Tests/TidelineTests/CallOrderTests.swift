@@ -26,7 +26,7 @@ struct CallOrderTests {
     private func makeClient(_ stores: StoreKind) async throws -> SyncTable {
         let transport = ScriptedTransport { _ in .answer(200, "[]") }
         let client = try SyncClient(url: "http://server.test", store: stores.makeStore(), transport: transport)
-        try await client.define(World.schema)
+        try await client.define([World.schema])
         return client.table("TodoItem")
     }
 
@@ -75,7 +75,7 @@ struct CallOrderTests {
         for round in 0..<20 {
             let id = Value.string("id\(round)")
             let tasks: [Task<Void, any Error>] = [
-                Task { try await client.define(World.schema) },
+                Task { try await client.define([World.schema]) },
                 Task { try await items.insert(["id": "purged", "text": "x"]) },
                 Task { try await items.forcePurge() },
                 Task { try await items.insert(["id": id, "text": "one"]) },
@@ -140,7 +140,7 @@ struct CallOrderTests {
         let store = HookedStore(try stores.makeStore())
         let transport = ScriptedTransport { _ in .answer(200, "[]") }
         let client = try SyncClient(url: "http://server.test", store: store, transport: transport)
-        try await client.define(World.schema)
+        try await client.define([World.schema])
         try await client.table("TodoItem").insert(["id": "a", "text": "one"])
         #expect(try await cancelledCodes(client, store) == [.cancelled, .cancelled, .cancelled])
         let rows = try await client.table("TodoItem").rows().rows

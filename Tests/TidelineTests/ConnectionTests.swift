@@ -20,7 +20,7 @@ struct ConnectionTests {
         configure(&options)
         let client = try SyncClient(
             url: url, store: StoreKind.simplest.makeStore(), transport: transport, options: options)
-        try await client.define(World.schema)
+        try await client.define([World.schema])
         return client.table("TodoItem")
     }
 

@@ -17,7 +17,7 @@ struct DefinitionTests {
     ) async throws -> SyncClient<TestStore> {
         let client = try SyncClient(
             url: "http://server.test", store: store, transport: FaultyTransport(service: world.service))
-        try await client.define(schema)
+        try await client.define([schema])
         return client
     }
 
@@ -48,13 +48,13 @@ struct DefinitionTests {
         let (world, store) = (try World(stores), HookedStore(try stores.makeStore()))
         let client = try SyncClient(
             url: "http://server.test", store: store, transport: FaultyTransport(service: world.service))
-        try await client.define(Self.newer)
+        try await client.define([Self.newer])
         store.beforeDefinition { Issue.record("nothing is left to define") }
         store.onWrite(nil)
         let again = try SyncClient(
             url: "http://server.test", store: store, transport: FaultyTransport(service: world.service))
-        try await again.define(Self.newer)
-        try await again.define(TableSchema("Note", columns: [.string("text")]))
+        try await again.define([Self.newer])
+        try await again.define([TableSchema("Note", columns: [.string("text")])])
         #expect(store.writes == 0)
     }
 
@@ -83,7 +83,7 @@ struct DefinitionTests {
         let client = try await makeClient(Self.newer, over: store, in: world)
         try await client.table("Note").insert(["id": "a", "note": "kept"])
         try store.define([Self.older])
-        try await client.define(Self.older)
+        try await client.define([Self.older])
         #expect(try await client.table("Note").row(id: "a")?["note"] == "kept")
     }
 
@@ -92,11 +92,11 @@ struct DefinitionTests {
         let (world, store) = (try World(stores), try stores.makeStore())
         let client = try await makeClient(Self.newer, over: store, in: world)
         let changed = TableSchema("Note", columns: [.int("note"), .int("new")])
-        let error = await #expect(throws: SyncError.self) { try await client.define(changed) }
+        let error = await #expect(throws: SyncError.self) { try await client.define([changed]) }
         #expect(error?.code == .store && error?.table == "Note" && error?.column == "note")
         #expect(error?.message.contains("string") == true && error?.message.contains("int") == true)
         #expect(try store.read { try $0.schema(of: "Note").column("new") } == nil)
-        try await client.define(Self.older)
+        try await client.define([Self.older])
     }
 
     @Test("L11 a column that is optional in one definition can be null", arguments: StoreKind.perEngine)
@@ -105,8 +105,8 @@ struct DefinitionTests {
         let required = TableSchema("Note", columns: [.string("text", optional: false)])
         let client = try await makeClient(required, over: store, in: world)
         #expect(await syncErrorCode { try await client.table("Note").insert(["id": "a"]) } == .store)
-        try await client.define(Self.older)
-        try await client.define(required)
+        try await client.define([Self.older])
+        try await client.define([required])
         try await client.table("Note").insert(["id": "a"])
     }
 
@@ -118,10 +118,10 @@ struct DefinitionTests {
         let client = try await makeClient(Self.newer, over: store, in: world)
         try await client.drop(columns: ["note"], from: "Note")
         #expect(try store.read { try $0.schema(of: "Note") }.columns == [.string("text")])
-        try await client.define(Self.older)
+        try await client.define([Self.older])
         let schema = try store.read { try $0.schema(of: "Note") }
         #expect(schema.columns == [.string("text")] && schema.indexes == [["text"]])
-        try await client.define(Self.newer)
+        try await client.define([Self.newer])
         #expect(try store.read { try $0.schema(of: "Note").column("note") } != nil)
     }
 
@@ -154,7 +154,7 @@ struct DefinitionTests {
         let store = HookedStore(try stores.makeStore())
         let client = try SyncClient(
             url: "http://server.test", store: store, transport: FaultyTransport(service: world.service))
-        try await client.define(Self.newer)
+        try await client.define([Self.newer])
         let other = LocalChanges(
             operations: client.context.operations, schema: Self.newer, writesRows: true,
             rejectsInsertOverPendingDelete: false, inFlight: [])
@@ -175,7 +175,7 @@ struct DefinitionTests {
         let client = try await makeClient(Self.older, over: store, in: world)
         let child = TableSchema(
             "Line", columns: [.string("note")], references: [ForeignKey(column: "note", table: "Note")])
-        let error = await #expect(throws: SyncError.self) { try await client.define(child) }
+        let error = await #expect(throws: SyncError.self) { try await client.define([child]) }
         #expect(error?.code == .invalidArgument && error?.table == "Line" && error?.column == "note")
         #expect(try store.tables().contains { $0.name == "Line" } == false)
     }

@@ -138,7 +138,7 @@ struct FaultTests {
         arguments: StoreKind.perEngine)
     func exactIDs(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeClient()
-        try await client.client.define(TableSchema("Exact", columns: [], idMatching: .exact))
+        try await client.client.define([TableSchema("Exact", columns: [], idMatching: .exact)])
         client.transport.inspect { request, _ in
             .answer(.answer(200, request.target.contains("$filter") ? "[]" : #"[{"id":"B"},{"id":"b"}]"#))
         }
@@ -201,7 +201,7 @@ struct FaultTests {
     @Test("a table missing on the server only is 404, with the server's message", arguments: StoreKind.perEngine)
     func unknownRemoteTable(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeClient()
-        try await client.client.define(TableSchema("Local", columns: []))
+        try await client.client.define([TableSchema("Local", columns: [])])
         let error = await #expect(throws: SyncError.self) { try await client.client.table("Local").pull() }
         #expect(error?.code == .rejected && error?.status == 404 && error?.table == "Local")
         #expect(error?.message.contains("no table") == true)
@@ -210,7 +210,7 @@ struct FaultTests {
     @Test("a filter column missing on the server is refused by the server", arguments: StoreKind.perEngine)
     func unknownColumn(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeClient()
-        try await client.client.define(TableSchema("TodoItem", columns: World.schema.columns + [.int("nothing")]))
+        try await client.client.define([TableSchema("TodoItem", columns: World.schema.columns + [.int("nothing")])])
         let query = Query("TodoItem").filter(.column("nothing") == 1)
         let error = await #expect(throws: SyncError.self) { try await client.items.pull(query) }
         #expect(error?.code == .rejected && error?.status == 400)

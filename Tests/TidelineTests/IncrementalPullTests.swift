@@ -24,7 +24,7 @@ struct IncrementalPullTests {
         client.transport.clear()
         try await client.items.pull(queryID: "two")
         #expect(client.transport.requests.first?.contains("$filter") == false)
-        try await client.client.define(TableSchema("Note", columns: [.string("text")]))
+        try await client.client.define([TableSchema("Note", columns: [.string("text")])])
         world.clock.advance(by: .seconds(60))
         _ = try await client.client.remoteTable("Note").insert(["text": "x"])
         client.transport.clear()

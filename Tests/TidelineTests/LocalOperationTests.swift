@@ -134,7 +134,7 @@ struct LocalOperationTests {
         arguments: StoreKind.perEngine)
     func exactIDs(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeClient()
-        try await client.client.define(TableSchema("Exact", columns: [.string("text")], idMatching: .exact))
+        try await client.client.define([TableSchema("Exact", columns: [.string("text")], idMatching: .exact)])
         let exact = client.client.table("Exact")
         try await exact.insert(["id": "abc", "text": "one"])
         try await exact.insert(["id": "ABC", "text": "two"])

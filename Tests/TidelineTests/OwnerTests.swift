@@ -18,7 +18,7 @@ struct OwnerTests {
         let transport = FaultyTransport(service: world.service)
         if !answers { transport.inspect { _, _ in .loseRequest } }
         let client = try SyncClient(url: url, store: store, transport: transport, options: options)
-        try await client.define(World.schema)
+        try await client.define([World.schema])
         return client
     }
 

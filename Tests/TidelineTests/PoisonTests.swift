@@ -105,7 +105,7 @@ struct PoisonTests {
         let world = try World(stores)
         let client = try SyncClient(
             url: "http://server.test", store: stores.makeStore(), transport: FaultyTransport(service: world.service))
-        try await client.define(schema)
+        try await client.define([schema])
         for id in ["a", "b"] { try await client.table("TodoItem").insert(["id": .string(id), "text": "new"]) }
         let transport = FaultyTransport(service: world.service)
         transport.inspect { _, body in

@@ -115,7 +115,7 @@ struct PullGroupTests {
         let store = HookedStore(base)
         let client = try SyncClient(
             url: "http://server.test", store: store, transport: FaultyTransport(service: world.service))
-        try await client.define(World.schema)
+        try await client.define([World.schema])
         try plant(world)
         let before = Mutex<(rows: [String: String], tokens: [String: String])>(([:], [:]))
         store.onWrite { if $0 == write { throw StoreError(.full, "the disk is full") } }
@@ -146,7 +146,7 @@ struct PullGroupTests {
             let client = try SyncClient(
                 url: "http://server.test", store: stores.makeStore(),
                 transport: FaultyTransport(service: world.service))
-            try await client.define(PullInterruptionTests.strict)
+            try await client.define([PullInterruptionTests.strict])
             try world.plant(World.rows(at: (0..<9).map { $0 * 10_000 }))
             try world.plant([World.row("r00\(bad)", at: Int64(bad) * 10_000).merging("text", .null)])
             let told = Mutex(PullProgress())
@@ -193,7 +193,7 @@ struct PullGroupTests {
         let store = HookedStore(try stores.makeStore())
         let transport = FaultyTransport(service: world.service)
         let client = try SyncClient(url: "http://server.test", store: store, transport: transport)
-        try await client.define(World.schema)
+        try await client.define([World.schema])
         try world.plant(World.rows(at: (0..<60).map { $0 * 10_000 }))
         let worst = Mutex(0)
         store.onWrite { number in

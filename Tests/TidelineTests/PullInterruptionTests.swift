@@ -59,7 +59,7 @@ struct PullInterruptionTests {
         let store = HookedStore(base)
         let client = try SyncClient(
             url: "http://server.test", store: store, transport: FaultyTransport(service: world.service))
-        try await client.define(World.schema)
+        try await client.define([World.schema])
         try plant(world)
         let before = Mutex<(rows: [String: String], tokens: [String: String])>(([:], [:]))
         store.onWrite { number in
@@ -105,7 +105,7 @@ struct PullInterruptionTests {
         let client = try SyncClient(
             url: "http://server.test", store: stores.makeStore(),
             transport: FaultyTransport(service: world.service))
-        try await client.define(Self.strict)
+        try await client.define([Self.strict])
         try world.plant(World.rows(at: (0..<7).map { $0 * 10_000 }))
         try world.plant([World.row("r004", at: 40_000).merging("text", .null)])
         let items = client.table("TodoItem")
@@ -145,7 +145,7 @@ struct PullInterruptionTests {
         let store = HookedStore(try stores.makeStore())
         let transport = FaultyTransport(service: world.service)
         let client = try SyncClient(url: "http://server.test", store: store, transport: transport)
-        try await client.define(World.schema)
+        try await client.define([World.schema])
         try world.plant(World.rows(at: (0..<9).map { $0 * 10_000 }))
         // The commit of the first page waits for the second request. If there is none, the test fails.
         let sent = DispatchSemaphore(value: 0)
@@ -170,7 +170,7 @@ struct PullInterruptionTests {
         let store = HookedStore(try stores.makeStore())
         let transport = FaultyTransport(service: world.service)
         let client = try SyncClient(url: "http://server.test", store: store, transport: transport)
-        try await client.define(World.schema)
+        try await client.define([World.schema])
         try world.plant(World.rows(at: (0..<60).map { $0 * 10_000 }))
         let worst = Mutex(0)
         store.onWrite { number in

@@ -33,7 +33,7 @@ struct PullTests {
     func otherTable(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeClient()
-        try await client.client.define(TableSchema("Note", columns: [.string("text")]))
+        try await client.client.define([TableSchema("Note", columns: [.string("text")])])
         try await client.client.table("Note").insert(["id": "n", "text": "later"])
         try await client.items.pull()
         #expect(try await client.queue() == ["insert n"])
@@ -411,7 +411,7 @@ struct PullTests {
                 """)
         }
         let client = try SyncClient(url: "http://server.test", store: stores.makeStore(), transport: transport)
-        try await client.define(World.schema)
+        try await client.define([World.schema])
         try await client.table("TodoItem").pull(queryID: "all")
         #expect(try client.store.versions() == ["a": "1", "b": "1"])
         #expect(transport.requests[1].target.contains("updatedAt ge datetimeoffset'2026-11-21T08:00:00.0000001Z'"))

@@ -36,7 +36,7 @@ struct PurgeTests {
     func tokens(_ stores: StoreKind, resets: Bool) async throws {
         let (world, client) = try await filled(stores)
         try await client.items.pull(queryID: "other")
-        try await client.client.define(TableSchema("Note", columns: [.string("text")]))
+        try await client.client.define([TableSchema("Note", columns: [.string("text")])])
         _ = try await client.client.remoteTable("Note").insert(["text": "x"])
         try await client.client.table("Note").pull(queryID: "notes")
         try await client.items.purge(resetsTokens: resets)
@@ -67,7 +67,7 @@ struct PurgeTests {
         arguments: StoreKind.perEngine)
     func otherTable(_ stores: StoreKind) async throws {
         let (_, client) = try await filled(stores)
-        try await client.client.define(TableSchema("Note", columns: [.string("text")]))
+        try await client.client.define([TableSchema("Note", columns: [.string("text")])])
         try await client.client.table("Note").insert(["id": "n"])
         #expect(try await client.items.purge() == 3)
         #expect(try await client.items.forcePurge() == ForcePurgeResult(rows: 0, operations: 0))

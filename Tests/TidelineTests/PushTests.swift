@@ -30,7 +30,7 @@ struct PushTests {
     func sendsChangedRows(_ stores: StoreKind) async throws {
         let world = try World(stores) { $0.schemas.append(TableSchema("Note", columns: [.string("text")])) }
         let client = try await world.makeSyncedClient()
-        try await client.client.define(TableSchema("Note", columns: [.string("text")]))
+        try await client.client.define([TableSchema("Note", columns: [.string("text")])])
         try await client.client.table("Note").insert(["id": "n", "text": "note"])
         try await client.items.delete(id: "a")
         try await client.items.insert(["id": "b", "text": "new"])

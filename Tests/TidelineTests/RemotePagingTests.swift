@@ -80,7 +80,7 @@ struct RemotePagingTests {
             #expect(await syncErrorCode { _ = try await remote.read() } == .invalidAnswer)
             #expect(await syncErrorCode { _ = try await remote.read(Query("TodoItem").select("id")) } == .invalidAnswer)
             // The second iteration reads the same rows with a definition.
-            try await client.define(World.schema)
+            try await client.define([World.schema])
         }
     }
 
@@ -90,7 +90,7 @@ struct RemotePagingTests {
             .answer(200, exchange.target.contains("/a") || exchange.method == .post ? #"{"id":"a"}"# : "[]")
         }
         let client = try SyncClient(url: "http://server.test", store: stores.makeStore(), transport: transport)
-        try await client.define(World.schema)
+        try await client.define([World.schema])
         let remote = client.remoteTable("TodoItem")
         let parameters = [(name: "p", value: "1 2"), (name: "q", value: "&")]
         _ = try await remote.read(parameters: parameters)

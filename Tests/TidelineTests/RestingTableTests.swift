@@ -38,7 +38,7 @@ struct RestingTableTests {
         let store = try HookedStore(stores.makeStore())
         let transport = FaultyTransport(service: world.service)
         let client = try SyncClient(url: "http://server.test", store: store, transport: transport)
-        try await client.define(World.schema)
+        try await client.define([World.schema])
         try world.plant(World.rows(at: history.ticks))
         world.clock.advance(by: history.age)
         try await client.table("TodoItem").pull(queryID: "q")

@@ -160,7 +160,7 @@ struct ServiceTests {
                 if let authorization { $0.authorization = { _ in authorization } }
             }
             client.currentUser = authorization == nil ? user : nil
-            try await client.define(World.schema)
+            try await client.define([World.schema])
             try await client.table("TodoItem").insert(["id": "a", "text": "x"])
             let secrets = authorization == nil ? ["SECRET-1"] : ["SECRET-3"]
             for call in [

@@ -40,7 +40,7 @@ struct StalePageTests {
     private func makeSetting(_ world: World) async throws -> Setting {
         let transport = DelayingTransport(FaultyTransport(service: world.service))
         let client = try SyncClient(url: "http://server.test", store: world.stores.makeStore(), transport: transport)
-        try await client.define(World.schema)
+        try await client.define([World.schema])
         let items = client.table("TodoItem")
         try await items.insert(["id": "a", "text": "one", "priority": 1])
         try await items.insert(["id": "b", "text": "other"])

@@ -159,7 +159,7 @@ struct StaleSaveTests {
             await syncErrorCode { _ = try await blank.rows() },
             await syncErrorCode { _ = try await blank.insert(["text": "x"]) },
             await syncErrorCode { _ = try await blank.pull() },
-            await syncErrorCode { try await client.client.define(TableSchema(" ", columns: [])) },
+            await syncErrorCode { try await client.client.define([TableSchema(" ", columns: [])]) },
         ]
         #expect(codes.allSatisfy { $0 == .invalidArgument }, "\(codes)")
     }

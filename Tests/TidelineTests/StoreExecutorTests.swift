@@ -30,7 +30,7 @@ struct StoreExecutorTests {
 
     /// Uses most of a client's functions.
     private func use(_ client: SyncClient<HookedStore>) async throws {
-        try await client.define(World.schema)
+        try await client.define([World.schema])
         let items = client.table("TodoItem")
         try await items.insert(["id": "b", "text": "x"])
         try await client.push()

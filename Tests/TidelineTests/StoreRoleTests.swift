@@ -35,7 +35,7 @@ struct StoreRoleTests {
     func clientsStore(_ stores: StoreKind) async throws {
         for tables in [SystemTables(), SystemTables(operations: "Q", errors: "E", config: "C")] {
             let store = try stores.makeStore()
-            try await makeClient(store, tables: tables).define(World.schema)
+            try await makeClient(store, tables: tables).define([World.schema])
             let before = try store.tables()
             let error = expectError(.schemaMismatch) {
                 _ = try TableService(store: store, options: TableServiceOptions(schemas: [World.schema]))
@@ -54,6 +54,6 @@ struct StoreRoleTests {
         for _ in 1...2 { _ = try TableService(store: served, options: TableServiceOptions(schemas: [World.schema])) }
         expectError(.schemaMismatch) { _ = try makeClient(served) }
         let local = try stores.makeStore()
-        for _ in 1...2 { try await makeClient(local).define(World.schema) }
+        for _ in 1...2 { try await makeClient(local).define([World.schema]) }
     }
 }

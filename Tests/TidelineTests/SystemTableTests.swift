@@ -54,7 +54,7 @@ struct SystemTableTests {
         options.systemTables = names
         let transport = FaultyTransport(service: world.service)
         let client = try SyncClient(url: "http://server.test", store: store, transport: transport, options: options)
-        try await client.define(World.schema, TableSchema("MS_TableConfig", columns: [.string("mine")]))
+        try await client.define([World.schema, TableSchema("MS_TableConfig", columns: [.string("mine")])])
         try await client.table("TodoItem").insert(["id": "a", "text": "one"])
         #expect(try store.read { try $0.count(Query("Queue")) } == 1)
         try await client.context.push()
@@ -86,10 +86,10 @@ struct SystemTableTests {
             TableSchema("T", columns: [], idType: .int), TableSchema("T", columns: [], systemColumns: []),
             TableSchema("T", columns: [], systemColumns: .all), TableSchema("T", columns: [], systemColumns: .version),
         ] {
-            let error = await #expect(throws: SyncError.self) { try await client.client.define(schema) }
+            let error = await #expect(throws: SyncError.self) { try await client.client.define([schema]) }
             #expect(error?.code == .invalidArgument && error?.table == "T")
         }
         let twice = TableSchema("T", columns: [.string("a"), .int("a")])
-        #expect(await syncErrorCode { try await client.client.define(twice) } == .store)
+        #expect(await syncErrorCode { try await client.client.define([twice]) } == .store)
     }
 }

@@ -25,7 +25,7 @@ struct UnfitRowTests {
         let client = try await world.makeClient()
         let other = try world.stores.makeStore()
         let narrow = try SyncClient(url: "http://server.test", store: other, transport: client.transport)
-        try await narrow.define(Self.table)
+        try await narrow.define([Self.table])
         client.transport.inspect { _, _ in .change { $0.replacing(fault.old, with: fault.new) } }
         return Client(client: narrow, transport: client.transport, store: other)
     }
@@ -118,7 +118,7 @@ struct UnfitRowTests {
         }
         let store = try stores.makeStore()
         let client = try SyncClient(url: "http://server.test", store: store, transport: transport)
-        try await client.define(World.schema)
+        try await client.define([World.schema])
         let settings = PullSettings(whenRowDoesNotFit: .skipAndReport)
         let result = try await client.table("TodoItem").pull(settings: settings)
         #expect(try store.versions().keys.sorted() == ["a", "b", "c"])

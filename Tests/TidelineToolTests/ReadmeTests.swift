@@ -8,7 +8,7 @@ import TidelineSQLite
 private func example() async throws {
     let store = try SQLiteStore(path: "todo.db")  // the store is picked here, and only here
     let client = try SyncClient(url: "http://127.0.0.1:8080", store: store)
-    try await client.define(TableSchema("TodoItem", columns: [.string("text"), .bool("complete")]))
+    try await client.define([TableSchema("TodoItem", columns: [.string("text"), .bool("complete")])])
     let items = client.table("TodoItem")
 
     let milk = try await items.insert(["text": "Buy milk", "complete": false])

@@ -34,7 +34,7 @@ struct HostileServerTests {
         let client = try SyncClient(
             url: "http://127.0.0.1:\(port)", store: MemoryStore(),
             transport: kind.makeTransport(maximumBodySize: Self.maximumBodySize), options: options)
-        try await client.define(Self.table, TableSchema("Other", columns: []))
+        try await client.define([Self.table, TableSchema("Other", columns: [])])
         try await client.table("TodoItem").insert(["id": "a", "text": "mine"])
         return client
     }
@@ -292,7 +292,7 @@ struct HostileServerTests {
             let client = try SyncClient(
                 url: "http://127.0.0.1:\(port)", store: MemoryStore(), transport: kind.makeTransport(),
                 options: options)
-            try await client.define(Self.table, TableSchema("Other", columns: []))
+            try await client.define([Self.table, TableSchema("Other", columns: [])])
             try await client.table("TodoItem").insert(["id": "a", "text": "mine"])
             return try await outcome(client)
         }

@@ -55,7 +55,7 @@ final class DemoStage {
     func serverRows() async throws -> [TodoItem] {
         let store = try SQLiteStore.inMemory()
         let client = try SyncClient(url: url, store: store)
-        try await client.define(TodoItem.schema)
+        try await client.define([TodoItem.schema])
         let table = client.remoteTable(TodoItem.schema.name)
         let rows = try await table.read(Query(TodoItem.schema.name).order(by: "id").limit(1000)).rows
         try store.close()

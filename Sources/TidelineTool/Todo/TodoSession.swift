@@ -28,7 +28,7 @@ struct TodoSession<Store: LocalStore>: Sendable {
         } catch let error as SyncError where error.code == .invalidArgument {
             throw ValidationError("\(error.message).")
         }
-        try await client.define(TodoItem.schema)
+        try await client.define([TodoItem.schema])
         try SyncRecord(store: store).define()
     }
 

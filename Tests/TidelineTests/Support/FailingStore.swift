@@ -89,7 +89,7 @@ extension World {
     func makeFailingClient() async throws -> (FailingStore, SyncClient<FailingStore>) {
         let store = try FailingStore(stores)
         let client = try makeClient(over: store)
-        try await client.define(World.schema)
+        try await client.define([World.schema])
         try await client.table("TodoItem").insert(["id": "a", "text": "one", "priority": 1])
         try await client.context.push()
         return (store, client)

@@ -82,7 +82,7 @@ final class RandomSync: Sendable {
         let transport = RandomTransport(device: index, sync: self)
         let client = try SyncClient(
             url: "http://server.test", store: stores[index], transport: transport, options: options)
-        try await client.define(World.schema)
+        try await client.define([World.schema])
         clients.withLock { clients in
             if index < clients.count { clients[index] = client } else { clients.append(client) }
         }

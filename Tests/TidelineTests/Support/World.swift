@@ -41,7 +41,7 @@ struct World: Sendable {
         configure(&options)
         let store = try store ?? stores.makeStore()
         let client = try SyncClient(url: "http://server.test", store: store, transport: transport, options: options)
-        try await client.define(World.schema)
+        try await client.define([World.schema])
         let made = Client(client: client, transport: transport, store: store)
         ReleasingClients.register(made)
         return made
