@@ -114,7 +114,9 @@ import TidelineStore
                     return .next
                 }
                 _ = try reader.withRow(in: "t", id: .string("1")) { first in
-                    try reader.withRow(in: "t", id: .string("2")) { pairs.append(first.idText + $0.idText + outer.idText) }
+                    try reader.withRow(in: "t", id: .string("2")) {
+                        pairs.append(first.idText + $0.idText + outer.idText)
+                    }
                 }
                 return .next
             }

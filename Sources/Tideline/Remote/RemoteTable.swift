@@ -47,7 +47,9 @@ public struct RemoteTable: Sendable {
         try await mapped {
             let reader = try await makeReader()
             var row = row
-            if row["id"] == nil, reader.schema?.idType == .string { row.id = .string(context.options.environment.makeID()) }
+            if row["id"] == nil, reader.schema?.idType == .string {
+                row.id = .string(context.options.environment.makeID())
+            }
             row = try reader.checked(row)
             let request = try context.dialect.insert(row, into: name, parameters: pairs(parameters))
             let id = row.id?.text

@@ -111,11 +111,13 @@ package struct ZUMODialect: Dialect {
         for (name, value) in row.values where Self.travels(name) {
             guard !name.hasPrefix("__") else {
                 throw WireError(
-                    .invalidRequest, "names that begin with __ are reserved", table: table, column: name, id: row.idText)
+                    .invalidRequest, "names that begin with __ are reserved", table: table, column: name, id: row.idText
+                )
             }
             if case .double(let double) = value, !double.isFinite {
                 throw WireError(
-                    .invalidValue, "\(double) cannot be represented in JSON", table: table, column: name, id: row.idText)
+                    .invalidValue, "\(double) cannot be represented in JSON", table: table, column: name, id: row.idText
+                )
             }
         }
         var writer = JSONWriter()

@@ -31,7 +31,9 @@ import TidelineTestSupport
         _ = key.append(id: row.id ?? "", of: table.ids)
         var value = packed.withRow(at: 0) { $0.withPackedBytes { Array($0) } }
         value[4] = UInt8(layout)
-        if table.ids == .folded, key.bytes.dropFirst(4).elementsEqual(row.idText.utf8) == false { value += row.idText.utf8 }
+        if table.ids == .folded, key.bytes.dropFirst(4).elementsEqual(row.idText.utf8) == false {
+            value += row.idText.utf8
+        }
         return (key.bytes, value)
     }
 

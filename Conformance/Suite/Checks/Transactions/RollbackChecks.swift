@@ -143,7 +143,8 @@ extension Check {
             try store.read { reader in
                 for row in expected {
                     let found = try reader.row(in: "Note", id: row.idText)
-                    try context.expect(found, is: row.completed(for: .notes), "the row \(row.idText) after the rollback")
+                    try context.expect(
+                        found, is: row.completed(for: .notes), "the row \(row.idText) after the rollback")
                 }
                 try context.expect(try reader.row(in: "Note", id: "zz"), is: nil as Row?, "a row that was rolled back")
                 try context.expect(try reader.count(Query("Note")), is: expected.count, "the count after the rollback")
