@@ -88,7 +88,7 @@ struct LocalOperationTests {
         #expect(stored.idText.count == 36 && stored.idText == stored.idText.lowercased())
         #expect(stored["text"] == "one")
         #expect(try client.row(stored.idText)?["text"] == "one")
-        #expect(try await client.queue() == ["insert \(stored.id)"])
+        #expect(try await client.queue() == ["insert \(stored.idText)"])
     }
 
     @Test(

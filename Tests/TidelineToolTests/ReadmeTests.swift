@@ -15,7 +15,7 @@ private func example() async throws {
     try await items.update(id: milk.idText) { $0["text"] = "Buy oat milk" }  // local; the queue has it
 
     let open = Query("TodoItem").filter(.column("complete") == false && .column("text").hasPrefix("B"))
-    for row in try await items.rows(matching: open.order(by: "text")).rows { print(row.id, row["text"]?.string ?? "") }
+    for row in try await items.rows(matching: open.order(by: "text")).rows { print(row["text"]?.string ?? "") }
 
     try await client.push()
     try await client.pull(Query("TodoItem"), queryID: "all")  // only what changed since the last time

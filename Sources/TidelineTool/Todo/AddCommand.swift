@@ -37,6 +37,6 @@ struct AddCommand: TodoSubcommand {
 
     private func add(_ text: String, _ session: TodoSession<some LocalStore>) async throws {
         let item = try await session.items.insert(["text": .string(text), "complete": false])
-        StandardOutput.line("added \(item.id) \(printable(shortened(text)))")
+        StandardOutput.line("added \(item.idText) \(printable(shortened(text)))")
     }
 }

@@ -18,7 +18,7 @@ struct DoneCommand: TodoSubcommand {
         var item = try await session.item(id)
         item[TodoItem.complete] = !undo
         try await session.items.update(["id": .string(item.idText), "complete": .bool(!undo)])
-        StandardOutput.line("changed \(item.id) \(TodoItem.line(item))")
+        StandardOutput.line("changed \(item.idText) \(TodoItem.line(item))")
     }
 }
 
@@ -40,7 +40,7 @@ struct EditCommand: TodoSubcommand {
         var item = try await session.item(id)
         item[TodoItem.text] = text.joined(separator: " ")
         try await session.items.update(["id": .string(item.idText), "text": item["text"] ?? .null])
-        StandardOutput.line("changed \(item.id) \(TodoItem.line(item))")
+        StandardOutput.line("changed \(item.idText) \(TodoItem.line(item))")
     }
 }
 
@@ -56,6 +56,6 @@ struct RemoveCommand: TodoSubcommand {
     func perform(_ session: TodoSession<some LocalStore>) async throws {
         let item = try await session.item(id)
         try await session.items.delete(item)
-        StandardOutput.line("removed \(item.id) \(TodoItem.line(item))")
+        StandardOutput.line("removed \(item.idText) \(TodoItem.line(item))")
     }
 }

@@ -142,7 +142,7 @@ private struct DefinitionScript {
         try #require(row.idText == known.id, "seed \(seed)")
         try #require(row.columnNames == schema.allColumns.map(\.name), "seed \(seed)")
         for name in row.columnNames {
-            try #require(row[name] == known.values[name] ?? .null, "seed \(seed), \(name) of \(row.id)")
+            try #require(row[name] == known.values[name] ?? .null, "seed \(seed), \(name) of \(row.idText)")
         }
     }
 }

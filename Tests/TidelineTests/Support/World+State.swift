@@ -25,7 +25,7 @@ extension World {
     }
 
     private static func brief(_ row: Row) -> String {
-        row["deleted"]?.bool == true ? "\(row.id) deleted" : "\(row.id)=\(row["text"]?.string ?? "null")"
+        row["deleted"]?.bool == true ? "\(row.idText) deleted" : "\(row.idText)=\(row["text"]?.string ?? "null")"
     }
 
     /// Makes a client whose store and server contain the row `a` with the text `one` and the priority 1, without an
