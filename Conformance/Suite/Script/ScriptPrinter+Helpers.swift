@@ -23,7 +23,7 @@ extension ScriptPrinter {
         /// Describes every value exactly, independently of the order of the columns.
         func spelled(_ row: Row) -> String {
             let columns = row.columnNames.sorted().map { "\\($0): \\(row[$0].map { exact($0) } ?? "nil")" }
-            return "\\(row.key.map { exact($0.value) } ?? "no id") \\(columns)"
+            return "\\(row.id.map { exact($0.value) } ?? "no id") \\(columns)"
         }
 
         /// Describes text by its scalars, because equivalent texts would otherwise be equal.
