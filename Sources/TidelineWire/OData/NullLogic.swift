@@ -195,16 +195,3 @@ extension RowPredicate {
         if case .literal(.string(let text)) = self { .literal(.string(text.asciiLowercased)) } else { lowercased }
     }
 }
-
-extension RowPredicate.Comparison {
-    /// The comparison with its operands swapped.
-    fileprivate var flipped: Self {
-        switch self {
-        case .equal, .notEqual: self
-        case .less: .greater
-        case .lessOrEqual: .greaterOrEqual
-        case .greater: .less
-        case .greaterOrEqual: .lessOrEqual
-        }
-    }
-}

@@ -66,7 +66,7 @@ package struct ColumnComparison {
 
 extension RowPredicate.Comparison {
     /// The equivalent comparison with the operands exchanged.
-    var flipped: Self {
+    package var flipped: Self {
         switch self {
         case .equal, .notEqual: self
         case .less: .greater
