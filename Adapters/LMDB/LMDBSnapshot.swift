@@ -8,25 +8,12 @@ public struct LMDBSnapshot: KeyValueSnapshot {
 
     public var commitNumber: UInt64? { UInt64(truncatingIfNeeded: mdb_txn_id(reader.handle)) }
 
-    public func get<T>(
-        _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T
-    ) throws -> T? {
-        guard let value = try value(of: key) else { return nil }
-        return try body(value)
-    }
-
-    public func read(
-        _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void
-    ) throws -> Bool {
-        guard let value = try value(of: key) else { return false }
+    public func get(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
+        guard let space = reader.spaces[try Records.space(of: key)],
+            let value = try Records.find(key, in: space, of: reader.handle, path: reader.path)
+        else { return false }
         try body(value)
         return true
-    }
-
-    @inline(__always)
-    private func value(of key: UnsafeRawBufferPointer) throws(StoreError) -> UnsafeRawBufferPointer? {
-        guard let space = reader.spaces[try Records.space(of: key)] else { return nil }
-        return try Records.find(key, in: space, of: reader.handle, path: reader.path)
     }
 
     public func scan(

@@ -63,14 +63,12 @@ public final class LMDBTransaction: KeyValueTransaction {
     public var commitNumber: UInt64? { UInt64(truncatingIfNeeded: identifier - 1) }
     public var ownCommitNumber: UInt64? { UInt64(truncatingIfNeeded: identifier) }
 
-    public func get<T>(
-        _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T
-    ) throws -> T? {
-        guard let space = spaces[try Records.space(of: key)] else { return nil }
-        guard let value = try Records.find(key, in: space, of: try transaction(), path: environment.path) else {
-            return nil
-        }
-        return try body(value)
+    public func get(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
+        guard let space = spaces[try Records.space(of: key)],
+            let value = try Records.find(key, in: space, of: try transaction(), path: environment.path)
+        else { return false }
+        try body(value)
+        return true
     }
 
     public func scan(

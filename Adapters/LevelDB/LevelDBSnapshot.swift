@@ -50,33 +50,17 @@ public struct LevelDBSnapshot: KeyValueSnapshot {
         return options
     }
 
-    public func get<T>(
-        _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T
-    ) throws -> T? {
-        guard let value = try copy(of: key) else { return nil }
-        defer { leveldb_free(value.baseAddress) }
-        return try body(UnsafeRawBufferPointer(value))
-    }
-
-    public func read(
-        _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void
-    ) throws -> Bool {
-        guard let value = try copy(of: key) else { return false }
-        defer { leveldb_free(value.baseAddress) }
-        try body(UnsafeRawBufferPointer(value))
-        return true
-    }
-
-    /// Returns a copy of the value of a key, which the caller must free.
-    @inline(__always)
-    private func copy(of key: UnsafeRawBufferPointer) throws(StoreError) -> UnsafeMutableRawBufferPointer? {
+    public func get(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
         // The cache describes the committed state, which only a write reads.
-        if snapshot == nil, cache.lacks(key, isEmpty: { isEmpty($0) }) { return nil }
+        if snapshot == nil, cache.lacks(key, isEmpty: { isEmpty($0) }) { return false }
         var length = 0
         var message: UnsafeMutablePointer<CChar>?
         let value = leveldb_get(database.handle, lookingUp, key.chars, key.count, &length, &message)
         if let message { throw StoreError.levelDB(message, path: database.path, doing: "reading failed") }
-        return value.map { UnsafeMutableRawBufferPointer(start: $0, count: length) }
+        guard let value else { return false }
+        defer { leveldb_free(value) }
+        try body(UnsafeRawBufferPointer(start: value, count: length))
+        return true
     }
 
     /// Returns whether no key begins with these bytes; `false` if reading failed.

@@ -11,16 +11,8 @@ public struct LevelDBTransaction: KeyValueTransaction {
         self.cache = cache
     }
 
-    public func get<T>(
-        _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T
-    ) throws -> T? {
+    public func get(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
         try changes.get(key, body)
-    }
-
-    public func read(
-        _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void
-    ) throws -> Bool {
-        try changes.read(key, body)
     }
 
     public func scan(

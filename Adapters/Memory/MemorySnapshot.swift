@@ -5,15 +5,7 @@ public import TidelineStore
 public struct MemorySnapshot: KeyValueSnapshot {
     let map: OrderedMap
 
-    public func get<T>(
-        _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T
-    ) throws -> T? {
-        try map.get(key, body)
-    }
-
-    public func read(
-        _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void
-    ) throws -> Bool {
+    public func get(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
         try map.get(key, body) != nil
     }
 

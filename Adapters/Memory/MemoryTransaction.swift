@@ -9,10 +9,8 @@ public final class MemoryTransaction: KeyValueTransaction {
 
     init(map: OrderedMap) { self.map = map }
 
-    public func get<T>(
-        _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T
-    ) throws -> T? {
-        try map.get(key, body)
+    public func get(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
+        try map.get(key, body) != nil
     }
 
     public func scan(

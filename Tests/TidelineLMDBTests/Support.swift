@@ -14,7 +14,11 @@ func key(_ space: UInt32, _ rest: String = "") -> [UInt8] {
 func keys(of space: UInt32) -> KeyRange { KeyRange(prefix: key(space)) }
 
 extension KeyValueSnapshot {
-    func value(_ key: [UInt8]) throws -> [UInt8]? { try key.withUnsafeBytes { try get($0) { Array($0) } } }
+    func value(_ key: [UInt8]) throws -> [UInt8]? {
+        var value: [UInt8]?
+        _ = try key.withUnsafeBytes { try get($0) { value = Array($0) } }
+        return value
+    }
 
     func count(_ range: KeyRange) throws -> Int {
         var count = 0

@@ -16,7 +16,11 @@ private func withKey<T>(_ key: String, _ body: (UnsafeRawBufferPointer) throws -
 private func text(_ bytes: UnsafeRawBufferPointer) -> String { String(decoding: bytes, as: UTF8.self) }
 
 extension KeyValueSnapshot {
-    func value(_ key: String) throws -> String? { try withKey(key) { try get($0, text) } }
+    func value(_ key: String) throws -> String? {
+        var value: String?
+        _ = try withKey(key) { try get($0) { value = text($0) } }
+        return value
+    }
 
     /// Returns at most `limit` entries in order, starting at a key.
     func entries(from first: String = "", descending: Bool = false, limit: Int = .max) throws -> [(String, String)] {

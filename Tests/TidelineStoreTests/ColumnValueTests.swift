@@ -63,7 +63,7 @@ struct ColumnValueTests {
     @Test("A predicate compares with any column value, and with lists of them")
     func predicates() {
         func expect(_ predicate: RowPredicate, _ expected: RowPredicate) {
-            #expect(Query("TodoItem").filter(predicate) == Query("TodoItem").filter(expected))
+            #expect(predicate.isIdentical(to: expected))
         }
         expect(.column("due") < date, .comparison(.less, .column("due"), .literal(.timestamp(Timestamp(date)))))
         expect(.column("due") != missing, .comparison(.notEqual, .column("due"), .literal(.null)))
@@ -86,7 +86,8 @@ struct ColumnValueTests {
                     || .column("due") == .null && !.column("text").isNull
             )
             .filter(.column("text").hasPrefix("B")).order(by: "due", descending: true).order(by: "text")
-        #expect(query == untyped)
+        #expect(query.predicate!.isIdentical(to: untyped.predicate!))
+        #expect(query.order == untyped.order)
     }
 
     @Test("A chain of conditions of literals and variables compiles in reasonable time")

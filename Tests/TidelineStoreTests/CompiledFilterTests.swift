@@ -64,6 +64,18 @@ import TidelineTestSupport
         0.5, 1, 11.1, 0x1p53, 0x1p53 + 2, 0x1p63, 0x1p63.nextDown, 0x1p64, .infinity, .nan,
     ]
 
+    @Test(arguments: [IDMatching.exact, .asciiCaseInsensitive])
+    func listsOfIdentifiersAnswerAsTheEvaluator(_ matching: IDMatching) throws {
+        var schema = TableSchema("t", columns: [.int("n")])
+        schema.idMatching = matching
+        let table = Evaluator(schema: schema)
+        let packed = try PackedRows(["Row-A", "row-b", "ROW-C", "x"].map { ["id": .string($0)] }, of: schema)
+        for list in [["ROW-A"], ["row-c", "Row-B"], ["a", "X", "ROW-C", "row-a"], ["Row-A", "row-A", "y"]] {
+            try expectEqualAnswers(.column("id").isIn(list), table, packed)
+            try expectEqualAnswers(!.column("id").isIn(list), table, packed)
+        }
+    }
+
     @Test func textsAreSearchedByteByByte() throws {
         let schema = TableSchema("t", columns: [.string("s"), .string("u")])
         let texts = RandomValues.texts

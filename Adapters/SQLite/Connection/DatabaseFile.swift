@@ -22,10 +22,7 @@ enum DatabaseFile {
         for file in [path, "\(path)-wal", "\(path)-shm", "\(path)-journal"] where unlink(file) != 0 {
             let number = errno
             if number == ENOENT || number == ENOTDIR { continue }
-            let code: StoreError.Code = [EACCES, EPERM, EROFS].contains(number) ? .readOnly : .io
-            throw StoreError(
-                code, "the file cannot be removed: \(String(cString: strerror(number)))", path: file,
-                engineCode: Int(number))
+            throw .system(number, path: file, doing: "the file cannot be removed")
         }
     }
 

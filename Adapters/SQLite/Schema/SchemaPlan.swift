@@ -48,9 +48,10 @@ struct SchemaPlan {
 
     private func requireRoom(for columns: Int, in schema: TableSchema) throws(StoreError) {
         guard columns < columnLimit else {
-            throw Self.mismatch(
+            throw StoreError(
+                .schemaMismatch,
                 "the table has \(columns) columns, including retired ones; SQLite allows \(columnLimit - 1)",
-                schema.name)
+                table: schema.name)
         }
     }
 
@@ -97,12 +98,6 @@ struct SchemaPlan {
             indexes.append(index)
         }
         return indexes
-    }
-
-    // MARK: Errors
-
-    private static func mismatch(_ message: String, _ table: String) -> StoreError {
-        StoreError(.schemaMismatch, message, table: table)
     }
 }
 

@@ -65,17 +65,18 @@ extension Query {
     /// Variants of this query with one part removed.
     var simpler: [Query] {
         var made: [Query] = []
-        func add(_ change: (inout Query) -> Void) {
+        func add(_ isChange: Bool = true, _ change: (inout Query) -> Void) {
+            guard isChange else { return }
             var copy = self
             change(&copy)
-            if copy != self { made.append(copy) }
+            made.append(copy)
         }
-        add { $0.predicate = nil }
-        add { $0.order = [] }
-        add { $0.skip = 0 }
-        add { $0.limit = nil }
-        add { $0.selection = nil }
-        add { $0.includesTotalCount = false }
+        add(predicate != nil) { $0.predicate = nil }
+        add(!order.isEmpty) { $0.order = [] }
+        add(skip != 0) { $0.skip = 0 }
+        add(limit != nil) { $0.limit = nil }
+        add(selection != nil) { $0.selection = nil }
+        add(includesTotalCount) { $0.includesTotalCount = false }
         for index in order.indices { add { $0.order.remove(at: index) } }
         for simpler in predicate?.simpler ?? [] { add { $0.predicate = simpler } }
         return made

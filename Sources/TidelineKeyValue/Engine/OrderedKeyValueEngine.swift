@@ -77,14 +77,8 @@ public protocol KeyValueSnapshot {
     /// the cached definitions are current. For a transaction, it is the number of the preceding commit.
     var commitNumber: UInt64? { get }
 
-    /// Calls `body` with the value for a key, or returns `nil` if there is none.
-    func get<T>(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T) throws -> T?
-
     /// Calls `body` with the value for a key, or returns `false` if there is none.
-    ///
-    /// The default implementation uses ``get(_:_:)``. An engine that implements this method avoids generic
-    /// specialization of lookups by result type.
-    func read(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool
+    func get(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool
 
     /// Calls `body` with each key of the range and its value, in ascending or descending key order, until it returns
     /// ``ScanStep/stop`` or throws.
@@ -96,12 +90,6 @@ public protocol KeyValueSnapshot {
 
 extension KeyValueSnapshot {
     public var commitNumber: UInt64? { nil }
-
-    public func read(
-        _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void
-    ) throws -> Bool {
-        try unsafe get(key, body) != nil
-    }
 }
 
 /// Read and write access within one transaction.
@@ -161,7 +149,7 @@ extension KeyValueTransaction {
         over replaces: (_ existing: UnsafeRawBufferPointer) throws -> Bool
     ) throws -> Bool {
         var isStored = true
-        let isFound = try unsafe read(key) { isStored = try unsafe replaces($0) }
+        let isFound = try unsafe get(key) { isStored = try unsafe replaces($0) }
         if isStored { try unsafe put(key, value) }
         return !isFound
     }

@@ -34,21 +34,9 @@ public final class OverlayTransaction<Base: KeyValueSnapshot>: KeyValueTransacti
 
     // MARK: Reading
 
-    public func get<T>(
-        _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T
-    ) throws -> T? {
+    public func get(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
         switch unsafe changes.change(of: key, hash: KeyHash.of(key)) {
-        case .unchanged: try unsafe base.get(key, body)
-        case .removed: nil
-        case .stored(let value): unsafe try body(value)
-        }
-    }
-
-    public func read(
-        _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void
-    ) throws -> Bool {
-        switch unsafe changes.change(of: key, hash: KeyHash.of(key)) {
-        case .unchanged: return try unsafe base.read(key, body)
+        case .unchanged: return try unsafe base.get(key, body)
         case .removed: return false
         case .stored(let value):
             try unsafe body(value)
@@ -81,7 +69,7 @@ public final class OverlayTransaction<Base: KeyValueSnapshot>: KeyValueTransacti
     public func delete(_ key: UnsafeRawBufferPointer) throws -> Bool {
         let hash = unsafe KeyHash.of(key)
         switch unsafe changes.change(of: key, hash: hash) {
-        case .unchanged: guard try unsafe base.read(key, { _ in }) else { return false }
+        case .unchanged: guard try unsafe base.get(key, { _ in }) else { return false }
         case .removed: return false
         case .stored: break
         }
@@ -97,7 +85,7 @@ public final class OverlayTransaction<Base: KeyValueSnapshot>: KeyValueTransacti
         var isStored = true
         let isFound: Bool
         switch unsafe changes.change(of: key, hash: hash) {
-        case .unchanged: isFound = try unsafe base.read(key) { isStored = try unsafe replaces($0) }
+        case .unchanged: isFound = try unsafe base.get(key) { isStored = try unsafe replaces($0) }
         case .removed: isFound = false
         case .stored(let changed):
             isFound = true

@@ -20,7 +20,7 @@ class KeyMap<Snapshot: KeyValueSnapshot>: KeySource {
     }
 
     final func find(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
-        guard unsafe overflowKeys.isLong(key) else { return try unsafe snapshot.read(key, body) }
+        guard unsafe overflowKeys.isLong(key) else { return try unsafe snapshot.get(key, body) }
         var isFound = false
         try unsafe scanEntries(ofLong: key) { _, whole, value in
             guard unsafe whole.compare(key) == 0 else { return .next }

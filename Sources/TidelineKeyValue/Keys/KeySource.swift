@@ -16,26 +16,13 @@ protocol KeySource: AnyObject {
     ) throws
 }
 
-/// The keys and values of one transaction.
+/// The keys and values of one transaction, with keys of any length; the methods are those of ``KeyValueTransaction``.
 protocol KeyStore: KeySource {
-    /// Stores a value for a key, replacing an existing one.
     func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws
-
-    /// Removes a key and its value.
-    /// - Returns: Whether the key existed.
     func delete(_ key: UnsafeRawBufferPointer) throws -> Bool
-
-    /// Whether the engine remembers keys.
     var remembersKeys: Bool { get }
-
-    /// Whether the engine remembers that a key exists; see ``KeyValueTransaction/remembers(_:)``.
     func remembers(_ key: UnsafeRawBufferPointer) -> Bool
-
-    /// Remembers a key that was found; see ``KeyValueTransaction/remember(_:)``.
     func remember(_ key: UnsafeRawBufferPointer)
-
-    /// Stores a value for a key, replacing an existing one only if `replaces` returns `true` for it.
-    /// - Returns: Whether the key is new.
     func put(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
         over replaces: (_ existing: UnsafeRawBufferPointer) throws -> Bool

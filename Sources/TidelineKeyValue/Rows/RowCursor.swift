@@ -137,7 +137,7 @@ struct RowCursor: ~Copyable {
         let projected = projected ?? ProjectedRow(of: table)
         self.projected = projected
         projected.rows.removeAll()
-        var slots: [PackedSlot] = []
+        var slots: [PackedValue] = []
         for position in layout.positions.prefix(table.shape.count) {
             slots.append(position.map { stored.slot(at: $0) } ?? .null)
         }

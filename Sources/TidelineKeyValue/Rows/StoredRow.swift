@@ -53,10 +53,10 @@ extension RowHeader {
     }
 }
 
-extension PackedSlot {
+extension PackedValue {
     /// A null value.
-    static var null: PackedSlot {
-        var slot = PackedSlot()
+    static var null: PackedValue {
+        var slot = PackedValue()
         slot.tag = .null
         return slot
     }
@@ -64,11 +64,11 @@ extension PackedSlot {
 
 extension RowView {
     /// Returns the value at a position as a slot that borrows its bytes, or null if the column is absent.
-    func slot(at index: Int) -> PackedSlot {
+    func slot(at index: Int) -> PackedValue {
         let tag = tag(at: index)
         guard tag != .absent else { return .null }
         let bytes = unsafe bytes(at: index)
-        var slot = PackedSlot()
+        var slot = PackedValue()
         slot.tag = tag
         unsafe slot.base = bytes.baseAddress
         slot.count = bytes.count

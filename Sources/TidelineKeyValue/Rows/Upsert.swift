@@ -9,7 +9,7 @@ struct Upsert: ~Copyable {
     private let table: StoredTable
     private let batch: BatchColumns
     private var key: RowKey
-    private var builder: RowBuilder
+    private var builder: StoredRowBuilder
     private let entries: IndexEntries?
     /// The number of inserted rows.
     private(set) var insertedCount = 0
@@ -20,7 +20,7 @@ struct Upsert: ~Copyable {
         self.table = table
         batch = try BatchColumns(of: shape, in: table)
         key = RowKey(of: table)
-        builder = RowBuilder(table)
+        builder = StoredRowBuilder(table)
         entries = table.makeEntries()
     }
 

@@ -28,4 +28,20 @@ extension RowPredicate {
         case .not(let term), .membership(let term, _): [term]
         }
     }
+
+    /// Returns whether another predicate is the same tree. The operator `==` builds a predicate instead.
+    package func isIdentical(to other: RowPredicate) -> Bool {
+        let isSameNode =
+            switch (self, other) {
+            case (.column(let a), .column(let b)): a == b
+            case (.literal(let a), .literal(let b)): a == b
+            case (.comparison(let a, _, _), .comparison(let b, _, _)): a == b
+            case (.arithmetic(let a, _, _), .arithmetic(let b, _, _)): a == b
+            case (.function(let a, _), .function(let b, _)): a == b
+            case (.membership(_, let a), .membership(_, let b)): a == b
+            case (.and, .and), (.or, .or), (.not, .not): true
+            default: false
+            }
+        return isSameNode && children.elementsEqual(other.children) { $0.isIdentical(to: $1) }
+    }
 }

@@ -8,7 +8,7 @@
 ///
 /// ``Evaluator`` defines the meaning of a query. Every store returns the same result or throws
 /// ``StoreError/Code/unsupportedQuery``.
-public struct Query: Sendable, Hashable {
+public struct Query: Sendable {
     /// The table.
     public var table: String
     /// The condition that rows must satisfy, or `nil` for all rows.

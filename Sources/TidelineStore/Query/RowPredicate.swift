@@ -7,7 +7,7 @@
 ///
 /// Operands and conditions have the same type, as in the protocol's filters, where `substringof('b',text) eq true` is
 /// also a condition. ``Evaluator`` alone defines the meaning of each node, including null, text, and overflow.
-public indirect enum RowPredicate: Sendable, Hashable {
+public indirect enum RowPredicate: Sendable {
     /// The value of a column, which may be `id`.
     case column(String)
     /// A constant value.

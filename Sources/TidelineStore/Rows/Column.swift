@@ -1,5 +1,5 @@
 /// The name of a column and the Swift type of its values: `let text = Column<String>("text")`, then `row[text]`.
-public struct Column<T: ColumnValue>: Sendable, Hashable {
+public struct Column<T: ColumnValue>: Sendable {
     /// The name.
     public let name: String
 

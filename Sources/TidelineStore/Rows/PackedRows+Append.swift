@@ -72,7 +72,7 @@ extension PackedRows {
                 .invalidValue, "the table does not define this column", table: shape.table, column: name, id: id.text)
         }
         set(value, at: index)
-        guard shape.tagRules[index].allows(open.slots[index].tag) else {
+        guard shape.tagRules[index].allows(builder.slots[index].tag) else {
             throw StoreError(
                 .invalidValue, "the value \(value) does not fit a column of type \(shape.types[index].rawValue)",
                 table: shape.table, column: name, id: id.text)

@@ -1,10 +1,10 @@
 extension PackedRows {
     /// Sets the column at a position to null.
-    public mutating func setNull(at index: Int) { note(.null, at: index, from: buffer.count) }
+    public mutating func setNull(at index: Int) { appendValue(.null, at: index, from: buffer.count) }
 
     /// Sets the column at a position to a Boolean value.
     public mutating func setBool(_ value: Bool, at index: Int) {
-        note(value ? .true : .false, at: index, from: buffer.count)
+        appendValue(value ? .true : .false, at: index, from: buffer.count)
     }
 
     /// Sets the column at a position to an integer.
@@ -22,7 +22,7 @@ extension PackedRows {
         let start = buffer.count
         buffer.grow(by: 8)
         buffer.store(word, at: start)
-        note(tag, at: index, from: start)
+        appendValue(tag, at: index, from: start)
     }
 
     /// Sets the column at a position to the string, bytes, or JSON with these bytes. A string or JSON must be valid
@@ -31,7 +31,7 @@ extension PackedRows {
         precondition(tag.hasBytes, "\(tag) has no bytes")
         let start = buffer.count
         unsafe buffer.append(bytes)
-        note(tag, at: index, from: start)
+        appendValue(tag, at: index, from: start)
     }
 
     /// Sets the column at a position to bytes that `body` writes, without an intermediate copy.
@@ -58,7 +58,7 @@ extension PackedRows {
         }
         precondition(written >= 0 && written <= maximumCount, "more bytes were written than the buffer holds")
         buffer.truncate(to: start + written)
-        note(tag, at: index, from: start)
+        appendValue(tag, at: index, from: start)
     }
 
     /// Sets the column at a position to a value of any type.

@@ -15,7 +15,7 @@ public struct PackedRows: ~Copyable, Sendable {
     public let shape: RowShape
     var buffer: PackedBuffer
     var entries: [Entry] = []
-    var open: OpenRow
+    var builder: RowBuilder
     /// The last shape that was compared with this one, so that copying many rows compares shapes once.
     var comparedShape: (shape: RowShape, isSame: Bool)?
 
@@ -32,7 +32,7 @@ public struct PackedRows: ~Copyable, Sendable {
     public init(shape: RowShape, byteCapacity: Int = 0) {
         self.shape = shape
         buffer = PackedBuffer(capacity: byteCapacity)
-        open = OpenRow(columnCount: shape.count)
+        builder = RowBuilder(columnCount: shape.count)
     }
 
     /// The number of complete rows.
@@ -98,16 +98,16 @@ public struct PackedRows: ~Copyable, Sendable {
 
     /// Begins a row. Every call must be followed by ``endRow()`` or ``cancelRow()``.
     public mutating func beginRow() {
-        precondition(!open.isOpen, "the previous row was not ended")
-        open.begin(at: buffer.count)
-        buffer.grow(by: open.payloadStart - open.start)
+        precondition(!builder.isOpen, "the previous row was not ended")
+        builder.begin(at: buffer.count)
+        buffer.grow(by: builder.payloadStart - builder.start)
     }
 
     /// Discards the row under construction, if there is one.
     public mutating func cancelRow() {
-        guard open.isOpen else { return }
-        open.isOpen = false
-        buffer.truncate(to: open.start)
+        guard builder.isOpen else { return }
+        builder.isOpen = false
+        buffer.truncate(to: builder.start)
     }
 
     /// Completes the row.
@@ -115,21 +115,21 @@ public struct PackedRows: ~Copyable, Sendable {
     /// - Throws: ``StoreError/Code/invalidValue`` if the row has no identifier, an identifier of another type than the
     ///   shape's, or more than 4 GiB. The row is then discarded and the batch is unchanged.
     public mutating func endRow() throws(StoreError) {
-        precondition(open.isOpen, "no row is under construction")
+        precondition(builder.isOpen, "no row is under construction")
         do {
-            try requireID(open.id)
+            try requireID(builder.id)
             try finishRow()
         } catch {
             cancelRow()
             throw error
         }
-        open.isOpen = false
-        unsafe appendEntry(from: open.start, id: open.idBytes[0, open.idBytes.count])
+        builder.isOpen = false
+        unsafe appendEntry(from: builder.start, id: builder.idBytes[0, builder.idBytes.count])
     }
 
     /// Appends a packed row whose columns are those of this shape.
     mutating func append(packed row: UnsafeRawBufferPointer, id: UnsafeRawBufferPointer) {
-        precondition(!open.isOpen, "the previous row was not ended")
+        precondition(!builder.isOpen, "the previous row was not ended")
         let start = buffer.count
         unsafe buffer.append(row)
         unsafe appendEntry(from: start, id: id)
@@ -141,7 +141,7 @@ public struct PackedRows: ~Copyable, Sendable {
         entries.append(Entry(rowOffset: start, rowLength: end - start, idOffset: end, idLength: id.count))
     }
 
-    private func requireID(_ state: OpenRow.ID) throws(StoreError) {
+    private func requireID(_ state: RowBuilder.ID) throws(StoreError) {
         switch state {
         case .missing: throw StoreError(.invalidValue, "a row has no id", table: shape.table, column: "id")
         case .wrongType:
@@ -154,15 +154,15 @@ public struct PackedRows: ~Copyable, Sendable {
     /// Sets the identifier of the row under construction.
     public mutating func setID(_ id: RowID) {
         unsafe id.withBytes { unsafe setID(bytes: $0) }
-        if id.type != shape.idType { open.id = .wrongType }
+        if id.type != shape.idType { builder.id = .wrongType }
     }
 
     /// Sets the identifier of the row under construction from its bytes: UTF-8, or eight little-endian bytes for an
     /// integer.
     public mutating func setID(bytes: UnsafeRawBufferPointer) {
-        assert(open.isOpen, "no row is under construction")
-        open.idBytes.truncate(to: 0)
-        unsafe open.idBytes.append(bytes)
-        open.id = shape.idType == .int && bytes.count != 8 ? .wrongType : .present
+        assert(builder.isOpen, "no row is under construction")
+        builder.idBytes.truncate(to: 0)
+        unsafe builder.idBytes.append(bytes)
+        builder.id = shape.idType == .int && bytes.count != 8 ? .wrongType : .present
     }
 }

@@ -39,14 +39,11 @@ public enum RowTag: UInt8, Sendable {
     case bytes = 8
     case json = 9
 
+    static let all = (RowTag.absent.rawValue...RowTag.json.rawValue).compactMap(RowTag.init)
+
     /// Returns whether a value with this tag can be stored in a column of `type`. Null and absent fit any type.
     package func fits(_ type: ColumnType) -> Bool {
-        switch (self, type) {
-        case (.absent, _), (.null, _), (.false, .bool), (.true, .bool), (.int, .int), (.double, .double),
-            (.string, .string), (.timestamp, .timestamp), (.bytes, .bytes), (.json, .json):
-            true
-        default: false
-        }
+        self.type == nil || self.type == type
     }
 
     /// The type of the value, or `nil` for null and absent.
@@ -75,9 +72,7 @@ struct TagRule: Sendable {
     private static let withoutBytes: UInt8 = RowTag.true.rawValue
 
     init(_ type: ColumnType) {
-        tags = (0...RowTag.json.rawValue).reduce(0) { tags, value in
-            RowTag(rawValue: value)?.fits(type) == true ? tags | 1 << UInt32(value) : tags
-        }
+        tags = RowTag.all.reduce(0) { $1.fits(type) ? $0 | 1 << UInt32($1.rawValue) : $0 }
         switch type {
         case .bool: length = 0
         case .int, .double, .timestamp: length = 8

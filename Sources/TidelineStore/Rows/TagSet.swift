@@ -12,10 +12,7 @@ package struct TagSet: OptionSet, Sendable {
 
     /// The valid tags of a column of the given type.
     package init(of type: ColumnType) {
-        self = (RowTag.absent.rawValue...RowTag.json.rawValue).reduce(into: []) { tags, number in
-            guard let tag = RowTag(rawValue: number), tag.fits(type) else { return }
-            tags.insert(Self(tag))
-        }
+        self = RowTag.all.reduce(into: []) { if $1.fits(type) { $0.insert(Self($1)) } }
     }
 
     /// Whether the set contains the tag with the given raw value.

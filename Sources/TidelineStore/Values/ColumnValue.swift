@@ -42,20 +42,14 @@ extension ColumnValue {
 extension Bool: ColumnValue {
     public static var columnType: ColumnType { .bool }
     public var columnValue: Value { .bool(self) }
-    public init?(columnValue value: Value) {
-        guard let bool = value.bool else { return nil }
-        self = bool
-    }
+    public init?(columnValue value: Value) { if let bool = value.bool { self = bool } else { return nil } }
     public static func readColumn(_ row: borrowing RowView, at index: Int) -> Self? { row.bool(at: index) }
 }
 
 extension Int64: ColumnValue {
     public static var columnType: ColumnType { .int }
     public var columnValue: Value { .int(self) }
-    public init?(columnValue value: Value) {
-        guard let int = value.int else { return nil }
-        self = int
-    }
+    public init?(columnValue value: Value) { if let int = value.int { self = int } else { return nil } }
     public static func readColumn(_ row: borrowing RowView, at index: Int) -> Self? { row.int(at: index) }
 }
 
@@ -74,19 +68,13 @@ extension Int: ColumnValue {
 extension Double: ColumnValue {
     public static var columnType: ColumnType { .double }
     public var columnValue: Value { .double(self) }
-    public init?(columnValue value: Value) {
-        guard let double = value.double else { return nil }
-        self = double
-    }
+    public init?(columnValue value: Value) { if let double = value.double { self = double } else { return nil } }
 }
 
 extension String: ColumnValue {
     public static var columnType: ColumnType { .string }
     public var columnValue: Value { .string(self) }
-    public init?(columnValue value: Value) {
-        guard let string = value.string else { return nil }
-        self = string
-    }
+    public init?(columnValue value: Value) { if let string = value.string { self = string } else { return nil } }
     public static func readColumn(_ row: borrowing RowView, at index: Int) -> Self? { row.string(at: index) }
 }
 
@@ -106,10 +94,7 @@ extension [UInt8]: ValueConvertible {
 
 extension [UInt8]: ColumnValue {
     public static var columnType: ColumnType { .bytes }
-    public init?(columnValue value: Value) {
-        guard let bytes = value.bytes else { return nil }
-        self = bytes
-    }
+    public init?(columnValue value: Value) { if let bytes = value.bytes { self = bytes } else { return nil } }
 }
 
 extension Float: ColumnValue {

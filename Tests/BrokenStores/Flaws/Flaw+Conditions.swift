@@ -68,8 +68,8 @@ extension Flaw {
         case .not(.membership(_, let values)) where self == .notInWithNullFindsNone && values.contains(.null):
             .bool(false)
         case .not: self == .notOfNullIsFalse && operands[0].isNull ? .null : nil
-        case .or([]): self == .emptyOrIsTrue ? .bool(true) : nil
-        case .and([]): self == .emptyAndIsFalse ? .bool(false) : nil
+        case .or(let terms) where terms.isEmpty: self == .emptyOrIsTrue ? .bool(true) : nil
+        case .and(let terms) where terms.isEmpty: self == .emptyAndIsFalse ? .bool(false) : nil
         default: nil
         }
     }

@@ -10,13 +10,15 @@ final class PlainMemory: Sendable {
     }
 
     private let flaw: Flaw
-    private let entries = Mutex<[Query: Entry]>([:])
+    /// By the text of the query.
+    private let entries = Mutex<[String: Entry]>([:])
 
     init(_ flaw: Flaw) { self.flaw = flaw }
 
     /// Returns the rows of a result that are in the cache.
     func recalled(_ query: Query, _ found: [PlainSession.Match]) -> [PlainSession.Match] {
         let ids = Set(found.map(\.row.id))
+        let query = String(reflecting: query)
         let kept = entries.withLock { entries in
             entries[query, default: Entry()].times += 1
             if flaw == .repeatedAnswersKept, entries[query]?.times == 16 { entries[query]?.ids = ids }

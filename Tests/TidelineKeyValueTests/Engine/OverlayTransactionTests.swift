@@ -12,9 +12,9 @@ import TidelineSupport
         private(set) var gets = 0
         private(set) var scans = 0
 
-        func get<T>(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T) throws -> T? {
+        func get(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
             gets += 1
-            return try entries[Array(key)].map { try $0.withUnsafeBytes(body) }
+            return try entries[Array(key)].map { try $0.withUnsafeBytes(body) } != nil
         }
 
         func scan(

@@ -186,7 +186,7 @@ private struct LimitedTransaction: KeyValueTransaction {
         return key
     }
 
-    func get<T>(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T) throws -> T? {
+    func get(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
         try base.get(check(key), body)
     }
 

@@ -10,11 +10,12 @@ final class SortedEntries: KeyValueTransaction {
     /// The number of looked-up values.
     private(set) var lookedUp = 0
 
-    func get<T>(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T) throws -> T? {
+    func get(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
         lookedUp += 1
         let position = position(of: key)
-        guard position < entries.count, isEntry(at: position, key) else { return nil }
-        return try entries[position].value.withUnsafeBytes(body)
+        guard position < entries.count, isEntry(at: position, key) else { return false }
+        try entries[position].value.withUnsafeBytes(body)
+        return true
     }
 
     func scan(

@@ -118,7 +118,7 @@ struct WrappedSnapshot: KeyValueSnapshot {
     let base: MemorySnapshot
     let faults: Faults
 
-    func get<T>(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T) throws -> T? {
+    func get(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
         try faults.step()
         return try base.get(key, body)
     }
@@ -140,7 +140,7 @@ struct WrappedTransaction: KeyValueTransaction {
     let faults: Faults
     let remembered: RememberedKeys?
 
-    func get<T>(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T) throws -> T? {
+    func get(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
         try faults.step()
         return try base.get(key, body)
     }

@@ -4,7 +4,11 @@ import TidelineStore
 
 /// Snapshots and transactions with arrays as keys and values, which are convenient for tests.
 extension KeyValueSnapshot {
-    func value(_ key: [UInt8]) throws -> [UInt8]? { try key.withUnsafeBytes { try get($0) { Array($0) } } }
+    func value(_ key: [UInt8]) throws -> [UInt8]? {
+        var value: [UInt8]?
+        _ = try key.withUnsafeBytes { try get($0) { value = Array($0) } }
+        return value
+    }
 
     func entries(in range: KeyRange, descending: Bool = false, limit: Int = .max) throws -> [MapModel.Entry] {
         var entries: [MapModel.Entry] = []

@@ -51,7 +51,9 @@ package final class PreFilter: @unchecked Sendable {
         isTextEquality = if case .equalText = condition { true } else { false }
         self.rows = rows
         tags = operand.tags
-        valueTag = condition.asksForTags ? .max : shape.columns[Int(operand.position)].type.tag.rawValue
+        let type = shape.columns[Int(operand.position)].type
+        let tag = condition.asksForTags ? nil : RowTag.all.first { $0.type == type }
+        valueTag = tag?.rawValue ?? .max
         place = rows.place(of: Int(operand.position))
         unsafe constant = constants.bytes.withUnsafeBytes { bytes in
             let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: text?.count ?? 0, alignment: 1)
@@ -130,20 +132,5 @@ extension PreFilter.Verdict {
     /// Creates the result of continuing at a label.
     fileprivate init(_ label: CompiledFilter.Label) {
         self = label == .accept ? .matches : label == .reject ? .doesNotMatch : .unknown
-    }
-}
-
-extension ColumnType {
-    /// The tag of the type's values; for bools, the tag of one of them.
-    fileprivate var tag: RowTag {
-        switch self {
-        case .bool: .false
-        case .int: .int
-        case .double: .double
-        case .string: .string
-        case .timestamp: .timestamp
-        case .bytes: .bytes
-        case .json: .json
-        }
     }
 }

@@ -3,7 +3,7 @@
 /// A parser, for example, may encounter values in another order than that of the columns. It stores them in slots, one
 /// per column, and packs the row at its end. Each value is copied once, and a repeated value costs nothing.
 @safe
-package struct PackedSlot {
+package struct PackedValue {
     /// The bytes of a string, bytes, or JSON; `nil` for all other types.
     package var base: UnsafeRawPointer?
     /// The number of bytes in the payload: 8 for int, double, and timestamp, 0 for values that the tag represents
@@ -32,7 +32,7 @@ extension PackedRows {
     /// computed from the same counts as are used to fill it.
     ///
     /// - Returns: `true` if the row was appended, or `false` if its values have more than 4 GiB.
-    package mutating func append(slots: UnsafeBufferPointer<PackedSlot>, id: UnsafeRawBufferPointer) -> Bool {
+    package mutating func append(slots: UnsafeBufferPointer<PackedValue>, id: UnsafeRawBufferPointer) -> Bool {
         precondition(slots.count == shape.count, "the number of slots differs from the number of columns")
         guard let plan = unsafe RowPacking(of: slots) else { return false }
         let start = buffer.count
@@ -53,7 +53,7 @@ package struct RowPacking {
     private let isWide: Bool
 
     /// Measures the row, or returns `nil` if its values have more than 4 GiB.
-    package init?(of slots: UnsafeBufferPointer<PackedSlot>) {
+    package init?(of slots: UnsafeBufferPointer<PackedValue>) {
         var payload = 0
         for index in slots.indices { payload += unsafe slots[index].count }
         guard payload <= RowFormat.maximumWidePayload else { return nil }
@@ -68,7 +68,7 @@ package struct RowPacking {
     ///   - layout: The shape identifier for the header.
     ///   - room: At least ``length`` bytes.
     package func pack(
-        _ slots: UnsafeBufferPointer<PackedSlot>, layout: UInt32, into room: UnsafeMutableRawBufferPointer
+        _ slots: UnsafeBufferPointer<PackedValue>, layout: UInt32, into room: UnsafeMutableRawBufferPointer
     ) {
         guard let row = room.baseAddress else { return }
         if isWide {
@@ -81,7 +81,7 @@ package struct RowPacking {
     /// Writes a row whose total payload length fits in `Offset`.
     @inline(__always)
     private static func pack<Offset>(
-        _ slots: UnsafeBufferPointer<PackedSlot>, _ tables: RowTables<Offset>, _ layout: UInt32,
+        _ slots: UnsafeBufferPointer<PackedValue>, _ tables: RowTables<Offset>, _ layout: UInt32,
         into row: UnsafeMutableRawPointer
     ) {
         unsafe tables.writeHeader(to: row, layout: layout)

@@ -3,7 +3,7 @@
 /// The bytes of its values are written to their final location, after space for a narrow header. Slots record the
 /// locations, and the header is written when the row ends. The bytes are gathered again only if a column was set out of
 /// order or the values exceed the narrow form.
-struct OpenRow: ~Copyable, Sendable {
+struct RowBuilder: ~Copyable, Sendable {
     enum ID: Sendable { case missing, wrongType, present }
 
     /// The location of a column's bytes, relative to the beginning of the payload.
@@ -38,7 +38,7 @@ struct OpenRow: ~Copyable, Sendable {
     }
 
     @inline(__always)
-    mutating func note(_ slot: Slot, at index: Int) {
+    mutating func append(_ slot: Slot, at index: Int) {
         if index == nextIndex {
             nextIndex += 1
         } else if index > nextIndex {
@@ -60,18 +60,19 @@ struct OpenRow: ~Copyable, Sendable {
 extension PackedRows {
     /// Records a column whose bytes extend from `start` to the end of the buffer.
     @inline(__always)
-    mutating func note(_ tag: RowTag, at index: Int, from start: Int) {
-        assert(open.isOpen, "no row is under construction")
-        let slot = OpenRow.Slot(tag: tag, start: start - open.payloadStart, end: buffer.count - open.payloadStart)
-        open.note(slot, at: index)
+    mutating func appendValue(_ tag: RowTag, at index: Int, from start: Int) {
+        assert(builder.isOpen, "no row is under construction")
+        let slot = RowBuilder.Slot(
+            tag: tag, start: start - builder.payloadStart, end: buffer.count - builder.payloadStart)
+        builder.append(slot, at: index)
     }
 
     /// Writes header and payload in their final form.
     mutating func finishRow() throws(StoreError) {
-        let length = buffer.count - open.payloadStart
-        open.skip(to: open.slots.count, end: length)
-        if open.isInOrder, length <= RowFormat.maximumNarrowPayload {
-            writeTables(RowTables<UInt16>(columns: open.slots.count))
+        let length = buffer.count - builder.payloadStart
+        builder.skip(to: builder.slots.count, end: length)
+        if builder.isInOrder, length <= RowFormat.maximumNarrowPayload {
+            writeTables(RowTables<UInt16>(columns: builder.slots.count))
         } else {
             try gather()
         }
@@ -79,36 +80,36 @@ extension PackedRows {
 
     /// Gathers the bytes in the order of the columns, without those of columns that were set again.
     private mutating func gather() throws(StoreError) {
-        let length = open.slots.reduce(0) { $0 + $1.end - $1.start }
+        let length = builder.slots.reduce(0) { $0 + $1.end - $1.start }
         guard length <= RowFormat.maximumWidePayload else {
             throw StoreError(.invalidValue, "a row is larger than 4 GiB", table: shape.table)
         }
         let isWide = length > RowFormat.maximumNarrowPayload
-        let old = unsafe Array(buffer[open.payloadStart, buffer.count - open.payloadStart])
-        buffer.truncate(to: open.start)
-        buffer.grow(by: RowFormat.payloadOffset(columns: open.slots.count, wide: isWide))
+        let old = unsafe Array(buffer[builder.payloadStart, buffer.count - builder.payloadStart])
+        buffer.truncate(to: builder.start)
+        buffer.grow(by: RowFormat.payloadOffset(columns: builder.slots.count, wide: isWide))
         var end = 0
-        for index in open.slots.indices {
-            let slot = open.slots[index]
+        for index in builder.slots.indices {
+            let slot = builder.slots[index]
             unsafe old.withUnsafeBytes {
                 unsafe buffer.append(UnsafeRawBufferPointer(rebasing: $0[slot.start..<slot.end]))
             }
             end += slot.end - slot.start
-            open.slots[index].end = end
+            builder.slots[index].end = end
         }
         if isWide {
-            writeTables(RowTables<UInt32>(columns: open.slots.count))
+            writeTables(RowTables<UInt32>(columns: builder.slots.count))
         } else {
-            writeTables(RowTables<UInt16>(columns: open.slots.count))
+            writeTables(RowTables<UInt16>(columns: builder.slots.count))
         }
     }
 
     /// Writes the header and the tables of the row, whose slots have their final ends.
     private mutating func writeTables<Offset>(_ tables: RowTables<Offset>) {
-        guard let row = unsafe buffer.mutable(open.start, tables.payload).baseAddress else { return }
+        guard let row = unsafe buffer.mutable(builder.start, tables.payload).baseAddress else { return }
         unsafe tables.writeHeader(to: row)
-        for index in open.slots.indices {
-            unsafe tables.write(open.slots[index].tag, end: open.slots[index].end, of: index, to: row)
+        for index in builder.slots.indices {
+            unsafe tables.write(builder.slots[index].tag, end: builder.slots[index].end, of: index, to: row)
         }
     }
 }

@@ -1,9 +1,9 @@
 internal import TidelineStore
 
 /// Builds the stored form of a row that cannot be copied unchanged from the batch.
-struct RowBuilder {
+struct StoredRowBuilder {
     private let table: StoredTable
-    private var slots: [PackedSlot] = []
+    private var slots: [PackedValue] = []
     /// The row that was built last.
     private(set) var bytes: [UInt8] = []
 
