@@ -5,29 +5,37 @@ SHELL := /bin/bash
 # All tracked and new Swift files, except the files that git ignores.
 SWIFT_FILES = git ls-files -z --cached --others --exclude-standard '*.swift'
 
-.PHONY: build demo test conformance-pages lint format dependencies
+.PHONY: build demo test conformance-pages mutants lint format dependencies all-dependencies
 
 dependencies:
 	@scripts/install-dependencies
 
-build: dependencies
-	swift build --traits Tool
+# With simdjson, which the benchmark compares the JSON reader with.
+all-dependencies:
+	@scripts/install-dependencies simdjson
 
-# Debug build: it shares its build products with `make test`. The demo spends its time waiting for processes.
+build: all-dependencies
+	swift build --traits Benchmark
+
+# Debug build, without the benchmark. The demo spends its time waiting for processes.
 demo: dependencies
 	@swift build --traits Tool --product tideline
 	@"$$(swift build --traits Tool --show-bin-path)/tideline" demo
 
-test: dependencies
-	swift build --traits Tool --build-tests
+test: all-dependencies
+	swift build --traits Benchmark --build-tests
 	scripts/public-api --check
 	scripts/test-linking
 	scripts/test-example
 	scripts/run-tests
 
 # Updates the documentation pages that are generated from a run of the conformance suite.
-conformance-pages: dependencies
+conformance-pages: all-dependencies
 	scripts/make-conformance-pages
+
+# Plants mistakes in a copy of the sync core and lets the simulation find them.
+mutants: dependencies
+	scripts/mutants
 
 lint:
 	@$(SWIFT_FILES) | xargs -0 swift format lint --strict --parallel

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Warnings are errors in CI only, so that a new warning of a newer compiler does not break a user's build.
+// Warnings are errors in CI only, so that a warning of a newer compiler does not break a user's build.
 let settings: [SwiftSetting] =
     (Context.environment["CI"] == nil ? [] : [.treatAllWarnings(as: .error)])
     + ["ExistentialAny", "InternalImportsByDefault"].map { .enableUpcomingFeature($0) }
@@ -9,7 +9,7 @@ let settings: [SwiftSetting] =
 let pure = settings + [.enableUpcomingFeature("MemberImportVisibility")]
 let strict = pure + [.strictMemorySafety()]
 
-// Packages that only some users need belong to a trait. All of the package builds with `--traits Tool`.
+// Packages that only some users need belong to a trait. All of the package builds with `--traits Benchmark`.
 let commands = TargetDependencyCondition.when(traits: ["Commands"])
 let client = TargetDependencyCondition.when(traits: ["AsyncHTTPClient"])
 let tool = TargetDependencyCondition.when(traits: ["Tool"])
@@ -24,11 +24,12 @@ let nio = ["NIOCore", "NIOHTTP1", "NIOPosix"].map {
 
 let libraries = [
     "Tideline", "TidelineStore", "TidelineKeyValue", "TidelineSQLite", "TidelineLMDB", "TidelineLevelDB",
-    "TidelineMemory", "TidelineURLSession", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineConformance",
-    "TidelineConformanceCommand", "TidelineFaults", "TidelineBenchmark", "TidelineBenchmarkCommand",
-    "TidelineBaselines",
+    "TidelineMemory", "TidelineURLSession", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineSimulation",
+    "TidelineConformance", "TidelineConformanceCommand", "TidelineFaults", "TidelineBenchmark",
+    "TidelineBenchmarkCommand", "TidelineBaselines",
 ]
 let keyValue: [Target.Dependency] = ["TidelineStore", "TidelineKeyValue"]
+let keyValueTests: [Target.Dependency] = ["TidelineKeyValue", "TidelineTestStores", "StoreProbe"]
 let stores: [Target.Dependency] = ["TidelineLMDB", "TidelineLevelDB", "TidelineMemory", "TidelineSQLite"]
 
 /// Returns a library target, in `Sources` unless a path is given.
@@ -42,11 +43,16 @@ func executable(_ name: String, _ dependencies: [Target.Dependency], path: Strin
     .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: settings)
 }
 
+/// Returns a program that tests or scripts start.
+func probe(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    executable(name, dependencies, path: "Tests/\(name)")
+}
+
 func cLibrary(_ name: String, path: String, pkgConfig: String? = nil, apt: String, brew: String) -> Target {
     .systemLibrary(name: name, path: path, pkgConfig: pkgConfig, providers: [.apt([apt]), .brew([brew])])
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .testTarget(
         name: name,
         dependencies: ["TidelineStore", "TidelineConformance", "TidelineSupport", "TidelineTestSupport"] + dependencies,
@@ -61,13 +67,13 @@ let package = Package(
     ],
     traits: [
         .trait(name: "AsyncHTTPClient", description: "The transport over async-http-client: TidelineAsyncHTTPClient"),
+        .trait(name: "Commands", description: "The conformance suite and the benchmark as libraries for commands"),
         .trait(
-            name: "Commands",
-            description: "The conformance suite and the benchmark as commands: TidelineConformanceCommand, "
-                + "TidelineBenchmark, TidelineBenchmarkCommand, TidelineBaselines"),
-        .trait(
-            name: "Tool", description: "The command-line tool, and everything else in the package",
+            name: "Tool", description: "The command-line tool, the product tideline, without its benchmark",
             enabledTraits: ["AsyncHTTPClient", "Commands"]),
+        .trait(
+            name: "Benchmark", description: "`tideline bench`, which needs simdjson, and everything else",
+            enabledTraits: ["Tool"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -116,6 +122,13 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: client),
             ]),
         library("TidelineServer", ["TidelineStore", "TidelineWire", httpTypes], settings: pure),
+        // The deterministic simulation of devices, network, and server.
+        library(
+            "TidelineSimulation",
+            [
+                "Tideline", "TidelineMemory", "TidelineServer", "TidelineStore", "TidelineSupport", "TidelineWire",
+                httpTypes, logging,
+            ], settings: pure),
 
         // The conformance suite, as a library and as a command; and a layer around the file calls of the program that
         // links it, for fault injection and crash recording.
@@ -133,8 +146,7 @@ let package = Package(
             [
                 "Tideline", "TidelineMemory", "TidelineServer", "TidelineStore", "TidelineSupport", "TidelineWire",
                 httpTypes, .product(name: "Histogram", package: "hdrhistogram-swift", condition: commands),
-            ],
-            path: "Benchmarks/Suite"),
+            ], path: "Benchmarks/Suite"),
         library(
             "TidelineBenchmarkCommand",
             ["TidelineBenchmark", "TidelineCommandSupport", "TidelineStore", "TidelineSupport", argumentParser],
@@ -144,8 +156,7 @@ let package = Package(
         cLibrary("CSimdJSON", path: "Benchmarks/CSimdJSON", apt: "libsimdjson-dev", brew: "simdjson"),
         .target(
             name: "CBaselines", dependencies: ["CSQLite", "CLMDB", "CLevelDB", "CSimdJSON"],
-            path: "Benchmarks/CBaselines",
-            linkerSettings: [.linkedLibrary("leveldb"), .linkedLibrary("simdjson")]),
+            path: "Benchmarks/CBaselines", linkerSettings: [.linkedLibrary("leveldb"), .linkedLibrary("simdjson")]),
         library(
             "TidelineBaselines", ["CBaselines", "TidelineBenchmark", "TidelineStore"], path: "Benchmarks/Baselines"),
         // The work that the benchmark scripts count; see the scripts in its folder.
@@ -162,17 +173,19 @@ let package = Package(
             "TidelineTool",
             stores + nio + [
                 "Tideline", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineStore", "TidelineSupport",
-                "TidelineCommandSupport", "TidelineBaselines", "TidelineBenchmark", "TidelineBenchmarkCommand",
-                "TidelineConformance", "TidelineConformanceCommand", "TidelineFaults", argumentParser, httpTypes,
-                logging,
+                "TidelineCommandSupport", "TidelineConformance", "TidelineConformanceCommand", "TidelineFaults",
+                "TidelineSimulation", argumentParser, httpTypes, logging,
                 .product(name: "Hummingbird", package: "hummingbird", condition: tool),
                 .product(name: "HummingbirdCore", package: "hummingbird", condition: tool),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras", condition: tool),
                 .product(name: "Yams", package: "Yams", condition: tool),
-            ]),
+            ]
+                + ["TidelineBaselines", "TidelineBenchmark", "TidelineBenchmarkCommand"].map {
+                    .target(name: $0, condition: .when(traits: ["Benchmark"]))
+                }),
 
-        // Processes that tests start and kill, and what the tests share. SortedFileStore is the custom store example,
-        // BrokenStores a simple store that keeps every promise, and variants that break one.
+        // Programs that tests start, and their helpers. SortedFileStore is the custom store example, BrokenStores a
+        // simple store that keeps every promise, and variants that break one.
         library("TidelineTestSupport", ["TidelineStore"], path: "Tests/TidelineTestSupport"),
         library("SortedFileStore", keyValue, path: "Examples/CustomStore/Sources/SortedFileStore"),
         library(
@@ -183,19 +196,14 @@ let package = Package(
             ],
             path: "Tests/TidelineTestStores"),
         library("BrokenStores", ["TidelineStore", "TidelineConformance"], path: "Tests/BrokenStores"),
-        executable(
-            "StoreProbe", stores + ["BrokenStores", "SortedFileStore", "TidelineStore", "TidelineConformance"],
-            path: "Tests/StoreProbe"),
-        executable(
-            "PullProbe", stores + ["Tideline", "TidelineStore", "TidelineTestSupport", httpTypes],
-            path: "Tests/PullProbe"),
-        executable(
-            "CommandProbe", ["TidelineConformance", "TidelineConformanceCommand", "TidelineMemory", "TidelineStore"],
-            path: "Tests/CommandProbe"),
-        executable(
+        probe("StoreProbe", stores + ["BrokenStores", "SortedFileStore", "TidelineStore", "TidelineConformance"]),
+        probe("PullProbe", stores + ["Tideline", "TidelineStore", "TidelineTestSupport", httpTypes]),
+        probe(
+            "CommandProbe", ["TidelineConformance", "TidelineConformanceCommand", "TidelineMemory", "TidelineStore"]),
+        probe(
             "BenchProbe",
-            ["TidelineBenchmark", "TidelineBenchmarkCommand", "TidelineMemory", "TidelineStore", argumentParser],
-            path: "Tests/BenchProbe"),
+            ["TidelineBenchmark", "TidelineBenchmarkCommand", "TidelineMemory", "TidelineStore", argumentParser]),
+        probe("SimulationProbe", ["TidelineSimulation"]),
 
         // The public API as users write it: every name beside Foundation, and one app over every store.
         .testTarget(
@@ -215,23 +223,14 @@ let package = Package(
                 "TidelineBenchmarkCommand", "TidelineCommandSupport", "TidelineMemory", "TidelineServer",
                 "TidelineTestStores", "TidelineWire", argumentParser, httpTypes,
             ]),
-        tests("TidelineStoreTests", []),
+        tests("TidelineStoreTests"),
         tests("TidelineSQLiteTests", ["TidelineSQLite", "TidelineTestStores", "CSQLite", "StoreProbe"]),
         tests("TidelineKeyValueTests", stores + ["SortedFileStore", "TidelineKeyValue"]),
-        tests(
-            "TidelineLMDBTests",
-            [
-                "TidelineKeyValue", "TidelineLMDB", "TidelineLMDBVerification", "TidelineTestStores", "CLMDB",
-                "StoreProbe",
-            ]),
-        tests(
-            "TidelineLevelDBTests",
-            [
-                "TidelineKeyValue", "TidelineLevelDB", "TidelineLevelDBVerification", "TidelineTestStores", "CLevelDB",
-                "StoreProbe",
-            ]),
+        tests("TidelineLMDBTests", ["TidelineLMDB", "TidelineLMDBVerification", "CLMDB"] + keyValueTests),
+        tests("TidelineLevelDBTests", ["TidelineLevelDB", "TidelineLevelDBVerification", "CLevelDB"] + keyValueTests),
         tests("TidelineWireTests", ["TidelineWire", httpTypes]),
         tests("TidelineServerTests", ["TidelineWire", "TidelineServer", "TidelineTestStores", httpTypes]),
+        tests("TidelineSimulationTests", stores + ["Tideline", "TidelineSimulation"]),
         tests(
             "TidelineTests",
             ["Tideline", "TidelineWire", "TidelineServer", "TidelineTestStores", "PullProbe", httpTypes, logging]),
@@ -242,7 +241,7 @@ let package = Package(
             "TidelineToolTests",
             nio + [
                 "Tideline", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineSQLite", "TidelineTestStores",
-                "TidelineCommandSupport", "TidelineTool", argumentParser, httpTypes, logging,
+                "TidelineCommandSupport", "TidelineSimulation", "TidelineTool", argumentParser, httpTypes, logging,
             ]),
     ],
     cxxLanguageStandard: .cxx17

@@ -31,7 +31,9 @@ let package = Package(
         .testTarget(
             name: "GRDBSubjectsTests",
             dependencies: [
-                "GRDBSubjects", benchmark,
+                "GRDBSubjects", grdb, benchmark,
+                .product(name: "Tideline", package: tideline),
+                .product(name: "TidelineSQLite", package: tideline),
                 .product(name: "TidelineStore", package: tideline),
             ]),
     ]

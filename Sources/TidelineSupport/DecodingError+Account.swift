@@ -4,7 +4,7 @@ extension DecodingError {
         switch self {
         case .keyNotFound(let key, let context): "there is no \(Self.path(context.codingPath + [key]))"
         case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
-            "\(Self.path(context.codingPath)): \(context.debugDescription)"
+            (context.codingPath.isEmpty ? "" : "\(Self.path(context.codingPath)): ") + context.debugDescription
         @unknown default: "\(self)"
         }
     }

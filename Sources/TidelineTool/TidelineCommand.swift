@@ -1,7 +1,11 @@
 internal import ArgumentParser
 internal import Tideline
-internal import TidelineBenchmarkCommand
+internal import TidelineCommandSupport
 internal import TidelineConformanceCommand
+
+#if Benchmark
+    internal import TidelineBenchmarkCommand
+#endif
 
 /// The command `tideline`.
 @main
@@ -11,13 +15,19 @@ struct TidelineCommand: AsyncParsableCommand {
         abstract: "Offline sync with a local store you choose.",
         discussion: """
             Exit status: 0 on success, 1 if a command fails (with the reason on standard error), 64 for an invalid \
-            command line. The commands conformance and bench have further exit statuses, which their help lists.
+            command line. The commands conformance, simulate and bench have further exit statuses, which their help lists.
             """,
         version: TidelineVersion.current,
         subcommands: [
-            ServeCommand.self, TodoCommand.self, DemoCommand.self, ConformanceToolCommand.self, BenchToolCommand.self,
-        ]
+            ServeCommand.self, TodoCommand.self, DemoCommand.self, ConformanceToolCommand.self, SimulateCommand.self,
+        ] + benchmark
     )
+
+    #if Benchmark
+        private static let benchmark: [any ParsableCommand.Type] = [BenchToolCommand.self]
+    #else
+        private static let benchmark: [any ParsableCommand.Type] = []
+    #endif
 
     /// Runs the command that the arguments name, and exits with its status.
     static func main() async {
@@ -32,7 +42,10 @@ struct TidelineCommand: AsyncParsableCommand {
         } catch {
             let name = CommandLine.arguments.dropFirst().first
             if name == ConformanceToolCommand.configuration.commandName { ConformanceCommand.exit(self, after: error) }
-            if name == BenchToolCommand.configuration.commandName { BenchCommand.exit(self, after: error) }
+            if name == SimulateCommand.configuration.commandName { ExitStatus.exit(self, after: error) }
+            #if Benchmark
+                if name == BenchToolCommand.configuration.commandName { BenchCommand.exit(self, after: error) }
+            #endif
             exit(withError: error)
         }
     }

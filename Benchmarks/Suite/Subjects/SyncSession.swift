@@ -92,15 +92,19 @@ final class SyncSession<Store: LocalStore>: Sendable {
         return Answer(count: edits.count)
     }
 
+    /// One operation at a time: the time between two requests is that of one operation, and the server assigns the same
+    /// versions in each run.
+    private static var inSequence: PushSettings { PushSettings(maxInFlight: 1) }
+
     private func push(_ route: SyncTransport.Route, _ latencies: LatencySink) throws -> Answer {
         let context = try connected().context
         transport.follow(route)
         let done = try BlockingTask.run {
             let before = try await context.pendingOperationsCount
-            try await context.push()
+            try await context.push(settings: Self.inSequence)
             return before - (try await context.pendingOperationsCount)
         }
-        // The time between two requests is that of one operation. After the last request only the count is read.
+        // After the last request only the count is read.
         if let first = transport.times.first { latencies.note(from: first, to: transport.times.dropFirst()) }
         return Answer(count: done)
     }
@@ -112,7 +116,7 @@ final class SyncSession<Store: LocalStore>: Sendable {
         let pending = try BlockingTask.run {
             let pending = try await context.pendingOperationsCount
             do {
-                try await context.push()
+                try await context.push(settings: Self.inSequence)
             } catch let error as SyncError where error.code == .network {
                 // The request was sent, which is all that this work waits for.
             }

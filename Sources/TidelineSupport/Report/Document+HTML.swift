@@ -83,7 +83,9 @@ extension Table {
         let cells = row.cells.enumerated().dropFirst(names).map { column, text in
             "<td\(number(column))>\(text.html)</td>"
         }.joined()
-        guard let expansion = row.expansion else { return "<tr><th scope=\"row\">\(name)</th>\(cells)</tr>" }
+        guard let expansion = row.expansion else {
+            return "<tr><th scope=\"row\"\(number(0))>\(name)</th>\(cells)</tr>"
+        }
         let id = Escape.markup(expansion.id)
         return """
             <tr class="check" id="\(id)" data-status="\(expansion.tags.map(Escape.markup).joined(separator: " "))">\

@@ -40,7 +40,7 @@ enum HTMLStyle {
         th, td { padding: .4rem .55rem; text-align: left; vertical-align: top; border-top: 1px solid var(--line); }
         thead th { border-top: 0; background: var(--shade); overflow-wrap: anywhere; vertical-align: bottom; }
         tbody th { font-weight: normal; }
-        thead .number, td.number { text-align: right; white-space: nowrap; }
+        .number { text-align: right; white-space: nowrap; }
         main > section > details, main > details { margin: 1rem 0; }
         summary { cursor: pointer; border-radius: 4px; }
         summary:focus-visible, .scroll:focus-visible, input:focus-visible, select:focus-visible, a:focus-visible {

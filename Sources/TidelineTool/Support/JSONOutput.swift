@@ -1,10 +1,13 @@
 internal import Foundation
 
-/// Prints values as JSON on standard output.
+/// Values as JSON.
 enum JSONOutput {
-    static func print(_ value: some Encodable) throws {
+    /// Prints a value on standard output.
+    static func print(_ value: some Encodable) throws { StandardOutput.line(try text(value)) }
+
+    static func text(_ value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        StandardOutput.line(String(decoding: try encoder.encode(value), as: UTF8.self))
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
     }
 }

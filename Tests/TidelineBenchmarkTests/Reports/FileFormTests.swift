@@ -90,6 +90,9 @@ struct FileFormTests {
         #expect(text.hasPrefix("<!DOCTYPE html>"))
         #expect(text.contains("content=\"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'"))
         #expect(HTMLCheck.problems(text) == [])
+        // Numbers in the first column have the alignment of their heading.
+        #expect(text.contains(#/<th scope="col" class="number"><span>rows</#))
+        #expect(text.contains(#/<th scope="row" class="number">[0-9,]+</#))
         #expect(HTMLCheck.problems(BenchmarkHTMLReport().text(of: SampleReport.hostile)) == [])
         #expect(HTMLCheck.problems(BenchmarkHTMLReport().text(of: SampleReport.report([], []))) == [])
     }

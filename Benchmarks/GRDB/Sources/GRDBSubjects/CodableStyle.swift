@@ -32,8 +32,8 @@ enum CodableStyle: GRDBStyle {
 
     static func item(_ row: borrowing RowView) -> CodableItem {
         CodableItem(
-            id: row.id, text: row.string(at: 0), list: row.string(at: 1), rank: row.int(at: 2), done: row.bool(at: 3),
-            score: row.double(at: 4), due: row.timestamp(at: 5)?.date, note: row.string(at: 6),
+            id: row.idText, text: row.string(at: 0), list: row.string(at: 1), rank: row.int(at: 2),
+            done: row.bool(at: 3), score: row.double(at: 4), due: row.timestamp(at: 5)?.date, note: row.string(at: 6),
             owner: row.string(at: 7), updatedAt: row.timestamp(at: 8)?.date, version: row.string(at: 9))
     }
 

@@ -24,8 +24,8 @@ enum RawStyle: GRDBStyle {
 
     static func item(_ row: borrowing RowView) -> RawItem {
         RawItem(
-            id: row.id, text: row.string(at: 0), list: row.string(at: 1), rank: row.int(at: 2), done: row.bool(at: 3),
-            score: row.double(at: 4), due: row.timestamp(at: 5)?.ticks, note: row.string(at: 6),
+            id: row.idText, text: row.string(at: 0), list: row.string(at: 1), rank: row.int(at: 2),
+            done: row.bool(at: 3), score: row.double(at: 4), due: row.timestamp(at: 5)?.ticks, note: row.string(at: 6),
             owner: row.string(at: 7), updatedAt: row.timestamp(at: 8)?.ticks, version: row.string(at: 9))
     }
 

@@ -16,11 +16,6 @@ extension BenchmarkComparison {
     /// Returns Markdown with all entries in one table.
     package func markdownText() -> String { [section].markdown(level: 2) }
 
-    /// Returns the comparison as a page.
-    package func htmlText() -> String {
-        Document("Benchmark, compared", body: [section], style: ChartStyle.text).html
-    }
-
     /// The comparison as a section of a report.
     var section: Block {
         let summary = summary.map { Block.paragraph(RichText($0, hasRegression ? .bad : .good)) }
