@@ -1,0 +1,113 @@
+internal import Logging
+internal import Synchronization
+internal import Tideline
+internal import TidelineStore
+internal import TidelineSupport
+
+/// A device: its store, which outlives its processes, and the process that runs now.
+final class Device: Sendable {
+    private struct State {
+        var base: AnyStore
+        var client: SyncClient<SimulatedStore>?
+        var life: Life
+        /// The difference between the device's clock and the world's time.
+        var offset: Duration
+        /// Whether the app was updated to define all columns.
+        var isUpdated = false
+        var ids = 0
+    }
+
+    let index: Int
+    private let storeName: String
+    private let state: Mutex<State>
+    private let world: SimulatedWorld
+    private let executor: SimulationExecutor
+
+    init(_ index: Int, run: Int, world: SimulatedWorld, executor: SimulationExecutor, seed: UInt64) throws {
+        self.index = index
+        self.world = world
+        self.executor = executor
+        storeName = "device\(index)-\(run)"
+        let base = AnyStore(try world.openStore(storeName))
+        // Clocks of devices differ by up to ten minutes.
+        var random = SplitMix64(seed: seed &+ UInt64(index))
+        let offset = Duration.seconds(Int.random(in: -600...600, using: &random))
+        state = Mutex(State(base: base, life: Life(executor), offset: offset))
+    }
+
+    var client: SyncClient<SimulatedStore>? { state.withLock { $0.client } }
+    var life: Life { state.withLock { $0.life } }
+    /// The store without the process, which shows what was committed.
+    var base: AnyStore { state.withLock { $0.base } }
+
+    var now: Timestamp {
+        Timestamp(clampingTicks: SimulatedServer.epoch + (executor.now + state.withLock { $0.offset }).ticks)
+    }
+
+    func moveClock(by seconds: Int) { state.withLock { $0.offset += .seconds(seconds) } }
+    func update() { state.withLock { $0.isUpdated = true } }
+
+    /// The tables that this version of the app defines.
+    var schema: [TableSchema] {
+        state.withLock { $0.isUpdated } ? world.schema : world.earlierSchema ?? world.schema
+    }
+
+    private func nextID() -> String {
+        state.withLock { state in
+            state.ids += 1
+            return "d\(index)-\(state.ids)"
+        }
+    }
+
+    /// Ends the process and starts another one, which finds what was committed.
+    func start(_ run: WorldRun, delegate: any SyncContextDelegate) async throws {
+        let old = life
+        old.kill()
+        if base.capabilities.isPersistent, client != nil {
+            try base.close()
+            let reopened = AnyStore(try world.openStore(storeName))
+            state.withLock { $0.base = reopened }
+        }
+        let life = Life(executor)
+        let store = SimulatedStore(base, life: life, observing: world.schema) { [weak run] changes in
+            run?.committed(changes, on: self)
+        }
+        let transport = SimulatedTransport(device: index, life: life, run: run)
+        let client = try SyncClient(
+            url: "http://server.simulation", store: store, transport: transport, options: makeOptions())
+        client.context.delegate = delegate
+        state.withLock { state in
+            state.life = life
+            state.client = client
+        }
+        try await client.define(schema)
+    }
+
+    private func makeOptions() -> SyncOptions {
+        var options = SyncOptions()
+        options.logger.logLevel = .critical
+        options.retry.maximumAttempts = 2
+        options.environment.sleep = { [executor] in try await executor.sleep(for: $0) }
+        options.environment.random = { StepContext.current?.unitRandom() ?? 0.5 }
+        options.environment.now = { [weak self] in self?.now ?? .min }
+        options.environment.makeID = { [weak self] in self?.nextID() ?? "" }
+        options.environment.storeExecutor = StoreExecutor(writes: executor.makeLane(), reads: executor)
+        return options
+    }
+
+    /// Ends the process for good.
+    func end() {
+        life.kill()
+        state.withLock { $0.client = nil }
+        if base.capabilities.isPersistent { try? base.close() }
+    }
+
+    /// Returns the committed rows of a table that match.
+    func rows(of table: String, matching filter: RowPredicate? = nil) throws -> [Row] {
+        var query = Query(table)
+        if let filter { query = query.filter(filter) }
+        return try base.read { try $0.rows(matching: query).rows }
+    }
+
+    func row(_ id: String, in table: String) throws -> Row? { try base.read { try $0.row(in: table, id: id) } }
+}

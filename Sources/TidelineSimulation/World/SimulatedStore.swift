@@ -1,0 +1,122 @@
+internal import Synchronization
+internal import TidelineStore
+
+/// A store that ends with its process: before or after any call, and before or after a commit.
+final class SimulatedStore: LocalStore {
+    /// A row before and after a transaction; `nil` if it does not exist.
+    struct Change: Sendable {
+        var table: String
+        var id: RowID
+        var before: Row?
+        var after: Row?
+    }
+
+    typealias Observer = @Sendable ([Change]) -> Void
+
+    let base: AnyStore
+    private let life: Life
+    /// The tables whose rows are observed.
+    private let observed: Set<String>
+    /// Called after each commit with the observed rows that it wrote.
+    private let observer: Observer
+
+    init(_ base: AnyStore, life: Life, observing tables: [TableSchema], _ observer: @escaping Observer) {
+        self.base = base
+        self.life = life
+        observed = Set(tables.map(\.name))
+        self.observer = observer
+    }
+
+    var capabilities: StoreCapabilities { base.capabilities }
+
+    func define(_ tables: [TableSchema]) throws {
+        try life.pass()
+        try base.define(tables)
+        try life.pass()
+    }
+
+    func tables() throws -> [TableSchema] { try base.tables() }
+    func close() throws { try base.close() }
+
+    func read<T>(_ body: (AnyReader) throws -> T) throws -> T {
+        try life.pass()
+        return try base.read(body)
+    }
+
+    func write<T>(_ body: (Writer) throws -> T) throws -> T {
+        try life.pass()
+        let recorder = Recorder(observed)
+        var changes: [Change] = []
+        let result = try base.write { writer in
+            let result = try body(Writer(base: writer, life: life, recorder: recorder))
+            try life.pass()
+            changes = try recorder.changes(in: writer)
+            return result
+        }
+        observer(changes)
+        try life.pass()
+        return result
+    }
+
+    /// Keeps the rows as they were before a transaction.
+    fileprivate final class Recorder: Sendable {
+        private let observed: Set<String>
+        private let rows = Mutex<[(table: String, id: RowID, before: Row?)]>([])
+
+        init(_ observed: Set<String>) { self.observed = observed }
+
+        func observes(_ table: String) -> Bool { observed.contains(table) }
+
+        func note(_ id: RowID, in table: String, _ writer: AnyWriter) throws {
+            guard !rows.withLock({ $0.contains { $0.table == table && $0.id == id } }) else { return }
+            let before = try writer.row(in: table, id: id)
+            rows.withLock { $0.append((table, id, before)) }
+        }
+
+        func changes(in writer: AnyWriter) throws -> [Change] {
+            try rows.withLock { $0 }.map { row in
+                Change(
+                    table: row.table, id: row.id, before: row.before, after: try writer.row(in: row.table, id: row.id))
+            }
+        }
+    }
+
+    struct Writer: StoreWriter {
+        fileprivate let base: AnyWriter
+        fileprivate let life: Life
+        fileprivate let recorder: Recorder
+
+        func schema(of table: String) throws -> TableSchema { try base.schema(of: table) }
+        func shape(of table: String) throws -> RowShape { try base.shape(of: table) }
+
+        func withRow<T>(in table: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
+            try base.withRow(in: table, id: id, body)
+        }
+
+        @discardableResult
+        func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
+            try base.scan(query, body)
+        }
+
+        func count(_ query: Query) throws -> Int { try base.count(query) }
+
+        func upsert(_ rows: borrowing PackedRows, into table: String) throws {
+            try life.pass()
+            if recorder.observes(table) { try rows.forEachRow { try recorder.note($0.id, in: table, base) } }
+            try base.upsert(rows, into: table)
+        }
+
+        @discardableResult
+        func delete(ids: [RowID], from table: String) throws -> Int {
+            try life.pass()
+            if recorder.observes(table) { for id in ids { try recorder.note(id, in: table, base) } }
+            return try base.delete(ids: ids, from: table)
+        }
+
+        @discardableResult
+        func delete(matching query: Query) throws -> Int {
+            try life.pass()
+            return try base.delete(matching: query)
+        }
+    }
+}

@@ -1,0 +1,16 @@
+internal import HTTPTypes
+internal import Tideline
+
+/// The network between one process and the server.
+struct SimulatedTransport: Transport {
+    let device: Int
+    let life: Life
+    let run: WorldRun
+
+    func send(_ request: HTTPRequest, body: [UInt8]?, timeout: Duration) async throws -> TransportResponse {
+        try life.pass()
+        let response = try await run.exchange(request, body ?? [], from: device, life)
+        try life.pass()
+        return response
+    }
+}

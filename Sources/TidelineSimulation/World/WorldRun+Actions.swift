@@ -1,0 +1,186 @@
+internal import Tideline
+internal import TidelineStore
+internal import TidelineWire
+
+extension WorldRun {
+    /// Performs the action of a step. An error that the documentation does not announce is a violation.
+    func perform(_ step: SimulationStep) async {
+        if step.number > 0 { log(title(of: step)) }
+        let device = step.device.map { devices[$0] }
+        let life = device?.life
+        if let kill = step.kill { life?.kill(at: kill) }
+        var failure: (any Error)?
+        do {
+            if let device {
+                if device.life.isDead, step.action != .restart { try await start(device) }
+                try await perform(step.action, step, on: device)
+            } else {
+                try performOnServer(step)
+            }
+        } catch {
+            failure = error
+        }
+        await executor.turn()
+        if let failure, life?.isDead != true { judge(failure, of: step) }
+        if step.kill != nil { life?.kill(at: nil) }
+        guard let device else { return }
+        if life?.isDead == true, step.action != .restart { log("device \(device.index): the process was killed") }
+    }
+
+    private func title(of step: SimulationStep) -> String {
+        let extras =
+            (step.kill.map { [", killed at call \($0)"] } ?? [])
+            + (step.cancel.map { [", cancelled after \($0) events"] } ?? [])
+        let number = isHealing ? "" : "step \(step.number), "
+        return "\(step.device.map { "device \($0)" } ?? "server"): \(number)\(step.action)\(extras.joined())"
+    }
+
+    /// Records an error that no fault explains.
+    private func judge(_ error: any Error, of step: SimulationStep) {
+        // The errors of single operations follow on lines of their own, and were reported to the policy.
+        log("\(step.device.map { "device \($0)" } ?? "server"): \("\(error)".prefix { $0 != "\n" })")
+        if error is CancellationError { return }
+        if let error = error as? SyncError, Self.isExpected(error.code, step.action) { return }
+        withOracle {
+            $0.violated("errors are documented", "step \(step.number), \(step.action): \(error)")
+        }
+    }
+
+    private static func isExpected(_ code: SyncError.Code, _ action: SimulationStep.Action) -> Bool {
+        switch action {
+        case .write, .delete: [.cancelled, .rowExists, .noSuchRow, .rowChanged].contains(code)
+        case .push, .pull, .custom, .restart, .update: ![.store, .invalidArgument, .noProgress].contains(code)
+        case .purge, .forcePurge: [.cancelled, .operationsPending, .operationInFlight].contains(code)
+        default: false
+        }
+    }
+
+    private func start(_ device: Device) async throws {
+        try await device.start(self, delegate: PolicyObserver(run: self, device: device, policy: world.policy))
+    }
+
+    private func perform(_ action: SimulationStep.Action, _ step: SimulationStep, on device: Device) async throws {
+        if case .restart = action { return try await start(device) }
+        guard let client = device.client else { return }
+        switch action {
+        case .write(let table, let id, let columns):
+            let known = device.schema.first { $0.name == table }?.columns ?? []
+            try await write(id, in: table, columns: known.filter { columns.contains($0.name) }, step, device)
+        case .delete(let table, let id): try await delete(id, from: table, device)
+        case .push: try await client.push(settings: world.push)
+        case .pull(let table, let queryID, let isFiltered):
+            var query = Query(table)
+            if isFiltered, let filter = filter(of: table) { query = query.filter(filter) }
+            let id = queryID.map { isFiltered ? "\($0)-filtered" : $0 }
+            try await client.pull(
+                query, queryID: id,
+                settings: PullSettings(
+                    pageSize: isHealing && schedule.seed % 3 != 0 ? 100 : 2, whenPushFails: .pullOthers,
+                    push: world.push))
+        case .purge(let table): try await client.table(table).purge()
+        case .forcePurge(let table): try await client.table(table).forcePurge()
+        case .update:
+            try await client.define(world.schema)
+            device.update()
+        case .setClock(let seconds): device.moveClock(by: seconds)
+        case .custom(let name):
+            guard let action = world.actions.first(where: { $0.name == name }) else {
+                throw SimulationError("the world has no action \(name.debugDescription)")
+            }
+            try await action.body(SimulatedDevice(device: device, run: self))
+        default: break
+        }
+    }
+
+    /// The filter of the pulls of some rows: those whose first number is even, or whose first text is not null.
+    func filter(of table: String) -> RowPredicate? {
+        let columns = world.schema.first { $0.name == table }?.columns ?? []
+        if let number = columns.first(where: { $0.type == .int }) { return .column(number.name) > 8 }
+        return columns.first { $0.type == .string }.map { .column($0.name) != .null }
+    }
+
+    // MARK: Edits
+
+    /// Returns the row with the values of a step in some columns.
+    func values(_ id: String, _ columns: [ColumnSchema], of number: Int, _ device: Int?, now: Timestamp) -> Row {
+        var row: Row = ["id": .string(id)]
+        let author = device.map { "d\($0)" } ?? "s"
+        for column in columns {
+            row[column.name] =
+                switch column.type {
+                case .string: .string("\(author).\(number)")
+                case .int: .int(Int64(number))
+                case .double: .double(Double(number) + 0.5)
+                case .bool: .bool(number % 2 == 0)
+                case .timestamp: .timestamp(now)
+                case .bytes: .bytes(Array("\(author).\(number)".utf8))
+                case .json: .json("[\(number)]")
+                }
+        }
+        return row
+    }
+
+    private func write(
+        _ id: String, in table: String, columns: [ColumnSchema], _ step: SimulationStep, _ device: Device
+    ) async throws {
+        let stamps = device.schema.first { $0.name == table }?.columns.filter { $0.type == .timestamp } ?? []
+        let row = values(id, columns + stamps, of: step.number, device.index, now: device.now)
+        guard !columns.isEmpty || !stamps.isEmpty else { return }
+        let edits = SimulatedDevice(device: device, run: self)
+        if try device.row(id, in: table) == nil {
+            try await edits.insert(row, into: table)
+        } else {
+            try await edits.update(table, id: id) { $0 = $0.merging(row) }
+        }
+    }
+
+    private func delete(_ id: String, from table: String, _ device: Device) async throws {
+        guard try device.row(id, in: table) != nil else { return }
+        try await SimulatedDevice(device: device, run: self).delete(id: id, from: table)
+    }
+
+    /// Returns the pending operation of a row as it is stored, or `nil` if there is none.
+    func pendingOperation(of id: String, in table: String, _ device: Device) throws -> Row? {
+        let query = Query(SystemTables().operations).filter(
+            .column("table") == .value(table) && .column("itemId") == .value(id))
+        return try device.base.read { try $0.rows(matching: query).rows.first }
+    }
+
+    // MARK: Server
+
+    private func performOnServer(_ step: SimulationStep) throws {
+        switch step.action {
+        case .serverWrite(let table, let id):
+            let columns = world.schema.first { $0.name == table }?.columns ?? []
+            let some = columns.filter { _ in StepContext.current?.random(in: 0..<2) == 0 }
+            let row = values(id, some, of: step.number, nil, now: .init(clampingTicks: SimulatedServer.epoch))
+            guard row.columnNames.count > 1 else { return }
+            let isThere = server.row(id, in: table) != nil
+            try serverEdit(table, id, row, insert: !isThere)
+        case .serverDelete(let table, let id):
+            if server.row(id, in: table) != nil { try serverEdit(table, id, nil) }
+        case .serverRestart: try server.restart()
+        case .setServerClock(let seconds): try server.setClock(by: seconds)
+        case .wait(let seconds): executor.advance(by: .seconds(seconds))
+        default: break
+        }
+    }
+}
+
+extension Row {
+    /// Whether the server has deleted the row.
+    var isTombstone: Bool { self["deleted"]?.bool ?? false }
+
+    /// The row as JSON.
+    var jsonText: String {
+        var writer = JSONWriter()
+        writer.append(self)
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
+    /// The app's columns on one line: `title=d0.3 rank=5 version=v7`.
+    var brief: String {
+        values.filter { !["id", "createdAt", "updatedAt", "deleted"].contains($0.name) && !$0.value.isNull }
+            .map { "\($0.name)=\($0.value)" }.joined(separator: " ")
+    }
+}

@@ -1,0 +1,253 @@
+internal import Foundation
+internal import HTTPTypes
+internal import Synchronization
+internal import Tideline
+internal import TidelineStore
+internal import TidelineWire
+
+/// A request on its way to the server.
+struct Message: Sendable, CustomStringConvertible {
+    let request: HTTPRequest
+    let body: [UInt8]
+    /// The device, or `nil` for a script on the server.
+    let device: Int?
+    /// The mark of the device in the ``Oracle`` when it made the request.
+    let sentAt: Int
+
+    init(_ request: HTTPRequest, _ body: [UInt8], from device: Int?, sentAt: Int) {
+        self.request = request
+        self.body = body
+        self.device = device
+        self.sentAt = sentAt
+    }
+
+    var description: String {
+        "\(request.method) \(request.path?.removingPercentEncoding ?? "") \(Self.text(body))"
+    }
+
+    /// Returns the table and the identifier of the row that the request changes.
+    func row(in schema: [TableSchema]) -> (table: String, id: String)? {
+        let path = (request.path ?? "").split(separator: "?").first ?? ""
+        let parts = path.split(separator: "/").map { String($0).removingPercentEncoding ?? String($0) }
+        guard parts.count >= 2, schema.contains(where: { $0.name == parts[1] }) else { return nil }
+        if parts.count > 2 { return (parts[1], parts[2]) }
+        let object = try? JSONSerialization.jsonObject(with: Data(body)) as? [String: Any]
+        return (object?["id"] as? String).map { (parts[1], $0) }
+    }
+
+    static func text(_ body: [UInt8]) -> String { String(decoding: body.prefix(400), as: UTF8.self) }
+}
+
+/// The network between the devices and the server.
+extension WorldRun {
+    /// Carries a request to the server and its response back, with the faults of the step.
+    func exchange(
+        _ request: HTTPRequest, _ body: [UInt8], from device: Int, _ life: Life
+    ) async throws -> TransportResponse {
+        await executor.turn()
+        let context = StepContext.current
+        let fault = isHealing ? nil : context?.nextFault()
+        let random = { (range: Range<Int>) in context?.random(in: range) ?? range.lowerBound }
+        let mark = context?.mark ?? withOracle { $0.mark(of: device) }
+        let message = Message(request, body, from: device, sentAt: mark)
+        log("device \(device): \(message)")
+        try await executor.sleep(for: .milliseconds(random(1..<40)))
+        // A process that was killed has sent its request.
+        switch fault {
+        case .requestLost:
+            log("device \(device): the request is lost")
+            throw TransportError(.connection, "the request was lost")
+        case .late(let steps) where canBeLate(request):
+            log("device \(device): the request is late")
+            state.withLock { $0.late.append((message, $0.position + steps)) }
+            throw TransportError(.timeout, "the request is late")
+        case .status(let code, processed: false): return refused(code, device)
+        default: break
+        }
+        let response = try process(message, fault, service: random(0..<4) / 3)
+        if case .overtaken = fault, request.method != .get { try overtake(message, context) }
+        try await executor.sleep(for: .milliseconds(random(1..<40)))
+        return try arrived(response, request, fault, device)
+    }
+
+    private func refused(_ code: Int, _ device: Int) -> TransportResponse {
+        log("device \(device): HTTP \(code) instead of a response")
+        return TransportResponse(response: HTTPResponse(status: .init(code: code)), body: Array("Error".utf8))
+    }
+
+    /// Returns what arrives of a response.
+    private func arrived(
+        _ response: TransportResponse, _ request: HTTPRequest, _ fault: SimulationStep.Fault?, _ device: Int
+    ) throws -> TransportResponse {
+        var response = response
+        switch fault {
+        case .responseLost, .overtaken(isLost: true):
+            log("device \(device): the response is lost")
+            throw TransportError(.timeout, "the response was lost")
+        case .status(let code, processed: true): return refused(code, device)
+        case .unreadable:
+            log("device \(device): the response is unreadable")
+            response.body = Array("<html>Error</html>".utf8)
+        case .cutPage where request.method == .get:
+            if let cut = Self.cut(response.body) {
+                log("device \(device): the page is cut")
+                response.body = cut
+                response.response.headerFields[.link] = nil
+            }
+        default: break
+        }
+        log("device \(device): \(brief(response))")
+        return response
+    }
+
+    /// Returns a page with only its first row, or `nil` if it has no row.
+    private static func cut(_ page: [UInt8]) -> [UInt8]? {
+        guard let start = page.firstIndex(of: UInt8(ascii: "[")), let last = page.lastIndex(of: UInt8(ascii: "]"))
+        else { return nil }
+        var depth = 0
+        var (isText, isEscaped) = (false, false)
+        for index in start + 1..<last {
+            if isEscaped {
+                isEscaped = false
+            } else if isText {
+                isEscaped = page[index] == UInt8(ascii: "\\")
+                isText = page[index] != UInt8(ascii: "\"")
+            } else if page[index] == UInt8(ascii: "\"") {
+                isText = true
+            } else if page[index] == UInt8(ascii: "{") {
+                depth += 1
+            } else if page[index] == UInt8(ascii: "}") {
+                depth -= 1
+                if depth == 0 { return Array(page[...index] + page[last...]) }
+            }
+        }
+        return nil
+    }
+
+    /// Whether a request that arrives late, or twice, can have no other effect than one that a server refuses.
+    ///
+    /// A client cannot protect itself from a repeated request without a version: an insert after the row was deleted
+    /// for good, or an unconditional update.
+    private func canBeLate(_ request: HTTPRequest) -> Bool {
+        switch request.method {
+        case .get: false
+        case .post: server.softDeletes && isInsert(request)
+        default: request.headerFields[.ifMatch] != nil
+        }
+    }
+
+    private func isInsert(_ request: HTTPRequest) -> Bool {
+        (request.path ?? "").split(separator: "?")[0].split(separator: "/").count == 2
+    }
+
+    /// Processes a request on the server, and records its effects.
+    @discardableResult
+    private func process(
+        _ message: Message, _ fault: SimulationStep.Fault? = nil, service: Int = 0
+    ) throws -> TransportResponse {
+        var (delay, crash) = (Duration.zero, Int?.none)
+        if case .lateCommit(let milliseconds) = fault, message.request.method != .get,
+            let (table, id) = message.row(in: world.schema)
+        {
+            // The sender knows the row as it is now, so the request, and its stamp, cannot be older than that.
+            let age = server.age(of: id, in: table).map { $0 - .milliseconds(2) } ?? .milliseconds(milliseconds)
+            delay = max(.zero, min(age, .milliseconds(milliseconds)))
+        }
+        if case .serverCrash(let call) = fault { crash = call }
+        let (response, changes) = try server.handle(
+            message.request, message.body, service: service, commitDelay: delay, crash: crash)
+        note(changes, of: message)
+        if delay > .zero { log("server: the row was stamped \(delay) before its commit") }
+        guard let response else {
+            log("server: it ends and starts again")
+            throw TransportError(.connection, "the server closed the connection")
+        }
+        if message.request.method != .get, [409, 412].contains(response.response.status.code) {
+            notePolicyConflict(message)
+        }
+        if case .doubled = fault, canBeLate(message.request) {
+            log("server: the request arrives again")
+            note(try server.handle(message.request, message.body, service: service).changes, of: message)
+        }
+        return response
+    }
+
+    private func note(_ changes: [SimulatedStore.Change], of message: Message) {
+        for change in changes {
+            let before = change.before?.isTombstone == true ? nil : change.before
+            let after = change.after?.isTombstone == true ? nil : change.after
+            log("server: \(change.table) \(change.id.text) is \(after.map(\.brief) ?? "deleted")")
+            withOracle {
+                $0.serverWrote(
+                    message.device, change.id.text, in: change.table, before: before, after: after,
+                    sentAt: message.sentAt, message.description)
+            }
+        }
+    }
+
+    /// Records that the author's policy sees the server row of a conflict and decides about its own.
+    private func notePolicyConflict(_ message: Message) {
+        guard StepContext.isPerforming, let device = message.device, let (table, id) = message.row(in: world.schema),
+            let local = try? devices[device].row(id, in: table)
+        else { return }
+        let row = server.row(id, in: table)
+        withOracle { oracle in
+            if let row { oracle.sees(device, row, in: table) }
+            oracle.kept(device, id, in: table, local)
+        }
+    }
+
+    /// Changes the row of a request, as another client could.
+    private func overtake(_ message: Message, _ context: StepContext?) throws {
+        guard let (table, id) = message.row(in: world.schema), server.row(id, in: table) != nil, let context else {
+            return
+        }
+        let columns = world.schema.first { $0.name == table }?.columns ?? []
+        guard !columns.isEmpty else { return }
+        let column = columns[context.random(in: 0..<columns.count)]
+        // The number of a step is less than a million, so the value is unique.
+        let number = (context.step.number + 1) * 1_000_000 + context.requests
+        let row = values(id, [column], of: number, nil, now: .init(clampingTicks: SimulatedServer.epoch))
+        try serverEdit(table, id, row)
+    }
+
+    /// Delivers the late requests that are due.
+    func deliverLate(before position: Int) throws {
+        let due = state.withLock { state in
+            let due = state.late.filter { $0.position <= position }
+            state.late.removeAll { $0.position <= position }
+            return due.map(\.message)
+        }
+        for message in due {
+            log("\(message.device.map { "device \($0)" } ?? "server"): \(message) arrives late")
+            try process(message)
+        }
+    }
+
+    /// Changes a row as a script on the server could.
+    func serverEdit(_ table: String, _ id: String, _ values: Row?, insert: Bool = false) throws {
+        let path = "/tables/\(table)" + (insert ? "" : "/\(id)")
+        var request = HTTPRequest(
+            method: values == nil ? .delete : insert ? .post : .patch, scheme: "http", authority: "server.simulation",
+            path: path)
+        request.headerFields[.init("ZUMO-API-VERSION")!] = "2.0.0"
+        try process(Message(request, values.map { Array($0.jsonText.utf8) } ?? [], from: nil, sentAt: 0))
+    }
+
+    /// The status of a response, with the identifiers and versions of its rows.
+    private func brief(_ response: TransportResponse) -> String {
+        let status = "HTTP \(response.response.status.code)"
+        let json = try? JSONSerialization.jsonObject(with: Data(response.body))
+        let object = json as? [String: Any]
+        guard let rows = (json ?? nil) as? [[String: Any]] ?? object?["results"] as? [[String: Any]] else {
+            return object?["id"] == nil
+                ? "\(status) \(Message.text(response.body))" : "\(status) \(object.map(Self.brief) ?? "")"
+        }
+        let count = (object?["count"]).map { " (of \($0))" } ?? ""
+        return "\(status) [\(rows.map(Self.brief).joined(separator: ", "))]\(count)"
+    }
+
+    private static func brief(_ row: [String: Any]) -> String {
+        "\(row["id"] ?? "") \(row["version"] ?? "")\(row["deleted"] as? Bool == true ? " deleted" : "")"
+    }
+}

@@ -1,0 +1,272 @@
+internal import Synchronization
+internal import Tideline
+internal import TidelineServer
+internal import TidelineStore
+internal import TidelineSupport
+
+/// One execution of a schedule.
+///
+/// Everything runs on the thread that calls ``run()``: jobs of tasks, calls of stores, and the services.
+final class WorldRun: Sendable {
+    struct State {
+        var oracle: Oracle
+        var timeline: [String]?
+        /// The requests that arrive late, each with the position of the step before which it arrives.
+        var late: [(message: Message, position: Int)] = []
+        var position = 0
+        /// Whether the schedule has ended and the world has no more faults.
+        var isHealing = false
+        var runningActions = 0
+        var jobs = 0
+        /// The tasks to cancel, each at a number of events.
+        var cancellations: [(events: Int, task: Task<Void, Never>)] = []
+        var tasks: [Task<Void, Never>] = []
+    }
+
+    let world: SimulatedWorld
+    let schedule: SimulationSchedule
+    let executor = SimulationExecutor()
+    let devices: [Device]
+    let server: SimulatedServer
+    let state: Mutex<State>
+
+    /// The number of runs in this process, which makes the names of their stores unique.
+    private static let runs = Atomic(0)
+
+    init(_ schedule: SimulationSchedule, world: SimulatedWorld, recordsTimeline: Bool) throws {
+        self.schedule = schedule
+        self.world = world
+        let executor = executor
+        let run = Self.runs.add(1, ordering: .relaxed).newValue
+        executor.seed(schedule.seed)
+        server = try SimulatedServer(
+            base: AnyStore(try world.openStore("server-\(run)")), schema: world.schema, schedule: schedule,
+            executor: executor)
+        devices = try (0..<schedule.devices).map {
+            try Device($0, run: run, world: world, executor: executor, seed: schedule.seed)
+        }
+        state = Mutex(
+            State(
+                oracle: Oracle(
+                    devices: schedule.devices, schema: world.schema, keepsTombstones: server.softDeletes),
+                timeline: recordsTimeline ? [] : nil))
+    }
+
+    // MARK: Running
+
+    /// Runs the schedule, synchronizes everything, and checks the invariants.
+    func run() throws -> WorldOutcome {
+        defer {
+            for device in devices { device.end() }
+            server.end()
+        }
+        do {
+            try runAll()
+        } catch let stop as Stop {
+            withOracle { $0.violated(stop.invariant, stop.message) }
+            abandon()
+        }
+        return state.withLock { state in
+            WorldOutcome(
+                violations: state.oracle.violations, timeline: state.timeline ?? [], events: executor.events,
+                duration: executor.now)
+        }
+    }
+
+    /// The reason why a simulation cannot continue.
+    private struct Stop: Error {
+        var invariant: String
+        var message: String
+    }
+
+    private func runAll() throws {
+        for device in devices { begin(SimulationStep(0, .restart, on: device.index)) }
+        try runJobs()
+        for (position, step) in schedule.steps.enumerated() {
+            try deliverLate(before: position)
+            let seed = schedule.seed &+ UInt64(truncatingIfNeeded: step.number)
+            executor.seed(seed)
+            // Time passes between some steps, so that not all rows are within the look-back of every pull.
+            var random = SplitMix64(seed: ~seed)
+            executor.advance(by: .seconds([0, 0, 0, 2, 8].randomElement(using: &random) ?? 0))
+            begin(step)
+            try runJobs(atMost: step.overlap ?? .max)
+        }
+        try runJobs()
+        try deliverLate(before: .max)
+        try heal()
+        check()
+    }
+
+    /// Runs jobs until all actions have ended, or until a number of events.
+    private func runJobs(atMost limit: Int = .max) throws {
+        let start = executor.events
+        while executor.events - start < limit, executor.isReady || state.withLock({ $0.runningActions > 0 }) {
+            guard executor.runNext() || executor.waitForEscapedTask() else {
+                throw Stop(
+                    invariant: "every action ends",
+                    message: "\(unendedActions()), and nothing can run; a policy or an action may wait for something "
+                        + "outside of the simulation, such as a detached task, a sleep, or a network")
+            }
+            let events = executor.events
+            let (jobs, due) = state.withLock { state in
+                state.jobs += 1
+                let due = state.cancellations.filter { $0.events <= events }
+                if !due.isEmpty { state.cancellations.removeAll { $0.events <= events } }
+                return (state.jobs, due)
+            }
+            for cancellation in due { cancellation.task.cancel() }
+            guard jobs < world.maximumJobs else {
+                throw Stop(
+                    invariant: "every action ends",
+                    message: "\(unendedActions()) after \(jobs) jobs (SimulatedWorld.maximumJobs)")
+            }
+        }
+    }
+
+    private func unendedActions() -> String {
+        let count = state.withLock { $0.runningActions }
+        return count == 1 ? "1 action has not ended" : "\(count) actions have not ended"
+    }
+
+    /// Ends the processes, so that the tasks that wait end too.
+    private func abandon() {
+        for device in devices { device.life.kill() }
+        for task in state.withLock({ $0.tasks }) { task.cancel() }
+        var jobs = 0
+        while jobs < 100_000, executor.runNext() { jobs += 1 }
+    }
+
+    /// Begins a step, in a task of its own.
+    private func begin(_ step: SimulationStep) {
+        let context = StepContext(step, seed: schedule.seed)
+        executor.noteEvent()
+        let events = executor.events
+        state.withLock { $0.runningActions += 1 }
+        let task = Task(executorPreference: executor) { [self] in
+            await StepContext.$current.withValue(context) { await perform(step) }
+            state.withLock { $0.runningActions -= 1 }
+        }
+        state.withLock { state in
+            state.position += 1
+            state.tasks.removeAll { _ in state.runningActions == 1 }
+            state.tasks.append(task)
+            if let cancel = step.cancel { state.cancellations.append((events + cancel, task)) }
+        }
+    }
+
+    // MARK: Records
+
+    var isHealing: Bool { state.withLock { $0.isHealing } }
+
+    func withOracle<T>(_ body: (inout Oracle) throws -> T) rethrows -> T {
+        try state.withLock { try body(&$0.oracle) }
+    }
+
+    /// Adds a line to the timeline, if it is recorded.
+    func log(_ text: @autoclosure () -> String) {
+        guard state.withLock({ $0.timeline != nil }) else { return }
+        let line = "\(timeText())  \(text())"
+        state.withLock { $0.timeline?.append(line) }
+    }
+
+    private func timeText() -> String {
+        let milliseconds = executor.now.ticks / Timestamp.ticksPerMillisecond
+        let text = "\(milliseconds / 1000)." + String("\(1000 + milliseconds % 1000)".dropFirst())
+        return String(repeating: " ", count: max(0, 9 - text.count)) + text
+    }
+
+    /// Records what a transaction of a device changed: an edit of its user, or rows that the user sees from then on.
+    func committed(_ changes: [SimulatedStore.Change], on device: Device) {
+        let step = StepContext.current?.step
+        for change in changes {
+            if StepContext.isEditing {
+                edited(change, on: device, step: step?.number ?? 0)
+            } else if let row = change.after {
+                checkProgress(from: change.before, to: row, in: change.table, device)
+                withOracle { $0.sees(device.index, row, in: change.table) }
+            }
+        }
+        if case .forcePurge(let table) = step?.action {
+            withOracle { $0.droppedAll(device.index, in: table) }
+        }
+        StepContext.resolution?.committed()
+        StepContext.current?.committed(at: withOracle { $0.mark(of: device.index) })
+    }
+
+    /// Checks that a row does not go back to an older version. The versions of the simulated server are numbered, unless
+    /// it numbers them for each row.
+    private func checkProgress(from before: Row?, to after: Row, in table: String, _ device: Device) {
+        guard let old = before?["version"]?.string, let new = after["version"]?.string, old != new,
+            let oldNumber = Int(old.dropFirst()), let newNumber = Int(new.dropFirst()), newNumber < oldNumber
+        else { return }
+        withOracle {
+            $0.violated(
+                "local rows do not go back",
+                "\(table) \(after.idText) on device \(device.index) went from \(old) back to \(new)")
+        }
+    }
+
+    private func edited(_ change: SimulatedStore.Change, on device: Device, step: Int) {
+        guard var row = change.after else {
+            log("device \(device.index): the user deleted \(change.id.text)")
+            let remote = server.row(change.id.text, in: change.table)
+            return withOracle {
+                $0.deleted(device.index, change.id.text, in: change.table, local: change.before, remote: remote)
+            }
+        }
+        if let before = change.before {
+            for (name, value) in row.values where name != "id" && value == before[name] ?? .null { row[name] = nil }
+        }
+        log(
+            "device \(device.index): the user \(change.before == nil ? "inserted" : "changed") \(change.id.text): \(row.brief)"
+        )
+        withOracle { oracle in
+            if let before = change.before { oracle.sees(device.index, before, in: change.table) }
+            oracle.edited(device.index, row, in: change.table, inserts: change.before == nil, step: step)
+        }
+    }
+
+    // MARK: The end
+
+    /// Synchronizes all devices over a network without faults: all push until nothing is pending, and pull.
+    private func heal() throws {
+        log("all faults end; every device pushes until nothing is pending, and pulls")
+        state.withLock { $0.isHealing = true }
+        for device in devices where device.life.isDead { begin(SimulationStep(0, .restart, on: device.index)) }
+        try runJobs()
+        var number = 1_000_000
+        func run(_ action: SimulationStep.Action, on device: Device) throws {
+            number += 1
+            begin(SimulationStep(number, action, on: device.index))
+            try runJobs()
+        }
+        for _ in 1...6 where devices.contains(where: { pendingCount($0) > 0 }) {
+            for device in devices { try run(.push, on: device) }
+        }
+        for device in devices {
+            for table in world.schema {
+                let isFiltered = endsWithFilter(device)
+                let id = isFiltered ? "some" : "all"
+                try run(.pull(table: table.name, queryID: id, isFiltered: isFiltered), on: device)
+            }
+        }
+    }
+
+    /// Whether the device finally pulls only the rows that match a filter.
+    func endsWithFilter(_ device: Device) -> Bool { device.index == 2 && schedule.seed % 2 == 0 }
+
+    func pendingCount(_ device: Device) -> Int {
+        (try? device.base.read { try $0.count(Query(SystemTables().operations)) }) ?? 0
+    }
+}
+
+/// The result of one execution of a schedule.
+struct WorldOutcome: Sendable {
+    var violations: [Violation]
+    var timeline: [String]
+    /// The number of actions, requests, responses, and calls of the stores.
+    var events: Int
+    /// The virtual duration.
+    var duration: Duration
+}

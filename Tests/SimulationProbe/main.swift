@@ -1,0 +1,31 @@
+// Runs the simulation for a range of seeds, and prints the first failure in one line:
+//
+//     SimulationProbe FIRST LAST [--timeline] [--digests]
+//
+// With --digests, it prints a digest of each seed's timeline, to compare builds.
+
+import TidelineSimulation
+
+let bounds = CommandLine.arguments.dropFirst().compactMap { UInt64($0) }
+let printsDigests = CommandLine.arguments.contains("--digests")
+var events = 0
+for seed in bounds[0]...bounds[1] {
+    do {
+        let result = try await Simulation(seed: seed) { $0.recordsTimeline = printsDigests }.run()
+        events += result.events
+        if printsDigests {
+            // FNV-1a, which has no seed of the process.
+            let digest = result.timeline.joined(separator: "\n").utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
+                ($0 ^ UInt64($1)) &* 0x100_0000_01B3
+            }
+            print("seed \(seed) \(String(digest, radix: 16)) \(result.events)")
+            if CommandLine.arguments.contains("--timeline") { print(result.timeline.joined(separator: "\n")) }
+        }
+    } catch let failure as SimulationFailure {
+        let steps = failure.schedule.steps.count
+        print("seed \(seed), \(steps) of \(failure.originalSteps) steps, \(failure.violations[0])")
+        if CommandLine.arguments.contains("--timeline") { print(failure) }
+        break
+    }
+}
+print("\(events) events")

@@ -1,0 +1,289 @@
+import Foundation
+import Synchronization
+import Testing
+import Tideline
+import TidelineLMDB
+import TidelineLevelDB
+import TidelineMemory
+import TidelineSQLite
+import TidelineStore
+import TidelineTestSupport
+
+@testable import TidelineSimulation
+
+/// The invariants of the sync core, and the simulation itself.
+///
+/// The environment variable `TIDELINE_SEEDS` sets the number of seeds, `TIDELINE_SEED` runs a single one.
+@Suite("Simulation", .timeLimit(.minutes(600)))
+struct SimulationTests {
+    @Test("Edits, kills, faults, and clocks in any order violate no invariant", arguments: Seeds(2_000))
+    func invariants(seed: UInt64) async throws {
+        try await Simulation(seed: seed).run()
+    }
+
+    @Test("The invariants hold over files", arguments: ["sqlite", "lmdb", "leveldb"])
+    func files(_ engine: String) async throws {
+        let folder = try TemporaryFolder()
+        for seed in UInt64(1)...20 {
+            try await Simulation(seed: seed) { world in
+                world.openStore = { name in
+                    let path = "\(folder.path)/\(name)"
+                    return switch engine {
+                    case "sqlite": try SQLiteStore(path: path)
+                    case "lmdb": try LMDBStore(path: path)
+                    default: try LevelDBStore(path: path)
+                    }
+                }
+            }.run()
+        }
+    }
+
+    @Test("The same seed gives the same timeline", arguments: UInt64(1)...20)
+    func repeats(seed: UInt64) async throws {
+        func timeline() async throws -> [String] {
+            try await Simulation(seed: seed) { $0.recordsTimeline = true }.run().timeline
+        }
+        let first = try await timeline()
+        #expect(first.count > 10)
+        for _ in 1...3 { #expect(try await timeline() == first) }
+    }
+
+    @Test("Different seeds give different timelines")
+    func differs() async throws {
+        var timelines: Set<[String]> = []
+        for seed in UInt64(1)...20 {
+            timelines.insert(try await Simulation(seed: seed) { $0.recordsTimeline = true }.run().timeline)
+        }
+        #expect(timelines.count == 20)
+    }
+
+    @Test("A configuration that cannot be simulated is an error that names it")
+    func configuration() async {
+        let changes: [(String, @Sendable (inout SimulatedWorld) -> Void)] = [
+            ("devices", { $0.devices = 0 }), ("steps", { $0.steps = -1 }), ("rows", { $0.rows = 0 }),
+            ("schema", { $0.schema = [] }), ("servers", { $0.servers = [] }),
+            ("integer ids", { $0.schema = [TableSchema("T", columns: [.int("n")], idType: .int)] }),
+            ("weight", { $0.action("a", weight: -1) { _ in } }),
+        ]
+        for (text, change) in changes {
+            let error = await #expect(throws: SimulationError.self) { try await Simulation(seed: 1, change).run() }
+            #expect(error?.description.contains(text) == true)
+        }
+    }
+}
+
+/// Faults that the simulation found, with the schedules that it printed. See also
+/// `LostAnswerTests.deleteOfConflictingInsert`.
+@Suite("Replays of found faults")
+struct ReplayTests {
+    @Test("F5 a row is pulled that a server with a clock that went back stamps directly after its newest row")
+    func clockGoesBack() async throws {
+        let schedule = SimulationSchedule(
+            seed: 8007, devices: 3,
+            steps: [
+                SimulationStep(6, .write(table: "Todo", id: "r2", columns: ["rank"]), on: 2),
+                SimulationStep(8, .push, on: 2),
+                SimulationStep(9, .write(table: "Todo", id: "r1", columns: ["title"]), on: 1),
+                SimulationStep(13, .wait(seconds: 60)),
+                SimulationStep(14, .pull(table: "Todo", queryID: "all", isFiltered: false), on: 2),
+                SimulationStep(21, .setServerClock(seconds: -3600)),
+            ])
+        try await Simulation(schedule).run()
+    }
+
+    @Test("C1 the server row of a conflict has the columns that were defined and pulled after the conflict")
+    func columnAddedDuringConflict() async throws {
+        let schedule = SimulationSchedule(
+            seed: 98653, devices: 2,
+            steps: [
+                SimulationStep(4, .write(table: "Todo", id: "r2", columns: ["rank"]), on: 1),
+                SimulationStep(5, .serverWrite(table: "Todo", id: "r2")),
+                SimulationStep(7, .pull(table: "Todo", queryID: "all", isFiltered: false), on: 1),
+                SimulationStep(12, .update, on: 1),
+                SimulationStep(16, .pull(table: "Todo", queryID: "all", isFiltered: false), on: 1),
+            ])
+        try await Simulation(schedule).run()
+    }
+
+    @Test("C4 a row that was pulled before the conflict is not shown after the conflict was resolved")
+    func olderCopy() async throws {
+        let schedule = SimulationSchedule(
+            seed: 8218, devices: 2, serverQuirks: 0, services: 1,
+            steps: [
+                SimulationStep(11, .serverWrite(table: "Todo", id: "r1")),
+                SimulationStep(12, .pull(table: "Todo", queryID: "all", isFiltered: false), on: 1),
+                SimulationStep(15, .pull(table: "Todo", queryID: "all", isFiltered: false), on: 0, overlap: 1),
+                SimulationStep(16, .write(table: "Todo", id: "r1", columns: ["rank"]), on: 0),
+                SimulationStep(18, .write(table: "Todo", id: "r1", columns: ["rank"]), on: 1),
+                SimulationStep(19, .push, on: 1),
+                SimulationStep(21, .delete(table: "Todo", id: "r1"), on: 1),
+            ])
+        try await Simulation(schedule).run()
+    }
+}
+
+/// Failures: what they show, and worlds that the author breaks.
+@Suite("Simulated failures")
+struct SimulationFailureTests {
+    /// Returns the failure of the first seed that fails.
+    private func failure(
+        seeds: ClosedRange<UInt64> = 1...200, _ configure: (inout SimulatedWorld) -> Void
+    ) async throws -> SimulationFailure {
+        for seed in seeds {
+            do {
+                try await Simulation(seed: seed, configure).run()
+            } catch let failure as SimulationFailure {
+                return failure
+            }
+        }
+        throw NoFailure(seeds: seeds)
+    }
+
+    private struct NoFailure: Error {
+        let seeds: ClosedRange<UInt64>
+    }
+
+    @Test("A policy by the device's clock loses an edit, as the article shows")
+    func article() async throws {
+        var found: SimulationFailure?
+        for seed in UInt64(1)...200 where found == nil {
+            do {
+                try await everyEditIsKept(seed: seed)
+            } catch let failure as SimulationFailure {
+                found = failure
+            }
+        }
+        let failure = try #require(found)
+        #expect(failure.violations.allSatisfy { $0.invariant == "every edit is kept" })
+        #expect(failure.schedule.steps.count <= 12)
+
+        let here = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        let root = here.deletingLastPathComponent().deletingLastPathComponent()
+        let article = try String(
+            contentsOf: root.appendingPathComponent(
+                "Sources/TidelineSimulation/TidelineSimulation.docc/TestingYourAppsSync.md"), encoding: .utf8)
+        let code = try String(
+            contentsOf: here.appendingPathComponent("LastWriterWinsTests.swift"), encoding: .utf8)
+        for part in code.split(separator: "// article: ").dropFirst() {
+            let lines = part.split(separator: "\n", omittingEmptySubsequences: false).dropFirst()
+            let text = lines.prefix { $0 != "// end" }.joined(separator: "\n")
+            #expect(article.contains(text), "the article must contain:\n\(text)")
+        }
+        let shown = failure.description
+        #expect(article.contains(shown), "the article must contain:\n\(shown)")
+    }
+
+    @Test("A store that loses a commit is reported")
+    func losingStore() async throws {
+        let failure = try await failure { world in
+            world.openStore = { name in
+                let store = try MemoryStore()
+                return name.hasPrefix("server") ? store as any LocalStore : LosingStore(store)
+            }
+        }
+        #expect(!failure.timeline.isEmpty && !failure.violations.isEmpty)
+    }
+
+    @Test("A policy that throws leaves operations in the queue, which is reported")
+    func throwingPolicy() async throws {
+        struct Refusing: SyncContextDelegate {
+            struct Refusal: Error {}
+            func perform(_ operation: PushOperation) async throws -> Row? { throw Refusal() }
+        }
+        let failure = try await failure { $0.policy = Refusing() }
+        #expect(failure.violations[0].invariant == "the queue becomes empty")
+        #expect(failure.schedule.steps.count == 1)
+    }
+
+    @Test("A policy that never returns is reported, and the simulation ends")
+    func waitingPolicy() async throws {
+        struct Waiting: SyncContextDelegate {
+            func perform(_ operation: PushOperation) async throws -> Row? {
+                try await withTaskCancellationHandler {
+                    try await Task.sleep(for: .seconds(3600))
+                } onCancel: {
+                }
+                return nil
+            }
+        }
+        let failure = try await failure { world in
+            world.policy = Waiting()
+            world.steps = 6
+        }
+        #expect(failure.violations[0].invariant == "every action ends")
+        #expect(failure.violations[0].message.contains("outside of the simulation"))
+    }
+
+    @Test("An action that never ends is stopped at the maximum number of jobs")
+    func endlessAction() async throws {
+        let failure = try await failure { world in
+            world.maximumJobs = 5_000
+            world.steps = 3
+            world.action("spin", weight: 10_000) { _ in while !Task.isCancelled { await Task.yield() } }
+        }
+        #expect(failure.violations[0].invariant == "every action ends")
+        #expect(failure.violations[0].message.contains("5000 jobs"))
+        #expect(failure.replay.contains(#".custom(name: "spin")"#))
+    }
+
+    @Test("An action's undocumented error, and a check that throws, are reported")
+    func authorsErrors() async throws {
+        struct Broken: Error {}
+        let first = try await failure { world in
+            world.action("break", weight: 100) { _ in throw Broken() }
+        }
+        #expect(first.violations[0].invariant == "errors are documented")
+        let second = try await failure { world in world.invariant("mine") { _ in throw Broken() } }
+        #expect(second.violations[0] == Violation(invariant: "mine", message: "Broken()"))
+        #expect(second.schedule.steps.isEmpty && second.schedule.devices == 1)
+    }
+
+    @Test("A failure's JSON is a schedule that fails in the same way, with the same timeline")
+    func json() async throws {
+        func configure(_ world: inout SimulatedWorld) {
+            world.invariant("title is never written") { state in
+                try state.serverRows(of: "Todo").filter { $0["title"]?.isNull == false }
+            }
+        }
+        let failure = try await failure(configure)
+        let schedule = try JSONDecoder().decode(SimulationSchedule.self, from: Data(failure.json.utf8))
+        #expect(schedule == failure.schedule)
+        let again = await #expect(throws: SimulationFailure.self) {
+            try await Simulation(schedule, configure).run()
+        }
+        #expect(again?.timeline == failure.timeline && again?.violations == failure.violations)
+        #expect(failure.description.contains(failure.replay) && failure.replay.contains("seed: \(failure.seed)"))
+    }
+}
+
+/// A store that loses each fourth commit.
+private final class LosingStore: LocalStore {
+    private let base: AnyStore
+    private let writes = Mutex(0)
+
+    init(_ base: some LocalStore) { self.base = AnyStore(base) }
+
+    var capabilities: StoreCapabilities { base.capabilities }
+    func define(_ tables: [TableSchema]) throws { try base.define(tables) }
+    func tables() throws -> [TableSchema] { try base.tables() }
+    func close() throws { try base.close() }
+    func read<T>(_ body: (AnyReader) throws -> T) throws -> T { try base.read(body) }
+
+    func write<T>(_ body: (AnyWriter) throws -> T) throws -> T {
+        let isLost = writes.withLock { writes in
+            writes += 1
+            return writes % 4 == 0
+        }
+        guard isLost else { return try base.write(body) }
+        var result: T?
+        do {
+            return try base.write { writer in
+                result = try body(writer)
+                throw CancellationError()
+            }
+        } catch {
+            if let result { return result }
+            throw error
+        }
+    }
+}

@@ -1,0 +1,280 @@
+import ArgumentParser
+import Foundation
+import Testing
+import TidelineServer
+import TidelineSimulation
+
+@testable import TidelineTool
+
+@Suite("tideline simulate", .timeLimit(.minutes(5)))
+struct SimulateCommandTests {
+    let tool: Tool
+    /// The folder of temporary files of the command.
+    private let temporary: URL
+
+    init() throws {
+        tool = try Tool()
+        temporary = tool.folder.appendingPathComponent("temporary")
+        try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: false)
+    }
+
+    /// A schedule that fails: a server that chooses identifiers, which no client can synchronize with.
+    private var failing: SimulationSchedule {
+        SimulationSchedule(
+            seed: 5, devices: 2, serverQuirks: ServerQuirks.makesIDs.rawValue, services: 2,
+            steps: [
+                SimulationStep(1, .wait(seconds: 1)),
+                SimulationStep(2, .write(table: "Todo", id: "r1", columns: ["title"]), on: 0),
+                SimulationStep(3, .push, on: 1, faults: [1: .requestLost]),
+            ])
+    }
+
+    private func write(_ schedule: SimulationSchedule, _ name: String = "schedule.json") throws -> String {
+        try JSONEncoder().encode(schedule).write(to: URL(fileURLWithPath: tool.path(name)))
+        return tool.path(name)
+    }
+
+    private func schedule(_ name: String) throws -> SimulationSchedule {
+        try JSONDecoder().decode(
+            SimulationSchedule.self, from: try Data(contentsOf: URL(fileURLWithPath: tool.path(name))))
+    }
+
+    private func report(_ text: String) throws -> SimulationReport {
+        try JSONDecoder().decode(SimulationReport.self, from: Data(text.utf8))
+    }
+
+    // MARK: Results
+
+    @Test("Seeds without a violation exit with status 0, and the last line has the numbers")
+    func success() throws {
+        defer { tool.remove() }
+        let output = try run(["--seeds", "1..4", "--jobs", "2", "--steps", "6"])
+        #expect(output.status == 0, "\(output)")
+        #expect(output.err.isEmpty)
+        let lines = output.out.split(separator: "\n")
+        #expect(lines.count == 2)
+        #expect(lines.first == "Simulating seeds from 1 to 4.")
+        #expect(lines.last?.hasPrefix("4 seeds, ") == true)
+        #expect(lines.last?.hasSuffix(" steps/s per core); no violation") == true)
+    }
+
+    @Test("Every store gives the same result, and its files are removed", arguments: StoreEngine.all)
+    func stores(engine: StoreEngine) throws {
+        defer { tool.remove() }
+        let options = ["--seeds", "3", "--steps", "8", "--json", "--store"]
+        let expected = try report(try run(options + ["memory"]).out)
+        let found = try report(try run(options + [engine.name]).out)
+        #expect(found.seeds == 1)
+        #expect(found.worldSteps == expected.worldSteps)
+        #expect(try leftovers().isEmpty)
+    }
+
+    @Test("The options change the world")
+    func options() throws {
+        defer { tool.remove() }
+        let saved = tool.path("schedule.json")
+        let options = ["--devices", "2", "--steps", "30", "--rows", "1", "--faults", "none", "--save", saved]
+        #expect(try run(["--seeds", "9"] + options).status == 0)
+        let schedule = try schedule("schedule.json")
+        #expect(schedule.seed == 9 && schedule.devices == 2 && schedule.steps.count == 30)
+        #expect(schedule.steps.allSatisfy { $0.faults.isEmpty && $0.kill == nil && $0.cancel == nil })
+    }
+
+    @Test("A seed gives the same timeline each time, and so does its schedule")
+    func determinism() throws {
+        defer { tool.remove() }
+        let saved = tool.path("schedule.json")
+        let runs = try [
+            ["--seeds", "11", "--save", saved], ["--seeds", "11"], ["--seeds", "11", "--store", "lmdb"],
+            ["--replay", saved],
+        ].map { try timeline(try run($0 + ["--timeline"])) }
+        #expect(runs[0].count > 24)
+        #expect(Set(runs).count == 1)
+    }
+
+    private func timeline(_ output: ToolProcess.Output) throws -> [Substring] {
+        #expect(output.status == 0, "\(output)")
+        return Array(output.out.split(separator: "\n").dropFirst().dropLast())
+    }
+
+    @Test("With --minutes, further seeds are simulated until the time is over")
+    func minutes() throws {
+        defer { tool.remove() }
+        let output = try run(["--seeds", "18446744073709551614", "--minutes", "1000", "--json"])
+        // There are only two more seeds.
+        #expect(output.status == 0)
+        #expect(try report(output.out).seeds == 2)
+        let short = try run(["--seeds", "1..2", "--minutes", "0.000001", "--json"])
+        #expect(try report(short.out).seeds <= 1)
+    }
+
+    // MARK: Violations
+
+    @Test("A violation exits with status 1, is printed with a shorter schedule, and can be repeated")
+    func violation() throws {
+        defer { tool.remove() }
+        let (file, saved) = (try write(failing), tool.path("tideline-simulation-5.json"))
+        let output = try run(["--replay", file, "--save", saved])
+        #expect(output.status == 1)
+        #expect(output.out.contains("seed 5: the queue becomes empty: device 0 still has 1 operation: Todo r1"))
+        #expect(output.out.contains("(1 of 3 steps are needed)"))
+        #expect(output.out.contains("Repeat it with: tideline simulate --replay \(file)\n"))
+        #expect(output.out.hasSuffix("; seed 5 violates an invariant\n"))
+        #expect(output.err == "saved the schedule; repeat it with: tideline simulate --replay \(saved)\n")
+
+        let shortened = try schedule("tideline-simulation-5.json")
+        #expect(shortened.steps == [failing.steps[1]])
+        #expect(shortened.devices == 1 && shortened.services == 1)
+        let again = try run(["--replay", saved, "--json", "--store", "leveldb"])
+        #expect(again.status == 1)
+        let report = try report(again.out)
+        #expect(report.failure?.seed == 5 && report.seeds == 0)
+        #expect(report.failure?.schedule == shortened)
+        #expect(report.failure?.violations.first?.invariant == "the queue becomes empty")
+        #expect(report.failure?.timeline.isEmpty == false)
+    }
+
+    @Test("Of several violations at the same time, the one of the lowest seed is printed, with its command")
+    func lowestSeed() async throws {
+        defer { tool.remove() }
+        let arguments = [
+            "simulate", "--seeds", "1..40", "--steps", "5", "--faults", "network,kills", "--jobs", "4", "--store",
+            "memory",
+        ]
+        let command = try #require(TidelineCommand.parseAsRoot(arguments) as? SimulateCommand)
+        let change: @Sendable (inout SimulatedWorld) -> Void = { $0.servers = [[], [], [], .makesIDs] }
+        let lowest = (1...40 as ClosedRange<UInt64>).first { seed in
+            let simulation = Simulation(seed: seed) { world in
+                command.configure(&world)
+                change(&world)
+            }
+            return simulation.schedule.serverQuirks != 0 && simulation.schedule.steps.contains { $0.action.isWrite }
+        }
+        let seed = try #require(lowest)
+        let capture = OutputCapture()
+        let status = try await StandardOutput.$capture.withValue(capture) {
+            try await SimulationSession(command, configure: change).run()
+        }
+        #expect(status == 1)
+        #expect(capture.text.contains("\nseed \(seed): "), "\(capture.text.prefix(500))")
+        #expect(
+            capture.text.contains(
+                "Repeat it with: tideline simulate --seeds \(seed) --steps 5 --faults network,kills --store memory\n"))
+    }
+
+    // MARK: Errors
+
+    @Test(
+        "An invalid command line exits with status 2 and the reason",
+        arguments: [
+            (["--seeds", "5..1"], "the first seed is greater than the last one"), (["--seeds", "1-5"], "1..1000"),
+            (["--seeds", "1..2..3"], "1..1000"), (["--seeds", ""], "1..1000"), (["--seeds", "-1"], "--seeds"),
+            (["--seeds", "18446744073709551616"], "from 0 to 18446744073709551615"),
+            (["--devices", "0"], "--devices must be a number from 1 to 64, not 0."),
+            (["--devices", "65"], "--devices"),
+            (["--steps", "-1"], "--steps"), (["--steps", "100001"], "--steps must be a number from 0 to 100000"),
+            (["--rows", "0"], "--rows must be a number from 1 to 1000"), (["--jobs", "0"], "--jobs"),
+            (["--jobs", "257"], "--jobs"), (["--minutes", "0"], "--minutes must be more than 0"),
+            (["--minutes", "nan"], "--minutes"), (["--minutes", "x"], "--minutes"),
+            (["--faults", "netwrk"], "Did you mean \"network\"?"), (["--faults", ""], "there is no fault \"\""),
+            (["--faults", "all,none"], "there is no fault \"all\""), (["--faults", "clocks,"], "there is no fault"),
+            (["--store", "sqlit"], "Did you mean \"sqlite\"?"), (["--store", "sqlite,lmdb"], "use one store"),
+            (["--store", ""], "use one store"), (["--store", "sqlite:todo.db"], "remove the path"),
+            (["--store", "sqlite,durability=some"], "full or normal"),
+            (["--store", "sqlite,read-only=yes"], "no setting \"read-only\""),
+            (["--timeline"], "--timeline needs a single seed"),
+            (["--seeds", "1", "--minutes", "1", "--timeline"], "--timeline needs a single seed"),
+            (["--save", "-"], "--save needs a file"), (["--save", "/nowhere/a.json"], "cannot be written"),
+            (["--replay", "/nowhere/a.json"], "/nowhere/a.json cannot be read: No such file"),
+            (["--replay", "/"], "/ cannot be read"), (["--replay", "-"], "standard input is not a schedule"),
+            (["--replay", "-", "--seeds", "1"], "--seeds cannot be combined with --replay"),
+            (["--replay", "-", "--faults", "none"], "--faults cannot be combined with --replay"),
+            (["--nonsense"], "--nonsense"), (["extra"], "extra"),
+        ])
+    func usage(arguments: [String], reason: String) throws {
+        defer { tool.remove() }
+        let output = try run(arguments)
+        #expect(output.status == 2, "\(output)")
+        #expect(output.out.isEmpty || arguments.contains("--replay"))
+        #expect(output.err.contains(reason), "\(output.err)")
+    }
+
+    @Test(
+        "A file that is not a schedule exits with status 2, and the message names the file and the place",
+        arguments: [
+            ("", "The given data was not valid JSON."), ("[]", "Expected to decode"), ("{}", "there is no"),
+            (
+                #"{"seed": 1, "devices": 1, "serverQuirks": 0, "services": 1, "steps": [{"number": 1, "faults": {}}]}"#,
+                "there is no steps[0].action"
+            ),
+            (
+                #"{"seed": 1, "devices": 1, "serverQuirks": 0, "services": 1, "steps": "#
+                    + #"[{"number": 1, "faults": {"x": {}}, "action": {"push": {}}, "device": 0}]}"#,
+                "steps[0].faults"
+            ),
+            (
+                #"{"seed": 1, "devices": 1, "serverQuirks": 0, "services": 1, "steps": "#
+                    + #"[{"number": 1, "faults": {}, "action": {"fly": {}}, "device": 0}]}"#,
+                "steps[0].action"
+            ),
+        ])
+    func unreadable(text: String, reason: String) throws {
+        defer { tool.remove() }
+        try text.write(toFile: tool.path("a.json"), atomically: true, encoding: .utf8)
+        let output = try run(["--replay", tool.path("a.json")])
+        #expect(output.status == 2, "\(output)")
+        #expect(output.err.contains("--replay: \(tool.path("a.json")) is not a schedule: "), "\(output.err)")
+        #expect(output.err.contains(reason), "\(output.err)")
+    }
+
+    @Test("A schedule that cannot be simulated exits with status 2 and names the file")
+    func unplayable() throws {
+        defer { tool.remove() }
+        var schedule = failing
+        schedule.steps[1].device = 2
+        let file = try write(schedule)
+        let output = try run(["--replay", file])
+        #expect(output.status == 2)
+        #expect(
+            output.err.contains("--replay: \(file) cannot be simulated: step 2: device is 2; use 0 to 1"),
+            "\(output.err)")
+    }
+
+    // MARK: Interruption
+
+    @Test(
+        "Ctrl-C and SIGTERM end the run with status 130, tell its numbers, and remove the files",
+        arguments: [SIGINT, SIGTERM])
+    func interruption(signal: Int32) throws {
+        defer { tool.remove() }
+        let process = try ToolProcess(
+            arguments(["--minutes", "5", "--store", "sqlite"]), keepsErrors: true, executable: Self.environment)
+        defer { process.stop() }
+        #expect(process.readLine() == "Simulating seeds from 1 for 5 min.")
+        process.signal(signal)
+        #expect(process.wait() == 130)
+        let errors = process.errors()
+        #expect(errors.hasPrefix("interrupted: ") && errors.contains("; no violation"), "\(errors)")
+        #expect(try leftovers().isEmpty)
+    }
+
+    // MARK: Helpers
+
+    private static let environment = URL(fileURLWithPath: "/usr/bin/env")
+
+    private func run(_ arguments: [String]) throws -> ToolProcess.Output {
+        try ToolProcess.run(self.arguments(arguments), executable: Self.environment)
+    }
+
+    private func arguments(_ arguments: [String]) -> [String] {
+        ["TMPDIR=\(temporary.path)", tool.executable.path, "simulate"] + arguments
+    }
+
+    private func leftovers() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: temporary.path) }
+}
+
+extension SimulationStep.Action {
+    fileprivate var isWrite: Bool {
+        if case .write = self { true } else { false }
+    }
+}
