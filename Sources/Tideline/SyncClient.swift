@@ -45,6 +45,32 @@ public final class SyncClient<Store: LocalStore>: Sendable {
         try await context.define(tables)
     }
 
+    /// Reads and changes several tables in one transaction, which is committed when the closure returns.
+    ///
+    /// The rows and their entries in the queue are stored together or not at all, with one commit. If the closure throws,
+    /// nothing is changed.
+    ///
+    /// ```swift
+    /// try await client.transaction { transaction in
+    ///     let list = try transaction.insert(["name": "Groceries"], into: "TodoList")
+    ///     try transaction.update(id: itemID, in: "TodoItem") { $0["list"] = list["id"] }
+    /// }
+    /// ```
+    ///
+    /// The closure runs on the executor of the store's writes (``SyncEnvironment/storeExecutor``), while no other change
+    /// of the store runs. It must not use the client or its store.
+    /// - Parameter body: A closure that changes rows with the methods of its ``SyncTransaction``.
+    /// - Returns: The result of the closure.
+    /// - Throws: The error of the closure; ``SyncError/Code/cancelled`` if the task is cancelled before the transaction
+    ///   begins; ``SyncError/Code/store`` if the store fails. After a failure of the store, the transaction cannot be
+    ///   committed, even if the closure catches the error.
+    @discardableResult
+    public nonisolated(nonsending) func transaction<T: Sendable>(
+        _ body: @escaping @Sendable (_ transaction: SyncTransaction) throws -> T
+    ) async throws -> T {
+        try await context.transaction(body)
+    }
+
     /// Sends the pending operations of all tables; see ``SyncContext/push(settings:)``.
     @discardableResult
     public func push(settings: PushSettings = PushSettings()) async throws -> PushResult {

@@ -32,44 +32,27 @@ protocol TableContext: AnyObject, Sendable {
 
 extension SyncContext: TableContext {
     nonisolated(nonsending) func insert(_ row: Row, into table: String) async throws -> Row {
-        try await change(table: table) { changes, writer in
-            try changes.insert(RowInput.checked(row, for: changes.schema), in: writer)
-        }
+        try await changing { [self] in try changes(of: table, in: $0).insert(row, in: $0) }
     }
 
     nonisolated(nonsending) func update(_ row: Row, in table: String, overwriting: Bool) async throws {
-        try await change(table: table) { changes, writer in
-            let checked = try RowInput.checked(
-                row, for: changes.schema, isKnown: RowInput.isStored(row.idText, of: changes.schema, in: writer))
-            try changes.update(checked, given: overwriting ? nil : row, in: writer)
+        try await changing { [self] in
+            try changes(of: table, in: $0).update(row, overwriting: overwriting, in: $0)
         }
     }
 
     nonisolated(nonsending) func update(
         id: String, in table: String, _ change: @escaping @Sendable (inout Row) throws -> Void
     ) async throws -> Row {
-        try await self.change(table: table) { changes, writer in
-            try RowInput.checkID(
-                id, of: changes.schema, isKnown: RowInput.isStored(id, of: changes.schema, in: writer))
-            return try changes.update(id: id, in: writer, change)
-        }.get()
+        try await changing { [self] in try changes(of: table, in: $0).update(id: id, in: $0, change) }.get()
     }
 
     nonisolated(nonsending) func delete(_ row: Row, from table: String) async throws {
-        try await change(table: table) { changes, writer in
-            try RowInput.checkID(
-                of: row, for: changes.schema, isKnown: RowInput.isStored(row.idText, of: changes.schema, in: writer))
-            try changes.delete(id: row.idText, given: row, in: writer)
-        }
+        try await changing { [self] in try changes(of: table, in: $0).delete(row, in: $0) }
     }
 
     nonisolated(nonsending) func row(id: String, in table: String) async throws -> Row? {
-        try await reading { reader in
-            try RowInput.checkName(table)
-            let schema = try reader.schema(of: table)
-            try RowInput.checkID(id, of: schema, isKnown: RowInput.isStored(id, of: schema, in: reader))
-            return try reader.row(in: table, id: id)
-        }
+        try await reading { try $0.checkedRow(id: id, in: table) }
     }
 
     nonisolated(nonsending) func rows(matching query: Query) async throws -> QueryResult {
@@ -78,5 +61,17 @@ extension SyncContext: TableContext {
 
     func schemaIfDefined(of table: String) async throws -> TableSchema? {
         try await reading { try $0.schemaIfDefined(of: table) }
+    }
+}
+
+extension StoreReader {
+    /// Returns a row, or `nil` if there is none.
+    ///
+    /// - Throws: ``SyncError`` with code invalidArgument for an identifier that no row can have.
+    func checkedRow(id: String, in table: String) throws -> Row? {
+        try RowInput.checkName(table)
+        let schema = try schema(of: table)
+        try RowInput.checkID(id, of: schema, isKnown: RowInput.isStored(id, of: schema, in: self))
+        return try row(in: table, id: id)
     }
 }

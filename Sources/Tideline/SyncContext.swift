@@ -138,7 +138,8 @@ public final class SyncContext<Store: LocalStore>: Sendable {
 
     // MARK: Push
 
-    /// Sends the pending operations of all tables, in the order in which they were made.
+    /// Sends the pending operations of all tables, in the order in which they were made, several at a time; see
+    /// ``PushSettings/maxInFlight``.
     ///
     /// One push runs at a time. A second call waits for the first to end. A call within
     /// ``SyncContextDelegate/perform(_:)`` throws because it would wait for itself; a call within
@@ -289,18 +290,21 @@ public final class SyncContext<Store: LocalStore>: Sendable {
 
     // MARK: Store
 
-    /// Changes a table in one transaction, unless the task is cancelled before it begins.
-    nonisolated(nonsending) func change<T: Sendable>(
-        table: String, _ body: @escaping @Sendable (LocalChanges, Store.Writer) throws -> T
+    /// See ``SyncClient/transaction(_:)``.
+    nonisolated(nonsending) func transaction<T: Sendable>(
+        _ body: @escaping @Sendable (SyncTransaction) throws -> T
     ) async throws -> T {
-        try await changing { [self] writer in
-            try RowInput.checkName(table)
-            try owners.confirmUser(in: writer)
-            let changes = LocalChanges(
-                operations: operations, schema: try writer.schema(of: table),
-                writesRows: options.handlesSyncTableOperations,
-                rejectsInsertOverPendingDelete: options.rejectsInsertOverPendingDelete, inFlight: inFlight)
-            return try body(changes, writer)
+        do {
+            return try await runner.perform { [self] store in
+                try store.write { writer in
+                    let transaction = SyncTransaction(ChangeScope(self, writer), mapping: syncError)
+                    return try transaction.run(body)
+                }
+            }
+        } catch let error as SyncTransaction.BodyError {
+            throw error.error
+        } catch {
+            throw syncError(error)
         }
     }
 
@@ -380,11 +384,12 @@ public final class SyncContext<Store: LocalStore>: Sendable {
 
     // MARK: In flight
 
-    /// The operations in flight. It is read and changed only within write transactions, which exclude each other, so
-    /// that a local edit and a push always see the same set.
-    var inFlight: Set<Int64> { shared.withLock { $0.inFlight } }
-    func markInFlight(_ id: Int64) { _ = shared.withLock { $0.inFlight.insert(id) } }
-    func unmarkInFlight(_ id: Int64) { _ = shared.withLock { $0.inFlight.remove(id) } }
+    /// The operations in flight. Only the running push changes it, within write transactions, which exclude each other, so
+    /// that a local edit and a push always see the same set, and after a transaction that failed.
+    var inFlight: Set<Int64> {
+        get { shared.withLock { $0.inFlight } }
+        set { shared.withLock { $0.inFlight = newValue } }
+    }
 
     /// Runs `body` while no push of this context and no pull or purge of these tables is running.
     nonisolated(nonsending) func withExclusiveAccess<T>(

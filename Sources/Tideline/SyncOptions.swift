@@ -17,7 +17,8 @@ public struct SyncOptions: Sendable {
     /// The policy for retrying requests.
     public var retry = RetryPolicy()
     /// Returns the header that authenticates a request, such as `X-ZUMO-AUTH`, or `nil` if no user is signed in. It is
-    /// called for each request, and once more with `true` if the server responds with 401.
+    /// called for each request, and once more with `true` if the server responds with 401. Requests that are refused at
+    /// the same time share one call with `true`.
     public var authorization: (@Sendable (_ refresh: Bool) async throws -> HTTPField?)?
     /// The identifier of the signed-in user, or any text that represents it; `nil` if the app does not distinguish
     /// users.

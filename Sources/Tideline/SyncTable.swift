@@ -63,11 +63,7 @@ public struct SyncTable: Sendable {
     public nonisolated(nonsending) func update(id: String, _ change: @escaping @Sendable (inout Row) throws -> Void)
         async throws -> Row
     {
-        guard context.options.handlesSyncTableOperations else {
-            throw SyncError(
-                .invalidArgument, "the app writes the rows of this context; write the row and call update(_:)",
-                table: name, id: id)
-        }
+        try context.options.requireRowWriting(table: name, id: id)
         return try await context.update(id: id, in: name, change)
     }
 
@@ -80,7 +76,7 @@ public struct SyncTable: Sendable {
     /// - Throws: ``SyncError``: ``SyncError/Code/rowChanged`` if the stored row has a different version;
     ///   ``SyncError/Code/invalidArgument`` for an invalid identifier; ``SyncError/Code/store``.
     public nonisolated(nonsending) func delete(id: String, version: String? = nil) async throws {
-        try await delete(Row(id: .string(id), distinctColumns: version.map { [("version", .string($0))] } ?? []))
+        try await delete(Row(id: id, version: version))
     }
 
     /// Deletes a row by its identifier, and by its version if it has one; see ``delete(id:version:)``.
@@ -106,7 +102,7 @@ public struct SyncTable: Sendable {
         do {
             return try await context.rows(matching: query)
         } catch {
-            throw argumentError(error)
+            throw context.syncError(error).asArgumentError(table: name)
         }
     }
 
@@ -158,7 +154,7 @@ public struct SyncTable: Sendable {
         do {
             return try await context.purge(query, resetsTokens: resetsTokens)
         } catch {
-            throw argumentError(error)
+            throw context.syncError(error).asArgumentError(table: name)
         }
     }
 
@@ -171,16 +167,6 @@ public struct SyncTable: Sendable {
         try await context.forcePurge(table: name)
     }
 
-    /// Maps a store error caused by an invalid query to ``SyncError/Code/invalidArgument``.
-    private func argumentError(_ error: any Error) -> any Error {
-        guard let error = error as? SyncError, let cause = error.cause as? StoreError,
-            [.invalidValue, .unsupportedQuery].contains(cause.code)
-        else { return error }
-        return SyncError(
-            .invalidArgument, cause.message, table: error.table ?? name, column: error.column, id: error.id,
-            cause: cause)
-    }
-
     private func own(_ query: Query?) throws -> Query {
         try RowInput.checkName(name)
         let query = query ?? Query(name)
@@ -190,5 +176,35 @@ public struct SyncTable: Sendable {
                 table: name)
         }
         return query
+    }
+}
+
+extension Row {
+    /// Creates a row that names a stored row, in the given version if it is not `nil`.
+    init(id: String, version: String?) {
+        self.init(id: .string(id), distinctColumns: version.map { [("version", .string($0))] } ?? [])
+    }
+}
+
+extension SyncOptions {
+    /// Throws if the app writes the rows itself.
+    func requireRowWriting(table: String, id: String) throws {
+        guard handlesSyncTableOperations else {
+            throw SyncError(
+                .invalidArgument, "the app writes the rows of this context; write the row and call update(_:)",
+                table: table, id: id)
+        }
+    }
+}
+
+extension SyncError {
+    /// Returns an error of the store that was caused by an invalid query as ``Code/invalidArgument``, and other errors
+    /// unchanged.
+    func asArgumentError(table: String) -> SyncError {
+        guard let cause = cause as? StoreError, [.invalidValue, .unsupportedQuery].contains(cause.code) else {
+            return self
+        }
+        return SyncError(
+            .invalidArgument, cause.message, table: self.table ?? table, column: column, id: id, cause: cause)
     }
 }

@@ -28,6 +28,16 @@ public func waitUntil(_ what: String, _ holds: () throws -> Bool) throws {
     }
 }
 
+/// Waits as ``waitUntil(_:_:)``, but suspends the task instead of blocking the thread.
+/// - Throws: ``WaitFailure`` after the time limit, the error that `holds` throws, or an error if the task is canceled.
+public func suspendUntil(_ what: String, _ holds: () async throws -> Bool) async throws {
+    let deadline = ContinuousClock.now + .seconds(WaitLimit.seconds)
+    while try await !holds() {
+        guard ContinuousClock.now < deadline else { throw WaitFailure(what) }
+        try await Task.sleep(for: .milliseconds(1))
+    }
+}
+
 extension DispatchGroup {
     /// Waits until every member has left the group.
     /// - Throws: ``WaitFailure`` after the time limit.

@@ -44,6 +44,24 @@ struct LostAnswerTests {
         if kind != .delete { #expect(try client.row(kind == .insert ? "b" : "a")?.version == before?.version) }
     }
 
+    @Test(
+        "P6 the delete of an insert that was applied and then changed by others is not forgotten",
+        arguments: StoreKind.perEngine)
+    func deleteOfConflictingInsert(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let client = try await world.makeSyncedClient()
+        try await client.items.insert(["id": "b", "text": "new", "priority": 5])
+        await loseAnswers(client)
+        let other = try await world.makeOther()
+        try await other.items.update(["id": "b", "priority": 9])
+        try await other.context.push()
+        #expect(try await pushErrors(client).map(\.code) == [.conflict])
+        try await client.items.delete(id: "b")
+        #expect(try world.state(client) == "local [a=one] queue [delete b] server [a=one, b=new]")
+        // The change of the other device has not been seen.
+        #expect(try await pushErrors(client).map(\.serverItem?["priority"]) == [9])
+    }
+
     /// The app's change before the retry.
     enum Edit: String, CaseIterable, Sendable {
         case sameColumn, otherColumn, clear, backToBase, delete, deleteAndInsert
@@ -80,6 +98,44 @@ struct LostAnswerTests {
             for column in ["text", "priority", "complete"] {
                 #expect(row?[column] ?? .null == expected?[column] ?? .null, "\(column)")
             }
+        }
+    }
+
+    @Test(
+        "P6 a restored row that others deleted stays deleted", arguments: StoreKind.perEngine,
+        allPairs([OperationKind.insert, .update], [true, false]))
+    func deletedAfterRestore(_ stores: StoreKind, _ lost: (OperationKind, Bool)) async throws {
+        let (kind, deletesAgain) = lost
+        let world = try World(stores)
+        let client = try await world.makeSyncedClient()
+        let id = kind == .insert ? "b" : "a"
+        if kind == .insert {
+            try await client.items.insert(["id": .string(id), "text": "two"])
+        } else {
+            try await client.items.update(["id": .string(id), "text": "two"])
+        }
+        client.transport.inspect { _, _ in .loseRequest }
+        #expect(await syncErrorCode { try await client.context.push() } == .network)
+        try await client.items.delete(id: id)
+        try await client.items.insert(["id": .string(id), "text": "again"])
+        client.transport.inspect { request, _ in request.method == .get ? nil : .loseAnswer }
+        #expect(await syncErrorCode { try await client.context.push() } == .network)
+        client.transport.inspect(nil)
+        #expect(try world.serverRow(id)?["text"] == "again")
+
+        let other = try await world.makeOther()
+        try await other.items.delete(id: id)
+        try await other.context.push()
+        if deletesAgain {
+            // The app deletes this row itself, too, and its next insert replaces it.
+            try await client.items.delete(id: id)
+            try await client.items.insert(["id": .string(id), "text": "third"])
+            try await client.context.push()
+            #expect(try world.serverRow(id)?["text"] == "third")
+            #expect(try world.serverRow(id)?["deleted"] != true)
+        } else {
+            #expect(try await pushErrors(client).map(\.code) == [.conflict])
+            #expect(try world.serverRow(id)?["deleted"] == true)
         }
     }
 

@@ -1,4 +1,5 @@
 import HTTPTypes
+import Synchronization
 import Testing
 import TidelineStore
 import TidelineTestStores
@@ -200,5 +201,45 @@ struct NewerCopyTests {
         try await error.cancelOperationAndDiscardItem()
         let row = try #require(try client.row("a"))
         #expect(row["text"] == "theirs" && (row["effort"] ?? .null).isNull && (row["priority"] ?? .null).isNull)
+    }
+
+    @Test(
+        "P5 a change of others that is pulled while a request is in flight conflicts with a later edit of its column",
+        arguments: StoreKind.perEngine)
+    func editedBehindNewerCopy(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let client = try await world.makeSyncedClient()
+        let other = try await world.makeOther()
+        try await client.items.pull(queryID: "q")
+        let (processed, stored, once) = (AsyncStream<Void>.makeStream(), AsyncStream<Void>.makeStream(), Once())
+        let push = Mutex<Task<SyncError.Code?, Never>?>(nil)
+        client.transport.inspect { request, _ in
+            if request.method == .patch {
+                return .delay {
+                    processed.continuation.finish()
+                    for await _ in stored.stream {}
+                }
+            }
+            guard once.first() else { return nil }
+            // The page is requested; the server has processed the push, and then a change of another client.
+            try? await client.items.update(["id": "a", "priority": 2])
+            push.withLock { $0 = Task { await syncErrorCode { try await client.context.push() } } }
+            for await _ in processed.stream {}
+            try? await client.items.update(["id": "a", "text": "mine"])
+            _ = try? await other.items.pull()
+            try? await other.items.update(["id": "a", "text": "theirs"])
+            _ = try? await other.context.push()
+            return nil
+        }
+        try await client.items.pull(queryID: "q")
+        stored.continuation.finish()
+        #expect(await push.withLock { $0 }?.value == .completedWithErrors)
+        let error = try #require(try await client.context.operationErrors().first)
+        #expect(error.code == .conflict && error.serverItem?["text"] == "theirs" && error.item?["text"] == "mine")
+        #expect(try world.serverRow("a")?["text"] == "theirs")
+        try await error.keepOperationAndUpdateItem(try #require(error.item))
+        try await client.context.push()
+        #expect(try world.serverRow("a")?["text"] == "mine")
+        #expect(try world.serverRow("a")?["priority"] == 2)
     }
 }

@@ -19,7 +19,8 @@ struct PoisonTests {
         let client = try await world.makeClient()
         for id in ["p1", "p2", "p3"] { try await client.items.insert(["id": .string(id), "tags": .json("[1]")]) }
         for id in ["a", "b"] { try await client.items.insert(["id": .string(id), "text": .string(id)]) }
-        #expect(await syncErrorCode { try await client.context.push() } == .serverFailing)
+        let settings = PushSettings(maxInFlight: 1)
+        #expect(await syncErrorCode { try await client.context.push(settings: settings) } == .serverFailing)
         client.transport.clear()
         #expect(try await pushErrors(client).map(\.itemID) == ["p1", "p2", "p3"])
         #expect(try world.serverTexts() == ["a", "b"])
@@ -28,8 +29,8 @@ struct PoisonTests {
         let other = try await world.makeClient()
         try await other.items.insert(["id": "z", "text": "z"])
         try await other.context.push()
-        let settings = PullSettings(whenPushFails: .pullOthers)
-        #expect(await syncErrorCode { try await client.items.pull(settings: settings) } == .completedWithErrors)
+        let pullSettings = PullSettings(whenPushFails: .pullOthers)
+        #expect(await syncErrorCode { try await client.items.pull(settings: pullSettings) } == .completedWithErrors)
         #expect(try client.row("z") != nil)
         // After an edit the operation is sent in its normal order.
         try await client.items.update(["id": "p1", "tags": .null])
@@ -41,27 +42,27 @@ struct PoisonTests {
     func machine() {
         var machine = PushMachine()
         let earlier = PushMachine.EarlierFailures(deferred: [1, 4], held: [2])
-        #expect(machine.handle(.started(last: 6, earlier: earlier)) == .find(after: 0, upTo: 6))
-        #expect(machine.handle(.found(PushMachineTests.candidate(1, "a"))) == .find(after: 1, upTo: 6))
-        #expect(machine.handle(.found(PushMachineTests.candidate(2, "b"))) == .find(after: 2, upTo: 6))
-        #expect(machine.handle(.found(PushMachineTests.candidate(3, "a"))) == .find(after: 3, upTo: 6))
-        #expect(machine.handle(.found(PushMachineTests.candidate(4, "d"))) == .find(after: 4, upTo: 6))
-        #expect(machine.handle(.found(PushMachineTests.candidate(5, "b"))) == .find(after: 5, upTo: 6))
-        #expect(machine.handle(.found(PushMachineTests.candidate(6, "e"))) == .send(6))
-        #expect(machine.handle(.succeeded) == .find(after: 0, upTo: 1))
-        #expect(machine.handle(.found(PushMachineTests.candidate(1, "a"))) == .send(1))
-        #expect(machine.handle(.failed(isServerFailure: true)) == .find(after: 3, upTo: 4))
-        #expect(machine.handle(.found(PushMachineTests.candidate(4, "d"))) == .send(4))
-        #expect(machine.handle(.succeeded) == .finish)
+        #expect(machine.step(.started(last: 6, earlier: earlier)) == .find(after: 0, upTo: 6))
+        #expect(machine.step(.found(PushMachineTests.candidate(1, "a"))) == .find(after: 1, upTo: 6))
+        #expect(machine.step(.found(PushMachineTests.candidate(2, "b"))) == .find(after: 2, upTo: 6))
+        #expect(machine.step(.found(PushMachineTests.candidate(3, "a"))) == .find(after: 3, upTo: 6))
+        #expect(machine.step(.found(PushMachineTests.candidate(4, "d"))) == .find(after: 4, upTo: 6))
+        #expect(machine.step(.found(PushMachineTests.candidate(5, "b"))) == .find(after: 5, upTo: 6))
+        #expect(machine.step(.found(PushMachineTests.candidate(6, "e"))) == .send(6))
+        #expect(machine.step(.succeeded(6)) == .find(after: 0, upTo: 1))
+        #expect(machine.step(.found(PushMachineTests.candidate(1, "a"))) == .send(1))
+        #expect(machine.step(.failed(1, isServerFailure: true)) == .find(after: 3, upTo: 4))
+        #expect(machine.step(.found(PushMachineTests.candidate(4, "d"))) == .send(4))
+        #expect(machine.step(.succeeded(4)) == .finish)
     }
 
     @Test("Q5 canonically equivalent identifiers are different rows in the order of operations")
     func equivalentRows() {
         var machine = PushMachine()
-        _ = machine.handle(.started(last: 2))
-        #expect(machine.handle(.found(PushMachineTests.candidate(1, "caf\u{E9}"))) == .send(1))
-        #expect(machine.handle(.failed(isServerFailure: false)) == .find(after: 1, upTo: 2))
-        #expect(machine.handle(.found(PushMachineTests.candidate(2, "cafe\u{301}"))) == .send(2))
+        _ = machine.step(.started(last: 2))
+        #expect(machine.step(.found(PushMachineTests.candidate(1, "caf\u{E9}"))) == .send(1))
+        #expect(machine.step(.failed(1, isServerFailure: false)) == .find(after: 1, upTo: 2))
+        #expect(machine.step(.found(PushMachineTests.candidate(2, "cafe\u{301}"))) == .send(2))
     }
 
     @Test(

@@ -1,9 +1,11 @@
 import Foundation
 import HTTPTypes
+import Synchronization
 import Testing
 import TidelineServer
 import TidelineStore
 import TidelineTestStores
+import TidelineTestSupport
 
 @testable import Tideline
 
@@ -36,7 +38,7 @@ struct PushTests {
         try await client.items.insert(["id": "b", "text": "new"])
         let version = try world.serverRow("a")?.version ?? ""
         let requests = log(client)
-        try await client.context.push()
+        try await client.context.push(settings: PushSettings(maxInFlight: 1))
         #expect(
             requests.values == [
                 #"POST Note {"id":"n","text":"note"}"#, "DELETE TodoItem/a \"\(version)\"",
@@ -72,7 +74,7 @@ struct PushTests {
         try await client.items.update(["id": "a", "priority": .null])
         try await client.items.insert(["id": "b", "text": "new", "priority": .null])
         let requests = log(client)
-        try await client.context.push()
+        try await client.context.push(settings: PushSettings(maxInFlight: 1))
         #expect(requests.values.first?.hasSuffix(#" {"priority":null}"#) == true)
         #expect(requests.values.last == #"POST TodoItem {"id":"b","text":"new"}"#)
     }
@@ -162,7 +164,8 @@ struct PushTests {
             }
             return body.contains(#""d""#) ? .loseRequest : nil
         }
-        #expect(await syncErrorCode { try await client.context.push() } == .network)
+        let settings = PushSettings(maxInFlight: 1)
+        #expect(await syncErrorCode { try await client.context.push(settings: settings) } == .network)
         #expect(try world.state(client) == "local [a=one, b=b, c=c, d=d] queue [insert d] server [a=one, b=b, c=c]")
     }
 
@@ -229,7 +232,7 @@ struct PushTests {
 
     @Test(
         "P5 an operation does not stay in flight if the store fails while it is claimed",
-        arguments: StoreKind.perEngine, 1...3
+        arguments: StoreKind.perEngine, 1...2
     )
     func notLeftInFlight(_ stores: StoreKind, call: Int) async throws {
         let world = try World(stores)
@@ -260,7 +263,9 @@ struct PushTests {
             return nil
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 1...4 { group.addTask { try await client.context.push() } }
+            for _ in 1...4 {
+                group.addTask { try await client.context.push(settings: PushSettings(maxInFlight: 1)) }
+            }
             try await group.waitForAll()
         }
         #expect(client.transport.requests.count == 20)
@@ -274,9 +279,14 @@ struct PushTests {
         let client = try await world.makeSyncedClient()
         try await client.items.update(["id": "a", "text": "two"])
         try await client.items.insert(["id": "b", "text": "new"])
-        client.transport.inspect { _, _ in .delay { withUnsafeCurrentTask { $0?.cancel() } } }
-        let push = Task { await syncErrorCode { try await client.context.push() } }
-        #expect(await push.value == .cancelled)
+        let push = Mutex<Task<SyncError.Code?, Never>?>(nil)
+        client.transport.inspect { _, _ in
+            .delay { try await suspendUntil("the push") { push.withLock { $0?.cancel() } != nil } }
+        }
+        let settings = PushSettings(maxInFlight: 1)
+        let running = Task { await syncErrorCode { try await client.context.push(settings: settings) } }
+        push.withLock { $0 = running }
+        #expect(await running.value == .cancelled)
         #expect(try await client.queue() == ["insert b"])
     }
 

@@ -30,7 +30,7 @@ struct PushFailureTests {
             body.contains(#""b""#) ? .answer(.answer(status, #"{"error":"wait"}"#)) : nil
         }
         do {
-            try await client.context.push()
+            try await client.context.push(settings: PushSettings(maxInFlight: 1))
             Issue.record("the push succeeded")
         } catch let error as SyncError {
             #expect(error.code == code && error.status == status && error.operationErrors.isEmpty)
@@ -53,7 +53,8 @@ struct PushFailureTests {
             body.contains(#""b""#) ? .fail(TransportError(code, "down")) : nil
         }
         let expected: SyncError.Code = code == .cancelled ? .cancelled : .network
-        #expect(await syncErrorCode { try await client.context.push() } == expected)
+        let settings = PushSettings(maxInFlight: 1)
+        #expect(await syncErrorCode { try await client.context.push(settings: settings) } == expected)
         #expect(try world.state(client) == "local [a=a, b=b, c=c] queue [insert b, insert c] server [a=a]")
     }
 
@@ -120,7 +121,7 @@ struct PushFailureTests {
             return body.contains(#""c""#) ? .loseRequest : nil
         }
         do {
-            try await client.context.push()
+            try await client.context.push(settings: PushSettings(maxInFlight: 1))
             Issue.record("the push succeeded")
         } catch let error as SyncError {
             #expect(error.code == .network && error.operationErrors.map(\.itemID) == ["a"])
@@ -137,7 +138,7 @@ struct PushFailureTests {
         try await client.items.insert(["id": "d", "text": "d"])
         client.transport.inspect { _, _ in .answer(.answer(500)) }
         do {
-            try await client.context.push()
+            try await client.context.push(settings: PushSettings(maxInFlight: 1))
             Issue.record("the push succeeded")
         } catch let error as SyncError {
             #expect(error.code == .serverFailing && error.operationErrors.map(\.itemID) == ["a", "b", "c"])

@@ -9,23 +9,30 @@ import TidelineTestStores
 /// A page that was in flight while a push changed its rows.
 @Suite("Stale pages", .releasesClients)
 struct StalePageTests {
-    /// A transport that runs an action once between the server's answer to a read and its arrival.
+    /// A transport that runs an action once between the server's answer to a read and its arrival, or before the server
+    /// receives the read.
     private final class DelayingTransport: Transport {
-        private let inner: FaultyTransport<TestStore>
+        let inner: FaultyTransport<TestStore>
         private let action = Mutex<(@Sendable () async throws -> Void)?>(nil)
+        private let isEarly = Mutex(false)
 
         init(_ inner: FaultyTransport<TestStore>) { self.inner = inner }
 
-        func onNextPage(_ body: @escaping @Sendable () async throws -> Void) { action.withLock { $0 = body } }
+        func onNextPage(isEarly: Bool = false, _ body: @escaping @Sendable () async throws -> Void) {
+            self.isEarly.withLock { $0 = isEarly }
+            action.withLock { $0 = body }
+        }
 
         func send(_ request: HTTPRequest, body: [UInt8]?, timeout: Duration) async throws -> TransportResponse {
-            let answer = try await inner.send(request, body: body, timeout: timeout)
-            guard request.method == .get, request.path?.contains("$orderby") == true else { return answer }
-            let action = self.action.withLock { action in
-                defer { action = nil }
-                return action
+            let isPage = request.method == .get && request.path?.contains("$orderby") == true
+            let action = action.withLock { action in
+                defer { if isPage { action = nil } }
+                return isPage ? action : nil
             }
-            try await action?()
+            let isEarly = isEarly.withLock { $0 }
+            if isEarly { try await action?() }
+            let answer = try await inner.send(request, body: body, timeout: timeout)
+            if !isEarly { try await action?() }
             return answer
         }
     }
@@ -69,6 +76,27 @@ struct StalePageTests {
     }
 
     @Test(
+        "F7 a page requested before a push is outdated even if the server's clock went back before the push",
+        arguments: StoreKind.perEngine)
+    func clockWentBack(_ stores: StoreKind) async throws {
+        let world = try World(stores) { $0.quirks = [.millisecondStamps] }
+        let setting = try await makeSetting(world)
+        let shown = Mutex<[String?]>([])
+        setting.transport.onNextPage {
+            world.clock.advance(by: .seconds(-1))
+            try await setting.items.update(["id": "a", "text": "two"])
+            try await setting.context.push()
+        }
+        var settings = PullSettings()
+        settings.onProgress = { [store = setting.context.store] _ in
+            let row = try? store.read { try $0.row(in: "TodoItem", id: "a") }
+            shown.withLock { $0.append(row?["text"]?.string) }
+        }
+        try await setting.items.pull(queryID: "new", settings: settings)
+        #expect(shown.withLock { $0.first } == "two")
+    }
+
+    @Test(
         "F7 a page requested after a push replaces the pushed row",
         arguments: StoreKind.perEngine)
     func pushedBefore(_ stores: StoreKind) async throws {
@@ -87,6 +115,60 @@ struct StalePageTests {
         try await setting.items.pull(queryID: "new")
         try await setting.items.pull(queryID: "new")
         #expect(try await setting.items.row(id: "a")?["text"] == "three")
+    }
+
+    @Test(
+        "F5 a change within the millisecond of a push is found by the next pull if the page was requested before",
+        arguments: StoreKind.perEngine)
+    func sameMillisecond(_ stores: StoreKind) async throws {
+        // The clock of the world ticks with each use.
+        let now = Atomic(Timestamp.ticksPerSecond)
+        let world = try World(stores) {
+            $0.quirks = [.millisecondStamps]
+            $0.clock = { Timestamp(clampingTicks: now.load(ordering: .relaxed)) }
+        }
+        let setting = try await makeSetting(world)
+        let other = try await world.makeClient()
+        try await other.items.pull(queryID: "q")
+        setting.transport.onNextPage(isEarly: true) {
+            try await setting.items.update(["id": "a", "text": "two"])
+            try await setting.context.push()
+            try await other.items.pull(queryID: "q")
+            try await other.items.update(["id": "a", "text": "three"])
+            try await other.context.push()
+            now.add(60 * Timestamp.ticksPerSecond, ordering: .relaxed)
+        }
+        try await setting.items.pull(queryID: "q")
+        #expect(try await world.serverRow("a")?["updatedAt"] == setting.items.row(id: "a")?["updatedAt"])
+        try await setting.items.pull(queryID: "q")
+        #expect(try await setting.items.row(id: "a")?["text"] == "three")
+    }
+
+    @Test(
+        "F7 a page replaces a pushed row whose response had no timestamp", arguments: StoreKind.perEngine)
+    func noTimestamp(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let setting = try await makeSetting(world)
+        let other = try await world.makeClient()
+        setting.transport.onNextPage(isEarly: true) {
+            try await setting.items.insert(["id": "c", "text": "one"])
+            setting.transport.inner.inspect { request, _ in
+                guard request.method == .post else { return nil }
+                return .change { answer in
+                    var answer = answer
+                    let body = String(decoding: answer.body, as: UTF8.self)
+                    answer.body = Array(body.replacing(/,"updatedAt":"[^"]*"/, with: "").utf8)
+                    return answer
+                }
+            }
+            try await setting.context.push()
+            #expect(try await setting.items.row(id: "c")?["updatedAt"] ?? .null == .null)
+            try await other.items.pull(queryID: "q")
+            try await other.items.update(["id": "c", "text": "two"])
+            try await other.context.push()
+        }
+        try await setting.items.pull(queryID: "q")
+        #expect(try await setting.items.row(id: "c")?["text"] == "two")
     }
 
     @Test("C4 a page older than the base row is not stored beside it", arguments: StoreKind.perEngine)

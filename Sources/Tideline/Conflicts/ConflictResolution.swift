@@ -19,7 +19,7 @@ struct ConflictResolution: Sendable {
             try storeNewest(operation.itemID, at: stamped(item, operation, error), pulled: operation.pulled, in: writer)
         case .keep(let item):
             let failed = operation
-            rebase(&operation, onto: item, error: error)
+            try rebase(&operation, onto: item, error: error)
             // The server cannot insert a row that it already has, or update a row that it no longer has.
             if operation.kind == .insert, error.serverItem != nil { operation.kind = .update }
             operation.restores = operation.kind == .update && (operation.restores || error.isRowGone)
@@ -64,7 +64,7 @@ struct ConflictResolution: Sendable {
     ///
     /// The version of the item is used instead if it differs from the server's, the failed, and the local version: the
     /// caller has then read a newer row from the server.
-    private func rebase(_ operation: inout TableOperation, onto item: Row?, error: TableOperationError) {
+    private func rebase(_ operation: inout TableOperation, onto item: Row?, error: TableOperationError) throws {
         operation.revision += 1
         operation.lastError = nil
         let failed = operation.baseVersion
@@ -74,6 +74,10 @@ struct ConflictResolution: Sendable {
         if let server = error.serverItem {
             operation.base = operation.baseVersion == server.version ? server.json : nil
             operation.sent = []
+            // A copy that was pulled before the server row is no longer the newest state.
+            if let pulled = try operation.pulled.map(codec.row), pulled.changedAt < server.changedAt {
+                operation.pulled = nil
+            }
         } else if operation.baseVersion != failed {
             operation.base = nil
         }
@@ -95,7 +99,7 @@ struct ConflictResolution: Sendable {
         let content = try item ?? writer.row(in: schema.name, id: operation.itemID) ?? error.item
         operation.kind = kind
         operation.restores = kind != .delete && error.isRowGone
-        rebase(&operation, onto: item, error: error)
+        try rebase(&operation, onto: item, error: error)
         switch kind {
         case .insert:
             operation.baseVersion = nil
@@ -134,9 +138,14 @@ struct ConflictResolution: Sendable {
     /// The result is the same as if the pull had come after the resolution, because no later pull returns that row
     /// again.
     private func storeNewest(_ id: String, at item: Row, pulled: String?, in writer: some StoreWriter) throws {
-        guard let pulled = try pulled.map(codec.row), pulled.version != item.version,
-            item.changedAt <= pulled.changedAt
-        else { return try writer.upsert(item.fitted(to: schema, id: id), into: schema.name) }
+        guard let pulled = try pulled.map(codec.row), item.changedAt <= pulled.changedAt else {
+            return try writer.upsert(item.fitted(to: schema, id: id), into: schema.name)
+        }
+        if pulled.version == item.version {
+            // Columns that were defined after the item was read have values in the pulled row only.
+            let row = pulled.isTombstone ? item : pulled.merging(item)
+            return try writer.upsert(row.fitted(to: schema, id: id), into: schema.name)
+        }
         if pulled.isTombstone {
             try writer.delete(id: id, from: schema.name)
         } else {

@@ -104,15 +104,21 @@ struct PageDiff: Sendable {
             if try isNews(view, for: operation) { rebased.append((operation, index)) }
             return
         }
-        if !outdated.isEmpty, let end = outdated[view.packedID], try !isNewer(view, in: reader) {
-            // A row that is no longer stored was deleted. Either this page shows the deleted state, or the row exists
-            // again, and the next pull must read it.
-            guard !isDeleted, !(end.base.map { columns.has($0, view) } ?? false),
-                let updatedAt = columns.updatedAt(of: view),
-                try reader.withRow(in: schema.name, id: view.id, { _ in }) == nil
-            else { return }
-            firstSkipped = min(updatedAt, firstSkipped ?? updatedAt)
-            return
+        if !outdated.isEmpty, let end = outdated[view.packedID] {
+            // The state that the operation replaced, whatever the server's clock says.
+            if let base = end.base, columns.has(base, view) { return }
+            let stored = try reader.row(in: schema.name, id: view.id)
+            let updatedAt = columns.updatedAt(of: view) ?? .min
+            let known = stored.map { $0.updatedAt ?? .min } ?? .max
+            if updatedAt <= known {
+                // Either this page is older than the stored row, or than its delete, or the row was changed within the
+                // same moment, or restored. The next pull must read it.
+                let isOlder = stored == nil ? isDeleted : updatedAt < known
+                if !isOlder, !(stored?.stamp.map { columns.has($0, view) } ?? false) {
+                    firstSkipped = min(updatedAt, firstSkipped ?? updatedAt)
+                }
+                return
+            }
         }
         if isRepeated { return }
         let isStored = isFresh && !isDeleted ? nil : try isStored(view, in: reader)
@@ -177,13 +183,6 @@ struct PageDiff: Sendable {
             if let value = view.value(at: index), value != kept[shape.columns[index].name] ?? .null { return false }
         }
         return true
-    }
-
-    /// Returns whether the server changed the row after the stored state.
-    private func isNewer(_ view: borrowing RowView, in reader: some StoreReader) throws -> Bool {
-        guard let updatedAt = columns.updatedAt(of: view), let stored = try reader.row(in: schema.name, id: view.id)
-        else { return false }
-        return updatedAt > stored.updatedAt ?? .min
     }
 
     /// An error for two rows of one pull whose identifiers differ only in case. The stored row may have the content of

@@ -35,7 +35,7 @@ struct PageSummary: Sendable, Hashable {
 /// indicating it. The last page is empty, or contains all matching rows according to the server's count.
 struct PullCursor: Sendable {
     /// A page to request.
-    struct Request: Sendable, Hashable {
+    struct Request: Sendable {
         /// The filter to add to the caller's filter.
         var filter: RowPredicate?
         var order: [OrderTerm]
@@ -46,7 +46,7 @@ struct PullCursor: Sendable {
     }
 
     /// The next step after a page.
-    enum Decision: Sendable, Hashable {
+    enum Decision: Sendable {
         case request(Request)
         case finish
     }
@@ -62,7 +62,7 @@ struct PullCursor: Sendable {
     }
 
     private enum Mode: Hashable {
-        case window(from: Timestamp?)
+        case window(from: Timestamp?, isExclusive: Bool = false)
         case drain(from: Timestamp, lastID: String?)
         case byID(last: String?)
         case bySkip(skip: Int, remaining: Int?, order: [OrderTerm])
@@ -86,7 +86,8 @@ struct PullCursor: Sendable {
     init(token: PullToken?, lookback: Duration, pageSize: Int) {
         self.token = token?.updatedAt
         self.pageSize = pageSize
-        mode = .window(from: token?.start(lookback: lookback))
+        let start = token?.start(lookback: lookback)
+        mode = .window(from: start?.bound, isExclusive: start?.isExclusive ?? false)
         wantsCount = token != nil
     }
 
@@ -128,7 +129,7 @@ struct PullCursor: Sendable {
     /// - Throws: ``SyncError`` with code noProgress if the server ignores the filter or order.
     mutating func receive(_ page: PageSummary) throws(SyncError) -> Decision {
         switch mode {
-        case .window(let bound):
+        case .window(let bound, _):
             return try receiveWindow(page, from: bound)
         case .drain(let bound, _):
             return try receiveDrain(page, from: bound)
@@ -217,9 +218,10 @@ struct PullCursor: Sendable {
     private var request: Request {
         let updatedAt = RowPredicate.column("updatedAt")
         switch mode {
-        case .window(let bound):
+        case .window(let bound, let isExclusive):
             return Request(
-                filter: bound.map { updatedAt >= .value($0) }, order: [OrderTerm("updatedAt"), OrderTerm("id")],
+                filter: bound.map { isExclusive ? updatedAt > .value($0) : updatedAt >= .value($0) },
+                order: [OrderTerm("updatedAt"), OrderTerm("id")],
                 limit: pageSize, wantsCount: wantsCount)
         case .drain(let bound, let lastID):
             let end = bound.advanced(byTicks: Timestamp.ticksPerMillisecond)

@@ -106,8 +106,8 @@ struct PullState: Sendable {
             throw error
         }
         oldest = [oldest, page.summary.oldest].compactMap(\.self).min()
-        pending.append(
-            PendingPage(page: page, kind: kind, watermark: cursor.token, oldest: oldest, isLast: decision == .finish))
+        let isLast = if case .finish = decision { true } else { false }
+        pending.append(PendingPage(page: page, kind: kind, watermark: cursor.token, oldest: oldest, isLast: isLast))
         return decision
     }
 
@@ -168,8 +168,8 @@ struct PullState: Sendable {
         // Without new rows, the stored token stays unless the other one spares the next pull rows that this pull
         // received. An earlier server date only makes the next pull look further back.
         if stored.firstStamp != nil { return token }
-        guard let oldest = last.oldest, let before = stored.start(lookback: lookback),
-            let start = token.start(lookback: lookback), before < start, oldest < start
+        guard let oldest = last.oldest, let before = stored.start(lookback: lookback)?.first,
+            let start = token.start(lookback: lookback)?.first, before < start, oldest < start
         else { return stored }
         return token
     }

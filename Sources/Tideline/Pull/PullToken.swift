@@ -9,8 +9,8 @@ public struct PullToken: Sendable, Hashable, Codable {
     public internal(set) var serverDate: Timestamp?
     /// The filter of the query id, as sent to the server; empty for all rows.
     public internal(set) var filter: String
-    /// The end of the millisecond of ``updatedAt``, if a complete pull read all rows up to there.
-    var drainedTo: Timestamp?
+    /// Whether a complete pull read all rows up to and including ``updatedAt``; `nil` for no.
+    var isDrained: Bool?
     /// The newest timestamp of the first response, for an unfinished pull from a server that sends no date. A pull that
     /// continues from here looks back only as far as necessary. When the pull ends, this replaces the date.
     var firstStamp: Timestamp?
@@ -27,22 +27,35 @@ public struct PullToken: Sendable, Hashable, Codable {
         self.columns = columns
     }
 
-    /// Returns the timestamp at which the next pull begins, or `nil` to begin at the first row.
+    /// The lower bound of a pull.
+    struct Start: Sendable, Hashable {
+        var bound: Timestamp
+        /// Whether rows at the bound itself are not requested.
+        var isExclusive = false
+
+        /// The earliest timestamp that is requested.
+        var first: Timestamp { isExclusive ? bound.advanced(byTicks: 1) : bound }
+    }
+
+    /// Returns where the next pull begins, or `nil` to begin at the first row.
     ///
-    /// A row may be timestamped before ``serverDate`` and committed after the pull, within the look-back. A millisecond
-    /// that was read completely is not read again once the server's clock has passed it by the look-back.
-    func start(lookback: Duration) -> Timestamp? {
+    /// A row may be timestamped before ``serverDate`` and committed after the pull, within the look-back. Rows at
+    /// ``updatedAt`` that were read completely are not read again once the server's clock has passed them by the
+    /// look-back. The bound does not exceed ``updatedAt``: a server whose clock goes back stamps its next row directly
+    /// after its newest one.
+    func start(lookback: Duration) -> Start? {
         guard let updatedAt else { return nil }
         // A longer duration exceeds the range of timestamps and would overflow.
         let parts = min(lookback, .seconds(400_000_000_000)).components
         let ticks = parts.seconds * Timestamp.ticksPerSecond + parts.attoseconds / 100_000_000_000
-        return min(drainedTo ?? updatedAt, (serverDate ?? updatedAt).advanced(byTicks: -ticks))
+        let earliest = (serverDate ?? updatedAt).advanced(byTicks: -ticks)
+        return earliest <= updatedAt ? Start(bound: earliest) : Start(bound: updatedAt, isExclusive: isDrained == true)
     }
 
-    /// The token with its millisecond marked as read completely.
+    /// The token with all rows up to ``updatedAt`` marked as read completely.
     var drained: PullToken {
         var token = self
-        token.drainedTo = updatedAt?.flooredToMillisecond.advanced(byTicks: Timestamp.ticksPerMillisecond)
+        token.isDrained = true
         return token
     }
 
@@ -51,7 +64,7 @@ public struct PullToken: Sendable, Hashable, Codable {
         guard let ceiling, let updatedAt else { return self }
         var token = self
         token.updatedAt = min(updatedAt, ceiling)
-        token.drainedTo = nil
+        token.isDrained = nil
         return token
     }
 }

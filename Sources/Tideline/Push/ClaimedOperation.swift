@@ -8,10 +8,17 @@ final class ClaimedOperation<Store: LocalStore>: AttemptJournal {
     let schema: TableSchema
     /// The local row, or `nil` if there is none.
     let snapshot: Row?
-    private let unknown: Mutex<[String]>
+    private let state: Mutex<State>
+
+    private struct State {
+        /// The bodies whose responses were lost.
+        var unknown: [String]
+        /// The first request, if it was stored with the claim, and its body.
+        var announced: (attempt: Attempt, body: String?)?
+    }
 
     var codec: RowCodec { RowCodec(schema: schema) }
-    var unknownBodies: [String] { unknown.withLock { $0 } }
+    var unknownBodies: [String] { state.withLock { $0.unknown } }
 
     init(_ operation: TableOperation, schema: TableSchema, snapshot: Row?, context: SyncContext<Store>) {
         var operation = operation
@@ -20,7 +27,7 @@ final class ClaimedOperation<Store: LocalStore>: AttemptJournal {
         self.schema = schema
         self.snapshot = snapshot
         self.context = context
-        unknown = Mutex(operation.sent)
+        state = Mutex(State(unknown: operation.sent))
     }
 
     /// The stamp of the base row, or `nil` if there was none.
@@ -39,19 +46,44 @@ final class ClaimedOperation<Store: LocalStore>: AttemptJournal {
 
     // MARK: Journal
 
+    /// Records the first request in the transaction that claims the operation.
+    func announce(_ body: Row?, in writer: Store.Writer) throws {
+        guard var stored = try context.operations.operation(operation.id, in: writer) else { return }
+        let json = json(of: body)
+        let attempt = try note(json, of: &stored)
+        try context.operations.save(stored, in: writer)
+        state.withLock { $0.announced = (attempt, json) }
+    }
+
     func note(_ body: Row?) async throws -> Attempt {
-        let (codec, kind) = (codec, operation.kind)
-        let attempt: Attempt? = try await change { operation in
+        let (json, kind) = (json(of: body), operation.kind)
+        if let announced = state.withLock({ $0.announced.take() }), announced.body == json {
+            state.withLock { $0.unknown = announced.attempt.bodies }
+            return announced.attempt
+        }
+        let attempt: Attempt? = try await change { [self] operation in
             // Another process has applied or changed the operation since it was claimed. The next push sends the rest.
             guard operation.kind == kind else { return nil }
-            operation.attempts += 1
-            let number = operation.attempts
-            guard let body else { return Attempt(bodies: operation.sent, added: nil, number: number) }
-            let json = body.json
-            let isNew = try operation.note(sent: json) { Set(try codec.row($0).columnNames) }
-            return Attempt(bodies: operation.sent, added: isNew ? json : nil, number: number)
+            return try note(json, of: &operation)
         }
         guard let attempt else { throw OperationRemoved() }
+        return attempt
+    }
+
+    /// Returns a body as it is stored. Those of a restore are marked.
+    private func json(of body: Row?) -> String? {
+        guard var body else { return nil }
+        body.isRestored = operation.restores
+        return body.json
+    }
+
+    private func note(_ json: String?, of operation: inout TableOperation) throws -> Attempt {
+        operation.attempts += 1
+        var attempt = Attempt(bodies: operation.sent, added: nil, number: operation.attempts)
+        guard let json else { return attempt }
+        let codec = codec
+        if try operation.note(sent: json, columns: { Set(try codec.row($0).columnNames) }) { attempt.added = json }
+        attempt.bodies = operation.sent
         return attempt
     }
 
@@ -88,7 +120,7 @@ final class ClaimedOperation<Store: LocalStore>: AttemptJournal {
             return (result, operation.sent)
         }
         guard let (result, sent) = outcome else { return nil }
-        unknown.withLock { $0 = sent }
+        state.withLock { $0.unknown = sent }
         return result
     }
 }

@@ -34,11 +34,11 @@ struct LostRequests: Sendable {
         return best?.match
     }
 
-    /// Returns the match whose ancestor equals the row in every column, which means that no one has changed the row
-    /// since. The base row alone can also match.
+    /// Returns the newest match whose ancestor equals the row in every column, which means that no one has changed the
+    /// row since. The base row alone can also match.
     func exactMatch(_ server: Row) -> Match? {
         let bases = base.map { [Match(body: Row(), ancestor: $0)] } ?? []
-        let matches = bodies.map { Match(body: $0, ancestor: (base ?? Row()).merging($0)) } + bases
+        let matches = bases + bodies.map { Match(body: $0, ancestor: (base ?? Row()).merging($0)) }
         return matches.last { match in codec.appColumns.allSatisfy { codec.isSame(server, match.ancestor, in: $0) } }
     }
 }

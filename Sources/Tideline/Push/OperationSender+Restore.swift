@@ -45,13 +45,14 @@ extension OperationSender {
     }
 
     /// Returns whether the tombstone is that of the locally deleted row: the same tombstone that an earlier request
-    /// found, or one with the deleted content.
+    /// found, or one with the deleted content. A tombstone with restored content is one of others.
     private func isDeleted(_ tombstone: Row, _ deleted: Row?, _ bodies: [Row]) -> Bool {
         if let deleted, deleted.isTombstone, deleted.version != nil {
             return deleted.version == tombstone.version && deleted["updatedAt"] == tombstone["updatedAt"]
         }
         if deleted == nil, bodies.isEmpty { return true }
-        return LostRequests(codec: codec, base: deleted, bodies: bodies).exactMatch(tombstone) != nil
+        let match = LostRequests(codec: codec, base: deleted, bodies: bodies).exactMatch(tombstone)
+        return match.map { !$0.body.isRestored } ?? false
     }
 
     /// Restores a deleted row if no one has changed it since, and replaces its content.
@@ -89,4 +90,10 @@ extension OperationSender {
 extension Row {
     /// Whether the row was deleted on the server.
     var isTombstone: Bool { self["deleted"]?.bool == true }
+
+    /// Whether this is a stored body of a request that restores a deleted row.
+    var isRestored: Bool {
+        get { self["deleted"]?.bool == false }
+        set { self["deleted"] = newValue ? false : nil }
+    }
 }

@@ -42,6 +42,25 @@ struct OperationSender: Sendable {
         return try await operation.restores ? restore(item) : update(item)
     }
 
+    /// The first request, as far as it is known before it is sent.
+    enum FirstRequest: Sendable {
+        /// It writes these values, relative to the base row; `nil` for a delete.
+        case certain(Row?)
+        /// Another request may precede it, or there is none.
+        case uncertain
+    }
+
+    /// Returns the first request that ``send(_:)`` makes for the item.
+    func firstRequest(for item: Row) throws -> FirstRequest {
+        switch operation.kind {
+        case .delete: return needsLookUp(item.version, try lostRequests()) ? .uncertain : .certain(nil)
+        case .insert: return .certain(try insertion(of: checked(item)).noted)
+        case .update:
+            let changes = try operation.restores ? Row() : changes(of: checked(item))
+            return changes.isEmpty ? .uncertain : .certain(Row().merging(changes))
+        }
+    }
+
     /// Returns the item with the operation's identifier. An item changed by a delegate is validated so that it can be
     /// compared with the server row.
     private func checked(_ item: Row) throws -> Row {
@@ -59,11 +78,8 @@ struct OperationSender: Sendable {
 
     /// - Parameter mayUndelete: Whether a deleted row with the identifier is restored. The app knows of that row.
     func insert(_ item: Row, mayUndelete: Bool = false) async throws -> Result {
-        let body = codec.insertBody(of: item)
-        let base = try operation.base.map(codec.row) ?? Row()
-        // A row that replaces a deleted one keeps none of its values. Bodies are stored relative to the deleted row.
-        let cleared = codec.appColumns.filter { body[$0] == nil && !(base[$0] ?? .null).isNull }
-        let attempt = try await journal.note(cleared.reduce(into: body) { $0[$1] = .null })
+        let (body, base, noted) = try insertion(of: item)
+        let attempt = try await journal.note(noted)
         let answer = try await connection.send(
             dialect.insert(body, into: table, parameters: parameters, features: .offline))
         switch try meaning(of: answer) {
@@ -73,11 +89,22 @@ struct OperationSender: Sendable {
             let lost = try await unknown(attempt, after: answer, base: base)
             // The body may be the client's own row, so the server row is read with a separate request.
             guard let server = try await lookUp(after: answer) else { throw takenID(answer) }
-            if mayUndelete, server.isTombstone { return try await undelete(item, server) }
+            if mayUndelete, server.isTombstone, !(lost.exactMatch(server)?.body.isRestored ?? false) {
+                return try await undelete(item, server)
+            }
             return try await build(on: server, item: item, lost: lost, answer: answer, round: 1)
         default:
             throw try await rejection(answer, to: attempt)
         }
+    }
+
+    /// Returns the body of an insert, the base row, and the values that the insert writes relative to it.
+    private func insertion(of item: Row) throws -> (body: Row, base: Row, noted: Row) {
+        let body = codec.insertBody(of: item)
+        let base = try operation.base.map(codec.row) ?? Row()
+        // A row that replaces a deleted one keeps none of its values.
+        let cleared = codec.appColumns.filter { body[$0] == nil && !(base[$0] ?? .null).isNull }
+        return (body, base, cleared.reduce(into: body) { $0[$1] = .null })
     }
 
     /// Returns the failure for an identifier that exists on the server in a row that the user cannot read, such as
@@ -92,14 +119,20 @@ struct OperationSender: Sendable {
 
     private func update(_ item: Row) async throws -> Result {
         let base = try operation.base.map(codec.row)
-        let changes = codec.changes(of: item, since: base)
-        // Columns that a lost request may have written are overwritten, too.
-        let body = try journal.unknownBodies.reduce(changes) { body, json in
-            let lost = try codec.row(json).columnNames.filter { body[$0] == nil }
-            return lost.reduce(into: body) { $0[$1] = item[$1] ?? .null }
-        }
+        let body = try changes(of: item)
         if body.isEmpty { return Result(row: base, isUnsent: true) }
         return try await patch(body, of: item, version: item.version, known: Row(), base: base, round: 1)
+    }
+
+    /// Returns the values that an update sends: the changes since the base row. Columns that a lost request may have
+    /// written are overwritten, too.
+    private func changes(of item: Row) throws -> Row {
+        let changes = codec.changes(of: item, since: try operation.base.map(codec.row))
+        return try journal.unknownBodies.reduce(changes) { body, json in
+            let lost = try codec.row(json)
+            let names = codec.appColumns.filter { lost[$0] != nil && body[$0] == nil }
+            return names.reduce(into: body) { $0[$1] = item[$1] ?? .null }
+        }
     }
 
     /// Sends the changes of an item. If the response is a conflict with a lost request of this operation, builds on
@@ -159,11 +192,8 @@ struct OperationSender: Sendable {
 
     private func delete(version: String?) async throws -> Result {
         var version = version
-        let lost = LostRequests(
-            codec: codec, base: try operation.base.map(codec.row), bodies: try journal.unknownBodies.map(codec.row))
-        if version == nil, lost.base?.isTombstone ?? !lost.bodies.isEmpty {
-            // The delete replaced an insert that may have been applied, or a restore of a deleted row. Only the row of that
-            // insert or restore is deleted.
+        let lost = try lostRequests()
+        if needsLookUp(version, lost) {
             guard let server = try await lookUp(), !server.isTombstone else { return Result() }
             guard lost.exactMatch(server) != nil else { throw conflict(nil, server: server) }
             version = server.version
@@ -191,6 +221,17 @@ struct OperationSender: Sendable {
             }
         }
         throw OperationFailure(.conflict, "the row changed repeatedly on the server during the delete; push again")
+    }
+
+    private func lostRequests() throws -> LostRequests {
+        LostRequests(
+            codec: codec, base: try operation.base.map(codec.row), bodies: try journal.unknownBodies.map(codec.row))
+    }
+
+    /// Returns whether a delete replaced an insert that may have been applied, or a restore of a deleted row. Only the row
+    /// of that insert or restore is deleted.
+    private func needsLookUp(_ version: String?, _ lost: LostRequests) -> Bool {
+        version == nil && lost.base?.isTombstone ?? !lost.bodies.isEmpty
     }
 }
 

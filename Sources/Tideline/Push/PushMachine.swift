@@ -1,8 +1,9 @@
 /// Decides which operation a push sends next and when the push ends. A pure state machine, without store or network.
 ///
-/// Operations are sent one at a time, in the order in which they were made, up to the newest operation at the start of
-/// the push. Operations that failed on the server in an earlier push are sent last, so that an operation that can never
-/// succeed does not delay others. After an operation fails, later operations of the same row wait for the next push.
+/// Operations are sent in the order in which they were made, up to the newest operation at the start of the push, a limited
+/// number at a time. Operations of one row never overlap. Operations that failed on the server in an earlier push are sent
+/// last, so that an operation that can never succeed does not delay others. After an operation fails, later operations of
+/// the same row wait for the next push.
 struct PushMachine: Sendable {
     /// An event of the push.
     enum Event: Sendable {
@@ -10,12 +11,10 @@ struct PushMachine: Sendable {
         case started(last: Int64, earlier: EarlierFailures = EarlierFailures())
         /// The result of a search: the oldest operation in the range, or `nil` if there is none.
         case found(Candidate?)
-        /// The operation in flight succeeded, or had nothing to send.
-        case succeeded
-        /// The operation in flight failed, and the push may continue.
-        case failed(isServerFailure: Bool)
-        /// The push cannot continue.
-        case aborted
+        /// An operation succeeded, or had nothing to send.
+        case succeeded(Int64)
+        /// An operation failed, and the push may continue.
+        case failed(Int64, isServerFailure: Bool)
     }
 
     /// The operations that failed in earlier pushes and have not changed since.
@@ -32,6 +31,8 @@ struct PushMachine: Sendable {
         case find(after: Int64, upTo: Int64)
         /// Send this operation.
         case send(Int64)
+        /// Wait until an operation in flight has ended.
+        case wait
         /// End the push, because there is nothing more to send.
         case finish
         /// Abort the push, because the server fails repeatedly.
@@ -59,9 +60,14 @@ struct PushMachine: Sendable {
         }
     }
 
+    /// The maximum number of operations in flight.
+    let maxInFlight: Int
+
     private var last: Int64 = 0
     private var position: Int64 = 0
-    private var current: Candidate?
+    private var inFlight: [Int64: RowKey] = [:]
+    /// The operations that were found and not sent yet, oldest first. All but the last wait for one of the same row.
+    private var ready: [(id: Int64, row: RowKey)] = []
     /// The rows of operations that failed in this push or are held.
     private var blocked: Set<RowKey> = []
     /// The rows of deferred operations.
@@ -71,51 +77,51 @@ struct PushMachine: Sendable {
     /// The remaining deferred operations, newest first, or `nil` while other operations are sent.
     private var deferred: [Int64]?
 
-    mutating func handle(_ event: Event) -> Action {
+    init(maxInFlight: Int = 1) { self.maxInFlight = maxInFlight }
+
+    mutating func handle(_ event: Event) {
         switch event {
         case .started(let last, let earlier):
             self.last = last
             self.earlier = earlier
-            return findNext()
         case .found(nil):
-            return deferred == nil ? sendDeferred() : findNext()
+            if deferred == nil { position = last }
         case .found(let candidate?):
-            return consider(candidate)
-        case .succeeded:
+            consider(candidate)
+        case .succeeded(let id):
+            inFlight[id] = nil
             serverFailures = 0
-            return findNext()
-        case .failed(let isServerFailure):
-            if deferred == nil { serverFailures = isServerFailure ? serverFailures + 1 : 0 }
-            if let current { blocked.insert(RowKey(current)) }
-            return serverFailures == Self.maximumServerFailures ? .giveUp : findNext()
-        case .aborted:
-            return .finish
+        case .failed(let id, let isServerFailure):
+            if !earlier.deferred.contains(id) { serverFailures = isServerFailure ? serverFailures + 1 : 0 }
+            if let row = inFlight.removeValue(forKey: id) { blocked.insert(row) }
         }
     }
 
-    private mutating func consider(_ candidate: Candidate) -> Action {
-        position = candidate.id
+    private mutating func consider(_ candidate: Candidate) {
         let row = RowKey(candidate)
-        if deferred == nil, earlier.held.contains(candidate.id) || earlier.deferred.contains(candidate.id) {
-            // Later operations of its row wait until it has been sent.
-            if earlier.held.contains(candidate.id) { blocked.insert(row) } else { waiting.insert(row) }
-            return findNext()
+        if deferred == nil {
+            position = candidate.id
+            // Later operations of the row wait until this one has been sent.
+            if earlier.held.contains(candidate.id) { blocked.insert(row) }
+            if earlier.deferred.contains(candidate.id) { waiting.insert(row) }
+            if blocked.contains(row) || waiting.contains(row) { return }
         }
-        guard !blocked.contains(row), deferred != nil || !waiting.contains(row) else { return findNext() }
-        current = candidate
-        return .send(candidate.id)
+        ready.append((candidate.id, row))
     }
 
-    private mutating func findNext() -> Action {
-        if deferred != nil {
-            guard let next = deferred?.popLast() else { return .finish }
-            return .find(after: next - 1, upTo: next)
+    /// Returns the next action. The operation of ``Action/send(_:)`` is in flight from then on.
+    mutating func next() -> Action {
+        if serverFailures >= Self.maximumServerFailures { return .giveUp }
+        ready.removeAll { blocked.contains($0.row) }
+        guard inFlight.count < maxInFlight else { return .wait }
+        if let index = ready.firstIndex(where: { !inFlight.values.contains($0.row) }) {
+            let (id, row) = ready.remove(at: index)
+            inFlight[id] = row
+            return .send(id)
         }
-        return position < last ? .find(after: position, upTo: last) : sendDeferred()
-    }
-
-    private mutating func sendDeferred() -> Action {
-        deferred = earlier.deferred.filter { $0 <= last }.sorted(by: >)
-        return findNext()
+        if position < last { return .find(after: position, upTo: last) }
+        if deferred == nil { deferred = earlier.deferred.filter { $0 <= last }.sorted(by: >) }
+        if let next = deferred?.popLast() { return .find(after: next - 1, upTo: next) }
+        return inFlight.isEmpty ? .finish : .wait
     }
 }

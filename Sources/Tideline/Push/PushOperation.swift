@@ -64,7 +64,8 @@ public final class PushOperation: Sendable {
         }
     }
 
-    /// Ends the push after this operation. Operations that were not sent stay in the queue for the next push.
+    /// Ends the push after this operation and those in flight. Operations that were not sent stay in the queue for the next
+    /// push.
     public func cancelPush() { state.withLock { $0.isCancelled = true } }
 
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
@@ -86,6 +87,8 @@ public protocol SyncContextDelegate: Sendable {
     /// code ``OperationFailure/Code/conflict``, change the item (set its `version` to that of the server item), and
     /// execute the operation again. The operation stays in the queue in the meantime, and edits of the row are queued
     /// after it.
+    ///
+    /// Calls for different rows may overlap, up to ``PushSettings/maxInFlight``; with 1 they never do.
     ///
     /// The method runs within the push. Until it returns, a push, or a pull that would push first, throws
     /// ``SyncError/Code/invalidArgument`` if called from here or from a task started here.

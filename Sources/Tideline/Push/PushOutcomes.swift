@@ -29,9 +29,15 @@ struct PushOutcomes: Sendable {
     ) throws -> OperationErrorRecord? {
         guard let current = try operations.operation(sent.id, in: writer) else { return nil }
         let waiting = try waitingOperation(behind: sent, in: writer)
-        if let server = try newest(answer, current) {
+        let newer = try newerCopy(answer, current)
+        if let server = newer ?? answer.row {
+            var ancestor = answer.ancestor
+            if newer != nil, ancestor == nil {
+                // Others may have changed columns that the app has edited.
+                ancestor = try (answer.isUnsent ? current.base.map(codec.row) : answer.row).map(codec.completed)
+            }
             return try apply(
-                server, ancestor: answer.ancestor, snapshot: snapshot, current: current, sent: sent, waiting: waiting,
+                server, ancestor: ancestor, snapshot: snapshot, current: current, sent: sent, waiting: waiting,
                 in: writer)
         }
         if sent.kind == .delete {
@@ -47,14 +53,15 @@ struct PushOutcomes: Sendable {
         return nil
     }
 
-    /// Returns the row in the response, or a newer one from a pull: one received while the request was in flight, or
-    /// before if nothing was sent.
-    private func newest(_ answer: OperationSender.Result, _ current: TableOperation) throws -> Row? {
-        guard let pulled = try current.pulled.map(codec.row) else { return answer.row }
+    /// Returns a row from a pull that is newer than that of the response: one received while the request was in flight,
+    /// or before if nothing was sent. Of two rows with the same timestamp, the pulled one is newer, as it is not the row
+    /// that the request replaced.
+    private func newerCopy(_ answer: OperationSender.Result, _ current: TableOperation) throws -> Row? {
+        guard let pulled = try current.pulled.map(codec.row) else { return nil }
         if answer.isUnsent { return codec.completed(pulled) }
         guard let row = answer.row, let pulledAt = pulled.updatedAt, let answeredAt = row.updatedAt,
-            pulledAt > answeredAt
-        else { return answer.row }
+            pulledAt >= answeredAt
+        else { return nil }
         return codec.completed(pulled)
     }
 
@@ -159,10 +166,11 @@ struct PushOutcomes: Sendable {
         // A delete or restore that replaced an unanswered insert keeps its bodies: without them it would apply to any row.
         let replacesInsert = current.kind != .insert && current.base == nil && current.baseVersion == nil
         if failure.code == .conflict, !replacesInsert, let server = failure.serverItem {
-            // The part of the server row that shows the operation's own values was applied, and nothing else.
+            // The part of the server row that shows the operation's own values was applied, and nothing else. An insert
+            // may have been applied and then changed by others: its row is still its own, if it is deleted.
             let lost = LostRequests(
                 codec: codec, base: try current.base.map(codec.row), bodies: try current.sent.map(codec.row))
-            current.sent = lost.match(server).map { [$0.body.json] } ?? []
+            current.sent = lost.match(server).map { [$0.body.json] } ?? (current.kind == .insert ? current.sent : [])
         }
         try operations.save(current, in: writer)
         let item = try current.deletedItem.map(codec.row) ?? writer.row(in: schema.name, id: current.itemID)
@@ -207,8 +215,7 @@ struct PushOutcomes: Sendable {
             try codec.storePulled(of: current, in: writer)
             return false
         case .change(let kind, let restores):
-            current.kind = kind
-            current.restores = restores
+            try current.change(to: kind, restores: restores, codec)
             current.deletedItem = waiting.deletedItem
         case .keep, .ignore, .enqueue, .refuseExisting, .refuseDeleted:
             break

@@ -1,17 +1,22 @@
 internal import Logging
+internal import Synchronization
 internal import TidelineStore
-internal import TidelineWire
 
 /// One push, which performs the actions that ``PushMachine`` decides on.
+///
+/// Each operation is sent in a task of its own. The responses that arrive while a transaction runs are stored together in
+/// the next one, which also claims the operations to send next.
 struct PushRun<Store: LocalStore>: Sendable {
     let context: SyncContext<Store>
     let delegate: (any SyncContextDelegate)?
     let settings: PushSettings
+    /// Whether no more requests are sent.
+    private let isClosing = Flag()
 
-    private typealias Claimed = ClaimedOperation<Store>
+    typealias Claimed = ClaimedOperation<Store>
 
     /// The end of an operation, determined by the delegate or the server.
-    private struct Answer: Sendable {
+    struct Answer: Sendable {
         /// The outcome, or `nil` if the delegate ended the push before anything was sent.
         var outcome: Result<OperationSender.Result, OperationFailure>?
         /// The kind that was sent, which a delegate may change.
@@ -20,41 +25,65 @@ struct PushRun<Store: LocalStore>: Sendable {
         var cancelsPush = false
     }
 
+    /// An operation that is no longer in flight and not stored yet.
+    private struct Ended: Sendable {
+        var claimed: Claimed
+        var answer: Result<Answer, any Error>
+
+        var id: Int64 { claimed.operation.id }
+
+        /// The error that ends the push, or `nil` if it may continue.
+        var abort: (any Error)? {
+            switch answer {
+            case .success(let answer):
+                answer.cancelsPush ? SyncError(.cancelled, "the push was cancelled by the delegate") : nil
+            case .failure(let error): error is OperationRemoved ? nil : error
+            }
+        }
+
+        /// The event for the push machine.
+        ///
+        /// - Parameter record: The error that was stored, if any.
+        func event(_ record: OperationErrorRecord?) -> PushMachine.Event {
+            guard case .success(let answer) = answer, let outcome = answer.outcome else { return .succeeded(id) }
+            if case .failure(let failure) = outcome {
+                return .failed(id, isServerFailure: failure.code == .serverFailed)
+            }
+            return record == nil ? .succeeded(id) : .failed(id, isServerFailure: false)
+        }
+    }
+
+    /// The result of a transaction: the outcomes that it stored, and the operations that it claimed.
+    private struct Step: Sendable {
+        var machine: PushMachine
+        var claimed: [Claimed] = []
+        var stored: [(ended: Ended, record: OperationErrorRecord?)] = []
+        /// The errors of operations that could not be claimed.
+        var unclaimed: [OperationErrorRecord] = []
+        /// Whether the machine ends the push because the server fails repeatedly.
+        var givesUp = false
+    }
+
+    init(context: SyncContext<Store>, delegate: (any SyncContextDelegate)?, settings: PushSettings) {
+        self.context = context
+        self.delegate = delegate
+        self.settings = settings
+    }
+
     func run() async -> PushResult {
         var result = PushResult()
         do {
-            try await send(&result)
+            let machine = try await start(&result)
+            try await send(machine, &result)
         } catch {
             result.error = context.syncError(error)
         }
+        result.operationErrors.sort { $0.operationID < $1.operationID }
         return result
     }
 
-    private func send(_ result: inout PushResult) async throws {
-        let operations = context.operations
-        var machine = PushMachine()
-        var action = machine.handle(try await start(&result))
-        while true {
-            if Task.isCancelled { throw SyncError(.cancelled, "the push was cancelled") }
-            switch action {
-            case .find(let after, let last):
-                let found = try await context.reading { try operations.first(after: after, upTo: last, in: $0) }
-                action = machine.handle(.found(found.map { .init(id: $0.id, table: $0.table, itemKey: $0.itemKey) }))
-            case .send(let id):
-                action = machine.handle(try await perform(id, &result))
-                settings.onProgress?(result.progress)
-            case .finish:
-                return
-            case .giveUp:
-                throw SyncError(
-                    .serverFailing,
-                    "\(PushMachine.maximumServerFailures) operations in a row failed on the server; try again later")
-            }
-        }
-    }
-
     /// Reads the state of the queue. The errors of held operations are reported again.
-    private func start(_ result: inout PushResult) async throws -> PushMachine.Event {
+    private func start(_ result: inout PushResult) async throws -> PushMachine {
         let (operations, errorStore) = (context.operations, context.errorStore)
         let (last, count, records) = try await context.reading { reader in
             (try operations.lastID(in: reader), try operations.count(in: reader), try errorStore.all(in: reader))
@@ -69,264 +98,251 @@ struct PushRun<Store: LocalStore>: Sendable {
             }
         }
         result.progress.total = count - earlier.held.count
-        return .started(last: last, earlier: earlier)
+        var machine = PushMachine(maxInFlight: max(settings.maxInFlight, 1))
+        machine.handle(.started(last: last, earlier: earlier))
+        return machine
     }
 
-    // MARK: One operation
-
-    private func perform(_ id: Int64, _ result: inout PushResult) async throws -> PushMachine.Event {
-        let claimed: Claimed
-        do {
-            guard let operation = try await claim(id) else { return .succeeded }
-            claimed = operation
-        } catch let failure as OperationFailure {
-            return try await record(failure, of: id, &result)
+    /// Sends operations until the machine ends the push, or an error does. After an error, no further request is sent, and
+    /// the responses to those on their way are still stored. Cancellation also cancels the requests on their way; what has
+    /// arrived is stored, and the next push finds out what the server applied.
+    private func send(_ machine: PushMachine, _ result: inout PushResult) async throws {
+        var machine = machine
+        var abort: (any Error)? { didSet { if abort != nil { isClosing.set() } } }
+        var running: Set<Int64> = []
+        let arrivals = Arrivals<Ended>()
+        await withTaskGroup(of: Void.self) { group in
+            var ended: [Ended] = []
+            repeat {
+                if Task.isCancelled, abort == nil { abort = SyncError(.cancelled, "the push was cancelled") }
+                abort = abort ?? ended.lazy.compactMap(\.abort).first
+                running.subtract(ended.map(\.id))
+                do {
+                    let step = try await advance(ended, machine, claims: abort == nil)
+                    machine = report(step, &result)
+                    if step.givesUp { abort = Self.serverFailing }
+                    for claimed in step.claimed {
+                        running.insert(claimed.operation.id)
+                        group.addTask { await arrivals.append(end(of: claimed)) }
+                    }
+                } catch {
+                    // Nothing of this transaction was stored. One outcome that the store rejects must not undo the others.
+                    context.inFlight = running.union(ended.map(\.id))
+                    for one in ended { machine = await storeAlone(one, machine, &result, abort: &abort) }
+                    abort = abort ?? error
+                }
+                ended = running.isEmpty ? [] : await arrivals.takeAll()
+            } while !ended.isEmpty
         }
+        context.inFlight = []
+        if let abort { throw abort }
+    }
+
+    private static var serverFailing: SyncError {
+        SyncError(
+            .serverFailing,
+            "\(PushMachine.maximumServerFailures) operations in a row failed on the server; try again later")
+    }
+
+    private func end(of claimed: Claimed) async -> Ended {
         do {
-            let answer = try await answer(to: claimed)
-            let event = try await finish(claimed, answer, &result)
-            if answer.cancelsPush { throw Self.cancelledByDelegate }
-            return event
-        } catch is OperationRemoved {
-            try await release(claimed) { _, _ in nil }
-            return .succeeded
+            return Ended(claimed: claimed, answer: .success(try await answer(to: claimed)))
         } catch {
-            // A second error, from the store, must not hide the first. The operation is in the queue in any case.
-            _ = try? await release(claimed) { try $0.abandon(claimed.operation, in: $1) }
-            throw error
+            return Ended(claimed: claimed, answer: .failure(error))
         }
     }
 
-    /// Stores the outcome of an operation.
-    private func finish(
-        _ claimed: Claimed, _ answer: Answer, _ result: inout PushResult
-    ) async throws -> PushMachine.Event {
-        var sent = claimed.operation
-        sent.kind = answer.kind
-        let operation = sent
-        let record = try await release(claimed) { outcomes, writer in
-            try context.recordOwner(in: writer)
-            return switch answer.outcome {
-            case .success(let answer):
-                try outcomes.succeed(operation, snapshot: claimed.snapshot, answer: answer, in: writer)
-            case .failure(let failure):
-                try outcomes.fail(claimed.operation, failure, in: writer)
-            case nil:
-                try outcomes.abandon(claimed.operation, in: writer)
+    /// Adds what a transaction has stored to the result, and returns the machine as it is afterwards.
+    private func report(_ step: Step, _ result: inout PushResult) -> PushMachine {
+        for record in step.unclaimed {
+            result.operationErrors.append(TableOperationError(record, resolver: context))
+            result.progress.failed += 1
+            settings.onProgress?(result.progress)
+        }
+        for (ended, record) in step.stored {
+            if let record { result.operationErrors.append(TableOperationError(record, resolver: context)) }
+            guard case .success(let answer) = ended.answer, let outcome = answer.outcome else { continue }
+            if record == nil, case .success(let sent) = outcome {
+                result.progress.sent += 1
+                result.warnings += sent.warnings
+                for warning in sent.warnings { context.options.logger.warning("\(warning)") }
+            } else {
+                result.progress.failed += 1
+            }
+            settings.onProgress?(result.progress)
+        }
+        return step.machine
+    }
+
+    // MARK: Transactions
+
+    /// Stores the outcomes of operations and claims the next ones, in one transaction.
+    private func advance(_ ended: [Ended], _ machine: PushMachine, claims: Bool) async throws -> Step {
+        let context = context
+        return try await context.writing { writer in
+            var step = Step(machine: machine)
+            for one in ended {
+                let record = try store(one, in: writer)
+                context.inFlight.remove(one.id)
+                step.machine.handle(one.event(record))
+                step.stored.append((one, record))
+            }
+            if claims { try claimNext(&step, in: writer) }
+            return step
+        }
+    }
+
+    /// Stores the outcome of one operation. If that fails, the operation stays in the queue.
+    private func storeAlone(
+        _ ended: Ended, _ machine: PushMachine, _ result: inout PushResult, abort: inout (any Error)?
+    ) async -> PushMachine {
+        do {
+            return report(try await advance([ended], machine, claims: false), &result)
+        } catch {
+            abort = abort ?? error
+        }
+        // A second error, from the store, must not hide the first. The operation is in the queue in any case.
+        let unknown = Ended(claimed: ended.claimed, answer: .failure(CancellationError()))
+        _ = try? await advance([unknown], machine, claims: false)
+        context.inFlight.remove(ended.id)
+        return machine
+    }
+
+    /// Stores the outcome of an operation and returns the error that is kept, if any.
+    private func store(_ ended: Ended, in writer: Store.Writer) throws -> OperationErrorRecord? {
+        let claimed = ended.claimed
+        let outcomes = PushOutcomes(context, codec: claimed.codec)
+        context.settled.note(
+            table: claimed.operation.table, itemKey: claimed.operation.itemKey, base: claimed.base)
+        guard case .success(let answer) = ended.answer else {
+            if case .failure(is OperationRemoved) = ended.answer { return nil }
+            return try outcomes.abandon(claimed.operation, in: writer)
+        }
+        try context.recordOwner(in: writer)
+        switch answer.outcome {
+        case .success(let result):
+            var sent = claimed.operation
+            sent.kind = answer.kind
+            return try outcomes.succeed(sent, snapshot: claimed.snapshot, answer: result, in: writer)
+        case .failure(let failure):
+            return try outcomes.fail(claimed.operation, failure, in: writer)
+        case nil:
+            return try outcomes.abandon(claimed.operation, in: writer)
+        }
+    }
+
+    /// Claims operations until the machine has to wait or ends the push.
+    private func claimNext(_ step: inout Step, in writer: Store.Writer) throws {
+        while true {
+            switch step.machine.next() {
+            case .find(let after, let last):
+                let found = try context.operations.first(after: after, upTo: last, in: writer)
+                step.machine.handle(.found(found.map { .init(id: $0.id, table: $0.table, itemKey: $0.itemKey) }))
+            case .send(let id):
+                do {
+                    if let claimed = try claim(id, in: writer) {
+                        step.claimed.append(claimed)
+                    } else {
+                        step.machine.handle(.succeeded(id))
+                    }
+                } catch let failure as OperationFailure {
+                    if let record = try reject(id, failure, in: writer) { step.unclaimed.append(record) }
+                    step.machine.handle(.failed(id, isServerFailure: false))
+                }
+            case .wait, .finish:
+                return
+            case .giveUp:
+                step.givesUp = true
+                isClosing.set()
+                return
             }
         }
-        if let record { result.operationErrors.append(TableOperationError(record, resolver: context)) }
-        switch answer.outcome {
-        case .success(let answer) where record == nil:
-            result.progress.sent += 1
-            result.warnings += answer.warnings
-            for warning in answer.warnings { context.options.logger.warning("\(warning)") }
-            return .succeeded
-        case .success:
-            result.progress.failed += 1
-            return .failed(isServerFailure: false)
-        case .failure(let failure):
-            result.progress.failed += 1
-            return .failed(isServerFailure: failure.code == .serverFailed)
-        case nil:
-            return .aborted
+    }
+
+    /// Marks an operation as in flight and reads its row. Returns `nil` if the operation no longer exists.
+    private func claim(_ id: Int64, in writer: Store.Writer) throws -> Claimed? {
+        guard var operation = try context.operations.operation(id, in: writer) else { return nil }
+        guard let schema = try writer.schemaIfDefined(of: operation.table) else {
+            throw OperationFailure(
+                .invalidItem,
+                "the table \(operation.table.debugDescription) is not defined; define it, or cancel the operation")
         }
+        let outcomes = PushOutcomes(context, codec: RowCodec(schema: schema))
+        guard try outcomes.coalesceOrphan(&operation, in: writer) else { return nil }
+        let snapshot = try writer.row(in: operation.table, id: operation.itemID)
+        let claimed = Claimed(operation, schema: schema, snapshot: snapshot, context: context)
+        // A delegate decides for itself what is sent.
+        if delegate == nil, let item = try claimed.item(),
+            case .certain(let body)? = try? sender(for: claimed, as: operation.kind).firstRequest(for: item)
+        {
+            try claimed.announce(body, in: writer)
+        }
+        context.inFlight.insert(id)
+        return claimed
     }
 
     /// Stores the failure of an operation that could not be claimed.
-    private func record(
-        _ failure: OperationFailure, of id: Int64, _ result: inout PushResult
-    ) async throws -> PushMachine.Event {
-        let context = context
-        let record: OperationErrorRecord? = try await context.writing { writer in
-            guard let operation = try context.operations.operation(id, in: writer) else { return nil }
-            let record = OperationErrorRecord(
-                operation, failure: failure, item: nil, time: context.options.environment.now())
-            try context.errorStore.save(record, in: writer)
-            return record
-        }
-        if let record { result.operationErrors.append(TableOperationError(record, resolver: context)) }
-        result.progress.failed += 1
-        return .failed(isServerFailure: false)
+    private func reject(
+        _ id: Int64, _ failure: OperationFailure, in writer: Store.Writer
+    ) throws -> OperationErrorRecord? {
+        guard let operation = try context.operations.operation(id, in: writer) else { return nil }
+        let record = OperationErrorRecord(
+            operation, failure: failure, item: nil, time: context.options.environment.now())
+        try context.errorStore.save(record, in: writer)
+        return record
     }
 
-    /// Marks an operation as in flight and reads its row, in one transaction. Returns `nil` if the operation no longer
-    /// exists.
-    private func claim(_ id: Int64) async throws -> Claimed? {
-        let context = context
-        let claimed: Result<Claimed?, OperationFailure> = try await unmarkingOnFailure(id) {
-            try await context.writing { writer in
-                guard var operation = try context.operations.operation(id, in: writer) else { return .success(nil) }
-                guard let schema = try writer.schemaIfDefined(of: operation.table) else {
-                    return .failure(.undefinedTable(operation.table))
-                }
-                let outcomes = PushOutcomes(context, codec: RowCodec(schema: schema))
-                guard try outcomes.coalesceOrphan(&operation, in: writer) else { return .success(nil) }
-                let snapshot = try writer.row(in: operation.table, id: operation.itemID)
-                context.markInFlight(id)
-                return .success(Claimed(operation, schema: schema, snapshot: snapshot, context: context))
-            }
-        }
-        return try claimed.get()
-    }
-
-    /// Stores the outcome of an operation. After the transaction, the operation is no longer in flight.
-    @discardableResult
-    private func release(
-        _ claimed: Claimed,
-        _ body: @escaping @Sendable (PushOutcomes, Store.Writer) throws -> OperationErrorRecord?
-    ) async throws -> OperationErrorRecord? {
-        let context = context
-        let outcomes = PushOutcomes(context, codec: claimed.codec)
-        return try await unmarkingOnFailure(claimed.operation.id) {
-            try await context.writing { writer in
-                defer { context.unmarkInFlight(claimed.operation.id) }
-                context.settled.note(
-                    table: claimed.operation.table, itemKey: claimed.operation.itemKey,
-                    base: claimed.base)
-                return try body(outcomes, writer)
-            }
-        }
-    }
-
-    /// Unmarks an operation if the body throws. After a transaction that cannot begin or commit, nothing else would end
-    /// the operation.
-    private func unmarkingOnFailure<T>(_ id: Int64, _ body: () async throws -> T) async throws -> T {
-        do {
-            return try await body()
-        } catch {
-            context.unmarkInFlight(id)
-            throw error
-        }
-    }
-}
-
-// MARK: - Responses
-
-extension PushRun {
-    private func answer(to claimed: Claimed) async throws -> Answer {
-        guard let item = try claimed.item() else {
-            let failure = OperationFailure(
-                .invalidItem, "the row is no longer in the local table; insert it again, or cancel the operation")
-            return Answer(outcome: .failure(failure), kind: claimed.operation.kind)
-        }
-        guard let delegate else {
-            do {
-                let result = try await send(item, as: claimed.operation.kind, claimed)
-                try claimed.codec.requireFit(result.row, .invalidAnswer)
-                return Answer(outcome: .success(result), kind: claimed.operation.kind)
-            } catch let failure as OperationFailure {
-                return Answer(outcome: .failure(failure), kind: claimed.operation.kind)
-            }
-        }
-        return try await answer(to: claimed, item, of: delegate)
-    }
-
-    private func answer(
-        to claimed: Claimed, _ item: Row, of delegate: some SyncContextDelegate
-    ) async throws -> Answer {
-        let operation = PushOperation(claimed.operation, item: item) { kind, item in
-            try await send(item, as: kind, claimed)
-        }
-        do {
-            let row = try await DelegateScope.run(in: context) { try await delegate.perform(operation) }
-            let result = try result(row, of: operation, claimed)
-            return Answer(
-                outcome: result.map { .success($0) }, kind: operation.kind, cancelsPush: operation.isCancelled)
-        } catch {
-            if error is OperationRemoved || Self.endsPush(error) { throw error }
-            // A failure that occurred before the delegate cancelled the push is reported with it.
-            let met =
-                error as? OperationFailure ?? (operation.isCancelled ? operation.failure as? OperationFailure : nil)
-            if operation.isCancelled, met == nil { return Answer(kind: operation.kind, cancelsPush: true) }
-            let failure = met ?? OperationFailure(.delegate, "the delegate failed: \(error)", cause: error)
-            return Answer(outcome: .failure(failure), kind: operation.kind, cancelsPush: operation.isCancelled)
-        }
-    }
-
-    /// Returns the delegate's result, or `nil` if the delegate ended the push instead.
-    ///
-    /// A missing row is a result only for a delete, and for an execution that succeeded without a row.
-    private func result(
-        _ row: Row?, of operation: PushOperation, _ claimed: Claimed
-    ) throws -> OperationSender.Result? {
-        if let row {
-            var result = operation.result ?? OperationSender.Result()
-            // A row created by the delegate may name only some of the columns.
-            result.row = row == result.row ? row : claimed.snapshot?.merging(row) ?? row
-            try claimed.codec.requireFit(result.row, .delegate)
-            guard row.id == nil || claimed.schema.itemKey(row.idText).isSameBytes(as: claimed.operation.itemKey) else {
-                throw OperationFailure(
-                    .delegate,
-                    "the delegate returned a row with the id \(row.idText.debugDescription) instead of "
-                        + claimed.operation.itemID.debugDescription)
-            }
-            return result
-        }
-        if let failure = operation.failure { throw failure }
-        if let result = operation.result { return result }
-        if operation.isCancelled { return nil }
-        if operation.kind != .delete {
-            throw OperationFailure(.delegate, "the delegate neither executed the operation nor returned a row")
-        }
-        return OperationSender.Result()
-    }
-
-    /// Returns whether an error ends the push. Other errors of the sync core come from calls that the delegate made.
-    private static func endsPush(_ error: any Error) -> Bool {
-        if error is CancellationError { return Task.isCancelled }
-        guard let error = error as? SyncError else { return false }
-        return [.network, .authentication, .store, .cancelled].contains(error.code)
-    }
-
-    private static var cancelledByDelegate: SyncError {
-        SyncError(.cancelled, "the push was cancelled by the delegate")
-    }
-
-    /// Sends an item. An item that does not fit its table, or a request that cannot be encoded (such as an identifier
-    /// or value without a wire format), is this operation's failure.
-    private func send(
-        _ item: Row, as kind: OperationKind, _ claimed: Claimed
-    ) async throws -> OperationSender.Result {
+    /// Returns the sender of an operation. It sends nothing after the push has been aborted.
+    func sender(for claimed: Claimed, as kind: OperationKind) -> OperationSender {
         var operation = claimed.operation
         operation.kind = kind
-        let sender = OperationSender(
-            connection: context.connection, dialect: context.dialect, codec: claimed.codec, operation: operation,
-            parameters: settings.parameters.map { ($0.name, $0.value) }, journal: claimed)
-        do {
-            return try await sender.send(item)
-        } catch let error as SyncError where error.code == .invalidArgument {
-            throw OperationFailure(.invalidItem, "the row cannot be sent: \(error)", cause: error)
-        } catch let error as SyncError where (error.cause as? TransportError)?.code == .tooLarge {
-            // The server is reachable, but this response cannot be read, however often it is requested.
-            throw OperationFailure(.invalidAnswer, "the response cannot be read: \(error)", cause: error)
-        } catch let error as WireError {
-            throw OperationFailure(.invalidItem, "the row cannot be sent: \(error)", cause: error)
+        var connection = context.connection
+        connection.willSend = { [isClosing] in
+            if isClosing.isSet { throw SyncError(.cancelled, "the push was aborted") }
         }
+        return OperationSender(
+            connection: connection, dialect: context.dialect, codec: claimed.codec, operation: operation,
+            parameters: settings.parameters.map { ($0.name, $0.value) }, journal: claimed)
     }
 }
 
-extension OperationFailure {
-    fileprivate static func undefinedTable(_ table: String) -> OperationFailure {
-        OperationFailure(
-            .invalidItem, "the table \(table.debugDescription) is not defined; define it, or cancel the operation")
-    }
+/// A flag that is set once and read from several tasks.
+private final class Flag: Sendable {
+    private let value = Atomic(false)
+
+    var isSet: Bool { value.load(ordering: .acquiring) }
+    func set() { value.store(true, ordering: .releasing) }
 }
 
-extension RowCodec {
-    /// Throws if a row cannot be stored in the table.
-    fileprivate func requireFit(_ row: Row?, _ code: OperationFailure.Code) throws {
-        guard let row else { return }
-        for (name, value) in row.values where !SystemColumns.names.contains(name) {
-            guard let column = schema.column(name) else {
-                throw OperationFailure(code, "the table has no column \(name.debugDescription)")
+/// Passes elements from several tasks to one that takes all that have arrived.
+private final class Arrivals<Element: Sendable>: Sendable {
+    private struct State {
+        var elements: [Element] = []
+        var taker: CheckedContinuation<Void, Never>?
+    }
+
+    private let state = Mutex(State())
+
+    func append(_ element: Element) {
+        let taker = state.withLock { state in
+            state.elements.append(element)
+            return state.taker.take()
+        }
+        taker?.resume()
+    }
+
+    /// Returns all elements, as soon as there is at least one.
+    func takeAll() async -> [Element] {
+        await withCheckedContinuation { continuation in
+            let isFilled = state.withLock { state in
+                if state.elements.isEmpty { state.taker = continuation }
+                return !state.elements.isEmpty
             }
-            guard !value.isNull || column.isOptional, value.type == nil || value.type == column.type else {
-                throw OperationFailure(
-                    code,
-                    "the row cannot be stored: \(value) does not fit the column \(name.debugDescription) of type "
-                        + column.type.rawValue)
-            }
+            if isFilled { continuation.resume() }
+        }
+        return state.withLock { state in
+            defer { state.elements = [] }
+            return state.elements
         }
     }
 }

@@ -47,16 +47,22 @@ public struct PushSettings: Sendable {
     /// An operation in conflict stays in the queue and is reported by each push. It is sent again after its row is
     /// edited or the conflict is resolved.
     public var retriesConflicts: Bool
+    /// The maximum number of operations in flight at the same time; 8 by default, and at least 1.
+    ///
+    /// Operations of one row never overlap. With 1, each operation is sent after the one before it has ended, in the order
+    /// in which they were made, and calls of the delegate never overlap.
+    public var maxInFlight: Int
     /// A closure that is called after each operation of the push, on an arbitrary thread.
     public var onProgress: (@Sendable (PushProgress) -> Void)?
 
     /// Creates settings for a push.
     public init(
-        parameters: [(name: String, value: String)] = [], retriesConflicts: Bool = false,
+        parameters: [(name: String, value: String)] = [], retriesConflicts: Bool = false, maxInFlight: Int = 8,
         onProgress: (@Sendable (PushProgress) -> Void)? = nil
     ) {
         self.parameters = parameters
         self.retriesConflicts = retriesConflicts
+        self.maxInFlight = maxInFlight
         self.onProgress = onProgress
     }
 }

@@ -11,8 +11,9 @@ struct LocalChanges: Sendable {
     /// The operations that are in flight.
     let inFlight: Set<Int64>
 
-    /// Inserts a row with a valid identifier and returns it as stored.
-    func insert(_ row: Row, in writer: some StoreWriter) throws -> Row {
+    /// Inserts a row and returns it as stored.
+    func insert(_ given: Row, in writer: some StoreWriter) throws -> Row {
+        var row = try RowInput.checked(given, for: schema)
         let pending = try pendingOperations(of: row.idText, in: writer)
         if writesRows, try writer.row(in: schema.name, id: row.idText) != nil {
             throw SyncError(
@@ -20,18 +21,21 @@ struct LocalChanges: Sendable {
         }
         try apply(.insert, to: row.idText, stored: nil, after: pending, in: writer)
         guard writesRows else { return row }
-        var row = row
         // A restored row keeps the case of the identifier in its operations.
         if let newest = pending.last { row.id = .string(newest.itemID) }
         try writer.upsert(row, into: schema.name)
         return try writer.row(in: schema.name, id: row.idText) ?? row
     }
 
-    /// Merges the named columns into a row.
-    ///
-    /// - Parameter given: The row as the app passed it, whose version must equal the stored version; `nil` to
-    ///   overwrite.
-    func update(_ row: Row, given: Row?, in writer: some StoreWriter) throws {
+    /// Merges the named columns into a row. Unless `overwriting` is true, the row's version must equal the stored
+    /// version.
+    func update(_ given: Row, overwriting: Bool, in writer: some StoreWriter) throws {
+        let row = try RowInput.checked(
+            given, for: schema, isKnown: RowInput.isStored(given.idText, of: schema, in: writer))
+        try merge(row, given: overwriting ? nil : given, in: writer)
+    }
+
+    private func merge(_ row: Row, given: Row?, in writer: some StoreWriter) throws {
         let stored = try writer.row(in: schema.name, id: row.idText)
         try requireCurrent(given, stored)
         guard stored != nil || !writesRows else {
@@ -48,6 +52,7 @@ struct LocalChanges: Sendable {
     func update(
         id: String, in writer: some StoreWriter, _ change: (inout Row) throws -> Void
     ) throws -> Result<Row, any Error> {
+        try RowInput.checkID(id, of: schema, isKnown: RowInput.isStored(id, of: schema, in: writer))
         guard let stored = try writer.row(in: schema.name, id: id) else { throw noSuchRow(id) }
         var changed = stored
         do {
@@ -65,19 +70,22 @@ struct LocalChanges: Sendable {
         for (name, value) in changed.values where value != stored[name] ?? .null { edits[name] = value }
         edits = try RowInput.checked(edits, for: schema, isKnown: true)
         guard !edits.isEmpty else { return .success(stored) }
-        try update(edits, given: nil, in: writer)
+        try merge(edits, given: nil, in: writer)
         return .success(try writer.row(in: schema.name, id: id) ?? changed)
     }
 
     /// Deletes a row. The delete of a row that is not stored is queued too because the server may have the row.
     ///
-    /// - Parameter given: The row as passed by the app. If it has a version, that must equal the stored version.
-    func delete(id: String, given: Row? = nil, in writer: some StoreWriter) throws {
+    /// - Parameter given: The row's identifier, and its version if that must equal the stored version.
+    func delete(_ given: Row, in writer: some StoreWriter) throws {
+        try RowInput.checkID(
+            of: given, for: schema, isKnown: RowInput.isStored(given.idText, of: schema, in: writer))
+        let id = given.idText
         let stored = try writer.row(in: schema.name, id: id)
         try requireCurrent(given, stored)
         let pending = try pendingOperations(of: id, in: writer)
         try apply(
-            .delete, to: stored?.idText ?? id, stored: stored, givenVersion: given?.version, after: pending, in: writer)
+            .delete, to: stored?.idText ?? id, stored: stored, givenVersion: given.version, after: pending, in: writer)
         guard writesRows else { return }
         try writer.delete(id: id, from: schema.name)
         // The insert was removed from the queue. Store the row that a pull received in the meantime, because no later
@@ -138,8 +146,7 @@ struct LocalChanges: Sendable {
             try revise(&newest, in: writer)
         case .change(let kind, let restores):
             guard var newest = pending.last else { return }
-            newest.kind = kind
-            newest.restores = restores
+            try newest.change(to: kind, restores: restores, RowCodec(schema: schema))
             newest.deletedItem = kind == .delete ? stored?.json : nil
             try revise(&newest, in: writer)
         }

@@ -61,11 +61,6 @@ struct RowCodec: Sendable {
 
     // MARK: Comparing
 
-    /// Returns the app's columns in which two rows differ. An absent value equals null.
-    func differingColumns(_ a: Row, _ b: Row) -> [String] {
-        appColumns.filter { (a[$0] ?? .null) != (b[$0] ?? .null) }
-    }
-
     /// Returns whether the server's row shows that a body was applied: the values of all columns in the body are equal.
     func shows(_ server: Row, _ sent: Row) -> Bool {
         sent.columnNames.allSatisfy { SystemColumns.names.contains($0) || isSame(server, sent, in: $0) }
@@ -149,9 +144,6 @@ extension Row {
 
     /// The server's version of the row.
     var version: String? { self["version"]?.string }
-
-    /// The row without `createdAt`, `updatedAt`, `version`, and `deleted`.
-    var withoutSystemColumns: Row { filteringColumns { !SystemColumns.names.contains($0) } }
 }
 
 extension StoreReader {

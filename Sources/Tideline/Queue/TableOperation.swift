@@ -93,6 +93,19 @@ public struct TableOperation: Sendable, Identifiable {
         return true
     }
 
+    /// Changes the kind as a further local change requires. A new restore replaces the row of an earlier one, too.
+    mutating func change(to kind: OperationKind, restores: Bool, _ codec: RowCodec) throws {
+        self.kind = kind
+        self.restores = restores
+        guard restores else { return }
+        sent = try sent.map { json in
+            var body = try codec.row(json)
+            guard body.isRestored else { return json }
+            body.isRestored = false
+            return body.json
+        }
+    }
+
     /// The state for coalescing. An operation counts as attempted while the server may have applied it; a refusal
     /// resets this.
     var state: PendingState { PendingState(kind: kind, isAttempted: !sent.isEmpty, isInFlight: false) }

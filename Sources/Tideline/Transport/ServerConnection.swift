@@ -15,6 +15,9 @@ struct ServerConnection: Sendable {
     let transport: any Transport
     let options: SyncOptions
     let account = Account()
+    private let refresh = SharedRefresh()
+    /// Called before each request, including retries. Throws if the request must not be sent.
+    var willSend: @Sendable () throws -> Void = {}
 
     /// Sends a request and returns the response, whatever its status.
     ///
@@ -30,15 +33,19 @@ struct ServerConnection: Sendable {
     ) async throws -> TransportResponse {
         var attempt = 1
         var hasRefreshed = false
-        var refreshes = false
+        // The number of refreshes before a request that the server refused.
+        var refused: Int?
         while true {
             if Task.isCancelled { throw SyncError(.cancelled, "the task was cancelled") }
-            var answer = try await sendOnce(request, signIn: signsIn ? signIn(refresh: refreshes) : nil)
+            let refreshes = refresh.successes
+            let field = signsIn ? try await signIn(refreshAfter: refused) : nil
+            try willSend()
+            var answer = try await sendOnce(request, signIn: field)
             answer.attempts = attempt
             let status = answer.response.status.code
-            refreshes = status == 401 && !hasRefreshed && signsIn && options.authorization != nil
-            if refreshes {
-                hasRefreshed = true
+            refused = nil
+            if status == 401, !hasRefreshed, signsIn, options.authorization != nil {
+                (hasRefreshed, refused) = (true, refreshes)
                 continue
             }
             guard retries, ServerConnection.isTransient(status),
@@ -105,15 +112,24 @@ struct ServerConnection: Sendable {
         return SyncError(.network, "cannot reach \(base.text): \(error.message)", cause: error)
     }
 
-    private func signIn(refresh: Bool) async throws -> HTTPField? {
+    /// Returns the header that authenticates a request.
+    ///
+    /// - Parameter count: The number of refreshes before the request that the server refused, or `nil` if none was.
+    private func signIn(refreshAfter count: Int?) async throws -> HTTPField? {
         do {
-            if let field = try await options.authorization?(refresh) { return field }
+            if let field = try await authorization(refreshAfter: count) { return field }
             return account.user.map { HTTPField(name: .zumoAuth, value: $0.authenticationToken) }
         } catch is CancellationError {
             throw SyncError(.cancelled, "the sign-in was cancelled")
         } catch {
             throw SyncError(.authentication, "no authentication token is available: \(error)", cause: error)
         }
+    }
+
+    private func authorization(refreshAfter count: Int?) async throws -> HTTPField? {
+        guard let authorize = options.authorization else { return nil }
+        if let count, let fresh = try await refresh.run(after: count, { try await authorize(true) }) { return fresh }
+        return try await authorize(false)
     }
 }
 

@@ -48,21 +48,22 @@ struct PullCursorTests {
         #expect(Self.incremental(token: far).first == Self.window(from: 49 * Self.millisecond, count: true))
     }
 
-    @Test("F6 a fully read millisecond is not read again once the server's clock is past it by the look-back")
+    @Test("F6 rows that were read completely are not read again once the server's clock is past them by the look-back")
     func startAfterDrain() {
         let token = PullToken(updatedAt: Self.at(5 * Self.millisecond + 7), serverDate: nil, filter: "").drained
         func start(date: Int64, lookback: Duration) -> Timestamp? {
             var token = token
             token.serverDate = Self.at(date)
-            return token.start(lookback: lookback)
+            return token.start(lookback: lookback)?.first
         }
-        let end = 6 * Self.millisecond
-        #expect(start(date: 50 * Self.millisecond, lookback: .milliseconds(44)) == Self.at(end))
+        // A server whose clock goes back stamps its next row directly after its newest one.
+        let next = 5 * Self.millisecond + 8
+        #expect(start(date: 50 * Self.millisecond, lookback: .milliseconds(44)) == Self.at(next))
         #expect(start(date: 50 * Self.millisecond, lookback: .milliseconds(45)) == Self.at(5 * Self.millisecond))
-        #expect(start(date: end, lookback: .zero) == Self.at(end))
-        #expect(start(date: end - 1, lookback: .zero) == Self.at(end - 1))
-        #expect(token.start(lookback: .zero) == token.updatedAt)
-        #expect(token.limited(to: Self.at(3)).start(lookback: .zero) == Self.at(3))
+        #expect(start(date: next, lookback: .zero) == Self.at(next))
+        #expect(start(date: next - 1, lookback: .zero) == token.updatedAt)
+        #expect(token.start(lookback: .zero) == PullToken.Start(bound: token.updatedAt!))
+        #expect(token.limited(to: Self.at(3)).start(lookback: .zero) == PullToken.Start(bound: Self.at(3)))
     }
 
     @Test("F5 after a full page the pull continues at its greatest updatedAt")
@@ -187,7 +188,7 @@ struct PullCursorTests {
         let token = PullToken(updatedAt: Self.at(0), serverDate: nil, filter: "")
         let cursor = PullCursor(token: token, lookback: .seconds(Int64.max), pageSize: 3)
         let all = RowPredicate.column("updatedAt") >= .value(Timestamp.min)
-        #expect(cursor.first?.filter == all)
+        #expect(cursor.first?.filter?.isIdentical(to: all) == true)
     }
 
     @Test("F3 without an order, pages are requested by ID until one is empty")
@@ -218,4 +219,13 @@ struct PullCursorTests {
         for _ in 1...2 { _ = try cursor.receive(Self.page(1, last: "a")) }
         #expect(throws: SyncError.self) { try cursor.receive(Self.page(1, last: "a")) }
     }
+}
+
+// Filters are not equatable: their `==` builds a filter. Those of these tests differ in their text if they differ.
+extension PullCursor.Request: Equatable {
+    static func == (a: Self, b: Self) -> Bool { String(reflecting: a) == String(reflecting: b) }
+}
+
+extension PullCursor.Decision: Equatable {
+    static func == (a: Self, b: Self) -> Bool { String(reflecting: a) == String(reflecting: b) }
 }

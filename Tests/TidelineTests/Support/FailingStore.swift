@@ -8,6 +8,8 @@ final class FailingStore: LocalStore {
     let base: TestStore
     private let state = Mutex(State())
 
+    private let transactions = Atomic(0)
+
     private struct State {
         var calls = 0
         var failing: Int?
@@ -15,6 +17,9 @@ final class FailingStore: LocalStore {
     }
 
     init(_ kind: StoreKind) throws { base = try kind.makeStore() }
+
+    /// The number of write transactions that were begun.
+    var writes: Int { transactions.load(ordering: .relaxed) }
 
     /// Makes the write call with this number, from 1, fail; and all later ones if `staysDown` is true.
     func fail(at call: Int, staysDown: Bool = false) {
@@ -47,7 +52,8 @@ final class FailingStore: LocalStore {
     func read<T>(_ body: (AnyReader) throws -> T) throws -> T { try base.read(body) }
 
     func write<T>(_ body: (Writer) throws -> T) throws -> T {
-        try base.write { writer in
+        transactions.add(1, ordering: .relaxed)
+        return try base.write { writer in
             let result = try body(Writer(base: writer, store: self))
             try count()
             return result

@@ -1,0 +1,116 @@
+internal import TidelineStore
+internal import TidelineWire
+
+/// Sends operations and determines their ends, with the delegate if there is one.
+extension PushRun {
+    /// Sends an operation, or lets the delegate perform it.
+    func answer(to claimed: Claimed) async throws -> Answer {
+        guard let item = try claimed.item() else {
+            let failure = OperationFailure(
+                .invalidItem, "the row is no longer in the local table; insert it again, or cancel the operation")
+            return Answer(outcome: .failure(failure), kind: claimed.operation.kind)
+        }
+        guard let delegate else {
+            do {
+                let result = try await send(item, as: claimed.operation.kind, claimed)
+                try claimed.codec.requireFit(result.row, .invalidAnswer)
+                return Answer(outcome: .success(result), kind: claimed.operation.kind)
+            } catch let failure as OperationFailure {
+                return Answer(outcome: .failure(failure), kind: claimed.operation.kind)
+            }
+        }
+        return try await answer(to: claimed, item, of: delegate)
+    }
+
+    private func answer(
+        to claimed: Claimed, _ item: Row, of delegate: some SyncContextDelegate
+    ) async throws -> Answer {
+        let operation = PushOperation(claimed.operation, item: item) { kind, item in
+            try await send(item, as: kind, claimed)
+        }
+        do {
+            let row = try await DelegateScope.run(in: context) { try await delegate.perform(operation) }
+            let result = try result(row, of: operation, claimed)
+            return Answer(
+                outcome: result.map { .success($0) }, kind: operation.kind, cancelsPush: operation.isCancelled)
+        } catch {
+            if error is OperationRemoved || Self.endsPush(error) { throw error }
+            // A failure that occurred before the delegate cancelled the push is reported with it.
+            let met =
+                error as? OperationFailure ?? (operation.isCancelled ? operation.failure as? OperationFailure : nil)
+            if operation.isCancelled, met == nil { return Answer(kind: operation.kind, cancelsPush: true) }
+            let failure = met ?? OperationFailure(.delegate, "the delegate failed: \(error)", cause: error)
+            return Answer(outcome: .failure(failure), kind: operation.kind, cancelsPush: operation.isCancelled)
+        }
+    }
+
+    /// Returns the delegate's result, or `nil` if the delegate ended the push instead.
+    ///
+    /// A missing row is a result only for a delete, and for an execution that succeeded without a row.
+    private func result(
+        _ row: Row?, of operation: PushOperation, _ claimed: Claimed
+    ) throws -> OperationSender.Result? {
+        if let row {
+            var result = operation.result ?? OperationSender.Result()
+            // A row created by the delegate may name only some of the columns.
+            result.row = row == result.row ? row : claimed.snapshot?.merging(row) ?? row
+            try claimed.codec.requireFit(result.row, .delegate)
+            guard row.id == nil || claimed.schema.itemKey(row.idText).isSameBytes(as: claimed.operation.itemKey) else {
+                throw OperationFailure(
+                    .delegate,
+                    "the delegate returned a row with the id \(row.idText.debugDescription) instead of "
+                        + claimed.operation.itemID.debugDescription)
+            }
+            return result
+        }
+        if let failure = operation.failure { throw failure }
+        if let result = operation.result { return result }
+        if operation.isCancelled { return nil }
+        if operation.kind != .delete {
+            throw OperationFailure(.delegate, "the delegate neither executed the operation nor returned a row")
+        }
+        return OperationSender.Result()
+    }
+
+    /// Returns whether an error ends the push. Other errors of the sync core come from calls that the delegate made.
+    private static func endsPush(_ error: any Error) -> Bool {
+        if error is CancellationError { return Task.isCancelled }
+        guard let error = error as? SyncError else { return false }
+        return [.network, .authentication, .store, .cancelled].contains(error.code)
+    }
+
+    /// Sends an item. An item that does not fit its table, or a request that cannot be encoded (such as an identifier
+    /// or value without a wire format), is this operation's failure.
+    private func send(
+        _ item: Row, as kind: OperationKind, _ claimed: Claimed
+    ) async throws -> OperationSender.Result {
+        do {
+            return try await sender(for: claimed, as: kind).send(item)
+        } catch let error as SyncError where error.code == .invalidArgument {
+            throw OperationFailure(.invalidItem, "the row cannot be sent: \(error)", cause: error)
+        } catch let error as SyncError where (error.cause as? TransportError)?.code == .tooLarge {
+            // The server is reachable, but this response cannot be read, however often it is requested.
+            throw OperationFailure(.invalidAnswer, "the response cannot be read: \(error)", cause: error)
+        } catch let error as WireError {
+            throw OperationFailure(.invalidItem, "the row cannot be sent: \(error)", cause: error)
+        }
+    }
+}
+
+extension RowCodec {
+    /// Throws if a row cannot be stored in the table.
+    fileprivate func requireFit(_ row: Row?, _ code: OperationFailure.Code) throws {
+        guard let row else { return }
+        for (name, value) in row.values where !SystemColumns.names.contains(name) {
+            guard let column = schema.column(name) else {
+                throw OperationFailure(code, "the table has no column \(name.debugDescription)")
+            }
+            guard !value.isNull || column.isOptional, value.type == nil || value.type == column.type else {
+                throw OperationFailure(
+                    code,
+                    "the row cannot be stored: \(value) does not fit the column \(name.debugDescription) of type "
+                        + column.type.rawValue)
+            }
+        }
+    }
+}

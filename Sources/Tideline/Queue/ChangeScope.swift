@@ -1,0 +1,50 @@
+internal import TidelineStore
+
+extension SyncContext {
+    /// Returns the changes of a table within a transaction, after the store's user is confirmed.
+    func changes(of table: String, in writer: Store.Writer) throws -> LocalChanges {
+        try RowInput.checkName(table)
+        try owners.confirmUser(in: writer)
+        return LocalChanges(
+            operations: operations, schema: try writer.schema(of: table),
+            writesRows: options.handlesSyncTableOperations,
+            rejectsInsertOverPendingDelete: options.rejectsInsertOverPendingDelete, inFlight: inFlight)
+    }
+}
+
+/// The app's changes of several tables within one write transaction of the store.
+final class ChangeScope<Store: LocalStore>: TransactionScope {
+    private let context: SyncContext<Store>
+    private let writer: Store.Writer
+    /// The changes of each table used so far.
+    private var tables: [String: LocalChanges] = [:]
+
+    init(_ context: SyncContext<Store>, _ writer: Store.Writer) {
+        self.context = context
+        self.writer = writer
+    }
+
+    var options: SyncOptions { context.options }
+
+    private func changes(of table: String) throws -> LocalChanges {
+        if let changes = tables[table] { return changes }
+        let changes = try context.changes(of: table, in: writer)
+        tables[table] = changes
+        return changes
+    }
+
+    func insert(_ row: Row, into table: String) throws -> Row { try changes(of: table).insert(row, in: writer) }
+
+    func update(_ row: Row, in table: String, overwriting: Bool) throws {
+        try changes(of: table).update(row, overwriting: overwriting, in: writer)
+    }
+
+    func update(id: String, in table: String, _ change: (inout Row) throws -> Void) throws -> Result<Row, any Error> {
+        try changes(of: table).update(id: id, in: writer, change)
+    }
+
+    func delete(_ row: Row, from table: String) throws { try changes(of: table).delete(row, in: writer) }
+
+    func row(id: String, in table: String) throws -> Row? { try writer.checkedRow(id: id, in: table) }
+    func rows(matching query: Query) throws -> QueryResult { try writer.rows(matching: query) }
+}

@@ -1,0 +1,118 @@
+public import TidelineStore
+
+/// Changes of several rows and tables that are committed together; see ``SyncClient/transaction(_:)``.
+///
+/// Reads see the changes made so far. The methods work as those of ``SyncTable``, but without waiting. A transaction is
+/// valid within its closure only; after that, each method throws ``SyncError/Code/invalidArgument``.
+public final class SyncTransaction {
+    /// The error of the app's closure, which ends the transaction and is thrown to the caller unchanged.
+    struct BodyError: Error {
+        let error: any Error
+    }
+
+    private var scope: (any TransactionScope)?
+    private let syncError: (any Error) -> SyncError
+    /// The first error after which the store may have only a part of a change. The transaction cannot be committed then,
+    /// even if the app continues.
+    private var failure: SyncError?
+
+    init(_ scope: any TransactionScope, mapping syncError: @escaping (any Error) -> SyncError) {
+        self.scope = scope
+        self.syncError = syncError
+    }
+
+    func run<T>(_ body: (SyncTransaction) throws -> T) throws -> T {
+        defer { scope = nil }
+        let result: T
+        do {
+            result = try body(self)
+        } catch {
+            throw BodyError(error: error)
+        }
+        if let failure { throw failure }
+        return result
+    }
+
+    // MARK: Changes
+
+    /// Inserts a row and queues the insert; see ``SyncTable/insert(_:)``.
+    ///
+    /// - Returns: The row as stored.
+    @discardableResult
+    public func insert(_ row: Row, into table: String) throws -> Row {
+        try perform { scope in
+            var row = row
+            if row["id"] == nil { row.id = .string(scope.options.environment.makeID()) }
+            return try scope.insert(row, into: table)
+        }
+    }
+
+    /// Merges the columns that `row` names into the stored row with its identifier, and queues the update; see
+    /// ``SyncTable/update(_:overwriting:)``.
+    public func update(_ row: Row, in table: String, overwriting: Bool = false) throws {
+        try perform { try $0.update(row, in: table, overwriting: overwriting) }
+    }
+
+    /// Changes a stored row with a closure and queues the update; see ``SyncTable/update(id:_:)``.
+    ///
+    /// - Returns: The row as stored.
+    @discardableResult
+    public func update(id: String, in table: String, _ change: (inout Row) throws -> Void) throws -> Row {
+        try perform { scope in
+            try scope.options.requireRowWriting(table: table, id: id)
+            return try scope.update(id: id, in: table, change)
+        }.get()
+    }
+
+    /// Deletes the row with the given identifier and queues the delete; see ``SyncTable/delete(id:version:)``.
+    public func delete(id: String, version: String? = nil, from table: String) throws {
+        try perform { try $0.delete(Row(id: id, version: version), from: table) }
+    }
+
+    // MARK: Reading
+
+    /// Returns the local row with the given identifier, or `nil` if there is none; see ``SyncTable/row(id:)``.
+    public func row(id: String, in table: String) throws -> Row? {
+        try perform { try $0.row(id: id, in: table) }
+    }
+
+    /// Returns the local rows that match a query; see ``SyncTable/rows(matching:)``.
+    public func rows(matching query: Query) throws -> QueryResult {
+        try perform { scope in
+            do {
+                return try scope.rows(matching: query)
+            } catch {
+                throw syncError(error).asArgumentError(table: query.table)
+            }
+        }
+    }
+
+    /// Performs a step of the transaction. Only errors that are found before anything is written let it continue.
+    private func perform<T>(_ body: (any TransactionScope) throws -> T) throws -> T {
+        if let failure { throw failure }
+        guard let scope else {
+            throw SyncError(
+                .invalidArgument, "the transaction has ended; use it only within the closure of transaction(_:)")
+        }
+        do {
+            return try body(scope)
+        } catch {
+            let error = syncError(error)
+            if ![.invalidArgument, .rowExists, .noSuchRow, .rowChanged].contains(error.code) { failure = error }
+            throw error
+        }
+    }
+}
+
+/// The work of a ``SyncTransaction``, without the type of the store.
+protocol TransactionScope {
+    var options: SyncOptions { get }
+
+    func insert(_ row: Row, into table: String) throws -> Row
+    func update(_ row: Row, in table: String, overwriting: Bool) throws
+    /// Returns the row as stored, or the error that the closure threw.
+    func update(id: String, in table: String, _ change: (inout Row) throws -> Void) throws -> Result<Row, any Error>
+    func delete(_ row: Row, from table: String) throws
+    func row(id: String, in table: String) throws -> Row?
+    func rows(matching query: Query) throws -> QueryResult
+}

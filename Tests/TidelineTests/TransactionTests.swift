@@ -1,0 +1,234 @@
+import Synchronization
+import Testing
+import TidelineStore
+import TidelineTestStores
+
+@testable import Tideline
+
+/// Rule L9: several changes in one transaction.
+@Suite("Transactions", .timeLimit(.minutes(15)), .releasesClients)
+struct TransactionTests {
+    private static let lists = TableSchema("List", columns: [.string("name")])
+
+    private struct Setting {
+        let world: World
+        let store: HookedStore
+        let client: SyncClient<HookedStore>
+
+        func state() throws -> String {
+            let names = try store.read { try $0.rows(matching: Query("List").order(by: "name")).rows }
+            return try world.state(store.base) + " lists \(names.compactMap { $0["name"]?.string })"
+        }
+    }
+
+    /// The error of an app.
+    private struct AppError: Error {}
+
+    private func makeSetting(
+        _ stores: StoreKind, configure: (inout SyncOptions) -> Void = { _ in }
+    ) async throws -> Setting {
+        let world = try World(stores) { $0.schemas.append(Self.lists) }
+        let store = HookedStore(try stores.makeStore())
+        var options = SyncOptions()
+        configure(&options)
+        let client = try SyncClient(
+            url: "http://server.test", store: store, transport: FaultyTransport(service: world.service),
+            options: options)
+        try await client.define([World.schema, Self.lists])
+        store.onWrite(nil)
+        return Setting(world: world, store: store, client: client)
+    }
+
+    @Test("L9 changes of several tables are one commit, and are pushed in order", arguments: StoreKind.perEngine)
+    func together(_ stores: StoreKind) async throws {
+        let setting = try await makeSetting(stores)
+        let id = try await setting.client.transaction { transaction in
+            let list = try transaction.insert(["name": "Groceries"], into: "List")
+            try transaction.insert(["id": "a", "text": list["name"] ?? .null], into: "TodoItem")
+            try transaction.insert(["id": "b", "text": "two"], into: "TodoItem")
+            try transaction.update(["id": "a", "priority": 1], in: "TodoItem")
+            try transaction.update(id: "a", in: "TodoItem") { $0["text"] = "one" }
+            try transaction.delete(id: "b", from: "TodoItem")
+            return list.idText
+        }
+        #expect(setting.store.writes == 1)
+        #expect(try setting.state() == #"local [a=one] queue [insert \#(id), insert a] server [] lists ["Groceries"]"#)
+        try await setting.client.push()
+        #expect(try setting.state() == #"local [a=one] queue [] server [a=one] lists ["Groceries"]"#)
+        #expect(try setting.world.serverRow("a")?["priority"] == 1)
+    }
+
+    @Test("L9 a thousand inserts are one commit", arguments: StoreKind.perEngine)
+    func thousand(_ stores: StoreKind) async throws {
+        let setting = try await makeSetting(stores)
+        try await setting.client.transaction { transaction in
+            for index in 0..<1000 { try transaction.insert(["priority": .int(Int64(index))], into: "TodoItem") }
+        }
+        #expect(setting.store.writes == 1)
+        let operations = try await setting.client.context.pendingOperations()
+        #expect(operations.map { $0.item?["priority"]?.int } == (0..<1000).map { $0 })
+    }
+
+    @Test("L9 reads see the changes of the transaction", arguments: StoreKind.perEngine)
+    func reads(_ stores: StoreKind) async throws {
+        let setting = try await makeSetting(stores)
+        try await setting.client.table("TodoItem").insert(["id": "a", "text": "one"])
+        let found = try await setting.client.transaction { transaction in
+            try transaction.insert(["id": "b", "text": "two"], into: "TodoItem")
+            try transaction.delete(id: "a", from: "TodoItem")
+            #expect(try transaction.row(id: "a", in: "TodoItem") == nil)
+            #expect(try transaction.row(id: "b", in: "TodoItem")?["text"] == "two")
+            return try transaction.rows(matching: Query("TodoItem")).rows.map(\.idText)
+        }
+        #expect(found == ["b"])
+    }
+
+    @Test("L9 an error of the closure undoes everything and reaches the caller", arguments: StoreKind.perEngine)
+    func thrown(_ stores: StoreKind) async throws {
+        let setting = try await makeSetting(stores)
+        try await setting.client.table("TodoItem").insert(["id": "a", "text": "one"])
+        let before = try (setting.state(), setting.store.base.dump())
+        await #expect(throws: AppError.self) {
+            try await setting.client.transaction { transaction in
+                try transaction.insert(["name": "Groceries"], into: "List")
+                try transaction.delete(id: "a", from: "TodoItem")
+                throw AppError()
+            }
+        }
+        await #expect(throws: AppError.self) {
+            try await setting.client.transaction { transaction in
+                try transaction.update(id: "a", in: "TodoItem") { row in
+                    row["text"] = "two"
+                    throw AppError()
+                }
+            }
+        }
+        #expect(try setting.state() == before.0)
+        #expect(try setting.store.base.dump() == before.1)
+    }
+
+    @Test(
+        "L9 whichever store call fails, nothing is changed, even if the closure goes on", arguments: StoreKind.perEngine
+    )
+    func failures(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let (store, client) = try await world.makeFailingClient()
+        let before = try (world.state(store.base), store.base.dump())
+        var failures = 0
+        while true {
+            store.fail(at: failures + 1)
+            let code = await syncErrorCode {
+                try await client.transaction { transaction in
+                    _ = try? transaction.insert(["id": "b", "text": "two"], into: "TodoItem")
+                    try? transaction.update(["id": "a", "text": "changed"], in: "TodoItem")
+                    try? transaction.delete(id: "a", from: "TodoItem")
+                }
+            }
+            guard store.heal() else {
+                #expect(code == nil)
+                break
+            }
+            failures += 1
+            #expect(code == .store, "call \(failures)")
+            #expect(try world.state(store.base) == before.0, "call \(failures)")
+            #expect(try store.base.dump() == before.1, "call \(failures)")
+        }
+        #expect(failures >= 5)
+        #expect(try world.state(store.base) == "local [b=two] queue [insert b, delete a] server [a=one]")
+    }
+
+    @Test("L9 an invalid change can be caught, and the others are committed", arguments: StoreKind.perEngine)
+    func invalid(_ stores: StoreKind) async throws {
+        let setting = try await makeSetting(stores)
+        let codes = try await setting.client.transaction { transaction in
+            try transaction.insert(["id": "a", "text": "one"], into: "TodoItem")
+            func code(_ body: () throws -> Void) -> SyncError.Code? {
+                do {
+                    try body()
+                    return nil
+                } catch {
+                    return (error as? SyncError)?.code
+                }
+            }
+            return [
+                code { try transaction.insert(["id": "A", "text": "two"], into: "TodoItem") },
+                code { try transaction.insert(["id": "b", "txt": "two"], into: "TodoItem") },
+                code { try transaction.update(["id": "c", "text": "two"], in: "TodoItem") },
+                code { try transaction.update(id: "a", in: "TodoItem") { $0["id"] = "b" } },
+                code { try transaction.delete(id: "a\u{0}", from: "TodoItem") },
+                code { _ = try transaction.row(id: "", in: "TodoItem") },
+                code { _ = try transaction.rows(matching: Query("TodoItem").filter(.column("txt") == "two")) },
+            ]
+        }
+        #expect(
+            codes == [
+                .rowExists, .invalidArgument, .noSuchRow, .invalidArgument, .invalidArgument, .invalidArgument,
+                .invalidArgument,
+            ])
+        #expect(try setting.state() == "local [a=one] queue [insert a] server [] lists []")
+    }
+
+    @Test("L9 a transaction that has ended cannot be used", arguments: StoreKind.perEngine)
+    func escaped(_ stores: StoreKind) async throws {
+        /// Keeps a transaction beyond its closure, as no app should.
+        final class Keeper: @unchecked Sendable {
+            // Only used by one task at a time.
+            var transaction: SyncTransaction?
+        }
+        let (setting, keeper) = (try await makeSetting(stores), Keeper())
+        try await setting.client.transaction { keeper.transaction = $0 }
+        let code = await syncErrorCode {
+            _ = try keeper.transaction?.insert(["id": "a", "text": "one"], into: "TodoItem")
+        }
+        #expect(code == .invalidArgument)
+        #expect(try setting.state() == "local [] queue [] server [] lists []")
+    }
+
+    @Test("S7 a transaction of a task that is already canceled changes nothing", arguments: StoreKind.perEngine)
+    func cancelled(_ stores: StoreKind) async throws {
+        let setting = try await makeSetting(stores)
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return await syncErrorCode {
+                _ = try await setting.client.transaction {
+                    try $0.insert(["id": "a", "text": "one"], into: "TodoItem")
+                }
+            }
+        }
+        let code = await task.value
+        #expect(code == .cancelled)
+        #expect(try setting.state() == "local [] queue [] server [] lists []")
+    }
+
+    @Test("L12 a transaction on another user's store is refused", arguments: StoreKind.perEngine)
+    func otherUser(_ stores: StoreKind) async throws {
+        let setting = try await makeSetting(stores) { $0.userID = "one" }
+        try await setting.client.table("TodoItem").insert(["id": "a", "text": "one"])
+        try await setting.client.push()
+        var options = SyncOptions()
+        options.userID = "two"
+        let other = try SyncClient(
+            url: "http://server.test", store: setting.store,
+            transport: FaultyTransport(service: setting.world.service), options: options)
+        let code = await syncErrorCode {
+            _ = try await other.transaction { try $0.insert(["id": "b", "text": "two"], into: "TodoItem") }
+        }
+        #expect(code == .otherUser)
+    }
+
+    @Test("L7 an app that writes its rows queues changes in a transaction", arguments: StoreKind.perEngine)
+    func appWritesRows(_ stores: StoreKind) async throws {
+        let setting = try await makeSetting(stores) { $0.handlesSyncTableOperations = false }
+        let code = try await setting.client.transaction { transaction -> SyncError.Code? in
+            try transaction.insert(["id": "a", "text": "one"], into: "TodoItem")
+            do {
+                try transaction.update(id: "a", in: "TodoItem") { $0["text"] = "two" }
+                return nil
+            } catch let error as SyncError {
+                return error.code
+            }
+        }
+        #expect(code == .invalidArgument)
+        #expect(try setting.state() == "local [] queue [insert a] server [] lists []")
+    }
+}
