@@ -16,7 +16,7 @@ extension RowPredicate {
             return wanted ? .or(terms) : .and(terms)
         case .not(let term):
             return term.holds(!wanted)
-        case .comparison(_, let a, let b) where a == .null || b == .null:
+        case .comparison(_, .literal(.null), _), .comparison(_, _, .literal(.null)):
             // `eq null` and `ne null` become IS NULL and IS NOT NULL.
             return wanted ? self : .not(self)
         default:

@@ -15,11 +15,13 @@ import TidelineLevelDB
 import TidelineMemory
 import TidelineSQLite
 import TidelineServer
+import TidelineSimulation
 import TidelineStore
 import TidelineURLSession
 
 // Every public type, without its module, in a file that also imports Foundation, RegexBuilder and Testing. A name that
-// two modules define would be ambiguous here.
+// two modules define would be ambiguous here. `Column`, `ForeignKey` and `Row` are ambiguous in a file that also imports
+// GRDB, where they are written `TidelineStore.Row`; a test of Benchmarks/GRDB does so.
 
 private func tidelineStore(
     _: AnyReader.Type, _: AnyStore.Type, _: AnyWriter.Type, _: BorrowedValue.Type, _: Column<Bool>.Type,
@@ -38,8 +40,15 @@ private func tideline(
     _: PushSettings.Type, _: PushWarning.Type, _: RemotePage.Type, _: RemoteRows.Type, _: RemoteTable.Type,
     _: RetryPolicy.Type, _: SignedInUser.Type, _: SkippedRow.Type, _: StoreExecutor.Type, _: SyncClient<AnyStore>.Type,
     _: SyncContext<AnyStore>.Type, _: any SyncContextDelegate.Type, _: SyncEnvironment.Type, _: SyncError.Type,
-    _: SyncOptions.Type, _: SyncTable.Type, _: TableOperation.Type, _: TableOperationError.Type, _: any Transport.Type,
+    _: SyncOptions.Type, _: SyncTable.Type, _: SyncTransaction.Type, _: TableOperation.Type,
+    _: TableOperationError.Type, _: any Transport.Type,
     _: TransportError.Type, _: TransportResponse.Type
+) {}
+
+private func tidelineSimulation(
+    _: AcknowledgedEdit.Type, _: Seeds.Type, _: SimulatedDevice.Type, _: SimulatedWorld.Type, _: Simulation.Type,
+    _: SimulationError.Type, _: SimulationFailure.Type, _: SimulationResult.Type, _: SimulationSchedule.Type,
+    _: SimulationState.Type, _: SimulationStep.Type, _: Violation.Type
 ) {}
 
 private func tidelineKeyValue(

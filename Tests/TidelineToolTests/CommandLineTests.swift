@@ -55,7 +55,10 @@ struct CommandLineTests {
 
     @Test(
         "Every option of every command has help",
-        arguments: [TidelineCommand.self as any ParsableCommand.Type, ServeCommand.self, ConformanceToolCommand.self])
+        arguments: [
+            TidelineCommand.self as any ParsableCommand.Type, ServeCommand.self, ConformanceToolCommand.self,
+            SimulateCommand.self,
+        ])
     func helpForEveryOption(command: any ParsableCommand.Type) {
         let help = TidelineCommand.helpMessage(for: command, columns: 200)
         let lines = help.split(separator: "\n")

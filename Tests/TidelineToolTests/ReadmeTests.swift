@@ -21,6 +21,14 @@ private func example() async throws {
     try await client.pull(Query("TodoItem"), queryID: "all")  // only what changed since the last time
 }
 
+/// The README's example of a transaction, compiled verbatim.
+private func moveItem(_ client: SyncClient<SQLiteStore>, itemID: String) async throws {
+    try await client.transaction { transaction in
+        let list = try transaction.insert(["name": "Groceries"], into: "TodoList")
+        try transaction.update(id: itemID, in: "TodoItem") { $0["list"] = list["id"] }
+    }
+}
+
 /// The README's example of a conflict, compiled verbatim.
 private func resolveConflicts(_ client: SyncClient<SQLiteStore>) async throws {
     do {
@@ -41,9 +49,9 @@ struct ReadmeTests {
         let root = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let readme = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
-        let blocks = readme.components(separatedBy: "```swift\n").dropFirst().prefix(2)
+        let blocks = readme.components(separatedBy: "```swift\n").dropFirst().prefix(3)
             .map { $0.prefix(upTo: $0.range(of: "```")?.lowerBound ?? $0.endIndex).split(separator: "\n") }
-        #expect(blocks.count == 2 && blocks[0].count < 20)
+        #expect(blocks.count == 3 && blocks[0].count < 20)
         let lines = source.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
         for line in blocks.joined() {
             let line = line.trimmingCharacters(in: .whitespaces)

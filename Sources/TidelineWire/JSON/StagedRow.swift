@@ -8,7 +8,7 @@ internal import TidelineStore
 /// JSON, which outlives the reader, or to `scratch`. The latter pointers are set when the row is complete, after which
 /// the scratch buffer does not move.
 struct StagedRow: ~Copyable {
-    private let slots: UnsafeMutableBufferPointer<PackedSlot>
+    private let slots: UnsafeMutableBufferPointer<PackedValue>
     /// The text that had to be unescaped and the bytes that had to be decoded.
     private var scratch: [UInt8] = []
     /// The slots whose value is in the scratch buffer, at the offset in the slot's word. A slot that is set twice is
@@ -20,7 +20,7 @@ struct StagedRow: ~Copyable {
 
     init(columns: Int) {
         slots = .allocate(capacity: columns + 1)
-        slots.initialize(repeating: PackedSlot())
+        slots.initialize(repeating: PackedValue())
     }
 
     deinit { slots.deallocate() }

@@ -55,7 +55,7 @@ struct NullLogic {
         _ comparison: RowPredicate.Comparison, _ a: RowPredicate, _ b: RowPredicate, _ holds: Bool
     ) -> RowPredicate {
         let plain = RowPredicate.comparison(comparison, a, b)
-        let hasNull: Bool = a == .null || b == .null
+        let hasNull = a.isIdentical(to: .null) || b.isIdentical(to: .null)
         switch (comparison, holds) {
         case (.equal, true), (.notEqual, false):
             let (first, second) = (nullTests(of: a), nullTests(of: b))
@@ -153,10 +153,10 @@ struct NullLogic {
 
     /// Returns the disjunction of the terms, as one flat node that tests each column for null only once.
     private static func either(_ terms: [RowPredicate]) -> RowPredicate {
-        var tests: Set<RowPredicate> = []
+        var columns: Set<[UInt8]> = []
         let distinct = flattened(terms, isAnd: false).filter { term in
-            guard case .comparison(.equal, .column, .literal(.null)) = term else { return true }
-            return tests.insert(term).inserted
+            guard case .comparison(.equal, .column(let name), .literal(.null)) = term else { return true }
+            return columns.insert(Array(name.utf8)).inserted
         }
         return distinct.count == 1 ? distinct[0] : .or(distinct)
     }

@@ -7,10 +7,11 @@ public struct SortedSnapshot: KeyValueSnapshot, Sendable, Codable {
     private struct Entry: Codable { var key, value: Data }
     private var entries: [Entry] = []
 
-    public func get<T>(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T) throws -> T? {
+    public func get(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
         let index = index(notBefore: key)
-        guard index < entries.count, entries[index].key.elementsEqual(key) else { return nil }
-        return try entries[index].value.withUnsafeBytes(body)
+        guard index < entries.count, entries[index].key.elementsEqual(key) else { return false }
+        try entries[index].value.withUnsafeBytes(body)
+        return true
     }
 
     public func scan(
