@@ -38,11 +38,12 @@ public final class LMDBTransaction: KeyValueTransaction {
         spaces = base
     }
 
-    /// Discards uncommitted changes.
+    /// Discards uncommitted changes and lets other processes write. Call it once, also after a commit.
     func end() {
         mdb_txn_abort(handle)
         handle = nil
         cursors.forget()
+        environment.unlockFile()
     }
 
     /// Commits the transaction, growing the map if necessary.

@@ -70,6 +70,28 @@ import TidelineTestSupport
         }
     }
 
+    /// LMDB releases its own lock when a commit fails because the map is full.
+    @Test func aWriteHoldsBackOtherProcessesUntilItEnds() throws {
+        try withTemporaryFolder { folder throws in
+            let engine = try LMDBEngine(path: folder, options: Self.tiny)
+            let file = open("\(folder)/data.mdb", O_RDWR)
+            defer { close(file) }
+            func isHeld() -> Bool {
+                guard tideline_lmdb_flock(file, LOCK_SH | LOCK_NB) == 0 else { return errno == EWOULDBLOCK }
+                return tideline_lmdb_flock(file, LOCK_UN) != 0
+            }
+            try engine.write { transaction throws in
+                #expect(isHeld())
+                try transaction.put(key(1, "large"), Array(repeating: 1, count: 1 << 18))
+                #expect(isHeld())
+            }
+            #expect(!isHeld())
+            #expect(throws: CancellationError.self) { try engine.write { _ in throw CancellationError() } }
+            #expect(!isHeld())
+            try engine.close()
+        }
+    }
+
     @Test func whatAnotherProcessMakesAndGrowsIsSeenByTheNextSnapshot() throws {
         try withTemporaryFolder { folder throws in
             let engine = try LMDBEngine(path: folder, options: Self.tiny)

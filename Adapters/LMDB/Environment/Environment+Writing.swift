@@ -15,14 +15,27 @@ extension Environment {
     }
 
     /// Begins a write transaction with handles of all existing spaces, and returns it with those spaces. The caller
-    /// holds the write lock, and ends the transaction before it releases the lock.
+    /// holds the write lock, ends the transaction, and then calls ``unlockFile()``.
+    ///
+    /// The writer locks the file before LMDB's own mutex. LMDB releases the mutex when a transaction is aborted or its
+    /// commit fails, and the lock keeps other processes from writing until the transaction is repeated in a larger map.
     func beginWriting(_ options: LMDBOptions) throws(StoreError) -> (OpaquePointer, SpaceTable) {
         setDurability(options.durability)
         if !isCounted {
             try CleanShutdownMarker.addWriter(in: folder)
             isCounted = true
         }
-        try growAhead(options)
+        lockFile()
+        do throws(StoreError) {
+            try growAhead(options)
+            return try beginTransaction(options)
+        } catch {
+            unlockFile()
+            throw error
+        }
+    }
+
+    private func beginTransaction(_ options: LMDBOptions) throws(StoreError) -> (OpaquePointer, SpaceTable) {
         while true {
             guard !isBroken else { throw error(MDB_PANIC, "the map could not be resized earlier") }
             let known = spaces.withLock { $0 }
@@ -33,17 +46,15 @@ extension Environment {
                 try adoptMapSize(busyTimeout: options.busyTimeout)
                 continue
             }
-            if try isReady(transaction, known) { return (transaction, known) }
+            if try knowsSpaces(of: transaction, known) { return (transaction, known) }
             mdb_txn_abort(transaction)
-            try waitForGrowth()
             try learnSpaces(busyTimeout: options.busyTimeout)
         }
     }
 
-    /// Returns whether a new transaction can continue: no other process is about to restart its own, and all spaces
-    /// were known when it began.
-    private func isReady(_ transaction: OpaquePointer, _ known: SpaceTable) throws(StoreError) -> Bool {
-        guard !isGrowingElsewhere else { return false }
+    /// Returns whether all spaces were known when a transaction began. If that cannot be determined, the transaction
+    /// ends.
+    private func knowsSpaces(of transaction: OpaquePointer, _ known: SpaceTable) throws(StoreError) -> Bool {
         spacesLock.lock()
         defer { spacesLock.unlock() }
         do {
@@ -97,7 +108,7 @@ extension Environment {
     /// Aborts a transaction, doubles the map, and begins another transaction on the same snapshot.
     ///
     /// LMDB lets other processes write as soon as the transaction is aborted, which could invalidate what it has read.
-    /// A lock on the file, which every writer checks when it begins, holds back other processes that use this engine.
+    /// The lock on the file holds back those that use this engine.
     ///
     /// - Parameters:
     ///   - transaction: The transaction to abort, `nil` if a failed commit did so already; set to the new one, or
@@ -107,8 +118,6 @@ extension Environment {
         _ transaction: inout OpaquePointer?, identifier: Int, _ options: LMDBOptions
     ) throws(StoreError) {
         try withoutOthers(within: options.busyTimeout) { () throws(StoreError) in
-            try lockFile(LOCK_EX)
-            defer { unlockFile() }
             mdb_txn_abort(transaction)
             transaction = nil
             try growMap(to: options.maximumMapSize)
@@ -121,28 +130,18 @@ extension Environment {
         }
     }
 
+    // MARK: Writers of other processes
+
     var file: Int32 {
         var file: mdb_filehandle_t = -1
         mdb_env_get_fd(handle, &file)
         return file
     }
 
-    private var isGrowingElsewhere: Bool {
-        guard tideline_lmdb_flock(file, LOCK_SH | LOCK_NB) == 0 else { return errno == EWOULDBLOCK }
-        unlockFile()
-        return false
-    }
+    /// Waits until no other process that uses this engine writes. On a file system without such locks, a transaction that
+    /// outgrows the map beside another process fails with ``StoreError/Code/busy``.
+    private func lockFile() { _ = SystemCalls.lock(file) }
 
-    private func waitForGrowth() throws(StoreError) {
-        try lockFile(LOCK_SH)
-        unlockFile()
-    }
-
-    private func lockFile(_ kind: Int32) throws(StoreError) {
-        while tideline_lmdb_flock(file, kind) != 0 {
-            guard errno == EINTR else { throw .system(errno, path: path, doing: "the file could not be locked") }
-        }
-    }
-
-    private func unlockFile() { _ = tideline_lmdb_flock(file, LOCK_UN) }
+    /// Lets other processes write, after the transaction has ended.
+    func unlockFile() { SystemCalls.unlock(file) }
 }
