@@ -5,7 +5,7 @@ import TidelineTestStores
 @testable import Tideline
 
 /// Rules C1 and C2: the content of a conflict and the effect of its resolutions.
-@Suite("Conflicts", .timeLimit(.minutes(15)), .releasesClients)
+@Suite("Conflicts", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct ConflictTests {
     /// How the client's change and the server's row differ.
     enum Conflict: String, CaseIterable, Sendable {

@@ -7,7 +7,7 @@ import TidelineTestSupport
 @testable import Tideline
 
 /// Rules C3 and C4: the server's row, kept beside a row with a pending operation.
-@Suite("Server copies", .timeLimit(.minutes(15)), .releasesClients)
+@Suite("Server copies", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct ServerCopyTests {
     @Test(
         "C3 the base row is kept from the first change until the queue has no operation on the row",

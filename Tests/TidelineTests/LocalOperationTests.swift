@@ -6,7 +6,7 @@ import TidelineTestStores
 @testable import Tideline
 
 /// Rules L1 to L8: the app's changes before a push.
-@Suite("Local operations", .timeLimit(.minutes(15)), .releasesClients)
+@Suite("Local operations", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct LocalOperationTests {
     @Test("L1 local changes send nothing", arguments: StoreKind.perEngine)
     func sendsNothing(_ stores: StoreKind) async throws {

@@ -8,7 +8,7 @@ import TidelineTestSupport
 
 /// Rule P6: the server has processed the request, and its answer is lost. No duplicate, no false conflict, no lost
 /// edit.
-@Suite("Lost answers", .timeLimit(.minutes(15)), .releasesClients)
+@Suite("Lost answers", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct LostAnswerTests {
     private func loseAnswers(_ client: Client, during kind: OperationKind? = nil) async {
         client.transport.inspect { _, _ in .loseAnswer }

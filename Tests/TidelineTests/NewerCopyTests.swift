@@ -7,7 +7,7 @@ import TidelineTestStores
 @testable import Tideline
 
 /// A newer pulled row is never lost below the token, however the pending operation of the row ends.
-@Suite("Newer copies", .timeLimit(.minutes(15)), .releasesClients)
+@Suite("Newer copies", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct NewerCopyTests {
     /// Makes a client whose edit of row `a` was refused by the server, and which is otherwise in sync.
     private func makeRefused(_ world: World) async throws -> (client: Client, error: TableOperationError) {

@@ -8,7 +8,7 @@ import TidelineTestStores
 @testable import Tideline
 
 /// Rules Q5 and P3: an operation that cannot succeed fails alone and delays no other operation.
-@Suite("Poison operations", .timeLimit(.minutes(15)), .releasesClients)
+@Suite("Poison operations", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct PoisonTests {
     @Test(
         "Q5 operations that failed on the server are sent last, and only new failures abort the push",

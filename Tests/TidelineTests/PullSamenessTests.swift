@@ -8,7 +8,7 @@ import TidelineTestSupport
 @testable import Tideline
 
 /// Rule F7 with repeated versions, and L3 with similar identifiers.
-@Suite("Identity of pulled rows", .releasesClients)
+@Suite("Identity of pulled rows", .releasesClients, .bothDialects)
 struct PullSamenessTests {
     // MARK: Versions
 

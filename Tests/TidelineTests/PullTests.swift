@@ -8,7 +8,7 @@ import TidelineTestSupport
 @testable import Tideline
 
 /// Rules F1, F2, F3, F7 and F11: the behavior common to all pulls.
-@Suite("Pull", .releasesClients)
+@Suite("Pull", .releasesClients, .bothDialects)
 struct PullTests {
     // MARK: F1
 

@@ -7,7 +7,7 @@ import TidelineTestStores
 @testable import Tideline
 
 /// Rule U1: removing local rows without deleting them on the server.
-@Suite("Purge", .releasesClients)
+@Suite("Purge", .releasesClients, .bothDialects)
 struct PurgeTests {
     private func filled(_ stores: StoreKind) async throws -> (World, Client) {
         let world = try World(stores)

@@ -10,7 +10,7 @@ import TidelineTestSupport
 @testable import Tideline
 
 /// Rules P1, P5 and P9: the requests of a push, and how their answers are stored.
-@Suite("Push", .timeLimit(.minutes(15)), .releasesClients)
+@Suite("Push", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct PushTests {
     /// Records requests in the form `PATCH a If-Match {"text":"two"}`.
     private func log(_ client: Client) -> HeaderLog {

@@ -8,7 +8,7 @@ import TidelineTestStores
 @testable import Tideline
 
 /// Rules P3, P4 and P8: the failures that end a push, the others, and the operations that stay.
-@Suite("Push failures", .timeLimit(.minutes(15)), .releasesClients)
+@Suite("Push failures", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct PushFailureTests {
     private func threeRows(_ world: World) async throws -> Client {
         let client = try await world.makeClient()

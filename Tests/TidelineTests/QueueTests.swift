@@ -6,7 +6,7 @@ import TidelineTestStores
 @testable import Tideline
 
 /// Rules Q1, Q2 and Q4: the queue during a push and across restarts.
-@Suite("Queue", .timeLimit(.minutes(15)), .releasesClients)
+@Suite("Queue", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct QueueTests {
     // MARK: Numbers and listing
 

@@ -9,7 +9,7 @@ import TidelineWire
 @testable import Tideline
 
 /// Pages, parameters and selections of direct reads, and tables without a definition.
-@Suite("Remote table: pages and dynamic rows", .releasesClients)
+@Suite("Remote table: pages and dynamic rows", .releasesClients, .bothDialects)
 struct RemotePagingTests {
     private func world(_ stores: StoreKind, rows: Int = 9, pageSize: Int = 4) async throws -> RemoteTable {
         let world = try World(stores) {

@@ -6,7 +6,7 @@ import TidelineTestStores
 @testable import Tideline
 
 /// The stored bodies of requests: only those with an unknown outcome, and only as much as recognition needs.
-@Suite("Sent bodies", .timeLimit(.minutes(15)), .releasesClients)
+@Suite("Sent bodies", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct SentBodiesTests {
     private func sent(_ client: Client) async throws -> [String] {
         try await client.context.pendingOperations().flatMap(\.sent)

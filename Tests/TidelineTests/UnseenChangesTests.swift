@@ -8,7 +8,7 @@ import TidelineTestSupport
 @testable import Tideline
 
 /// Rule P6 with changes by other clients: a change that this client has not seen is never overwritten or deleted.
-@Suite("Unseen changes", .timeLimit(.minutes(15)), .releasesClients)
+@Suite("Unseen changes", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct UnseenChangesTests {
     /// The servers: Tideline's, the original with tombstones, and the original without.
     static let servers: [ServerQuirks] = [[], .original, [.original, .hardDelete]]

@@ -13,7 +13,7 @@ struct RemoteRowReader: Sendable {
     init(table: String, schema: TableSchema?) {
         self.table = table
         self.schema = schema
-        parser = schema.map { PageParser(schema: $0) }
+        parser = schema.map { PageParser(schema: $0, keepsOthers: true) }
     }
 
     /// Returns the row to send, validated against the definition. Without a definition, the dialect checks names and
@@ -51,11 +51,22 @@ struct RemoteRowReader: Sendable {
     /// Returns the rows of a page, and the total number of matching rows if the response includes it.
     func rows(
         in answer: TransportResponse, requiresID: Bool
-    ) throws -> (rows: [Row], totalCount: Int64?) {
+    ) throws -> (rows: [Row], totalCount: Int64?, nextLink: String?) {
         try readable(answer, id: nil) {
             let page = try JSONPage(answer.body)
             let rows = try page.rows.map { try parse(answer.body[$0], requiresID: requiresID) }
-            return (rows, page.totalCount)
+            return (rows, page.totalCount, page.nextLink)
+        }
+    }
+
+    /// A parser that keeps all columns of a row as received, to send them back.
+    private static let wholeRows = PageParser(
+        schema: TableSchema("", columns: [], systemColumns: [.version, .extra]), keepsOthers: true)
+
+    /// Returns the row in a response with its identifier and version, and all other columns in `__extra`.
+    func wholeRow(in answer: TransportResponse, id: String) throws -> Row {
+        try readable(answer, id: id) {
+            try answer.body.withUnsafeBytes { try Self.wholeRows.parseRow($0, requireID: true) }
         }
     }
 

@@ -78,17 +78,21 @@ extension RemoteTable {
 
     private func page(_ request: WireRequest, _ reader: RemoteRowReader, requiresID: Bool) async throws -> RemotePage {
         let answer = try await context.answer(to: request, table: name, id: nil)
-        let (rows, totalCount) = try reader.rows(in: answer, requiresID: requiresID)
+        let (rows, totalCount, link) = try reader.rows(in: answer, requiresID: requiresID)
         return RemotePage(
-            rows: rows, totalCount: totalCount.map { Int($0) }, next: next(after: answer, to: request),
+            rows: rows, totalCount: totalCount.map { Int($0) }, next: next(after: answer, link: link, to: request),
             requiresID: requiresID)
     }
 
-    private func next(after answer: TransportResponse, to request: WireRequest) -> Result<WireRequest, WireError>? {
+    /// - Parameter link: The link in the body of the response.
+    private func next(
+        after answer: TransportResponse, link: String?, to request: WireRequest
+    ) -> Result<WireRequest, WireError>? {
         let base = context.connection.base
         do throws(WireError) {
             let target = try context.dialect.nextPage(
-                after: answer.response, base: (base.scheme, base.authority, base.path))
+                after: answer.response, link: link, target: request.target,
+                base: (base.scheme, base.authority, base.path))
             guard let target else { return nil }
             var next = request
             next.target = target
