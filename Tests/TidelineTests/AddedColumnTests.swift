@@ -103,7 +103,7 @@ struct AddedColumnTests {
     func pending(_ stores: StoreKind) async throws {
         let (_, client, transport) = try await makeGrown(stores)
         try await client.table("TodoItem").update(["id": "r1", "text": "mine"])
-        transport.inspect { request, _ in request.method == .patch ? .answer(.answer(400, "no")) : nil }
+        transport.inspect { request, _ in request.isUpdate ? .answer(.answer(400, "no")) : nil }
         let error = await #expect(throws: SyncError.self) {
             try await client.table("TodoItem").pull(
                 queryID: "all", settings: PullSettings(whenPushFails: .pullOthers))

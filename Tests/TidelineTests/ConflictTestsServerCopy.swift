@@ -50,7 +50,7 @@ struct ServerCopyTests {
         try await client.context.push()
         let other = try await world.makeOther()
         try await client.items.update(["id": "a", "text": "mine"])
-        client.transport.inspect { request, _ in request.method == .patch ? .answer(.answer(400)) : nil }
+        client.transport.inspect { request, _ in request.isUpdate ? .answer(.answer(400)) : nil }
         #expect(try await pushErrors(client).count == 1)
         if isDeleted {
             try await other.items.delete(id: "a")

@@ -210,7 +210,7 @@ struct LocalOperationTests {
     }
 
     @Test(
-        "L3 an unusual but valid ID is sent to the server and pulled back unchanged",
+        "L3 an unusual but valid ID is sent to the server and pulled back unchanged", .zumoOnly,
         arguments: StoreKind.perEngine,
         [
             "a'b", "'; DROP TABLE TodoItem; --", "a b", "a%2Fb", "%", "$filter", "a&b=c", "a#b", "Zoë", "🐟", "(1)",

@@ -187,7 +187,7 @@ struct LostAnswerTests {
         try await other.items.update(["id": "a", "priority": 9])
         try await other.context.push()
         // The server refuses the pull's push, so that the row is pulled while its operation is pending.
-        client.transport.inspect { request, _ in request.method == .patch ? .answer(.answer(400)) : nil }
+        client.transport.inspect { request, _ in request.isUpdate ? .answer(.answer(400)) : nil }
         var settings = PullSettings()
         settings.whenPushFails = .pullOthers
         #expect(await syncErrorCode { try await client.items.pull(settings: settings) } == .completedWithErrors)

@@ -100,7 +100,7 @@ struct QueueTests {
         try await client.items.insert(["id": "b", "text": "new"])
         #expect(try await client.context.pendingOperationsCount == 2)
         client.transport.inspect { request, _ in
-            request.method == .patch ? .answer(.answer(403, #"{"error":"not yours"}"#)) : nil
+            request.isUpdate ? .answer(.answer(403, #"{"error":"not yours"}"#)) : nil
         }
         #expect(try await pushErrors(client).count == 1)
         let operations = try await client.context.pendingOperations()

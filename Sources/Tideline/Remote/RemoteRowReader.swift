@@ -9,11 +9,14 @@ struct RemoteRowReader: Sendable {
     /// The local definition of the table, or `nil` if there is none.
     let schema: TableSchema?
     private let parser: PageParser?
+    /// The parser of rows that have only some of the server's columns.
+    private let partialParser: PageParser?
 
     init(table: String, schema: TableSchema?) {
         self.table = table
         self.schema = schema
         parser = schema.map { PageParser(schema: $0, keepsOthers: true) }
+        partialParser = schema.map { PageParser(schema: $0) }
     }
 
     /// Returns the row to send, validated against the definition. Without a definition, the dialect checks names and
@@ -49,12 +52,14 @@ struct RemoteRowReader: Sendable {
     }
 
     /// Returns the rows of a page, and the total number of matching rows if the response includes it.
+    ///
+    /// - Parameter isPartial: Whether the rows have only the selected columns.
     func rows(
-        in answer: TransportResponse, requiresID: Bool
+        in answer: TransportResponse, requiresID: Bool, isPartial: Bool
     ) throws -> (rows: [Row], totalCount: Int64?, nextLink: String?) {
         try readable(answer, id: nil) {
             let page = try JSONPage(answer.body)
-            let rows = try page.rows.map { try parse(answer.body[$0], requiresID: requiresID) }
+            let rows = try page.rows.map { try parse(answer.body[$0], requiresID: requiresID, isPartial: isPartial) }
             return (rows, page.totalCount, page.nextLink)
         }
     }
@@ -70,10 +75,10 @@ struct RemoteRowReader: Sendable {
         }
     }
 
-    private func parse(_ bytes: ArraySlice<UInt8>, requiresID: Bool) throws -> Row {
+    private func parse(_ bytes: ArraySlice<UInt8>, requiresID: Bool, isPartial: Bool = false) throws -> Row {
         do {
             return try bytes.withUnsafeBytes { bytes in
-                if let parser { return try parser.parseRow(bytes, requireID: requiresID) }
+                if let parser = isPartial ? partialParser : parser { return try parser.parseRow(bytes, requireID: requiresID) }
                 let row = try JSONRow.parse(bytes, allowsIntegerID: true)
                 guard row.id != nil || !requiresID else { throw WireError(.missingID, "a row has no id", offset: 0) }
                 return row

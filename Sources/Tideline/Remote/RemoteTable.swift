@@ -113,6 +113,8 @@ public struct RemoteTable: Sendable {
         guard context.dialect.replacesWholeRows else {
             return try reader.row(in: await send(makeRequest(nil, version), id: id, reader), id: id)
         }
+        // An invalid row is refused before anything is sent.
+        _ = try makeRequest("{}", version)
         var round = 1
         while true {
             let current = try await wholeRow(id, reader, deleted: deleted)

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import Testing
 import Tideline
 
@@ -47,4 +48,14 @@ extension SyncOptions {
         options.dialect = BothDialects.current
         return options
     }
+}
+
+extension HTTPRequest {
+    /// Whether the request changes an existing row, in any dialect.
+    var isUpdate: Bool { method == .patch || method == .put && !isUndelete }
+
+    /// Whether the request inserts or restores a row, in any dialect.
+    var createsRow: Bool { method == .post || isUndelete }
+
+    private var isUndelete: Bool { method == .put && path?.contains("__includedeleted") == true }
 }
