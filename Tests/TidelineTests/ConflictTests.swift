@@ -162,7 +162,7 @@ struct ConflictTests {
     }
 
     @Test(
-        "C2 keeping a row sends the columns of the resolution and preserves the other client's columns",
+        "C2 keeping a row sends the columns of the resolution and preserves the other client's columns", .zumoOnly,
         arguments: StoreKind.perEngine, [true, false])
     func keepsOtherColumns(_ stores: StoreKind, isServerBased: Bool) async throws {
         let world = try World(stores)

@@ -418,7 +418,8 @@ struct PullTests {
     }
 
     @Test(
-        "F11 a page is never larger than the server allows, however large the setting", .zumoOnly, arguments: StoreKind.perEngine)
+        "F11 a page is never larger than the server allows, however large the setting", .zumoOnly,
+        arguments: StoreKind.perEngine)
     func pageSizeLimit(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeClient()
         try await client.items.pull(settings: PullSettings(pageSize: 50_000))

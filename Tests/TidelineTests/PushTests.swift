@@ -49,7 +49,8 @@ struct PushTests {
     }
 
     @Test(
-        "P1 a PATCH contains the columns that differ from the base row, read at push time, with the store's version", .zumoOnly,
+        "P1 a PATCH contains the columns that differ from the base row, read at push time, with the store's version",
+        .zumoOnly,
         arguments: StoreKind.perEngine)
     func patchesDifference(_ stores: StoreKind) async throws {
         let world = try World(stores)

@@ -58,7 +58,7 @@ struct QueueTests {
                 default: try writer.upsert(["id": "lastOperationId", "value": .string(value)], into: "MS_TableConfig")
                 }
             }
-            try await client.items.insert(["id": .string("new \(number)"), "text": "new"])
+            try await client.items.insert(["id": .string("new-\(number)"), "text": "new"])
             let before = ids
             ids = try await client.context.pendingOperations().map(\.id)
             #expect(ids == before + [before.last.map { $0 + 1 } ?? ids.first ?? 0])

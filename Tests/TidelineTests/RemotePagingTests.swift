@@ -46,7 +46,9 @@ struct RemotePagingTests {
         #expect(try await texts(remote.readAll(odd)).isEmpty)
     }
 
-    @Test("read returns one page, and read(after:) the next, until there are no more", .zumoOnly, arguments: StoreKind.perEngine)
+    @Test(
+        "read returns one page, and read(after:) the next, until there are no more", .zumoOnly,
+        arguments: StoreKind.perEngine)
     func pageByPage(_ stores: StoreKind) async throws {
         let remote = try await world(stores)
         var page: RemotePage? = try await remote.read(Query("TodoItem").order(by: "text").includingTotalCount())

@@ -52,7 +52,8 @@ struct SentBodiesTests {
     }
 
     @Test(
-        "P1 a refused body is removed: the next one names only the differences", .zumoOnly, arguments: StoreKind.perEngine,
+        "P1 a refused body is removed: the next one names only the differences", .zumoOnly,
+        arguments: StoreKind.perEngine,
         [400, 403, 422])
     func refused(_ stores: StoreKind, status: Int) async throws {
         let client = try await World(stores).makeSyncedClient()

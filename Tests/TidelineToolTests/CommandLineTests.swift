@@ -21,7 +21,8 @@ struct CommandLineTests {
         let arguments = [
             "serve", "--host", "::1", "--port", "0", "--store", "sqlite:a.db", "--schema", "s.yaml",
             "--no-create-tables",
-            "--page-size", "1000", "--dialect", "datasync3", "--log-level", "debug", "--max-body-size", "1000", "--max-bodies-size", "5000",
+            "--page-size", "1000", "--dialect", "datasync3", "--log-level", "debug", "--max-body-size", "1000",
+            "--max-bodies-size", "5000",
             "--idle-timeout", "1", "--header-timeout", "2", "--body-timeout", "3", "--filter-timeout", "4",
         ]
         let command = try #require(TidelineCommand.parseAsRoot(arguments) as? ServeCommand)

@@ -75,10 +75,21 @@ struct RemoteRowReader: Sendable {
         }
     }
 
+    /// Returns the rows of a page as ``wholeRow(in:id:)`` returns a single row.
+    func wholeRows(in answer: TransportResponse) throws -> [Row] {
+        try readable(answer, id: nil) {
+            try JSONPage(answer.body).rows.map { range in
+                try answer.body[range].withUnsafeBytes { try Self.wholeRows.parseRow($0, requireID: true) }
+            }
+        }
+    }
+
     private func parse(_ bytes: ArraySlice<UInt8>, requiresID: Bool, isPartial: Bool = false) throws -> Row {
         do {
             return try bytes.withUnsafeBytes { bytes in
-                if let parser = isPartial ? partialParser : parser { return try parser.parseRow(bytes, requireID: requiresID) }
+                if let parser = isPartial ? partialParser : parser {
+                    return try parser.parseRow(bytes, requireID: requiresID)
+                }
                 let row = try JSONRow.parse(bytes, allowsIntegerID: true)
                 guard row.id != nil || !requiresID else { throw WireError(.missingID, "a row has no id", offset: 0) }
                 return row

@@ -131,6 +131,13 @@ public struct RemoteTable: Sendable {
 
     /// Requests a row with all its columns.
     private func wholeRow(_ id: String, _ reader: RemoteRowReader, deleted: Bool) async throws -> Row {
+        if deleted {
+            // On some servers the look-up of a single row hides tombstones.
+            let query = Query(name).filter(.column("id") == .value(id))
+            let request = try context.dialect.read(query, schema: nil, options: ReadOptions(includeDeleted: true))
+            let answer = try await context.answer(to: request, table: name, id: id)
+            if let row = try reader.wholeRows(in: answer).first(where: { reader.isSame($0.idText, id) }) { return row }
+        }
         let request = try context.dialect.lookup(
             id, in: name, includeDeleted: deleted, parameters: [], features: [])
         return try reader.wholeRow(in: await context.answer(to: request, table: name, id: id), id: id)
