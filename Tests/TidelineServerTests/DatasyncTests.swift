@@ -119,7 +119,7 @@ struct DatasyncTests {
         #expect(send(fixture, .get, "/tables/Item?$count=maybe").status == .badRequest)
     }
 
-    @Test("Both dialects are served at once, told apart by the version or by what only one has")
+    @Test("Both dialects are served at once, by the version or by an option that only one has")
     func bothDialects() throws {
         let fixture = try ServiceFixture(.simplest)
         #expect(send(fixture, .post, "/tables/Item", #"{"id":"1","text":"x"}"#, version: "2.0.0").status == .created)

@@ -1,7 +1,7 @@
 package import HTTPTypes
 package import TidelineStore
 
-/// What the dialects of Azure Mobile Apps and of its successor share: paths, query options, versions in headers, and the
+/// The common parts of the dialects of Azure Mobile Apps and of its successor: paths, query options, versions in headers, and the
 /// meaning of statuses.
 ///
 /// Rejects column names that begin with `__`, which are reserved. Also rejects parameters that begin with `$`, which
