@@ -1,8 +1,8 @@
 package import HTTPTypes
 package import TidelineStore
 
-/// The common parts of the dialects of Azure Mobile Apps and of its successor: paths, query options, versions in headers, and the
-/// meaning of statuses.
+/// The common parts of the dialects of Azure Mobile Apps and of its successor: paths, query options, versions in
+/// headers, and the meaning of statuses.
 ///
 /// Rejects column names that begin with `__`, which are reserved. Also rejects parameters that begin with `$`, which
 /// the protocol reserves, and the parameter `__includeDeleted`, for which there is an option.
