@@ -26,17 +26,6 @@ struct SimulationTests {
         try await Simulation(seed: seed) { $0.dialect = .datasync3 }.run()
     }
 
-    @Test("P1 whole rows wipe no column that an earlier version of the app does not define", arguments: Seeds(500))
-    func wholeRows(seed: UInt64) async throws {
-        try await Simulation(seed: seed) { world in
-            world.dialect = .datasync3
-            world.schema = [
-                TableSchema("Todo", columns: [.string("title"), .int("rank"), .string("note"), .bool("done")])
-            ]
-            world.earlierSchema = [TableSchema("Todo", columns: [.string("title")])]
-        }.run()
-    }
-
     @Test("The invariants hold over files", arguments: ["sqlite", "lmdb", "leveldb"])
     func files(_ engine: String) async throws {
         let folder = try TemporaryFolder()
