@@ -27,7 +27,7 @@ extension SyncClient {
                 name, method: method, parameters: parameters.map { ($0.name, $0.value) }, headers: headers, body: body)
             let isRepeatable = [.get, .head, .put, .delete, .options].contains(method)
             let answer = try await context.connection.send(request, retries: isRepeatable)
-            guard (200..<300).contains(answer.response.status.code) else { throw context.dialect.failure(answer) }
+            guard context.dialect.isDone(answer) else { throw context.dialect.failure(answer) }
             return answer
         } catch {
             throw context.syncError(error)
@@ -53,7 +53,7 @@ extension SyncClient {
         do {
             let request = try context.dialect.signIn(provider: provider, token: token)
             var answer = try await context.connection.send(request, retries: false, signsIn: false)
-            guard (200..<300).contains(answer.response.status.code) else {
+            guard context.dialect.isDone(answer) else {
                 answer.redact(Array(token.values))
                 throw context.dialect.failure(answer)
             }

@@ -19,7 +19,7 @@ extension SyncContext {
             (error.table, error.id) = (table, id)
             throw error
         }
-        guard (200..<300).contains(answer.response.status.code) else {
+        guard dialect.isDone(answer) else {
             throw dialect.failure(answer, table: table, id: id)
         }
         return answer

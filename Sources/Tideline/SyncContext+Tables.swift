@@ -32,7 +32,7 @@ protocol TableContext: AnyObject, Sendable {
 
 extension SyncContext: TableContext {
     nonisolated(nonsending) func insert(_ row: Row, into table: String) async throws -> Row {
-        try await changing { [self] in try changes(of: table, in: $0).insert(row, in: $0) }
+        try await changing { [self] in try insert(row, changes(of: table, in: $0), in: $0) }
     }
 
     nonisolated(nonsending) func update(_ row: Row, in table: String, overwriting: Bool) async throws {

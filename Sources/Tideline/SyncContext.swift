@@ -11,7 +11,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     public let options: SyncOptions
 
     let connection: ServerConnection
-    let dialect: any Dialect = ZUMODialect()
+    let dialect: any Dialect
     let operations: OperationStore
     let errorStore: ErrorStore
     let tokens: TokenStore
@@ -34,6 +34,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         self.store = store
         self.connection = connection
         options = connection.options
+        dialect = connection.dialect
         runner = StoreRunner(store: store, executor: options.environment.storeExecutor ?? StoreExecutor())
         let tables = options.systemTables
         operations = OperationStore(tables: tables)
@@ -81,8 +82,12 @@ public final class SyncContext<Store: LocalStore>: Sendable {
                     table: table.name)
             }
         }
-        let definitions = definitions
-        try await performing { try definitions.define(tables, in: $0) }
+        var tables = tables
+        if dialect.replacesWholeRows {
+            for index in tables.indices { tables[index].systemColumns.insert(.extra) }
+        }
+        let (definitions, defined) = (definitions, tables)
+        try await performing { try definitions.define(defined, in: $0) }
     }
 
     // MARK: The queue

@@ -5,6 +5,8 @@ internal import TidelineWire
 
 /// The options for a client's requests and local changes.
 public struct SyncOptions: Sendable {
+    /// The form of the table protocol that the server uses.
+    public var dialect = ServerDialect.zumo2
     /// The names of the tables for the queue, its errors, and the tokens.
     public var systemTables = SystemTables()
     /// Whether the context writes the app's rows; `true` by default. If `false`, the context maintains only the queue

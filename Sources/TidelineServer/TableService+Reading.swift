@@ -5,13 +5,10 @@ internal import TidelineWire
 extension TableService {
     /// Returns a page. Rows are written directly from the store's buffer into the body.
     func read(_ wanted: TableRead, from table: ServedTable, for request: HTTPRequest) throws -> TableResponse {
-        guard var query = try query(of: wanted, for: table) else { return TableResponse(.ok, json: Array("[]".utf8)) }
-        if options.quirks.contains(.hardDelete), query.selection == nil {
-            query.selection = ["id"] + table.schema.allColumns.map(\.name).filter { $0 != "deleted" }
+        guard let (page, condition) = try page(of: wanted, from: table) else {
+            return TableResponse(.ok, json: Array("[]".utf8))
         }
-        let filter = FilterSplit(query.predicate)
-        query.predicate = filter.stored
-        if !wanted.includesDeleted { query = query.filter(.column("deleted") == false) }
+        var query = page
         let size = min(wanted.top ?? options.defaultPageSize, options.maximumPageSize)
         query.limit = size
         var writer = JSONWriter()
@@ -19,7 +16,7 @@ extension TableService {
         if query.includesTotalCount { writer.bytes += Array(#"{"results":"#.utf8) }
         writer.beginArray()
         let total = try store.read { reader in
-            try scan(query, where: filter.costly, reader) { row in
+            try scan(query, where: condition, reader) { row in
                 if count > 0 { writer.separator() }
                 writer.append(row)
                 count += 1
@@ -32,10 +29,22 @@ extension TableService {
         return answer
     }
 
+    /// Returns the query for the rows of a page and, if there is one, a costly condition; `nil` if no row matches.
+    func page(of wanted: TableRead, from table: ServedTable) throws -> (query: Query, condition: RowPredicate?)? {
+        guard var query = try query(of: wanted, for: table) else { return nil }
+        if options.quirks.contains(.hardDelete), query.selection == nil {
+            query.selection = ["id"] + table.schema.allColumns.map(\.name).filter { $0 != "deleted" }
+        }
+        let filter = FilterSplit(query.predicate)
+        query.predicate = filter.stored
+        if !wanted.includesDeleted { query = query.filter(.column("deleted") == false) }
+        return (query, filter.costly)
+    }
+
     /// Calls `body` with the rows that match a query and, if there is one, a costly condition.
     ///
     /// - Returns: The number of matching rows, if the query asks for it.
-    private func scan(
+    func scan(
         _ query: Query, where condition: RowPredicate?, _ reader: Store.Reader,
         _ body: (borrowing RowView) throws -> Void
     ) throws -> Int? {

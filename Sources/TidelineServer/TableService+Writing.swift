@@ -9,9 +9,9 @@ internal import TidelineWire
 #endif
 
 extension TableService {
-    func insert(_ body: [UInt8], into name: String) throws -> TableResponse {
-        let incoming = try RowBody(body)
-        if !incoming.id.isEmpty { try ItemID.validate(incoming.id) }
+    func insert(_ body: [UInt8], into name: String, dialect: DialectName = .zumo2) throws -> TableResponse {
+        let incoming = try RowBody(body, ignoresSystemColumns: dialect == .datasync3)
+        if !incoming.id.isEmpty { try dialect.dialect.validateNewID(incoming.id) }
         let target = try target(name, for: incoming, isInsert: true)
         var row = rounded(try incoming.typed(by: target.table))
         if options.quirks.contains(.makesIDs) { row.id = .string(String(UInt32.random(in: 1 ... .max))) }
@@ -47,6 +47,31 @@ extension TableService {
                 // Without If-Match, a version in the body is the version on which the change is based.
                 guard let version = incoming.version, version != row["version"]?.string else { return nil }
                 return answer(.conflict, row: row)
+            }
+        }
+    }
+
+    /// Replaces a row by the one in the body. Columns that the body omits become null.
+    ///
+    /// - Parameter includeDeleted: Whether a soft-deleted row is restored.
+    func replace(
+        _ id: String, in table: ServedTable, ifMatch: IfMatch?, includeDeleted: Bool, body: [UInt8]
+    ) throws -> TableResponse {
+        let incoming = try RowBody(body, ignoresSystemColumns: true)
+        guard !incoming.isDeleted else {
+            throw RequestRejection(.badRequest, "a PUT cannot delete a row; send DELETE")
+        }
+        guard incoming.id.isEmpty || table.matches(incoming.id, id) else {
+            throw RequestRejection(.badRequest, "the id in the body differs from the id in the path")
+        }
+        let target = try target(table.schema.name, for: incoming, isInsert: false)
+        return try write(rounded(try incoming.typed(by: target.table)), into: target) { content, table, writer in
+            var row = Row(id: content.id, distinctColumns: table.schema.columns.map { ($0.name, .null) })
+            row = row.merging(content)
+            row["deleted"] = false
+            return try self.change(id, in: table, to: row, writer) { stored in
+                if stored.isDeleted, !includeDeleted { return try missing(id, in: table) }
+                return refusal(of: stored, by: ifMatch)
             }
         }
     }

@@ -2,7 +2,8 @@ public import HTTPTypes
 public import TidelineStore
 internal import TidelineWire
 
-/// The server side of the table protocol, in the ZUMO 2 dialect, over any local store; without networking.
+/// The server side of the table protocol, in the dialects ZUMO 2 and Datasync 3, over any local store; without
+/// networking.
 ///
 /// The service turns a request into a response; the caller owns the connection. Rows are stored with the system columns
 /// `createdAt`, `updatedAt`, `version` and `deleted`, which the service sets. `updatedAt` increases with every commit
@@ -64,9 +65,12 @@ public final class TableService<Store: LocalStore>: Sendable {
             throw RequestRejection(
                 .contentTooLarge, "the body is larger than the \(options.maximumBodySize) bytes allowed")
         }
+        let (method, target, headers) = (request.method, request.path ?? "", request.headerFields)
+        let dialect = DialectName(of: method, target: target, headers: headers, assumed: options.dialect.name)
         let meaning = try TableRequest(
-            method: request.method, target: request.path ?? "", headers: request.headerFields,
-            maximumPageSize: options.maximumPageSize)
+            method: method, target: target, headers: headers, dialect: dialect,
+            maximumPageSize: dialect == .zumo2 ? options.maximumPageSize : dialect.dialect.maximumPageSize)
+        if dialect == .datasync3 { return try respondAsDatasync(to: meaning, request, body: body) }
         if case .insert(let name) = meaning { return try insert(body, into: name) }
         let table = try table(meaning.table)
         switch meaning {
@@ -85,6 +89,8 @@ public final class TableService<Store: LocalStore>: Sendable {
             return try undelete(id, in: table, ifMatch: ifMatch)
         case .insert:
             return try insert(body, into: table.schema.name)
+        case .replace(_, let id, let ifMatch, let includeDeleted):
+            return try replace(id, in: table, ifMatch: ifMatch, includeDeleted: includeDeleted, body: body)
         }
     }
 

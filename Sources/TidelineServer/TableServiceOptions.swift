@@ -3,16 +3,21 @@ internal import TidelineWire
 
 /// Options for a ``TableService``.
 public struct TableServiceOptions: Sendable {
+    /// The dialect of requests that are valid in both. A request that states its version in the header
+    /// `ZUMO-API-VERSION`, or that is valid in one dialect only, is processed in that dialect.
+    public var dialect: Dialect
     /// Tables to define when the service is created. They get all system columns and an index on `updatedAt`, which
     /// pulls use.
     public var schemas: [TableSchema]
     /// Whether an insert or update creates a missing table or column, with the type of its JSON value, like the
     /// original Node back end. A column with only null values is created when another value arrives.
     public var createsTablesOnFirstInsert: Bool
-    /// The maximum `$top`; greater values are answered with 400.
+    /// The maximum `$top` of a ZUMO 2 request; greater values are answered with 400. For Datasync 3 it is 128,000.
     public var maximumPageSize: Int
-    /// The number of rows in a page if the request does not specify it.
+    /// The number of rows in a page of a ZUMO 2 response if the request does not specify it.
     public var defaultPageSize: Int
+    /// The maximum number of rows in a page of a Datasync 3 response, whatever the request specifies.
+    public var datasyncPageSize: Int
     /// The maximum size of a body in bytes; larger ones are answered with 413.
     public var maximumBodySize: Int
     /// The time limit for evaluating a costly filter; beyond it, the request is answered with 400. A filter is costly
@@ -30,23 +35,40 @@ public struct TableServiceOptions: Sendable {
 
     /// Creates options. The defaults match the original back end, except for a maximum body size of 1 MiB.
     public init(
-        schemas: [TableSchema] = [], createsTablesOnFirstInsert: Bool = true, maximumPageSize: Int = 1000,
-        defaultPageSize: Int = 50, maximumBodySize: Int = 1 << 20, maximumFilterTime: Duration = .seconds(5),
-        quirks: ServerQuirks = [],
+        schemas: [TableSchema] = [], dialect: Dialect = .zumo2, createsTablesOnFirstInsert: Bool = true,
+        maximumPageSize: Int = 1000, defaultPageSize: Int = 50, datasyncPageSize: Int = 100,
+        maximumBodySize: Int = 1 << 20, maximumFilterTime: Duration = .seconds(5), quirks: ServerQuirks = [],
         clock: @escaping @Sendable () -> Timestamp = { .now },
         makeVersion: @escaping @Sendable () -> String = { TableServiceOptions.randomVersion() },
         makeID: @escaping @Sendable () -> String = { TableServiceOptions.randomID() }
     ) {
         self.schemas = schemas
+        self.dialect = dialect
         self.createsTablesOnFirstInsert = createsTablesOnFirstInsert
         self.maximumPageSize = maximumPageSize
         self.defaultPageSize = defaultPageSize
+        self.datasyncPageSize = datasyncPageSize
         self.maximumBodySize = maximumBodySize
         self.maximumFilterTime = maximumFilterTime
         self.quirks = quirks
         self.clock = clock
         self.makeVersion = makeVersion
         self.makeID = makeID
+    }
+
+    /// A form of the table protocol.
+    public struct Dialect: Sendable, Hashable, CustomStringConvertible {
+        let name: DialectName
+
+        /// ZUMO 2: the Node and .NET Framework back ends of Azure Mobile Apps.
+        public static let zumo2 = Dialect(name: .zumo2)
+        /// Datasync 3: the .NET Datasync Community Toolkit server.
+        public static let datasync3 = Dialect(name: .datasync3)
+        /// All dialects.
+        public static let all: [Dialect] = DialectName.allCases.map(Dialect.init(name:))
+
+        /// The name in commands, such as `zumo2`.
+        public var description: String { name.rawValue }
     }
 
     /// Returns 12 random bytes as base64.

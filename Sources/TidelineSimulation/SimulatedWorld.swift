@@ -50,6 +50,8 @@ public struct SimulatedWorld: Sendable {
     /// The tables of an earlier version of the app, from which each device is updated in the course of the simulation;
     /// `nil` for none. By default, the earlier app lacks a column. A change of ``schema`` sets it to `nil`.
     public var earlierSchema: [TableSchema]? = [TableSchema("Todo", columns: [.string("title"), .int("rank")])]
+    /// The dialect that the devices and the server speak.
+    public var dialect = ServerDialect.zumo2
     /// The number of devices, each with a store of its own; 3 by default.
     public var devices = 3
     /// The number of steps before the final synchronization; 24 by default.

@@ -21,6 +21,11 @@ struct SimulationTests {
         try await Simulation(seed: seed).run()
     }
 
+    @Test("The invariants hold in the dialect Datasync 3", arguments: Seeds(1_000))
+    func datasync(seed: UInt64) async throws {
+        try await Simulation(seed: seed) { $0.dialect = .datasync3 }.run()
+    }
+
     @Test("The invariants hold over files", arguments: ["sqlite", "lmdb", "leveldb"])
     func files(_ engine: String) async throws {
         let folder = try TemporaryFolder()

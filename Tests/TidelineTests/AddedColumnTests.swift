@@ -8,7 +8,7 @@ import TidelineTestStores
 
 /// L11: after a definition adds a column, the next pull of each query ID reads all rows, and versions are not trusted
 /// until that pull has ended.
-@Suite("Added columns", .timeLimit(.minutes(15)), .releasesClients)
+@Suite("Added columns", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct AddedColumnTests {
     private static let older = TableSchema("TodoItem", columns: [.string("text")])
     private static let newer = TableSchema("TodoItem", columns: [.string("text"), .int("priority")])
@@ -24,12 +24,13 @@ struct AddedColumnTests {
         }
         try world.plant(rows)
         let older = try SyncClient(
-            url: "http://server.test", store: store, transport: FaultyTransport(service: world.service))
+            url: "http://server.test", store: store, transport: FaultyTransport(service: world.service),
+            options: .inDialect)
         try await older.define([Self.older])
         try await older.table("TodoItem").pull(queryID: "all")
         try await older.table("TodoItem").pull(Query("TodoItem").filter(.column("text") > "r2"), queryID: "some")
         let transport = FaultyTransport(service: world.service)
-        let client = try SyncClient(url: "http://server.test", store: store, transport: transport)
+        let client = try SyncClient(url: "http://server.test", store: store, transport: transport, options: .inDialect)
         try await client.define([Self.newer])
         #expect(try priorities(store).allSatisfy { $0 == .null })
         return (world, client, transport)
@@ -102,7 +103,7 @@ struct AddedColumnTests {
     func pending(_ stores: StoreKind) async throws {
         let (_, client, transport) = try await makeGrown(stores)
         try await client.table("TodoItem").update(["id": "r1", "text": "mine"])
-        transport.inspect { request, _ in request.method == .patch ? .answer(.answer(400, "no")) : nil }
+        transport.inspect { request, _ in request.isUpdate ? .answer(.answer(400, "no")) : nil }
         let error = await #expect(throws: SyncError.self) {
             try await client.table("TodoItem").pull(
                 queryID: "all", settings: PullSettings(whenPushFails: .pullOthers))

@@ -5,7 +5,7 @@ import TidelineTestStores
 @testable import Tideline
 
 /// The coalescing table end to end: from the app's call through the queue to the server's row.
-@Suite("Coalescing, end to end", .timeLimit(.minutes(15)), .releasesClients)
+@Suite("Coalescing, end to end", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct CollapseFlowTests {
     /// The state of the first operation on the row.
     enum Pending: String, Sendable {

@@ -5,7 +5,7 @@ import TidelineTestStores
 @testable import Tideline
 
 /// Rules C1 and C2: the content of a conflict and the effect of its resolutions.
-@Suite("Conflicts", .timeLimit(.minutes(15)), .releasesClients)
+@Suite("Conflicts", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct ConflictTests {
     /// How the client's change and the server's row differ.
     enum Conflict: String, CaseIterable, Sendable {
@@ -162,7 +162,7 @@ struct ConflictTests {
     }
 
     @Test(
-        "C2 keeping a row sends the columns of the resolution and preserves the other client's columns",
+        "C2 keeping a row sends the columns of the resolution and preserves the other client's columns", .zumoOnly,
         arguments: StoreKind.perEngine, [true, false])
     func keepsOtherColumns(_ stores: StoreKind, isServerBased: Bool) async throws {
         let world = try World(stores)

@@ -7,7 +7,7 @@ import TidelineTestSupport
 @testable import Tideline
 
 /// Rules C3 and C4: the server's row, kept beside a row with a pending operation.
-@Suite("Server copies", .timeLimit(.minutes(15)), .releasesClients)
+@Suite("Server copies", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct ServerCopyTests {
     @Test(
         "C3 the base row is kept from the first change until the queue has no operation on the row",
@@ -50,7 +50,7 @@ struct ServerCopyTests {
         try await client.context.push()
         let other = try await world.makeOther()
         try await client.items.update(["id": "a", "text": "mine"])
-        client.transport.inspect { request, _ in request.method == .patch ? .answer(.answer(400)) : nil }
+        client.transport.inspect { request, _ in request.isUpdate ? .answer(.answer(400)) : nil }
         #expect(try await pushErrors(client).count == 1)
         if isDeleted {
             try await other.items.delete(id: "a")

@@ -7,7 +7,7 @@ import TidelineTestStores
 @testable import Tideline
 
 /// Rules P2 and P8, and C1 for delegates: the actions of a delegate, none of which loses an operation.
-@Suite("Delegate", .timeLimit(.minutes(15)), .releasesClients)
+@Suite("Delegate", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct DelegateTests {
     struct OwnError: Error {}
 

@@ -8,7 +8,7 @@ import TidelineWire
 @testable import Tideline
 
 /// Failures between client and server, and how they are reported.
-@Suite("Faults", .releasesClients)
+@Suite("Faults", .releasesClients, .bothDialects)
 struct FaultTests {
     struct Fault: Sendable, CustomTestStringConvertible {
         var testDescription: String

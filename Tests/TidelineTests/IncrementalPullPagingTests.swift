@@ -10,7 +10,7 @@ import TidelineWire
 @testable import Tideline
 
 /// Rule F5: no row is lost or left stale, whatever the timestamps, pages and server limits.
-@Suite("Pages of an incremental pull", .releasesClients)
+@Suite("Pages of an incremental pull", .releasesClients, .bothDialects)
 struct IncrementalPullPagingTests {
     struct Stamps: Sendable, CustomTestStringConvertible {
         var testDescription: String

@@ -9,7 +9,7 @@ import TidelineWire
 @testable import Tideline
 
 /// A server with random writes and faults from a seed. When it becomes quiet, the client must equal it.
-@Suite("Incremental pull from a random server", .releasesClients)
+@Suite("Incremental pull from a random server", .releasesClients, .bothDialects)
 struct IncrementalPullRandomTests {
     private static let environment = ProcessInfo.processInfo.environment
     static let rounds = environment["TIDELINE_TEST_ROUNDS"].flatMap { Int($0) } ?? 40

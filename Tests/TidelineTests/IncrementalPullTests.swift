@@ -7,7 +7,7 @@ import TidelineTestSupport
 @testable import Tideline
 
 /// Rules F4 and F6: the token, and the rows that the next pull reads again.
-@Suite("Incremental pull", .releasesClients)
+@Suite("Incremental pull", .releasesClients, .bothDialects)
 struct IncrementalPullTests {
     /// A duration much longer than the look-back, in ticks.
     static let minute = 60 * Timestamp.ticksPerSecond

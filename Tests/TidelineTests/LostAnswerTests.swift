@@ -8,7 +8,7 @@ import TidelineTestSupport
 
 /// Rule P6: the server has processed the request, and its answer is lost. No duplicate, no false conflict, no lost
 /// edit.
-@Suite("Lost answers", .timeLimit(.minutes(15)), .releasesClients)
+@Suite("Lost answers", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct LostAnswerTests {
     private func loseAnswers(_ client: Client, during kind: OperationKind? = nil) async {
         client.transport.inspect { _, _ in .loseAnswer }
@@ -187,7 +187,7 @@ struct LostAnswerTests {
         try await other.items.update(["id": "a", "priority": 9])
         try await other.context.push()
         // The server refuses the pull's push, so that the row is pulled while its operation is pending.
-        client.transport.inspect { request, _ in request.method == .patch ? .answer(.answer(400)) : nil }
+        client.transport.inspect { request, _ in request.isUpdate ? .answer(.answer(400)) : nil }
         var settings = PullSettings()
         settings.whenPushFails = .pullOthers
         #expect(await syncErrorCode { try await client.items.pull(settings: settings) } == .completedWithErrors)

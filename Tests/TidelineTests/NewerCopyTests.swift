@@ -7,14 +7,14 @@ import TidelineTestStores
 @testable import Tideline
 
 /// A newer pulled row is never lost below the token, however the pending operation of the row ends.
-@Suite("Newer copies", .timeLimit(.minutes(15)), .releasesClients)
+@Suite("Newer copies", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct NewerCopyTests {
     /// Makes a client whose edit of row `a` was refused by the server, and which is otherwise in sync.
     private func makeRefused(_ world: World) async throws -> (client: Client, error: TableOperationError) {
         let client = try await world.makeSyncedClient()
         try await client.items.pull(queryID: "q")
         try await client.items.update(["id": "a", "text": "mine"])
-        client.transport.inspect { request, _ in request.method == .patch ? .answer(.answer(403)) : nil }
+        client.transport.inspect { request, _ in request.isUpdate ? .answer(.answer(403)) : nil }
         return (client, try #require(try await pushErrors(client).first))
     }
 
@@ -76,7 +76,7 @@ struct NewerCopyTests {
         try await changeByOther(world)
         let once = Once()
         client.transport.inspect { request, _ in
-            if request.method == .patch { return .answer(.answer(403)) }
+            if request.isUpdate { return .answer(.answer(403)) }
             if once.first() { try? await self.settle(error, way) }
             return nil
         }
@@ -121,7 +121,7 @@ struct NewerCopyTests {
     func lookUpRefused(_ stores: StoreKind, status: Int) async throws {
         let client = try await World(stores).makeSyncedClient()
         try await client.items.update(["id": "a", "text": "mine"])
-        client.transport.inspect { request, _ in .answer(.answer(request.method == .patch ? 412 : status, "no row")) }
+        client.transport.inspect { request, _ in .answer(.answer(request.isUpdate ? 412 : status, "no row")) }
         let error = try #require(try await pushErrors(client).first)
         #expect(error.code == .conflict && error.status == 412 && !error.isRowGone)
         try await error.cancelOperationAndDiscardItem()
@@ -191,7 +191,7 @@ struct NewerCopyTests {
         let client = try await world.makeSyncedClient()
         try await client.items.update(["id": "a", "text": "mine", "effort": 2.5])
         client.transport.inspect { request, _ in
-            request.method == .patch ? .answer(.answer(412, #"{"id":"a","text":"theirs","version":"v9"}"#)) : nil
+            request.isUpdate ? .answer(.answer(412, #"{"id":"a","text":"theirs","version":"v9"}"#)) : nil
         }
         let error = try #require(try await pushErrors(client).first)
         for item in [["id": "b", "text": "x"]] as [Row] {
@@ -214,7 +214,7 @@ struct NewerCopyTests {
         let (processed, stored, once) = (AsyncStream<Void>.makeStream(), AsyncStream<Void>.makeStream(), Once())
         let push = Mutex<Task<SyncError.Code?, Never>?>(nil)
         client.transport.inspect { request, _ in
-            if request.method == .patch {
+            if request.isUpdate {
                 return .delay {
                     processed.continuation.finish()
                     for await _ in stored.stream {}

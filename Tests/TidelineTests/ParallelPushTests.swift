@@ -8,7 +8,7 @@ import TidelineTestSupport
 @testable import Tideline
 
 /// Rules P5 and P7: several operations in flight, and their responses in any order.
-@Suite("Parallel push", .timeLimit(.minutes(15)), .releasesClients)
+@Suite("Parallel push", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct ParallelPushTests {
     /// Makes a client with pending inserts of the rows `r1`, `r2`, and so on, each with its own id as text.
     private func makeClient(_ world: World, rows: Int) async throws -> Client {

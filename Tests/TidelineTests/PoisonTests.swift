@@ -8,7 +8,7 @@ import TidelineTestStores
 @testable import Tideline
 
 /// Rules Q5 and P3: an operation that cannot succeed fails alone and delays no other operation.
-@Suite("Poison operations", .timeLimit(.minutes(15)), .releasesClients)
+@Suite("Poison operations", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct PoisonTests {
     @Test(
         "Q5 operations that failed on the server are sent last, and only new failures abort the push",
@@ -91,7 +91,7 @@ struct PoisonTests {
         try await client.items.insert(["id": "b", "text": "b"])
         client.transport.inspect { request, _ in
             switch request.method {
-            case .patch: .change { _ in .answer(200, body) as TransportResponse }
+            case .patch, .put: .change { _ in .answer(200, body) as TransportResponse }
             case .get: .answer(.answer(200, "[\(body)]"))
             default: nil
             }
@@ -179,7 +179,7 @@ struct PoisonTests {
     func failedLookUp(_ stores: StoreKind, status: Int) async throws {
         let client = try await World(stores).makeSyncedClient()
         try await client.items.update(["id": "a", "text": "mine"])
-        client.transport.inspect { request, _ in .answer(.answer(request.method == .patch ? 412 : status)) }
+        client.transport.inspect { request, _ in .answer(.answer(request.isUpdate ? 412 : status)) }
         let error = try #require(try await pushErrors(client).first)
         #expect(error.code == .conflict && error.status == 412 && error.serverItem == nil && !error.isRowGone)
     }

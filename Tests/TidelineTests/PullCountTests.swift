@@ -7,7 +7,7 @@ import TidelineTestSupport
 @testable import Tideline
 
 /// The counts reported by a pull, and its page sizes.
-@Suite("Counts and page sizes of a pull", .releasesClients)
+@Suite("Counts and page sizes of a pull", .releasesClients, .bothDialects)
 struct PullCountTests {
     /// Returns the request with the timestamps in its filter truncated to milliseconds, as the original server does.
     private static func cut(_ request: HTTPRequest) -> HTTPRequest {

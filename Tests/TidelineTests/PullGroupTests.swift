@@ -9,7 +9,7 @@ import TidelineTestSupport
 @testable import Tideline
 
 /// Rule F8 with several pages in one transaction: the guarantees are those of one page per transaction.
-@Suite("Several pages in one transaction", .releasesClients)
+@Suite("Several pages in one transaction", .releasesClients, .bothDialects)
 struct PullGroupTests {
     /// The stored state and the reported result of a pull.
     private struct Outcome: Equatable {
@@ -114,7 +114,8 @@ struct PullGroupTests {
         let base = try stores.makeStore()
         let store = HookedStore(base)
         let client = try SyncClient(
-            url: "http://server.test", store: store, transport: FaultyTransport(service: world.service))
+            url: "http://server.test", store: store, transport: FaultyTransport(service: world.service),
+            options: .inDialect)
         try await client.define([World.schema])
         try plant(world)
         let before = Mutex<(rows: [String: String], tokens: [String: String])>(([:], [:]))
@@ -192,7 +193,7 @@ struct PullGroupTests {
         let world = try World(stores)
         let store = HookedStore(try stores.makeStore())
         let transport = FaultyTransport(service: world.service)
-        let client = try SyncClient(url: "http://server.test", store: store, transport: transport)
+        let client = try SyncClient(url: "http://server.test", store: store, transport: transport, options: .inDialect)
         try await client.define([World.schema])
         try world.plant(World.rows(at: (0..<60).map { $0 * 10_000 }))
         let worst = Mutex(0)

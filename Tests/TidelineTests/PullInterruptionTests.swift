@@ -8,7 +8,7 @@ import TidelineTestStores
 @testable import Tideline
 
 /// Rules F8 and F9: the state after an interrupted pull, and the overlap of network and store.
-@Suite("Interrupted pull", .releasesClients)
+@Suite("Interrupted pull", .releasesClients, .bothDialects)
 struct PullInterruptionTests {
     static let settings = PullSettings(pageSize: 3)
 
@@ -58,7 +58,8 @@ struct PullInterruptionTests {
         let base = try stores.makeStore()
         let store = HookedStore(base)
         let client = try SyncClient(
-            url: "http://server.test", store: store, transport: FaultyTransport(service: world.service))
+            url: "http://server.test", store: store, transport: FaultyTransport(service: world.service),
+            options: .inDialect)
         try await client.define([World.schema])
         try plant(world)
         let before = Mutex<(rows: [String: String], tokens: [String: String])>(([:], [:]))
@@ -144,7 +145,7 @@ struct PullInterruptionTests {
         let world = try World(stores)
         let store = HookedStore(try stores.makeStore())
         let transport = FaultyTransport(service: world.service)
-        let client = try SyncClient(url: "http://server.test", store: store, transport: transport)
+        let client = try SyncClient(url: "http://server.test", store: store, transport: transport, options: .inDialect)
         try await client.define([World.schema])
         try world.plant(World.rows(at: (0..<9).map { $0 * 10_000 }))
         // The commit of the first page waits for the second request. If there is none, the test fails.
@@ -169,7 +170,7 @@ struct PullInterruptionTests {
         let world = try World(stores)
         let store = HookedStore(try stores.makeStore())
         let transport = FaultyTransport(service: world.service)
-        let client = try SyncClient(url: "http://server.test", store: store, transport: transport)
+        let client = try SyncClient(url: "http://server.test", store: store, transport: transport, options: .inDialect)
         try await client.define([World.schema])
         try world.plant(World.rows(at: (0..<60).map { $0 * 10_000 }))
         let worst = Mutex(0)

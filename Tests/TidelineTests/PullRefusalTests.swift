@@ -7,7 +7,7 @@ import TidelineTestSupport
 @testable import Tideline
 
 /// Requests that a pull refuses before it sends them, and the errors of a pull with several failures.
-@Suite("Pull refusals", .timeLimit(.minutes(15)), .releasesClients)
+@Suite("Pull refusals", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct PullRefusalTests {
     @Test(
         "F2 a column missing in the table is refused before anything is sent",

@@ -8,7 +8,7 @@ import TidelineTestSupport
 @testable import Tideline
 
 /// Rule F7 with repeated versions, and L3 with similar identifiers.
-@Suite("Identity of pulled rows", .releasesClients)
+@Suite("Identity of pulled rows", .releasesClients, .bothDialects)
 struct PullSamenessTests {
     // MARK: Versions
 
@@ -65,7 +65,7 @@ struct PullSamenessTests {
         try await client.items.pull(queryID: "q")
         try await client.items.update(["id": "a", "priority": 1])
         try world.plant([World.row("a", at: 10_000, text: "second life").merging("version", "MQ==")])
-        client.transport.inspect { request, _ in request.method == .patch ? .answer(.answer(403)) : nil }
+        client.transport.inspect { request, _ in request.isUpdate ? .answer(.answer(403)) : nil }
         let settings = PullSettings(whenPushFails: .pullOthers)
         _ = await syncErrorCode { try await client.items.pull(queryID: "q", settings: settings) }
         let operation = try #require(try await client.context.pendingOperations().first)
@@ -93,7 +93,7 @@ struct PullSamenessTests {
         // An operation on one row does not affect the other.
         try await client.items.update(["id": .string(Self.twins[0]), "priority": 1])
         try world.plant([World.row(Self.twins[1], at: 10_000, text: "changed")])
-        client.transport.inspect { request, _ in request.method == .patch ? .answer(.answer(403)) : nil }
+        client.transport.inspect { request, _ in request.isUpdate ? .answer(.answer(403)) : nil }
         let others = PullSettings(pageSize: pageSize, whenPushFails: .pullOthers)
         _ = await syncErrorCode { try await client.items.pull(queryID: queryID, settings: others) }
         #expect(try client.row(Self.twins[1])?["text"] == "changed")

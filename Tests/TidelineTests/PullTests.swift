@@ -8,7 +8,7 @@ import TidelineTestSupport
 @testable import Tideline
 
 /// Rules F1, F2, F3, F7 and F11: the behavior common to all pulls.
-@Suite("Pull", .releasesClients)
+@Suite("Pull", .releasesClients, .bothDialects)
 struct PullTests {
     // MARK: F1
 
@@ -48,7 +48,7 @@ struct PullTests {
         try await client.items.update(["id": "a", "text": "edited"])
         try world.plant([World.row("b", at: 20_000)])
         client.transport.inspect { request, _ in
-            request.method == .patch ? .answer(.answer(403, #"{"error":"read-only"}"#)) : nil
+            request.isUpdate ? .answer(.answer(403, #"{"error":"read-only"}"#)) : nil
         }
         client.transport.clear()
         return client
@@ -84,7 +84,7 @@ struct PullTests {
         "F1 with pullOthers, an aborted push still fails the pull", arguments: StoreKind.perEngine, [401, 503])
     func abortedPush(_ stores: StoreKind, status: Int) async throws {
         let client = try await rejected(stores)
-        client.transport.inspect { request, _ in request.method == .patch ? .answer(.answer(status)) : nil }
+        client.transport.inspect { request, _ in request.isUpdate ? .answer(.answer(status)) : nil }
         let error = await #expect(throws: SyncError.self) {
             try await client.items.pull(queryID: "all", settings: PullSettings(whenPushFails: .pullOthers))
         }
@@ -330,7 +330,7 @@ struct PullTests {
     // MARK: F7
 
     @Test(
-        "F7 deleted rows are requested and removed, including rows the client never had",
+        "F7 deleted rows are requested and removed, including rows the client never had", .zumoOnly,
         arguments: StoreKind.perEngine,
         ["all", nil])
     func deletedRows(_ stores: StoreKind, queryID: String?) async throws {
@@ -418,7 +418,8 @@ struct PullTests {
     }
 
     @Test(
-        "F11 a page is never larger than the server allows, however large the setting", arguments: StoreKind.perEngine)
+        "F11 a page is never larger than the server allows, however large the setting", .zumoOnly,
+        arguments: StoreKind.perEngine)
     func pageSizeLimit(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeClient()
         try await client.items.pull(settings: PullSettings(pageSize: 50_000))

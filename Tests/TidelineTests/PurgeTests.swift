@@ -7,7 +7,7 @@ import TidelineTestStores
 @testable import Tideline
 
 /// Rule U1: removing local rows without deleting them on the server.
-@Suite("Purge", .releasesClients)
+@Suite("Purge", .releasesClients, .bothDialects)
 struct PurgeTests {
     private func filled(_ stores: StoreKind) async throws -> (World, Client) {
         let world = try World(stores)
@@ -119,7 +119,7 @@ struct PurgeTests {
         try await client.items.update(["id": "r000", "text": "edited"])
         let code = Mutex<SyncError.Code?>(nil)
         client.transport.inspect { request, _ in
-            if request.method == .patch {
+            if request.isUpdate {
                 let thrown = await syncErrorCode { try await client.items.forcePurge() }
                 code.withLock { $0 = thrown }
             }

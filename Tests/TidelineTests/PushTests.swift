@@ -10,7 +10,7 @@ import TidelineTestSupport
 @testable import Tideline
 
 /// Rules P1, P5 and P9: the requests of a push, and how their answers are stored.
-@Suite("Push", .timeLimit(.minutes(15)), .releasesClients)
+@Suite("Push", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct PushTests {
     /// Records requests in the form `PATCH a If-Match {"text":"two"}`.
     private func log(_ client: Client) -> HeaderLog {
@@ -50,6 +50,7 @@ struct PushTests {
 
     @Test(
         "P1 a PATCH contains the columns that differ from the base row, read at push time, with the store's version",
+        .zumoOnly,
         arguments: StoreKind.perEngine)
     func patchesDifference(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -67,7 +68,7 @@ struct PushTests {
     }
 
     @Test(
-        "P1 an update sends null for a cleared column; an insert omits empty columns",
+        "P1 an update sends null for a cleared column; an insert omits empty columns", .zumoOnly,
         arguments: StoreKind.perEngine)
     func sendsNull(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeSyncedClient()
@@ -91,7 +92,7 @@ struct PushTests {
     }
 
     @Test(
-        "P1 an edit back to the base row is sent if an earlier body may have reached the server",
+        "P1 an edit back to the base row is sent if an earlier body may have reached the server", .zumoOnly,
         arguments: StoreKind.perEngine,
         [true, false])
     func backToBase(_ stores: StoreKind, arrived: Bool) async throws {
@@ -108,7 +109,7 @@ struct PushTests {
         #expect(requests.values.first?.hasSuffix(#"{"text":"one"}"#) == true)
     }
 
-    @Test("P1 without a base row the complete row is sent", arguments: StoreKind.perEngine)
+    @Test("P1 without a base row the complete row is sent", .zumoOnly, arguments: StoreKind.perEngine)
     func wholeRow(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let store = try await world.makeSyncedClient().store

@@ -8,7 +8,7 @@ import TidelineTestStores
 @testable import Tideline
 
 /// Rules P3, P4 and P8: the failures that end a push, the others, and the operations that stay.
-@Suite("Push failures", .timeLimit(.minutes(15)), .releasesClients)
+@Suite("Push failures", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct PushFailureTests {
     private func threeRows(_ world: World) async throws -> Client {
         let client = try await world.makeClient()
@@ -225,7 +225,7 @@ struct PushFailureTests {
         try await other.context.push()
         try await client.items.update(["id": "a", "text": "mine"])
         client.transport.inspect { request, _ in
-            request.method == .patch ? .answer(.answer(412, body)) : nil
+            request.isUpdate ? .answer(.answer(412, body)) : nil
         }
         let error = try #require(try await pushErrors(client).first)
         #expect(error.code == .conflict && error.status == 412 && error.serverItem?["text"] == "theirs")
@@ -273,7 +273,7 @@ struct PushFailureTests {
         try await client.items.insert(["id": "a", "text": "back"])
         let patches = Mutex(0)
         client.transport.inspect { request, _ in
-            guard request.method == .patch else { return nil }
+            guard request.isUpdate else { return nil }
             let number = patches.withLock { count in
                 count += 1
                 return count

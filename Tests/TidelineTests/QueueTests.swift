@@ -6,7 +6,7 @@ import TidelineTestStores
 @testable import Tideline
 
 /// Rules Q1, Q2 and Q4: the queue during a push and across restarts.
-@Suite("Queue", .timeLimit(.minutes(15)), .releasesClients)
+@Suite("Queue", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct QueueTests {
     // MARK: Numbers and listing
 
@@ -58,7 +58,7 @@ struct QueueTests {
                 default: try writer.upsert(["id": "lastOperationId", "value": .string(value)], into: "MS_TableConfig")
                 }
             }
-            try await client.items.insert(["id": .string("new \(number)"), "text": "new"])
+            try await client.items.insert(["id": .string("new-\(number)"), "text": "new"])
             let before = ids
             ids = try await client.context.pendingOperations().map(\.id)
             #expect(ids == before + [before.last.map { $0 + 1 } ?? ids.first ?? 0])
@@ -100,7 +100,7 @@ struct QueueTests {
         try await client.items.insert(["id": "b", "text": "new"])
         #expect(try await client.context.pendingOperationsCount == 2)
         client.transport.inspect { request, _ in
-            request.method == .patch ? .answer(.answer(403, #"{"error":"not yours"}"#)) : nil
+            request.isUpdate ? .answer(.answer(403, #"{"error":"not yours"}"#)) : nil
         }
         #expect(try await pushErrors(client).count == 1)
         let operations = try await client.context.pendingOperations()

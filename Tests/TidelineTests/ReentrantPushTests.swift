@@ -5,7 +5,7 @@ import TidelineTestStores
 @testable import Tideline
 
 /// Calls to the context from within its own push. No call waits for itself.
-@Suite("Reentrant pushes", .timeLimit(.minutes(15)), .releasesClients)
+@Suite("Reentrant pushes", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct ReentrantPushTests {
     @Test(
         "P2 a push by a delegate that performs an operation is refused and does not deadlock",

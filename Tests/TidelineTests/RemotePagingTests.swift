@@ -9,7 +9,7 @@ import TidelineWire
 @testable import Tideline
 
 /// Pages, parameters and selections of direct reads, and tables without a definition.
-@Suite("Remote table: pages and dynamic rows", .releasesClients)
+@Suite("Remote table: pages and dynamic rows", .releasesClients, .bothDialects)
 struct RemotePagingTests {
     private func world(_ stores: StoreKind, rows: Int = 9, pageSize: Int = 4) async throws -> RemoteTable {
         let world = try World(stores) {
@@ -46,7 +46,9 @@ struct RemotePagingTests {
         #expect(try await texts(remote.readAll(odd)).isEmpty)
     }
 
-    @Test("read returns one page, and read(after:) the next, until there are no more", arguments: StoreKind.perEngine)
+    @Test(
+        "read returns one page, and read(after:) the next, until there are no more", .zumoOnly,
+        arguments: StoreKind.perEngine)
     func pageByPage(_ stores: StoreKind) async throws {
         let remote = try await world(stores)
         var page: RemotePage? = try await remote.read(Query("TodoItem").order(by: "text").includingTotalCount())

@@ -7,7 +7,7 @@ import TidelineTestStores
 @testable import Tideline
 
 /// Direct use of the server's table, without store and queue.
-@Suite("Remote table", .releasesClients)
+@Suite("Remote table", .releasesClients, .bothDialects)
 struct RemoteTableTests {
     private func remote(
         _ stores: StoreKind, change: (inout TableServiceOptions) -> Void = { _ in }

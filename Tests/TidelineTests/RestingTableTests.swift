@@ -6,7 +6,7 @@ import TidelineTestSupport
 @testable import Tideline
 
 /// Rule F6 for a table without changes.
-@Suite("Unchanged tables", .releasesClients)
+@Suite("Unchanged tables", .releasesClients, .bothDialects)
 struct RestingTableTests {
     /// The history of a table's rows.
     struct History: Sendable, CustomTestStringConvertible {
@@ -37,7 +37,7 @@ struct RestingTableTests {
         let world = try World(stores)
         let store = try HookedStore(stores.makeStore())
         let transport = FaultyTransport(service: world.service)
-        let client = try SyncClient(url: "http://server.test", store: store, transport: transport)
+        let client = try SyncClient(url: "http://server.test", store: store, transport: transport, options: .inDialect)
         try await client.define([World.schema])
         try world.plant(World.rows(at: history.ticks))
         world.clock.advance(by: history.age)

@@ -6,7 +6,7 @@ import TidelineTestStores
 @testable import Tideline
 
 /// The stored bodies of requests: only those with an unknown outcome, and only as much as recognition needs.
-@Suite("Sent bodies", .timeLimit(.minutes(15)), .releasesClients)
+@Suite("Sent bodies", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct SentBodiesTests {
     private func sent(_ client: Client) async throws -> [String] {
         try await client.context.pendingOperations().flatMap(\.sent)
@@ -52,7 +52,8 @@ struct SentBodiesTests {
     }
 
     @Test(
-        "P1 a refused body is removed: the next one names only the differences", arguments: StoreKind.perEngine,
+        "P1 a refused body is removed: the next one names only the differences", .zumoOnly,
+        arguments: StoreKind.perEngine,
         [400, 403, 422])
     func refused(_ stores: StoreKind, status: Int) async throws {
         let client = try await World(stores).makeSyncedClient()

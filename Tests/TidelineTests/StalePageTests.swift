@@ -7,7 +7,7 @@ import TidelineTestStores
 @testable import Tideline
 
 /// A page that was in flight while a push changed its rows.
-@Suite("Stale pages", .releasesClients)
+@Suite("Stale pages", .releasesClients, .bothDialects)
 struct StalePageTests {
     /// A transport that runs an action once between the server's answer to a read and its arrival, or before the server
     /// receives the read.
@@ -46,7 +46,8 @@ struct StalePageTests {
     /// Makes a client and its server with the rows `a` and `b`, in sync.
     private func makeSetting(_ world: World) async throws -> Setting {
         let transport = DelayingTransport(FaultyTransport(service: world.service))
-        let client = try SyncClient(url: "http://server.test", store: world.stores.makeStore(), transport: transport)
+        let client = try SyncClient(
+            url: "http://server.test", store: world.stores.makeStore(), transport: transport, options: .inDialect)
         try await client.define([World.schema])
         let items = client.table("TodoItem")
         try await items.insert(["id": "a", "text": "one", "priority": 1])

@@ -6,7 +6,7 @@ import TidelineTestStores
 @testable import Tideline
 
 /// L10: saving a row that was read before another client's change does not undo that change.
-@Suite("Stale saves", .timeLimit(.minutes(15)), .releasesClients)
+@Suite("Stale saves", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct StaleSaveTests {
     /// Makes a client that has read row `a`, and has then pulled another client's change of its text and priority.
     private func makeStale(_ stores: StoreKind) async throws -> (World, Client, read: Row) {

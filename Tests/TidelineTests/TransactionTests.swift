@@ -6,7 +6,7 @@ import TidelineTestStores
 @testable import Tideline
 
 /// Rule L9: several changes in one transaction.
-@Suite("Transactions", .timeLimit(.minutes(15)), .releasesClients)
+@Suite("Transactions", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct TransactionTests {
     private static let lists = TableSchema("List", columns: [.string("name")])
 

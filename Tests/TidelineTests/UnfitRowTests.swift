@@ -6,7 +6,7 @@ import TidelineTestSupport
 @testable import Tideline
 
 /// Server rows that do not fit the local table.
-@Suite("Rows that do not fit", .releasesClients)
+@Suite("Rows that do not fit", .releasesClients, .bothDialects)
 struct UnfitRowTests {
     static let table = TableSchema("TodoItem", columns: [.string("text", optional: false), .int("priority")])
 

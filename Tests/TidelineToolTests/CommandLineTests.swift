@@ -12,7 +12,7 @@ struct CommandLineTests {
         #expect(command.port == 8080)
         #expect(command.store == nil)
         #expect(command.createTables == nil)
-        #expect(command.pageSize == 50)
+        #expect(command.pageSize == nil && command.dialect == .zumo2)
         #expect(throws: Never.self) { try StoreLocation(parsing: ServeCommand.defaultStore) }
     }
 
@@ -21,7 +21,8 @@ struct CommandLineTests {
         let arguments = [
             "serve", "--host", "::1", "--port", "0", "--store", "sqlite:a.db", "--schema", "s.yaml",
             "--no-create-tables",
-            "--page-size", "1000", "--log-level", "debug", "--max-body-size", "1000", "--max-bodies-size", "5000",
+            "--page-size", "1000", "--dialect", "datasync3", "--log-level", "debug", "--max-body-size", "1000",
+            "--max-bodies-size", "5000",
             "--idle-timeout", "1", "--header-timeout", "2", "--body-timeout", "3", "--filter-timeout", "4",
         ]
         let command = try #require(TidelineCommand.parseAsRoot(arguments) as? ServeCommand)
@@ -34,6 +35,7 @@ struct CommandLineTests {
         #expect(
             [command.idleTimeout, command.headerTimeout, command.bodyTimeout, command.filterTimeout] == [1, 2, 3, 4])
         #expect(command.pageSize == 1000)
+        #expect(command.dialect == .datasync3)
         #expect(command.logLevel == .debug)
     }
 
@@ -46,11 +48,22 @@ struct CommandLineTests {
             ["serve", "--header-timeout", "-1"], ["serve", "--body-timeout", "86401"],
             ["serve", "--filter-timeout", "x"],
             ["serve", "--store", "nothing"], ["serve", "--log-level", "loud"], ["serve", "extra"], ["--nonsense"],
+            ["serve", "--dialect", "zumo3"], ["simulate", "--dialect", ""], ["todo", "sync", "--dialect", "datasync"],
         ])
     func usageErrors(arguments: [String]) throws {
         let error = try #require(#expect(throws: (any Error).self) { try TidelineCommand.parseAsRoot(arguments) })
         #expect(TidelineCommand.exitCode(for: error) == ExitCode.validationFailure)
         #expect(ExitCode.validationFailure.rawValue == 64)
+    }
+
+    @Test(
+        "An unknown dialect is an error that lists the known ones",
+        arguments: [["serve"], ["simulate"], ["todo", "sync"]])
+    func unknownDialect(command: [String]) throws {
+        let error = try #require(
+            #expect(throws: (any Error).self) { try TidelineCommand.parseAsRoot(command + ["--dialect", "zumo3"]) })
+        let message = TidelineCommand.message(for: error)
+        #expect(message.contains("there is no dialect \"zumo3\"; use one of zumo2, datasync3."), "\(message)")
     }
 
     @Test(

@@ -29,6 +29,31 @@ struct TodoCommandTests {
         return try JSONDecoder().decode([TodoItem].self, from: Data(output.out.utf8))
     }
 
+    @Test("Two lists in different dialects are synced with the same server", arguments: ["zumo2", "datasync3"])
+    func dialects(_ assumed: String) throws {
+        defer { tool.remove() }
+        let (server, url) = try tool.startServer("--dialect", assumed)
+        defer { server.stop() }
+        func sync(_ dialect: String, _ store: String) throws -> ToolProcess.Output {
+            try tool.todo("sync", "--url", url, "--dialect", dialect, store: store)
+        }
+        let id = try add("Buy milk")
+        #expect(try sync("datasync3", "client.db").status == 0)
+        #expect(try sync("zumo2", "other.db").status == 0)
+        #expect(try tool.todo("edit", id, "Buy", "bread", store: "other.db").status == 0)
+        #expect(try tool.todo("done", id).status == 0)
+        #expect(try sync("zumo2", "other.db").status == 0)
+        // Both have changed the item since.
+        #expect(try sync("datasync3", "client.db").status == 1)
+        #expect(try tool.todo("resolve", "--server").status == 0)
+        #expect(try tool.todo("done", id).status == 0)
+        #expect(try sync("datasync3", "client.db").status == 0)
+        #expect(try sync("zumo2", "other.db").status == 0)
+        for store in ["client.db", "other.db"] {
+            #expect(try items(store: store).map(\.text) == ["Buy bread"])
+        }
+    }
+
     @Test("Items are added, listed, done, edited and removed, offline")
     func story() throws {
         defer { tool.remove() }

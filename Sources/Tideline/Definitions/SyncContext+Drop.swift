@@ -42,6 +42,7 @@ struct ColumnDrop: Sendable {
                 return false
             }
             try definitions.forget(columns: columns, of: table, in: writer)
+            try forgetExtra(schema, in: writer)
             return true
         }
         guard !isUnchanged else { return }
@@ -49,6 +50,17 @@ struct ColumnDrop: Sendable {
         throw SyncError(
             .operationsPending, "another process changed rows of the table at the same time; try again", table: table,
             column: columns.first)
+    }
+
+    /// Marks the server's further columns of all rows as not known. The dropped columns are among them now.
+    private func forgetExtra(_ schema: TableSchema, in writer: some StoreWriter) throws {
+        guard schema.systemColumns.contains(.extra) else { return }
+        var ids: [RowID] = []
+        try writer.scan(Query(table)) { view in
+            if view["__extra"]?.isNull == false { ids.append(view.id) }
+            return .next
+        }
+        try writer.upsert(ids.map { Row(id: $0, distinctColumns: [("__extra", .null)]) }, into: table)
     }
 
     private func revisions(_ pending: [TableOperation]) -> [[Int64]] { pending.map { [$0.id, $0.revision] } }

@@ -39,7 +39,8 @@ enum PullArguments {
     }
 
     private static func check(_ column: String, _ schema: TableSchema) throws {
-        guard column != "id", schema.column(column) == nil, !SystemColumns.names.contains(column) else { return }
+        let isKnown = column == "id" || schema.column(column) != nil || SystemColumns.names.contains(column)
+        guard !isKnown || column.hasPrefix("__") else { return }
         let reason =
             column.hasPrefix("__")
             ? "names that begin with __ are reserved"

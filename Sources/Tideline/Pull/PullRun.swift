@@ -127,7 +127,9 @@ struct PullRun<Store: LocalStore>: Sendable {
                 let page = try await fetch(request, limit: limit)
                 limits.accept(limit, for: schema.name, isReduced: refusal != nil)
                 return page
-            } catch let error as SyncError where error.code == .rejected && error.status == 400 {
+            } catch let error as SyncError
+                where error.code == .rejected && error.status.map(context.dialect.mayRefusePageSize) ?? false
+            {
                 let first = refusal ?? error
                 guard let next = limits.next(after: limit, for: schema.name) else { throw first }
                 refusal = first
@@ -184,7 +186,7 @@ final class PageLimits: Sendable {
         limits.withLock { min(wanted, $0[table]?.maximum ?? .max) }
     }
 
-    /// Returns the page size to try after status 400 for a page of `refused` rows, or `nil` if the size was not the
+    /// Returns the page size to try after the server refused a page of `refused` rows, or `nil` if the size was not the
     /// reason.
     func next(after refused: Int, for table: String) -> Int? {
         guard limits.withLock({ ($0[table]?.accepted ?? 0) < refused }) else { return nil }

@@ -23,17 +23,18 @@ final class PulledPage: Sendable {
     ///   - skipsMisfits: Whether rows that do not fit the table are skipped instead of being an error.
     ///   - requested: The number of rows requested.
     ///   - maximum: The maximum number of rows to use, or `nil` for all.
+    ///   - hasNextLink: Whether the response has a link to a next page in its headers.
     /// - Throws: ``SyncError`` with code invalidAnswer and the column and id from the parser.
     init(
         body: [UInt8], _ codec: RowCodec, skipsMisfits: Bool = false, requested: Int = 0, maximum: Int? = nil,
         hasNextLink: Bool = false, serverDate: Timestamp? = nil, askedAt: UInt64 = 0
     ) throws {
         self.codec = codec
-        var rows = PackedRows(shape: codec.parser.shape, byteCapacity: body.count)
+        var rows = PackedRows(shape: codec.answerParser.shape, byteCapacity: body.count)
         let info: PageInfo
         do {
             info = try body.withUnsafeBytes {
-                try codec.parser.parsePage($0, into: &rows, skipsMisfits: skipsMisfits)
+                try codec.answerParser.parsePage($0, into: &rows, skipsMisfits: skipsMisfits)
             }
         } catch let error as WireError {
             throw SyncError(unreadable: error, table: codec.schema.name)
@@ -46,7 +47,8 @@ final class PulledPage: Sendable {
         skipped = misfits.map { SkippedRow($0, table: codec.schema.name) }
         columns = StampColumns(rows.shape)
         var summary = PageSummary(
-            count: count + misfits.count, totalCount: info.totalCount, hasNextLink: hasNextLink, requested: requested)
+            count: count + misfits.count, totalCount: info.totalCount,
+            hasNextLink: hasNextLink || info.nextLink != nil, requested: requested)
         if let last = misfits.last, last.position == count {
             summary.lastID = last.id
         } else if count > 0 {

@@ -5,13 +5,12 @@ internal import TidelineWire
 /// Interprets the responses to an operation's requests.
 extension OperationSender {
     /// Returns the meaning of the status. Throws for a status that ends the push, and for server errors.
-    func meaning(of answer: TransportResponse) throws -> PushAnswer {
-        let status = answer.response.status.code
-        switch PushAnswer(status: status, to: operation.kind) {
+    func meaning(of answer: TransportResponse) throws -> AnswerMeaning {
+        switch dialect.meaning(of: answer.response, to: operation.kind == .insert ? .insert : .existingRow) {
         case .authentication, .unavailable:
             throw dialect.failure(answer)
         case .serverFailure:
-            throw OperationFailure(.serverFailed, reason(answer), status: status)
+            throw OperationFailure(.serverFailed, reason(answer), status: answer.response.status.code)
         case let meaning:
             return meaning
         }
@@ -36,13 +35,11 @@ extension OperationSender {
         return LostRequests(codec: codec, base: base, bodies: try bodies.map(codec.row))
     }
 
-    /// Removes the body of a request that was rejected (4xx) on its only attempt and therefore not applied. No later
-    /// server row can result from it.
+    /// Removes the body of a request that was refused on its only attempt and therefore not applied. No later server row
+    /// can result from it.
     @discardableResult
     private func forgetRefused(_ attempt: Attempt, after answer: TransportResponse) async throws -> Bool {
-        guard attempt.added != nil, answer.attempts == 1, (400..<500).contains(answer.response.status.code) else {
-            return false
-        }
+        guard attempt.added != nil, answer.attempts == 1, dialect.isRefusal(answer.response) else { return false }
         return try await journal.forget(attempt)
     }
 

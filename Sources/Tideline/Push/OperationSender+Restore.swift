@@ -10,11 +10,13 @@ extension OperationSender {
         if let deleted, !deleted.isTombstone, let version = item.version {
             let changes = codec.changes(of: item, since: deleted)
             if changes.isEmpty { return try await settle(item, deleted, answer: nil) }
+            guard case .known(let target) = try await target(of: version, operation.base, deleted) else {
+                return try await settle(item, deleted, answer: nil)
+            }
             let attempt = try await journal.note(changes)
             var body = changes
             body.id = .string(id)
-            let answer = try await connection.send(
-                dialect.update(body, in: table, version: version, parameters: parameters, features: .offline))
+            let answer = try await connection.send(update(body, target))
             switch try meaning(of: answer) {
             case .done: return try await result(answer, sent: body, ancestor: deleted.merging(changes))
             case .gone, .conflict:
@@ -28,7 +30,7 @@ extension OperationSender {
 
     /// Requests the server row and continues from its state.
     private func settle(_ item: Row, _ deleted: Row?, answer: TransportResponse?) async throws -> Result {
-        let conflict = answer.flatMap { [409, 412].contains($0.response.status.code) ? $0 : nil }
+        let conflict = answer.flatMap { dialect.meaning(of: $0.response, to: .existingRow) == .conflict ? $0 : nil }
         guard let server = try await lookUp(after: conflict) else { return try await insert(item) }
         let bodies = try journal.unknownBodies.map(codec.row)
         if server.isTombstone {
@@ -59,14 +61,16 @@ extension OperationSender {
     func undelete(_ item: Row, _ tombstone: Row) async throws -> Result {
         try await journal.note(tombstone: tombstone)
         let answer = try await connection.send(
-            dialect.undelete(id, in: table, version: tombstone.version, features: .offline))
+            dialect.undelete(
+                id, in: table, replacing: tombstone.json, version: tombstone.version, features: .offline))
         let lost = LostRequests(codec: codec, base: tombstone, bodies: [])
-        switch PushAnswer(status: answer.response.status.code, to: .update) {
+        let meaning = dialect.meaning(of: answer.response, to: .existingRow)
+        switch meaning {
         case .authentication, .unavailable:
-            _ = try meaning(of: answer)
+            _ = try self.meaning(of: answer)
             throw rejection(answer)
         case .done, .conflict:
-            let isDone = (200..<300).contains(answer.response.status.code)
+            let isDone = meaning == .done
             let server = try await isDone ? row(in: answer).row : conflictingRow(in: answer)
             guard let server, !server.isTombstone, lost.exactMatch(server) != nil else {
                 throw conflict(answer, server: server)
@@ -83,7 +87,7 @@ extension OperationSender {
         let changes = codec.changes(of: item, since: server)
         if changes.isEmpty { return Result(row: server) }
         return try await patch(
-            changes, of: item, version: server.version, known: known, base: base ?? Row(), round: 1)
+            changes, of: item, version: server.version, known: known, base: base ?? Row(), server: server, round: 1)
     }
 }
 

@@ -57,7 +57,8 @@ struct OperationSender: Sendable {
         case .insert: return .certain(try insertion(of: checked(item)).noted)
         case .update:
             let changes = try operation.restores ? Row() : changes(of: checked(item))
-            return changes.isEmpty ? .uncertain : .certain(Row().merging(changes))
+            let isKnown = try isTarget(operation.base.map(codec.row), of: item.version)
+            return changes.isEmpty || !isKnown ? .uncertain : .certain(Row().merging(changes))
         }
     }
 
@@ -87,8 +88,9 @@ struct OperationSender: Sendable {
             return try await result(answer, sent: body, ancestor: body)
         case .conflict:
             let lost = try await unknown(attempt, after: answer, base: base)
-            // The body may be the client's own row, so the server row is read with a separate request.
-            guard let server = try await lookUp(after: answer) else { throw takenID(answer) }
+            let isServerRow = dialect.answersInsertsWithServerRow
+            let found = try await isServerRow ? conflictingRow(in: answer) : lookUp(after: answer)
+            guard let server = found else { throw takenID(answer) }
             if mayUndelete, server.isTombstone, !(lost.exactMatch(server)?.body.isRestored ?? false) {
                 return try await undelete(item, server)
             }
@@ -142,14 +144,23 @@ struct OperationSender: Sendable {
     ///   - known: The values that lost requests are known to have written.
     ///   - base: The base row.
     ///   - built: The row that the changes are based on, if the server row may also contain changes of others.
+    ///   - server: The server row in this version, or `nil` for the base row.
     func patch(
-        _ changes: Row, of item: Row, version: String?, known: Row, base: Row?, built: Row? = nil, round: Int
+        _ changes: Row, of item: Row, version: String?, known: Row, base: Row?, built: Row? = nil,
+        server: Row? = nil, round: Int
     ) async throws -> Result {
+        let target: UpdateTarget
+        switch try await self.target(of: version, server?.json ?? operation.base, server ?? base) {
+        case .known(let found): target = found
+        case .gone: throw conflict(nil, server: nil)
+        case .changed(let server):
+            return try await build(
+                on: server, item: item, lost: lostRequests(base: base), answer: nil, round: round)
+        }
         var body = changes
         body.id = .string(id)
         let attempt = try await journal.note(known.merging(changes))
-        let answer = try await connection.send(
-            dialect.update(body, in: table, version: version, parameters: parameters, features: .offline))
+        let answer = try await connection.send(update(body, target))
         switch try meaning(of: answer) {
         case .done:
             let ancestor = (built ?? base ?? Row()).merging(changes)
@@ -161,6 +172,11 @@ struct OperationSender: Sendable {
             throw conflict(answer, server: nil)
         case .conflict:
             let lost = try await unknown(attempt, after: answer, base: base)
+            if version == nil, target.version != nil, round < Self.maximumRounds {
+                // The update applies to any version, and the row has changed since it was read.
+                return try await patch(
+                    changes, of: item, version: nil, known: known, base: base, built: built, round: round + 1)
+            }
             guard let server = try await conflictingRow(in: answer) else { throw conflict(answer, server: nil) }
             return try await build(on: server, item: item, lost: lost, answer: answer, round: round)
         default:
@@ -173,7 +189,7 @@ struct OperationSender: Sendable {
     /// It is a conflict if others have changed one of the remaining columns, or if the row shows nothing of the
     /// operation.
     private func build(
-        on server: Row, item: Row, lost: LostRequests, answer: TransportResponse, round: Int
+        on server: Row, item: Row, lost: LostRequests, answer: TransportResponse?, round: Int
     ) async throws -> Result {
         // A row that replaces a deleted one replaces only that row.
         let found = operation.restores ? lost.exactMatch(server) : lost.match(server)
@@ -185,7 +201,7 @@ struct OperationSender: Sendable {
         if left.isEmpty { return Result(row: server, ancestor: match.ancestor) }
         return try await patch(
             left, of: item, version: server.version, known: match.body, base: lost.base, built: match.ancestor,
-            round: round + 1)
+            server: server, round: round + 1)
     }
 
     // MARK: Delete
@@ -223,9 +239,10 @@ struct OperationSender: Sendable {
         throw OperationFailure(.conflict, "the row changed repeatedly on the server during the delete; push again")
     }
 
-    private func lostRequests() throws -> LostRequests {
-        LostRequests(
-            codec: codec, base: try operation.base.map(codec.row), bodies: try journal.unknownBodies.map(codec.row))
+    private func lostRequests() throws -> LostRequests { try lostRequests(base: operation.base.map(codec.row)) }
+
+    private func lostRequests(base: Row?) throws -> LostRequests {
+        LostRequests(codec: codec, base: base, bodies: try journal.unknownBodies.map(codec.row))
     }
 
     /// Returns whether a delete replaced an insert that may have been applied, or a restore of a deleted row. Only the row

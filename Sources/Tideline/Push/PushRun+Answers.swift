@@ -53,7 +53,12 @@ extension PushRun {
         if let row {
             var result = operation.result ?? OperationSender.Result()
             // A row created by the delegate may name only some of the columns.
-            result.row = row == result.row ? row : claimed.snapshot?.merging(row) ?? row
+            if row != result.row {
+                var merged = claimed.snapshot?.merging(row) ?? row
+                // The further columns of the snapshot do not belong to the row's version.
+                if row.extra == nil { merged.extra = nil }
+                result.row = merged
+            }
             try claimed.codec.requireFit(result.row, .delegate)
             guard row.id == nil || claimed.schema.itemKey(row.idText).isSameBytes(as: claimed.operation.itemKey) else {
                 throw OperationFailure(

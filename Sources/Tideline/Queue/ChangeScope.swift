@@ -1,4 +1,5 @@
 internal import TidelineStore
+internal import TidelineWire
 
 extension SyncContext {
     /// Returns the changes of a table within a transaction, after the store's user is confirmed.
@@ -9,6 +10,19 @@ extension SyncContext {
             operations: operations, schema: try writer.schema(of: table),
             writesRows: options.handlesSyncTableOperations,
             rejectsInsertOverPendingDelete: options.rejectsInsertOverPendingDelete, inFlight: inFlight)
+    }
+
+    /// Inserts a row within a transaction, after its identifier is found to be valid on the server.
+    func insert(_ row: Row, _ changes: LocalChanges, in writer: Store.Writer) throws -> Row {
+        if case .string(let id)? = row.id, (try? ItemID.validate(id)) != nil {
+            do {
+                try dialect.validateNewID(id)
+            } catch {
+                throw SyncError(
+                    .invalidArgument, error.message, table: changes.schema.name, column: "id", id: id, cause: error)
+            }
+        }
+        return try changes.insert(row, in: writer)
     }
 }
 
@@ -33,7 +47,9 @@ final class ChangeScope<Store: LocalStore>: TransactionScope {
         return changes
     }
 
-    func insert(_ row: Row, into table: String) throws -> Row { try changes(of: table).insert(row, in: writer) }
+    func insert(_ row: Row, into table: String) throws -> Row {
+        try context.insert(row, changes(of: table), in: writer)
+    }
 
     func update(_ row: Row, in table: String, overwriting: Bool) throws {
         try changes(of: table).update(row, overwriting: overwriting, in: writer)

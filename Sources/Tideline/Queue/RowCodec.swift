@@ -4,11 +4,16 @@ internal import TidelineWire
 /// Converts rows of one table to and from JSON text, and compares rows for a push.
 struct RowCodec: Sendable {
     let schema: TableSchema
+    /// The parser of stored rows.
     let parser: PageParser
+    /// The parser of the server's rows.
+    let answerParser: PageParser
 
     init(schema: TableSchema) {
         self.schema = schema
         parser = PageParser(schema: schema)
+        let keepsOthers = schema.systemColumns.contains(.extra)
+        answerParser = keepsOthers ? PageParser(schema: schema, keepsOthers: true) : parser
     }
 
     /// The names of the app's columns. Only these are sent and compared.
@@ -28,7 +33,7 @@ struct RowCodec: Sendable {
 
     /// Parses the row in the body of a response.
     func row(body: [UInt8]) throws -> Row {
-        try body.withUnsafeBytes { try parser.parseRow($0, requireID: true) }
+        try body.withUnsafeBytes { try answerParser.parseRow($0, requireID: true) }
     }
 
     /// Parses the rows of a page. The column `deleted` marks the tombstones.
@@ -133,8 +138,11 @@ extension Row {
     }
 
     /// Returns the row with the stored identifier and without the system columns that the table does not store.
+    ///
+    /// The server's further columns belong to one version of the row: with another version they are not known.
     func fitted(to schema: TableSchema, id: String) -> Row {
         var row = filteringColumns { schema.column($0) != nil || !SystemColumns.names.contains($0) }
+        if schema.systemColumns.contains(.extra), row.extra == nil, row["version"] != nil { row.extra = .null }
         row.id = .string(id)
         return row
     }
@@ -144,6 +152,12 @@ extension Row {
 
     /// The server's version of the row.
     var version: String? { self["version"]?.string }
+
+    /// The server's columns that the table does not define, as a JSON object; null or `nil` if they are not known.
+    var extra: TidelineStore.Value? {
+        get { self["__extra"] }
+        set { self["__extra"] = newValue }
+    }
 }
 
 extension StoreReader {

@@ -9,11 +9,14 @@ struct RemoteRowReader: Sendable {
     /// The local definition of the table, or `nil` if there is none.
     let schema: TableSchema?
     private let parser: PageParser?
+    /// The parser of rows that have only some of the server's columns.
+    private let partialParser: PageParser?
 
     init(table: String, schema: TableSchema?) {
         self.table = table
         self.schema = schema
-        parser = schema.map { PageParser(schema: $0) }
+        parser = schema.map { PageParser(schema: $0, keepsOthers: true) }
+        partialParser = schema.map { PageParser(schema: $0) }
     }
 
     /// Returns the row to send, validated against the definition. Without a definition, the dialect checks names and
@@ -49,20 +52,44 @@ struct RemoteRowReader: Sendable {
     }
 
     /// Returns the rows of a page, and the total number of matching rows if the response includes it.
+    ///
+    /// - Parameter isPartial: Whether the rows have only the selected columns.
     func rows(
-        in answer: TransportResponse, requiresID: Bool
-    ) throws -> (rows: [Row], totalCount: Int64?) {
+        in answer: TransportResponse, requiresID: Bool, isPartial: Bool
+    ) throws -> (rows: [Row], totalCount: Int64?, nextLink: String?) {
         try readable(answer, id: nil) {
             let page = try JSONPage(answer.body)
-            let rows = try page.rows.map { try parse(answer.body[$0], requiresID: requiresID) }
-            return (rows, page.totalCount)
+            let rows = try page.rows.map { try parse(answer.body[$0], requiresID: requiresID, isPartial: isPartial) }
+            return (rows, page.totalCount, page.nextLink)
         }
     }
 
-    private func parse(_ bytes: ArraySlice<UInt8>, requiresID: Bool) throws -> Row {
+    /// A parser that keeps all columns of a row as received, to send them back.
+    private static let wholeRows = PageParser(
+        schema: TableSchema("", columns: [], systemColumns: [.version, .extra]), keepsOthers: true)
+
+    /// Returns the row in a response with its identifier and version, and all other columns in `__extra`.
+    func wholeRow(in answer: TransportResponse, id: String) throws -> Row {
+        try readable(answer, id: id) {
+            try answer.body.withUnsafeBytes { try Self.wholeRows.parseRow($0, requireID: true) }
+        }
+    }
+
+    /// Returns the rows of a page as ``wholeRow(in:id:)`` returns a single row.
+    func wholeRows(in answer: TransportResponse) throws -> [Row] {
+        try readable(answer, id: nil) {
+            try JSONPage(answer.body).rows.map { range in
+                try answer.body[range].withUnsafeBytes { try Self.wholeRows.parseRow($0, requireID: true) }
+            }
+        }
+    }
+
+    private func parse(_ bytes: ArraySlice<UInt8>, requiresID: Bool, isPartial: Bool = false) throws -> Row {
         do {
             return try bytes.withUnsafeBytes { bytes in
-                if let parser { return try parser.parseRow(bytes, requireID: requiresID) }
+                if let parser = isPartial ? partialParser : parser {
+                    return try parser.parseRow(bytes, requireID: requiresID)
+                }
                 let row = try JSONRow.parse(bytes, allowsIntegerID: true)
                 guard row.id != nil || !requiresID else { throw WireError(.missingID, "a row has no id", offset: 0) }
                 return row

@@ -12,6 +12,8 @@ public struct RemotePage: Sendable {
     let next: Result<WireRequest, WireError>?
     /// Whether each row must have an identifier.
     let requiresID: Bool
+    /// Whether the rows have only the selected columns.
+    let isPartial: Bool
 
     /// Whether the server links to a next page, which may be empty; see ``RemoteTable/read(after:)``.
     public var hasNext: Bool { next != nil }
@@ -38,13 +40,16 @@ extension RemoteTable {
             sent.limit = query.limit.map { min(max($0, 1), context.dialect.maximumPageSize) }
             let request = try context.dialect.read(sent, schema: reader.schema, options: options)
             let requiresID = query.selection?.contains("id") ?? true
+            let isPartial = query.selection != nil
             if query.limit == 0, !query.includesTotalCount {
-                return RemotePage(rows: [], totalCount: nil, next: nil, requiresID: requiresID)
+                return RemotePage(
+                    rows: [], totalCount: nil, next: nil, requiresID: requiresID, isPartial: isPartial)
             }
-            let page = try await page(request, reader, requiresID: requiresID)
+            let page = try await page(request, reader, requiresID: requiresID, isPartial: isPartial)
             guard let limit = query.limit, limit < page.rows.count || limit == 0 else { return page }
             return RemotePage(
-                rows: Array(page.rows.prefix(limit)), totalCount: page.totalCount, next: nil, requiresID: requiresID)
+                rows: Array(page.rows.prefix(limit)), totalCount: page.totalCount, next: nil, requiresID: requiresID,
+                isPartial: isPartial)
         }
     }
 
@@ -61,7 +66,8 @@ extension RemoteTable {
                 throw SyncError(
                     .invalidAnswer, "the link to the next page cannot be followed: \(error.message)", cause: error)
             }
-            return try await self.page(request, makeReader(), requiresID: page.requiresID)
+            return try await self.page(
+                request, makeReader(), requiresID: page.requiresID, isPartial: page.isPartial)
         }
     }
 
@@ -76,19 +82,25 @@ extension RemoteTable {
         RemoteRows(table: self, query: query, includeDeleted: includeDeleted, parameters: parameters)
     }
 
-    private func page(_ request: WireRequest, _ reader: RemoteRowReader, requiresID: Bool) async throws -> RemotePage {
+    private func page(
+        _ request: WireRequest, _ reader: RemoteRowReader, requiresID: Bool, isPartial: Bool
+    ) async throws -> RemotePage {
         let answer = try await context.answer(to: request, table: name, id: nil)
-        let (rows, totalCount) = try reader.rows(in: answer, requiresID: requiresID)
+        let (rows, totalCount, link) = try reader.rows(in: answer, requiresID: requiresID, isPartial: isPartial)
         return RemotePage(
-            rows: rows, totalCount: totalCount.map { Int($0) }, next: next(after: answer, to: request),
-            requiresID: requiresID)
+            rows: rows, totalCount: totalCount.map { Int($0) }, next: next(after: answer, link: link, to: request),
+            requiresID: requiresID, isPartial: isPartial)
     }
 
-    private func next(after answer: TransportResponse, to request: WireRequest) -> Result<WireRequest, WireError>? {
+    /// - Parameter link: The link in the body of the response.
+    private func next(
+        after answer: TransportResponse, link: String?, to request: WireRequest
+    ) -> Result<WireRequest, WireError>? {
         let base = context.connection.base
         do throws(WireError) {
             let target = try context.dialect.nextPage(
-                after: answer.response, base: (base.scheme, base.authority, base.path))
+                after: answer.response, link: link, target: request.target,
+                base: (base.scheme, base.authority, base.path))
             guard let target else { return nil }
             var next = request
             next.target = target

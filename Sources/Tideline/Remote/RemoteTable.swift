@@ -30,10 +30,11 @@ public struct RemoteTable: Sendable {
             let reader = try await makeReader()
             let request = try context.dialect.lookup(
                 id, in: name, includeDeleted: includeDeleted, parameters: pairs(parameters), features: [])
-            do {
-                return try reader.row(in: await context.answer(to: request, table: name, id: id), id: id)
-            } catch let error as SyncError where error.status == 404 || error.status == 410 {
-                return nil
+            let answer = try await context.connection.send(request)
+            switch context.dialect.meaning(of: answer.response, to: .existingRow) {
+            case .done: return try reader.row(in: answer, id: id)
+            case .gone: return nil
+            default: throw context.dialect.failure(answer, table: name, id: id)
             }
         }
     }
@@ -63,9 +64,11 @@ public struct RemoteTable: Sendable {
     public func update(_ row: Row, parameters: Parameters = []) async throws -> Row {
         try await mapped {
             let reader = try await makeReader()
-            let request = try context.dialect.update(
-                reader.checked(row, isKnown: true), in: name, version: row.version, parameters: pairs(parameters))
-            return try reader.row(in: await send(request, id: row.idText, reader), id: row.idText)
+            let (change, id) = (try reader.checked(row, isKnown: true), row.idText)
+            return try await write(id, version: row.version, reader, deleted: false) { current, version in
+                try context.dialect.update(
+                    change, in: name, replacing: current, version: version, parameters: pairs(parameters))
+            }
         }
     }
 
@@ -84,23 +87,71 @@ public struct RemoteTable: Sendable {
     public func undelete(id: String, version: String? = nil, parameters: Parameters = []) async throws -> Row {
         try await mapped {
             let reader = try await makeReader()
-            let request = try context.dialect.undelete(
-                id, in: name, version: version, parameters: pairs(parameters), features: [])
-            return try reader.row(in: await send(request, id: id, reader), id: id)
+            return try await write(id, version: version, reader, deleted: true) { current, version in
+                try context.dialect.undelete(
+                    id, in: name, replacing: current, version: version, parameters: pairs(parameters), features: [])
+            }
         }
     }
 
     // MARK: Requests
+
+    /// The maximum number of times that a write of any version is repeated because others change the row.
+    private static var maximumRounds: Int { 4 }
+
+    /// Sends a request that changes a row, and returns the server row.
+    ///
+    /// If the server replaces whole rows, reads the row first. A request for any version is repeated if the row changes
+    /// in the meantime.
+    /// - Parameters:
+    ///   - deleted: Whether the row may be soft-deleted.
+    ///   - makeRequest: Creates the request for the row to replace, as JSON, and the version it is conditional on.
+    private func write(
+        _ id: String, version: String?, _ reader: RemoteRowReader, deleted: Bool,
+        _ makeRequest: (_ current: String?, _ version: String?) throws -> WireRequest
+    ) async throws -> Row {
+        guard context.dialect.replacesWholeRows else {
+            return try reader.row(in: await send(makeRequest(nil, version), id: id, reader), id: id)
+        }
+        // An invalid row is refused before anything is sent.
+        _ = try makeRequest("{}", version)
+        var round = 1
+        while true {
+            let current = try await wholeRow(id, reader, deleted: deleted)
+            do {
+                let request = try makeRequest(current.json, version ?? current.version)
+                return try reader.row(in: await send(request, id: id, reader), id: id)
+            } catch let error as SyncError
+                where error.code == .conflict && version == nil && round < Self.maximumRounds
+            {
+                round += 1
+            }
+        }
+    }
+
+    /// Requests a row with all its columns.
+    private func wholeRow(_ id: String, _ reader: RemoteRowReader, deleted: Bool) async throws -> Row {
+        if deleted {
+            // On some servers the look-up of a single row hides tombstones.
+            let query = Query(name).filter(.column("id") == .value(id))
+            let request = try context.dialect.read(query, schema: nil, options: ReadOptions(includeDeleted: true))
+            let answer = try await context.answer(to: request, table: name, id: id)
+            if let row = try reader.wholeRows(in: answer).first(where: { reader.isSame($0.idText, id) }) { return row }
+        }
+        let request = try context.dialect.lookup(
+            id, in: name, includeDeleted: deleted, parameters: [], features: [])
+        return try reader.wholeRow(in: await context.answer(to: request, table: name, id: id), id: id)
+    }
 
     /// Sends a write and returns a successful response; throws for any other.
     private func send(_ request: WireRequest, id: String?, _ reader: RemoteRowReader) async throws -> TransportResponse
     {
         // Without an identifier, a repeated insert would create a second row.
         let answer = try await context.connection.send(request, retries: id != nil)
-        let status = answer.response.status.code
-        guard !(200..<300).contains(status) else { return answer }
+        let meaning = context.dialect.meaning(of: answer.response, to: .existingRow)
+        guard meaning != .done else { return answer }
         var error = context.dialect.failure(answer, table: name, id: id)
-        if status == 409 || status == 412 {
+        if meaning == .conflict {
             error.code = .conflict
             error.message = "the request conflicts with the row on the server: \(context.dialect.message(of: answer))"
             error.serverItem = await serverItem(in: answer, id: id, reader)

@@ -3,6 +3,9 @@ internal import TidelineStore
 internal import TidelineWire
 
 extension Dialect {
+    /// Returns whether a request that changes or reads existing rows, or calls an API, was successful.
+    func isDone(_ answer: TransportResponse) -> Bool { meaning(of: answer.response, to: .existingRow) == .done }
+
     /// Returns the error message of a failed response: the text of its body, or the status and reason ("HTTP 400 Bad
     /// Request") if the body has no text.
     func message(of answer: TransportResponse) -> String {
@@ -21,7 +24,7 @@ extension Dialect {
     func failure(_ answer: TransportResponse, table: String? = nil, id: String? = nil) -> SyncError {
         let status = answer.response.status.code
         let (code, reason): (SyncError.Code, String) =
-            switch PushAnswer(status: status, to: .update) {
+            switch meaning(of: answer.response, to: .existingRow) {
             case .authentication: (.authentication, "the server requires authentication")
             case .unavailable: (.network, "the server is not available")
             case .serverFailure: (.serverFailed, "the server failed")
@@ -59,37 +62,6 @@ extension HTTPResponse {
         .unavailableForLegalReasons, .internalServerError, .notImplemented, .badGateway, .serviceUnavailable,
         .gatewayTimeout, .httpVersionNotSupported, .networkAuthenticationRequired,
     ]
-}
-
-/// The meaning of a response status for an operation.
-enum PushAnswer: Sendable, Hashable {
-    /// The request was applied.
-    case done
-    /// The row does not exist or was deleted.
-    case gone
-    /// The server row differs from the base row.
-    case conflict
-    /// The user is not signed in.
-    case authentication
-    /// The server asks to retry later. Aborts the push after the last attempt.
-    case unavailable
-    /// The server failed. Fails the operation after the last attempt.
-    case serverFailure
-    /// Any other status: an error of this operation.
-    case rejected
-
-    /// Determines the meaning of a status, according to the table of failed requests in wire-protocol.
-    init(status: Int, to kind: OperationKind) {
-        switch status {
-        case 200..<300: self = .done
-        case 401: self = .authentication
-        case 404, 410: self = kind == .insert ? .rejected : .gone
-        case 409, 412: self = .conflict
-        case 408, 429, 503: self = .unavailable
-        case 500, 502, 504: self = .serverFailure
-        default: self = .rejected
-        }
-    }
 }
 
 extension SyncError {

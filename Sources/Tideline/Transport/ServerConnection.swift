@@ -14,10 +14,18 @@ struct ServerConnection: Sendable {
     let base: ServerAddress
     let transport: any Transport
     let options: SyncOptions
+    let dialect: any Dialect
     let account = Account()
     private let refresh = SharedRefresh()
     /// Called before each request, including retries. Throws if the request must not be sent.
     var willSend: @Sendable () throws -> Void = {}
+
+    init(base: ServerAddress, transport: any Transport, options: SyncOptions) {
+        self.base = base
+        self.transport = transport
+        self.options = options
+        dialect = options.dialect.name.dialect
+    }
 
     /// Sends a request and returns the response, whatever its status.
     ///
@@ -42,26 +50,25 @@ struct ServerConnection: Sendable {
             try willSend()
             var answer = try await sendOnce(request, signIn: field)
             answer.attempts = attempt
-            let status = answer.response.status.code
+            let isRefused = dialect.meaning(of: answer.response, to: .existingRow) == .authentication
             refused = nil
-            if status == 401, !hasRefreshed, signsIn, options.authorization != nil {
+            if isRefused, !hasRefreshed, signsIn, options.authorization != nil {
                 (hasRefreshed, refused) = (true, refreshes)
                 continue
             }
-            guard retries, ServerConnection.isTransient(status),
+            guard retries, dialect.isTransient(answer.response),
                 let delay = options.retry.delay(
                     afterAttempt: attempt, retryAfter: RetryAfter.duration(of: answer.response),
                     random: options.environment.random())
             else { return answer }
             // The query is not logged because it contains values of the app's rows.
             let path = request.target.prefix { $0 != "?" }
-            options.logger.notice("\(request.method) \(path): HTTP \(status), retrying in \(delay)")
+            options.logger.notice(
+                "\(request.method) \(path): HTTP \(answer.response.status.code), retrying in \(delay)")
             try await pause(delay)
             attempt += 1
         }
     }
-
-    static func isTransient(_ status: Int) -> Bool { [408, 429, 500, 502, 503, 504].contains(status) }
 
     private func pause(_ delay: Duration) async throws {
         do {
@@ -76,7 +83,8 @@ struct ServerConnection: Sendable {
         do {
             var answer = try await transport.send(http, body: request.body, timeout: options.timeout)
             options.logger.debug("\(request.method) \(request.target): HTTP \(answer.response.status.code)")
-            if let signIn, !(200..<300).contains(answer.response.status.code) { answer.redact(signIn) }
+            let isDone = dialect.meaning(of: answer.response, to: .existingRow) == .done
+            if let signIn, !isDone { answer.redact(signIn) }
             return answer
         } catch let error as TransportError {
             throw failure(error)
@@ -92,9 +100,8 @@ struct ServerConnection: Sendable {
             method: request.method, scheme: base.scheme, authority: base.authority,
             path: base.pathAndQuery(of: request.target))
         http.headerFields[.userAgent] = "Tideline/\(TidelineVersion.current)"
-        http.headerFields[.zumoVersion] = "ZUMO/2.0 (lang=Swift; version=\(TidelineVersion.current))"
-        if let id = options.installationID { http.headerFields[.installationID] = id }
-        for fields in [options.headers, request.headers] {
+        let own = dialect.headers(version: TidelineVersion.current, installationID: options.installationID)
+        for fields in [own, options.headers, request.headers] {
             for field in fields { http.headerFields[fields: field.name] = fields[fields: field.name] }
         }
         if let signIn { http.headerFields[signIn.name] = signIn.value }
@@ -118,7 +125,7 @@ struct ServerConnection: Sendable {
     private func signIn(refreshAfter count: Int?) async throws -> HTTPField? {
         do {
             if let field = try await authorization(refreshAfter: count) { return field }
-            return account.user.map { HTTPField(name: .zumoAuth, value: $0.authenticationToken) }
+            return account.user.map { dialect.authentication(token: $0.authenticationToken) }
         } catch is CancellationError {
             throw SyncError(.cancelled, "the sign-in was cancelled")
         } catch {
@@ -131,13 +138,6 @@ struct ServerConnection: Sendable {
         if let count, let fresh = try await refresh.run(after: count, { try await authorize(true) }) { return fresh }
         return try await authorize(false)
     }
-}
-
-extension HTTPField.Name {
-    // These constants are valid header names.
-    static let installationID = HTTPField.Name("X-ZUMO-INSTALLATION-ID")!
-    static let zumoVersion = HTTPField.Name("X-ZUMO-VERSION")!
-    static let zumoAuth = HTTPField.Name("X-ZUMO-AUTH")!
 }
 
 /// The parsed address of a server.

@@ -85,6 +85,7 @@ final class Device: Sendable {
 
     private func makeOptions() -> SyncOptions {
         var options = SyncOptions()
+        options.dialect = world.dialect
         options.logger.logLevel = .critical
         options.retry.maximumAttempts = 2
         options.environment.sleep = { [executor] in try await executor.sleep(for: $0) }

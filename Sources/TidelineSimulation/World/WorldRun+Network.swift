@@ -118,7 +118,9 @@ extension WorldRun {
                 depth += 1
             } else if page[index] == UInt8(ascii: "}") {
                 depth -= 1
-                if depth == 0 { return Array(page[...index] + page[last...]) }
+                guard depth == 0 else { continue }
+                let end = String(decoding: page[last...], as: UTF8.self)
+                return Array(page[...index]) + Array(end.replacing("\"nextLink\"", with: "\"-\"").utf8)
             }
         }
         return nil
@@ -239,7 +241,9 @@ extension WorldRun {
         let status = "HTTP \(response.response.status.code)"
         let json = try? JSONSerialization.jsonObject(with: Data(response.body))
         let object = json as? [String: Any]
-        guard let rows = (json ?? nil) as? [[String: Any]] ?? object?["results"] as? [[String: Any]] else {
+        guard
+            let rows = (json ?? nil) as? [[String: Any]] ?? (object?["results"] ?? object?["items"]) as? [[String: Any]]
+        else {
             return object?["id"] == nil
                 ? "\(status) \(Message.text(response.body))" : "\(status) \(object.map(Self.brief) ?? "")"
         }

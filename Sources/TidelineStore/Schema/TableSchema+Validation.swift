@@ -36,7 +36,8 @@ extension TableSchema {
             guard seen.insert(column.name.asciiLowercased).inserted else {
                 throw StoreError(
                     .schemaMismatch,
-                    "the column name is used twice, or is one of id, \(SystemColumns.names.joined(separator: ", "))",
+                    "the column name is used twice, or is one of id, "
+                        + SystemColumns.all.columns.map(\.name).joined(separator: ", "),
                     table: name, column: column.name)
             }
         }

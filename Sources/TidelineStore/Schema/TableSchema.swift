@@ -112,21 +112,27 @@ public struct SystemColumns: OptionSet, Sendable, Hashable, Codable {
     public static let version = SystemColumns(rawValue: 4)
     /// Whether the row is a tombstone. Servers keep this column; clients do not, because a pull removes such rows.
     public static let deleted = SystemColumns(rawValue: 8)
+    /// The columns of the server's row that the table does not define, as a JSON object in the column `__extra`.
+    ///
+    /// A client adds it to the tables of a server whose updates replace whole rows, and sends these columns back. It is
+    /// null if they are not known.
+    public static let extra = SystemColumns(rawValue: 16)
 
     /// The columns that a client's table keeps: ``createdAt``, ``updatedAt``, and ``version``.
     public static let standard: SystemColumns = [.createdAt, .updatedAt, .version]
-    /// All four columns, which a server's table keeps.
+    /// The four columns that a server's table keeps: all but ``extra``.
     public static let all: SystemColumns = [.createdAt, .updatedAt, .version, .deleted]
-    /// The names of all four columns, whether or not a table keeps them.
-    public static let names: [String] = ["createdAt", "updatedAt", "version", "deleted"]
+    /// The names of all system columns, whether or not a table keeps them.
+    public static let names: [String] = ["createdAt", "updatedAt", "version", "deleted", "__extra"]
 
-    /// The definitions of the columns in this set, in the order createdAt, updatedAt, version, deleted.
+    /// The definitions of the columns in this set, in the order createdAt, updatedAt, version, deleted, `__extra`.
     public var columns: [ColumnSchema] {
         var columns: [ColumnSchema] = []
         if contains(.createdAt) { columns.append(.timestamp("createdAt")) }
         if contains(.updatedAt) { columns.append(.timestamp("updatedAt")) }
         if contains(.version) { columns.append(.string("version")) }
         if contains(.deleted) { columns.append(.bool("deleted")) }
+        if contains(.extra) { columns.append(.json("__extra")) }
         return columns
     }
 }

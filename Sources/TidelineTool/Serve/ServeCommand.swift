@@ -9,8 +9,9 @@ struct ServeCommand: AsyncParsableCommand {
         commandName: "serve",
         abstract: "Serve tables over HTTP, for clients to sync with.",
         discussion: """
-            Implements the table protocol of Azure Mobile Apps (ZUMO 2): soft delete, versions, paging, and filters. \
-            It is for development and tests: it does not authenticate clients and listens only on this machine unless \
+            Implements the table protocol of Azure Mobile Apps (ZUMO 2) and that of the Datasync Community Toolkit \
+            (Datasync 3): soft delete, versions, paging, and filters. The header ZUMO-API-VERSION selects the dialect \
+            of a request. It is for development and tests: it does not authenticate clients and listens only on this machine unless \
             you set --host.
 
             Prints "listening on URL" once it accepts connections. SIGTERM or SIGINT ends it with status 0, after the \
@@ -52,8 +53,21 @@ struct ServeCommand: AsyncParsableCommand {
             discussion: "Enabled by default, unless --schema is given."))
     var createTables: Bool?
 
-    @Option(help: "The number of rows in a page if the client does not specify it, 1 to 1000.")
-    var pageSize = 50
+    @Option(
+        help: ArgumentHelp(
+            "The dialect of requests without a version: \(DialectOption.names).",
+            discussion: "The default is zumo2, in which a request without a version is an error.", valueName: "name"),
+        transform: DialectOption.server)
+    var dialect = TableServiceOptions.Dialect.zumo2
+
+    @Option(
+        help: ArgumentHelp(
+            "The number of rows in a page, 1 to 1000.",
+            discussion: """
+                For ZUMO 2 if the client does not specify it, 50 by default. For Datasync 3 the greatest number, 100 by \
+                default.
+                """))
+    var pageSize: Int?
 
     @Option(help: "The maximum size of a request body, in bytes. Larger bodies are answered with 413.")
     var maxBodySize = 16 << 20
@@ -110,7 +124,7 @@ struct ServeCommand: AsyncParsableCommand {
         guard (0...65_535).contains(port) else {
             throw ValidationError("--port must be from 0 to 65535, not \(port).")
         }
-        guard (1...1_000).contains(pageSize) else {
+        if let pageSize, !(1...1_000).contains(pageSize) {
             throw ValidationError("--page-size must be from 1 to 1000, not \(pageSize).")
         }
         guard (1...(1 << 30)).contains(maxBodySize) else {
@@ -141,7 +155,9 @@ struct ServeCommand: AsyncParsableCommand {
         var options = TableServiceOptions()
         options.schemas = tables
         options.createsTablesOnFirstInsert = createTables ?? (schema == nil)
-        options.defaultPageSize = pageSize
+        options.dialect = dialect
+        options.defaultPageSize = pageSize ?? options.defaultPageSize
+        options.datasyncPageSize = pageSize ?? options.datasyncPageSize
         options.maximumBodySize = maxBodySize
         options.maximumFilterTime = .seconds(filterTimeout)
         options.quirks = ServerQuirks(quirks)

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
+internal import Tideline
 internal import TidelineCommandSupport
 internal import TidelineSimulation
 internal import TidelineSupport
@@ -48,6 +49,13 @@ struct SimulateCommand: AsyncParsableCommand {
             discussion: "The default is all.", valueName: "list"),
         transform: FaultList.init(parsing:))
     var faults: FaultList?
+
+    @Option(
+        help: ArgumentHelp(
+            "The dialect that devices and server speak: \(DialectOption.names).",
+            discussion: "The default is zumo2.", valueName: "name"),
+        transform: DialectOption.client)
+    var dialect = ServerDialect.zumo2
 
     @Option(
         help: ArgumentHelp(
@@ -125,6 +133,7 @@ struct SimulateCommand: AsyncParsableCommand {
             if let number { words += ["--\(name)", "\(number)"] }
         }
         if let faults { words += ["--faults", faults.text] }
+        if dialect != .zumo2 { words += ["--dialect", dialect.description] }
         if let store { words += ["--store", store.text] }
         return words.map(shellWord).joined(separator: " ")
     }
@@ -135,6 +144,7 @@ struct SimulateCommand: AsyncParsableCommand {
         world.steps = steps ?? world.steps
         world.rows = rows ?? world.rows
         world.faults = faults?.faults ?? world.faults
+        world.dialect = dialect
         world.recordsTimeline = timeline
     }
 }

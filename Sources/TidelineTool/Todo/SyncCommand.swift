@@ -32,6 +32,13 @@ struct SyncCommand: TodoSubcommand {
             discussion: "The default is the environment variable \(urlVariable), or \(defaultURL)."))
     var server: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "The dialect of the server: \(DialectOption.names).", discussion: "The default is zumo2.",
+            valueName: "name"),
+        transform: DialectOption.client)
+    var dialect = ServerDialect.zumo2
+
     @Option(help: "The number of rows per request, 1 to 1000.")
     var pageSize = 1000
 
@@ -54,6 +61,7 @@ struct SyncCommand: TodoSubcommand {
 
     var syncOptions: SyncOptions {
         var options = SyncOptions()
+        options.dialect = dialect
         options.timeout = .seconds(timeout)
         options.logger = Logger(label: "tideline.todo") { StreamLogHandler.standardError(label: $0) }
         options.logger.logLevel = logLevel.level

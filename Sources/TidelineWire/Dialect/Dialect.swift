@@ -7,8 +7,17 @@ package import TidelineStore
 /// ``WireError/Code/invalidRequest``, ``WireError/Code/invalidID`` or ``WireError/Code/invalidFilter``, with the table,
 /// column or id at fault.
 package protocol Dialect: Sendable {
-    /// The maximum number of rows that the server returns in one page.
+    /// The greatest number of rows that a request may ask for.
     var maximumPageSize: Int { get }
+    /// Whether an update replaces the whole row, so that the row to replace must be known.
+    var replacesWholeRows: Bool { get }
+    /// Whether the response to an insert of an existing id contains the server's row, not the client's.
+    var answersInsertsWithServerRow: Bool { get }
+
+    /// Checks the id of a new row.
+    ///
+    /// - Throws: ``WireError/Code/invalidID``, with the id and the violated rule.
+    func validateNewID(_ id: String) throws(WireError)
 
     /// Returns a request for a page of rows that match the query, in its order, with its `skip` and `limit`. Requests
     /// the total count if ``Query/includesTotalCount`` is `true`.
@@ -27,22 +36,25 @@ package protocol Dialect: Sendable {
     ) throws(WireError) -> WireRequest
 
     /// Returns a request that changes columns of the row with the given id. System columns are omitted.
-    /// - Parameter version: The version that the change is based on, or `nil` to change the row regardless of its
-    ///   version.
+    /// - Parameters:
+    ///   - current: The server's row in `version`, as JSON, if ``replacesWholeRows`` is `true`; see ``WholeRow``.
+    ///   - version: The version that the change is based on, or `nil` to change the row regardless of its version.
     func update(
-        _ row: Row, in table: String, version: String?, parameters: [(String, String)], features: RequestFeatures
+        _ row: Row, in table: String, replacing current: String?, version: String?, parameters: [(String, String)],
+        features: RequestFeatures
     ) throws(WireError) -> WireRequest
 
     /// Returns a request that deletes the row with the given id. For `version`, see
-    /// ``update(_:in:version:parameters:features:)``.
+    /// ``update(_:in:replacing:version:parameters:features:)``.
     func delete(
         _ id: String, from table: String, version: String?, parameters: [(String, String)], features: RequestFeatures
     ) throws(WireError) -> WireRequest
 
-    /// Returns a request that restores the soft-deleted row with the given id. For `version`, see
-    /// ``update(_:in:version:parameters:features:)``.
+    /// Returns a request that restores the soft-deleted row with the given id. For `current` and `version`, see
+    /// ``update(_:in:replacing:version:parameters:features:)``.
     func undelete(
-        _ id: String, in table: String, version: String?, parameters: [(String, String)], features: RequestFeatures
+        _ id: String, in table: String, replacing current: String?, version: String?, parameters: [(String, String)],
+        features: RequestFeatures
     ) throws(WireError) -> WireRequest
 
     /// Returns a request that calls a custom API of the server.
@@ -60,17 +72,74 @@ package protocol Dialect: Sendable {
     /// - Throws: ``WireError`` if the response does not contain both. The error never contains the response.
     func signedInUser(_ body: [UInt8]) throws(WireError) -> (id: String, token: String)
 
+    // MARK: Responses
+
+    /// Returns the meaning of a response to a request.
+    func meaning(of response: HTTPResponse, to purpose: RequestPurpose) -> AnswerMeaning
+
+    /// Returns whether the request may succeed if it is sent again after a delay.
+    func isTransient(_ response: HTTPResponse) -> Bool
+
+    /// Returns whether a failed request was certainly not applied.
+    func isRefusal(_ response: HTTPResponse) -> Bool
+
+    /// Returns whether a status may mean that the request asked for too many rows.
+    func mayRefusePageSize(status: Int) -> Bool
+
     /// Returns the target of the next page, relative to the base URL, or `nil` if the response has no link to it.
     ///
+    /// - Parameters:
+    ///   - link: The link in the body of the response (``PageInfo/nextLink``).
+    ///   - target: The target of the request.
     /// - Throws: ``WireError/Code/invalidRequest`` for a link that leaves the base URL's scheme, host, port or path.
     ///   Links are untrusted data.
-    func nextPage(after response: HTTPResponse, base: BaseURL) throws(WireError) -> String?
+    func nextPage(
+        after response: HTTPResponse, link: String?, target: String, base: BaseURL
+    ) throws(WireError) -> String?
 
     /// Returns the version in the response for a single row, or `nil` if there is no version.
     func version(of response: HTTPResponse) -> String?
 
     /// Returns the readable message in the body of a failed request, or an empty string if there is no message.
     func errorMessage(_ body: [UInt8]) -> String
+
+    // MARK: Headers
+
+    /// Returns the headers of every request, in addition to those of its ``WireRequest``.
+    ///
+    /// - Parameters:
+    ///   - version: The version of this package.
+    ///   - installationID: The identifier of the app's installation, or `nil` to omit it.
+    func headers(version: String, installationID: String?) -> HTTPFields
+
+    /// Returns the header with the token of a signed-in user.
+    func authentication(token: String) -> HTTPField
+}
+
+/// The purpose of a request, on which the meaning of a response depends.
+package enum RequestPurpose: Sendable, Hashable {
+    /// The request reads, changes or deletes an existing row.
+    case existingRow
+    /// The request inserts a row.
+    case insert
+}
+
+/// The meaning of a response.
+package enum AnswerMeaning: Sendable, Hashable {
+    /// The request was applied.
+    case done
+    /// The row does not exist or was deleted.
+    case gone
+    /// The server row differs from the base row.
+    case conflict
+    /// The user is not signed in.
+    case authentication
+    /// The server asks to retry later. Aborts the push after the last attempt.
+    case unavailable
+    /// The server failed. Fails the operation after the last attempt.
+    case serverFailure
+    /// Any other response: an error of this operation.
+    case rejected
 }
 
 extension Dialect {
@@ -90,9 +159,10 @@ extension Dialect {
 
     /// Returns a request that changes columns of a row, without features.
     package func update(
-        _ row: Row, in table: String, version: String?, parameters: [(String, String)] = []
+        _ row: Row, in table: String, replacing current: String? = nil, version: String?,
+        parameters: [(String, String)] = []
     ) throws(WireError) -> WireRequest {
-        try update(row, in: table, version: version, parameters: parameters, features: [])
+        try update(row, in: table, replacing: current, version: version, parameters: parameters, features: [])
     }
 
     /// Returns a request that deletes a row, without features.
@@ -104,14 +174,16 @@ extension Dialect {
 
     /// Returns a request that restores a soft-deleted row, without parameters.
     package func undelete(
-        _ id: String, in table: String, version: String?, features: RequestFeatures = []
+        _ id: String, in table: String, replacing current: String? = nil, version: String?,
+        features: RequestFeatures = []
     ) throws(WireError) -> WireRequest {
-        try undelete(id, in: table, version: version, parameters: [], features: features)
+        try undelete(id, in: table, replacing: current, version: version, parameters: [], features: features)
+    }
+
+    /// Returns the target of the next page of a response whose body has no link.
+    package func nextPage(after response: HTTPResponse, base: BaseURL) throws(WireError) -> String? {
+        try nextPage(after: response, link: nil, target: "", base: base)
     }
 
     package func errorMessage(_ body: [UInt8]) -> String { ErrorBody.message(of: body) }
-
-    package func version(of response: HTTPResponse) -> String? {
-        response.headerFields[.eTag].flatMap { ETag.version(fromETag: $0) }
-    }
 }

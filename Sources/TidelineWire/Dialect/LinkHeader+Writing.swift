@@ -5,15 +5,27 @@ extension LinkHeader {
     ///   - origin: The scheme and host, such as `http://localhost:8080`, or `nil` for a link relative to the host.
     ///   - target: The path and query of the request.
     package static func next(origin: String?, target: String, skip: Int) -> String {
+        let path = PercentEncoding.repair(target.utf8.prefix { $0 != UInt8(ascii: "?") })
+        let query = query(of: target, replacing: [("$skip", skip)])
+        return "<\(origin ?? "")\(path.hasPrefix("/") ? "" : "/")\(path)?\(query)>; rel=next"
+    }
+
+    /// Returns the member `nextLink` for the page after the requested one: the query of the request with another `$skip`
+    /// and, if the request has one, another `$top`.
+    package static func nextQuery(target: String, skip: Int, top: Int?) -> String {
+        query(of: target, replacing: [("$skip", skip)] + (top.map { [("$top", $0)] } ?? []))
+    }
+
+    private static func query(of target: String, replacing options: [(name: String, value: Int)]) -> String {
         let parts = target.utf8.split(separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
         var parameters: [Substring.UTF8View] = []
         if parts.count == 2 { parameters = parts[1].split(separator: UInt8(ascii: "&")) }
         let kept = parameters.filter { parameter in
-            let name = parameter.prefix { $0 != UInt8(ascii: "=") }
-            return PercentEncoding.decode(Substring(name), plusIsSpace: true) != "$skip"
+            let name = PercentEncoding.decode(
+                Substring(parameter.prefix { $0 != UInt8(ascii: "=") }), plusIsSpace: true)
+            return !options.contains { $0.name == name }
         }
-        let path = PercentEncoding.repair(target.utf8.prefix { $0 != UInt8(ascii: "?") })
-        let query = (kept.map { PercentEncoding.repair($0) } + ["$skip=\(skip)"]).joined(separator: "&")
-        return "<\(origin ?? "")\(path.hasPrefix("/") ? "" : "/")\(path)?\(query)>; rel=next"
+        return (kept.map { PercentEncoding.repair($0) } + options.map { "\($0.name)=\($0.value)" })
+            .joined(separator: "&")
     }
 }

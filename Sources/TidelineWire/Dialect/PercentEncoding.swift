@@ -1,8 +1,8 @@
 /// Percent-encoding of parts of a URL.
-enum PercentEncoding {
+package enum PercentEncoding {
     /// Returns the text with all characters except letters, digits, `-`, `.`, `_` and `~` encoded, for use in a path or
     /// query.
-    static func encode(_ text: some StringProtocol) -> String {
+    package static func encode(_ text: some StringProtocol) -> String {
         encode(text.utf8) { $0.isUnreserved }
     }
 

@@ -7,7 +7,7 @@ struct RequestURL {
     var id: String?
     var parameters: [(name: String, value: String)]
 
-    private static let options: Set<String> = ["$filter", "$orderby", "$skip", "$top", "$select", "$inlinecount"]
+    private static let options: Set<String> = ["$filter", "$orderby", "$skip", "$top", "$select"]
 
     init(_ target: String) throws(RequestRejection) {
         let parts = target.utf8.split(separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
@@ -35,10 +35,12 @@ struct RequestURL {
 
     /// Returns the protocol's options by name. Each may be given at most once. Parameters without `$` belong to the app
     /// and are ignored.
-    func options() throws(RequestRejection) -> [String: String] {
+    ///
+    /// - Parameter countOption: The name of the option for the total count.
+    func options(countOption: String) throws(RequestRejection) -> [String: String] {
         var options: [String: String] = [:]
         for (name, value) in parameters where name.hasPrefix("$") {
-            guard Self.options.contains(name) else {
+            guard Self.options.contains(name) || name == countOption else {
                 throw RequestRejection(.badRequest, "\(name.debugDescription) is not an option of this server")
             }
             guard options.updateValue(value, forKey: name) == nil else {

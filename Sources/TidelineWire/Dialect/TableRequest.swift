@@ -1,7 +1,7 @@
 package import HTTPTypes
 package import TidelineStore
 
-/// A request of the ZUMO 2 dialect, as parsed by a server.
+/// A request of one of the dialects, as parsed by a server.
 package enum TableRequest: Sendable, Hashable {
     /// Reads a page of a table.
     case read(TableRead)
@@ -11,6 +11,8 @@ package enum TableRequest: Sendable, Hashable {
     case insert(table: String)
     /// Changes a row. The changes are in the body.
     case update(table: String, id: String, ifMatch: IfMatch?)
+    /// Replaces a row by the one in the body. Restores it if it is soft-deleted and `includeDeleted` is `true`.
+    case replace(table: String, id: String, ifMatch: IfMatch?, includeDeleted: Bool)
     /// Deletes a row.
     case delete(table: String, id: String, ifMatch: IfMatch?)
     /// Restores a soft-deleted row.
@@ -21,7 +23,7 @@ package enum TableRequest: Sendable, Hashable {
         switch self {
         case .read(let read): read.table
         case .lookup(let table, _, _), .insert(let table), .update(let table, _, _), .delete(let table, _, _),
-            .undelete(let table, _, _):
+            .undelete(let table, _, _), .replace(let table, _, _, _):
             table
         }
     }
@@ -30,41 +32,58 @@ package enum TableRequest: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - target: The path and query, such as `/tables/TodoItem?$top=50`. The leading slash is optional.
+    ///   - dialect: The dialect in which the request is read.
     ///   - maximumPageSize: The maximum value of `$top`.
     /// - Throws: ``RequestRejection``, with the status of the response: 404 for a path that is not the path of a table,
     ///   405 for a method that the path does not support, 400 in all other cases.
     package init(
-        method: HTTPRequest.Method, target: String, headers: HTTPFields, maximumPageSize: Int = 1000
+        method: HTTPRequest.Method, target: String, headers: HTTPFields, dialect: DialectName = .zumo2,
+        maximumPageSize: Int = 1000
     ) throws(RequestRejection) {
         let url = try RequestURL(target)
-        try Self.requireVersion(headers, url)
+        try Self.requireVersion(headers, url, dialect)
         let ifMatch = try Self.ifMatch(headers)
         switch (method, url.id) {
         case (.get, nil):
-            self = .read(try TableRead(url, maximumPageSize: maximumPageSize))
+            self = .read(try TableRead(url, dialect, maximumPageSize: maximumPageSize))
         case (.post, nil):
             self = .insert(table: url.table)
         case (.get, let id?):
             self = .lookup(table: url.table, id: id, includeDeleted: try url.includesDeleted())
-        case (.post, let id?):
+        case (.post, let id?) where dialect == .zumo2:
             self = .undelete(table: url.table, id: id, ifMatch: ifMatch)
-        case (.patch, let id?):
+        case (.patch, let id?) where dialect == .zumo2:
             self = .update(table: url.table, id: id, ifMatch: ifMatch)
+        case (.put, let id?) where dialect == .datasync3:
+            self = .replace(
+                table: url.table, id: id, ifMatch: ifMatch, includeDeleted: try url.includesDeleted())
         case (.delete, let id?):
             self = .delete(table: url.table, id: id, ifMatch: ifMatch)
         default:
-            let allowed: [HTTPRequest.Method] = url.id == nil ? [.get, .post] : [.get, .post, .patch, .delete]
+            let ofRow: [HTTPRequest.Method] =
+                dialect == .zumo2 ? [.get, .post, .patch, .delete] : [.get, .put, .delete]
+            let allowed: [HTTPRequest.Method] = url.id == nil ? [.get, .post] : ofRow
             throw RequestRejection(
                 .methodNotAllowed, "\(method.rawValue) is not supported for this path", allowedMethods: allowed)
         }
     }
 
-    /// Checks the header, or the parameter of the same name, which the original servers accept instead.
-    private static func requireVersion(_ headers: HTTPFields, _ url: RequestURL) throws(RequestRejection) {
+    /// Checks the header, or the parameter of the same name, which the original servers accept instead. Datasync 3 does
+    /// not require it.
+    private static func requireVersion(
+        _ headers: HTTPFields, _ url: RequestURL, _ dialect: DialectName
+    ) throws(RequestRejection) {
         let name = "zumo-api-version"
         let parameter = url.parameters.first { $0.name.asciiLowercased == name }?.value
-        guard headers[.zumoAPIVersion] ?? parameter == "2.0.0" else {
-            throw RequestRejection(.badRequest, "the header ZUMO-API-VERSION: 2.0.0 is required")
+        switch dialect {
+        case .zumo2:
+            guard headers[.zumoAPIVersion] ?? parameter == "2.0.0" else {
+                throw RequestRejection(.badRequest, "the header ZUMO-API-VERSION: 2.0.0 is required")
+            }
+        case .datasync3:
+            guard let version = headers[.zumoAPIVersion] ?? parameter, version != "3.0.0" else { return }
+            throw RequestRejection(
+                .badRequest, "the version \(version.prefix(20).debugDescription) is not supported; use 2.0.0 or 3.0.0")
         }
     }
 
@@ -107,9 +126,10 @@ package struct TableRead: Sendable, Hashable {
         return query
     }
 
-    init(_ url: RequestURL, maximumPageSize: Int) throws(RequestRejection) {
+    init(_ url: RequestURL, _ dialect: DialectName, maximumPageSize: Int) throws(RequestRejection) {
         table = url.table
-        let options = try url.options()
+        let countOption = dialect == .zumo2 ? "$inlinecount" : "$count"
+        let options = try url.options(countOption: countOption)
         filter = options["$filter"]
         do {
             order = try OData.parseOrderBy(options["$orderby"] ?? "")
@@ -123,10 +143,11 @@ package struct TableRead: Sendable, Hashable {
         }
         selection = try Self.selection(options["$select"])
         includesDeleted = try url.includesDeleted()
-        switch options["$inlinecount"] {
-        case nil, "none": includesTotalCount = false
-        case "allpages": includesTotalCount = true
-        default: throw RequestRejection(.badRequest, "$inlinecount must be allpages or none")
+        let (yes, no) = dialect == .zumo2 ? ("allpages", "none") : ("true", "false")
+        switch options[countOption] {
+        case nil, no: includesTotalCount = false
+        case yes: includesTotalCount = true
+        default: throw RequestRejection(.badRequest, "\(countOption) must be \(yes) or \(no)")
         }
     }
 

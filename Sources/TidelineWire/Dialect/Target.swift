@@ -44,19 +44,23 @@ struct Target {
     }
 
     /// Appends the options for a query.
-    mutating func append(_ query: Query, schema: TableSchema?) throws(WireError) {
+    mutating func append(
+        _ query: Query, schema: TableSchema?, syntax: OData.Syntax, countOption: (name: String, value: String)
+    ) throws(WireError) {
         guard query.skip >= 0, query.limit ?? 0 >= 0 else {
             throw WireError(.invalidRequest, "skip and limit must not be negative")
         }
         for name in query.order.map(\.column) + (query.selection ?? []) { try OData.requireIdentifier(name) }
-        if let predicate = query.predicate { append("$filter", try OData.portableFilter(predicate, schema: schema)) }
+        if let predicate = query.predicate {
+            append("$filter", try OData.portableFilter(predicate, schema: schema, syntax: syntax))
+        }
         if !query.order.isEmpty { append("$orderby", OData.orderBy(query.order)) }
         if query.skip > 0 { append("$skip", String(query.skip)) }
         if let limit = query.limit { append("$top", String(limit)) }
         if let selection = query.selection, !selection.isEmpty {
             append("$select", selection.joined(separator: ","))
         }
-        if query.includesTotalCount { append("$inlinecount", "allpages") }
+        if query.includesTotalCount { append(countOption.name, countOption.value) }
     }
 
     /// Appends the app's parameters.

@@ -6,11 +6,14 @@ package struct JSONPage: Sendable, Hashable {
     package private(set) var rows: [Range<Int>] = []
     /// The number of rows that match the query on the server, or `nil` if the response does not contain it.
     package private(set) var totalCount: Int64?
+    /// The member `nextLink` of the response, or `nil` if the response does not contain it.
+    package private(set) var nextLink: String?
 
     /// The maximum number of rows in a response. It is more than any server returns at once, and limits the memory use.
     package static let maximumRowCount = 131_072
 
-    /// Finds the rows of a response: an array, or `{"results":[…],"count":n}`. Other members are ignored.
+    /// Finds the rows of a response: an array, `{"results":[…],"count":n}`, or
+    /// `{"items":[…],"count":n,"nextLink":"…"}`. Other members are ignored.
     ///
     /// - Throws: ``WireError`` with the offset of the error: ``WireError/Code/malformedJSON`` or
     ///   ``WireError/Code/wrongShape``, also if there are more than ``maximumRowCount`` rows.
@@ -42,11 +45,13 @@ package struct JSONPage: Sendable, Hashable {
             repeat {
                 let name = scanner.text(try scanner.name())
                 switch (name, try scanner.token()) {
-                case ("results", _) where hasResults: throw scanner.fault(.repeatedResults)
-                case ("results", UInt8(ascii: "[")):
+                case ("results", _) where hasResults, ("items", _) where hasResults:
+                    throw scanner.fault(.repeatedResults)
+                case ("results", UInt8(ascii: "[")), ("items", UInt8(ascii: "[")):
                     try readRows(&scanner)
                     hasResults = true
-                case ("results", _): throw try Self.misplaced(.notAPage, &scanner)
+                case ("results", _), ("items", _): throw try Self.misplaced(.notAPage, &scanner)
+                case ("nextLink", _): nextLink = try scanner.link()
                 case ("count", _): totalCount = try scanner.count()
                 default: try scanner.skipValue()
                 }
@@ -78,6 +83,16 @@ package struct JSONPage: Sendable, Hashable {
 }
 
 extension JSONScanner {
+    /// Reads the member `nextLink` of a response. Treats an empty text, and any value other than a text, as absent.
+    mutating func link() throws(JSONFault) -> String? {
+        guard try token() == UInt8(ascii: "\"") else {
+            try skipValue()
+            return nil
+        }
+        let text = text(try string())
+        return text.isEmpty ? nil : text
+    }
+
     /// Reads the member `count` of a response. Treats null as absent.
     mutating func count() throws(JSONFault) -> Int64? {
         let start = position

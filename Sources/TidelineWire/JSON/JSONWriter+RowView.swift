@@ -3,13 +3,15 @@ package import TidelineStore
 extension JSONWriter {
     /// Writes a borrowed row as an object: its `id`, then its columns in the order of the shape, except those that are
     /// absent. Does not copy the values of the row first.
-    package mutating func append(_ view: borrowing RowView) {
+    ///
+    /// - Parameter omitsNulls: Whether columns that are null are omitted, too.
+    package mutating func append(_ view: borrowing RowView, omitsNulls: Bool = false) {
         names.prepare(for: view.shape)
         append(word: "{\"id\":")
         appendID(of: view)
         for index in 0..<view.shape.count {
             let tag = view.tag(at: index)
-            guard tag != .absent else { continue }
+            guard tag != .absent, !omitsNulls || tag != .null else { continue }
             bytes.append(contentsOf: names[index])
             appendValue(of: view, at: index, tag: tag)
         }

@@ -6,6 +6,8 @@ package struct PageInfo: Sendable, Hashable {
     package var rowCount: Int
     /// The number of rows that match the query on the server, or `nil` if the response does not contain it.
     package var totalCount: Int64?
+    /// The member `nextLink` of the response, or `nil` if the response does not contain it.
+    package var nextLink: String?
     /// The positions in the batch, in ascending order, of the rows that the response marks as deleted, if the shape has
     /// no column `deleted`. Empty if the shape has such a column, because the rows then contain the mark.
     package var deleted: [Int]

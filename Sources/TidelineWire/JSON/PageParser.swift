@@ -19,17 +19,23 @@ package struct PageParser: Sendable {
     let idMatching: IDMatching
     let types: [ColumnType]
     let members: MemberTable
+    /// Whether the members that the table does not define are stored in its last column, `__extra`.
+    let keepsOthers: Bool
 
     /// Creates a parser for the rows of a table.
-    package init(schema: TableSchema) {
+    ///
+    /// - Parameter keepsOthers: Whether the members that the table does not define become a JSON object in the column
+    ///   `__extra`, and columns that a row omits become null. Ignored for a table without this column.
+    package init(schema: TableSchema, keepsOthers: Bool = false) {
+        self.keepsOthers = keepsOthers && schema.systemColumns.contains(.extra)
         shape = schema.makeShape()
         idMatching = schema.idMatching
         types = shape.columns.map(\.type)
         members = MemberTable(shape: shape)
     }
 
-    /// Reads the response to a query, an array of rows or `{"results":[…],"count":n}` in any order, and appends its
-    /// rows to `rows`. If the function throws an error, `rows` is unchanged.
+    /// Reads the response to a query, an array of rows, `{"results":[…],"count":n}`, or
+    /// `{"items":[…],"count":n,"nextLink":"…"}`, and appends its rows to `rows`. If the function throws an error, `rows` is unchanged.
     ///
     /// - Parameters:
     ///   - rows: A batch with the shape ``shape``.

@@ -6,6 +6,10 @@ struct PageReader: ~Copyable {
     private var members: MemberTable
     let types: [ColumnType]
     let idType: IDType
+    /// The number of columns that are read from members of their names: all, or all but the one for other members.
+    private let namedColumns: Int
+    /// The members of the current row that the table does not define, if they are kept.
+    private var others: [UInt8] = []
     private(set) var ids: IDSet
     /// For each member, the member that followed it in the previous rows. Servers use the same order in every row.
     private var successors: [Member]
@@ -33,6 +37,7 @@ struct PageReader: ~Copyable {
         scanner = JSONScanner(bytes)
         members = parser.members
         types = parser.types
+        namedColumns = parser.keepsOthers ? parser.types.count - 1 : parser.types.count
         idType = parser.shape.idType
         // A low estimate of the number of rows. The memory for it is negligible compared with the response.
         ids = IDSet(matching: parser.idMatching, firstRow: firstRow, expecting: bytes.count / 512)
@@ -62,7 +67,8 @@ struct PageReader: ~Copyable {
         } while try scanner.hasNext(before: UInt8(ascii: "]"))
     }
 
-    /// Reads `{"results":[…],"count":n}`, with the members in any order and any other members.
+    /// Reads `{"results":[…],"count":n}` or `{"items":[…],"count":n,"nextLink":"…"}`, with the members in any order and
+    /// any other members.
     private mutating func readWrappedRows(into rows: inout PackedRows) throws(JSONFault) {
         let start = scanner.position
         var hasResults = false
@@ -71,13 +77,16 @@ struct PageReader: ~Copyable {
             repeat {
                 let name = try scanner.name()
                 let byte = try scanner.token()
-                if scanner.withContent(of: name, { $0.elementsEqual("results".utf8) }) {
+                if scanner.withContent(of: name, { $0.elementsEqual("results".utf8) || $0.elementsEqual("items".utf8) })
+                {
                     guard !hasResults else { throw scanner.fault(.repeatedResults) }
                     guard byte == UInt8(ascii: "[") else { throw try misplaced(.notAPage) }
                     try readRows(into: &rows)
                     hasResults = true
                 } else if scanner.withContent(of: name, { $0.elementsEqual("count".utf8) }) {
                     info.totalCount = try scanner.count()
+                } else if scanner.withContent(of: name, { $0.elementsEqual("nextLink".utf8) }) {
+                    info.nextLink = try scanner.link()
                 } else {
                     try scanner.skipValue()
                 }
@@ -88,6 +97,7 @@ struct PageReader: ~Copyable {
 
     private mutating func finishRow(into rows: inout PackedRows) throws(JSONFault) {
         guard row.hasID else { throw JSONFault(kind: .missingID, offset: row.start, place: .id) }
+        completeOthers()
         let hash = try pack(into: &rows)
         if let fault = row.misfit { return leaveOut(fault, of: &rows) }
         if row.isDeleted == true { info.deleted.append(rows.count - 1) }
@@ -124,8 +134,21 @@ struct PageReader: ~Copyable {
         guard row.hasID || !requireID else { throw JSONFault(kind: .missingID, offset: row.start, place: .id) }
         // An integer id always has eight bytes, even if the row has no id. The caller removes it.
         if !row.hasID, idType == .int { setID(0) }
+        completeOthers()
         _ = try pack(into: &rows)
         return row
+    }
+
+    /// Stores the members that the table does not define. Columns that the row omits become null, because the server
+    /// may omit a null.
+    private mutating func completeOthers() {
+        guard namedColumns < types.count else { return }
+        values.completeAbsent()
+        values.setScratch(as: .json, at: namedColumns) { [others] scratch in
+            scratch.append(UInt8(ascii: "{"))
+            scratch += others.dropLast()
+            scratch.append(UInt8(ascii: "}"))
+        }
     }
 
     // MARK: Members
@@ -134,6 +157,7 @@ struct PageReader: ~Copyable {
     private mutating func readRow() throws(JSONFault) {
         row = RowState(start: scanner.position)
         values.removeAll()
+        others.removeAll(keepingCapacity: true)
         // The depth is counted from the row, so that the limit for a row does not depend on what encloses it. A row
         // that a server has accepted can then also be sent.
         let outerDepth = scanner.depth
@@ -145,13 +169,14 @@ struct PageReader: ~Copyable {
         repeat {
             let expected = successors[previous]
             _ = try scanner.token()
+            let start = scanner.position
             let length = members.length(of: expected, in: scanner.bytes, at: scanner.position)
             scanner.position += length
             let member = length > 0 ? expected : try readName(after: previous)
-            if member < types.count {
+            if member < namedColumns {
                 if skipsMisfits { try readColumnOrSkip(member) } else { try readColumn(member) }
             } else {
-                try readOther(member)
+                try readOther(member, from: start)
             }
             previous = member
         } while try scanner.hasNext(before: UInt8(ascii: "}"))
@@ -184,11 +209,19 @@ struct PageReader: ~Copyable {
         return member
     }
 
-    private mutating func readOther(_ member: Member) throws(JSONFault) {
+    /// - Parameter start: The position of the member's name.
+    private mutating func readOther(_ member: Member, from start: Int) throws(JSONFault) {
         if member == members.id {
             try readID()
         } else if member == members.deleted {
             try readDeleted()
+        } else if namedColumns < types.count {
+            // The value will be nested one level deeper.
+            scanner.depth += 1
+            defer { scanner.depth -= 1 }
+            try scanner.skipValue()
+            others += scanner.slice(start, scanner.position)
+            others.append(UInt8(ascii: ","))
         } else {
             try scanner.skipValue()
         }

@@ -33,6 +33,11 @@ struct StagedRow: ~Copyable {
         scratch.removeAll(keepingCapacity: true)
     }
 
+    /// Sets the columns without a value to null.
+    mutating func completeAbsent() {
+        for index in 0..<id where slots[index].tag == .absent { set(.null, at: index) }
+    }
+
     @inline(__always)
     mutating func set(_ tag: RowTag, at index: Int) { set(tag, base: nil, count: 0, at: index) }
 

@@ -100,6 +100,7 @@ struct FilterLexer {
             throw fault("\(excerpt(start..<start + length)) is not allowed here", at: start)
         }
         let word = String(decoding: bytes[start..<end], as: UTF8.self)
+        if word == "cast", byte(end) == UInt8(ascii: "(") { return try cast(from: start, content: end + 1) }
         guard end < bytes.count, bytes[end] == UInt8(ascii: "'") else {
             return FilterToken(kind: .word(word), range: start..<end)
         }
@@ -109,6 +110,24 @@ struct FilterLexer {
         }
         guard let value else { throw fault("\(excerpt(end..<literalEnd)) is not a valid \(word)", at: start) }
         return FilterToken(kind: .literal(value), range: start..<literalEnd)
+    }
+
+    /// Reads the date of `cast(2026-11-21T09:12:49.403Z,Edm.DateTimeOffset)`, with or without quotes around it.
+    private func cast(from start: Int, content: Int) throws(WireError) -> FilterToken {
+        let end = bytes[content...].firstIndex(of: UInt8(ascii: ")")) ?? bytes.endIndex
+        let parts = bytes[content..<end].split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+        guard end < bytes.endIndex, parts.count == 2,
+            parts[1].trimmingBlanks.elementsEqual("Edm.DateTimeOffset".utf8)
+        else {
+            throw fault("cast must have the form cast(2026-11-21T09:12:49.403Z,Edm.DateTimeOffset)", at: start)
+        }
+        var text = parts[0].trimmingBlanks
+        let quote = UInt8(ascii: "'")
+        if text.count > 1, text.first == quote, text.last == quote { text = text.dropFirst().dropLast() }
+        guard let timestamp = Timestamp(String(decoding: text, as: UTF8.self)) else {
+            throw fault("\(excerpt(content..<end)) is not a valid date", at: content)
+        }
+        return FilterToken(kind: .literal(.timestamp(timestamp)), range: start..<end + 1)
     }
 
     /// Returns the scalar at an offset. The bytes are valid UTF-8.

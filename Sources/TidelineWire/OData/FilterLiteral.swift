@@ -5,13 +5,14 @@ enum FilterLiteral {
     /// Returns the filter text of a value.
     ///
     /// - Throws: ``WireError/Code/invalidFilter`` for NaN and infinities, which the syntax cannot represent.
-    static func text(of value: Value) throws(WireError) -> String {
+    static func text(of value: Value, _ syntax: OData.Syntax) throws(WireError) -> String {
         switch value {
         case .null: return "null"
         case .bool(let value): return value ? "true" : "false"
         case .int(let value): return Int32(exactly: value) == nil ? "\(value)L" : "\(value)"
         case .double(let value): return try text(of: value)
         case .string(let value), .json(let value): return quoted(value)
+        case .timestamp(let value) where syntax == .version4: return "cast(\(value.iso8601()),Edm.DateTimeOffset)"
         case .timestamp(let value): return "datetimeoffset'\(value.iso8601())'"
         case .bytes(let value):
             var text: [UInt8] = []

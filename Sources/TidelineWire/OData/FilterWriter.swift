@@ -5,6 +5,7 @@ internal import TidelineStore
 /// Parts still to be written are kept on an explicit stack, so that deep nesting cannot overflow the thread's stack.
 struct FilterWriter {
     private let types: LiteralTypes
+    private let syntax: OData.Syntax
     private var text = ""
     private var pending: [Piece] = []
 
@@ -18,7 +19,10 @@ struct FilterWriter {
         case node(RowPredicate, depth: Int, minimum: FilterPrecedence, isOperand: Bool)
     }
 
-    init(types: LiteralTypes) { self.types = types }
+    init(types: LiteralTypes, syntax: OData.Syntax) {
+        self.types = types
+        self.syntax = syntax
+    }
 
     mutating func write(_ predicate: RowPredicate) throws(WireError) -> String {
         pending = [.node(predicate, depth: 1, minimum: .or, isOperand: false)]
@@ -46,7 +50,7 @@ struct FilterWriter {
             try OData.requireIdentifier(name)
             text += name
         case .literal(let value):
-            text += try FilterLiteral.text(of: value)
+            text += try FilterLiteral.text(of: value, syntax)
         case .comparison(let comparison, let a, let b):
             guard case .comparison(_, let a, let b) = try types.comparison(comparison, a, b) else { return }
             try types.requireSayable(a, b)
@@ -105,13 +109,13 @@ struct FilterWriter {
             throw WireError(
                 .invalidFilter, "\(function.rawValue) takes \(function.arityText) operands, not \(operands.count)")
         }
-        guard let word = function.word else {
+        guard let word = syntax == .version4 && function == .contains ? "contains" : function.word else {
             let equality = RowPredicate.comparison(.equal, operands[0].loweredForFilter, operands[1].loweredForFilter)
             pending.append(.node(equality, depth: depth, minimum: minimum, isOperand: true))
             return
         }
         // Only substringof(part, text) has its operands in the reverse order in the protocol.
-        let ordered = function == .contains ? operands.reversed() : operands
+        let ordered = word == "substringof" ? operands.reversed() : operands
         var pieces: [Piece] = [.text("\(word)(")]
         for (index, operand) in ordered.enumerated() {
             if index > 0 { pieces.append(.text(",")) }

@@ -2,8 +2,8 @@ package import TidelineStore
 
 /// Conversion of predicates and orders to and from the protocol's query options `$filter` and `$orderby`.
 ///
-/// The syntax is that of the ZUMO 2 back ends, an early version of OData. The text is not percent-encoded; the dialect
-/// encodes it for the URL.
+/// The syntax is that of the ZUMO 2 back ends, an early version of OData, or version 4 (``Syntax``). Both are read. The
+/// text is not percent-encoded; the dialect encodes it for the URL.
 ///
 /// ## Round trips
 /// Reading a written predicate returns the same predicate, except for parts that the syntax cannot express:
@@ -27,6 +27,14 @@ package enum OData {
     /// stack.
     static let maximumDepth = 1_000
 
+    /// The version of OData in which a filter is written.
+    package enum Syntax: Sendable, Hashable {
+        /// The early version: `datetimeoffset'2026-11-21T09:12:49.403Z'`, `substringof('b',name)`.
+        case early
+        /// Version 4: `cast(2026-11-21T09:12:49.403Z,Edm.DateTimeOffset)`, `contains(name,'b')`.
+        case version4
+    }
+
     static var tooDeep: WireError {
         WireError(.invalidFilter, "the filter is nested more than \(maximumDepth) levels deep")
     }
@@ -38,8 +46,10 @@ package enum OData {
     /// - Throws: ``WireError/Code/invalidFilter``, with the name of the column, for a name that is not an identifier, a
     ///   literal that does not fit its column, NaN or an infinity, a function with the wrong number of operands, or
     ///   more than 1,000 levels.
-    package static func filter(_ predicate: RowPredicate, schema: TableSchema?) throws(WireError) -> String {
-        var writer = FilterWriter(types: LiteralTypes(schema))
+    package static func filter(
+        _ predicate: RowPredicate, schema: TableSchema?, syntax: Syntax = .early
+    ) throws(WireError) -> String {
+        var writer = FilterWriter(types: LiteralTypes(schema), syntax: syntax)
         return try writer.write(predicate)
     }
 
@@ -49,14 +59,16 @@ package enum OData {
     /// In SQL, a comparison with a null is neither true nor false, and neither is its opposite. The text includes the
     /// rows that a server over SQL would omit for this reason: `priority != 3` is `priority ne 3 or priority eq null`.
     /// Columns that `schema` declares as not optional have no nulls.
-    /// - Throws: The errors of ``filter(_:schema:)``.
-    package static func portableFilter(_ predicate: RowPredicate, schema: TableSchema?) throws(WireError) -> String {
-        try filter(NullLogic(schema).rewritten(predicate), schema: schema)
+    /// - Throws: The errors of ``filter(_:schema:syntax:)``.
+    package static func portableFilter(
+        _ predicate: RowPredicate, schema: TableSchema?, syntax: Syntax = .early
+    ) throws(WireError) -> String {
+        try filter(NullLogic(schema).rewritten(predicate), schema: schema, syntax: syntax)
     }
 
     /// Returns the predicate for the text of a `$filter`.
     ///
-    /// In addition to the output of ``filter(_:schema:)``, accepts `datetime'…'`, `guid'…'` (a string), `binary'…'` and
+    /// In addition to the output of ``filter(_:schema:syntax:)``, accepts `datetime'…'`, `guid'…'` (a string), `binary'…'` and
     /// `X'…'` (bytes in hexadecimal), the suffixes `d`, `f` and `m` of doubles, `contains(text,part)`, and a minus
     /// before any operand. A whole number without a suffix that does not fit 64 bits is a double.
     /// - Parameter schema: The table's definition, or `nil`. If it is not `nil`, a column that it does not define is an

@@ -91,21 +91,6 @@ struct PushMachineTests {
         #expect(machine.step(.succeeded(3)) == .finish)
     }
 
-    @Test(
-        "P3 the outcome of each status",
-        arguments: [
-            (200, OperationKind.insert, PushAnswer.done), (201, .insert, .done), (204, .delete, .done),
-            (401, .update, .authentication), (403, .update, .rejected), (400, .insert, .rejected),
-            (404, .insert, .rejected), (404, .update, .gone), (410, .update, .gone), (404, .delete, .gone),
-            (410, .delete, .gone), (409, .insert, .conflict), (412, .update, .conflict), (412, .delete, .conflict),
-            (408, .update, .unavailable), (429, .update, .unavailable), (503, .update, .unavailable),
-            (500, .update, .serverFailure), (502, .update, .serverFailure), (504, .update, .serverFailure),
-            (302, .update, .rejected), (501, .update, .rejected),
-        ])
-    func meanings(status: Int, kind: OperationKind, expected: PushAnswer) {
-        #expect(PushAnswer(status: status, to: kind) == expected)
-    }
-
     @Test("P3 pauses double, vary, honor Retry-After, and end")
     func pauses() {
         let policy = RetryPolicy(maximumAttempts: 4, initialDelay: .seconds(1), maximumDelay: .seconds(3))

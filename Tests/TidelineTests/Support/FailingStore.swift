@@ -106,6 +106,7 @@ extension World {
         over store: FailingStore, transport: FaultyTransport<TestStore>? = nil
     ) throws -> SyncClient<FailingStore> {
         var options = SyncOptions()
+        options.dialect = BothDialects.current
         options.environment.sleep = { _ in }
         return try SyncClient(
             url: "http://server.test", store: store, transport: transport ?? FaultyTransport(service: service),

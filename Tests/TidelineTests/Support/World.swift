@@ -23,7 +23,8 @@ struct World: Sendable {
     /// - Parameter stores: The kind of all stores, the server's and the clients'.
     init(_ stores: StoreKind, change: (inout TableServiceOptions) -> Void = { _ in }) throws {
         let clock = TestClock()
-        var options = TableServiceOptions(schemas: [World.schema], clock: { clock.now })
+        // Pages are as large in all dialects.
+        var options = TableServiceOptions(schemas: [World.schema], datasyncPageSize: 1000, clock: { clock.now })
         change(&options)
         self.stores = stores
         self.clock = clock
@@ -37,6 +38,7 @@ struct World: Sendable {
     ) async throws -> Client {
         let transport = FaultyTransport(service: service)
         var options = SyncOptions()
+        options.dialect = BothDialects.current
         options.environment.sleep = { _ in }
         configure(&options)
         let store = try store ?? stores.makeStore()

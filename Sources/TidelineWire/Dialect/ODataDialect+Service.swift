@@ -1,7 +1,7 @@
 package import HTTPTypes
 internal import TidelineStore
 
-extension ZUMODialect {
+extension ODataDialect {
     package func invokeAPI(
         _ name: String, method: HTTPRequest.Method, parameters: [(String, String)], headers: HTTPFields, body: [UInt8]?
     ) throws(WireError) -> WireRequest {
@@ -11,7 +11,7 @@ extension ZUMODialect {
             guard !name.isEmpty else { throw WireError(.invalidRequest, "a parameter name must not be empty") }
             target.append(PercentEncoding.encode(name), value)
         }
-        var fields: HTTPFields = [.zumoAPIVersion: "2.0.0", .accept: "application/json"]
+        var fields: HTTPFields = [.zumoAPIVersion: apiVersion, .accept: "application/json"]
         if body != nil { fields[.contentType] = "application/json" }
         for field in headers { fields[fields: field.name] = headers[fields: field.name] }
         return WireRequest(method: method, target: target.text, headers: fields, body: body)
@@ -24,7 +24,7 @@ extension ZUMODialect {
         var writer = JSONWriter()
         writer.append(row) { _ in true }
         let headers: HTTPFields = [
-            .zumoAPIVersion: "2.0.0", .accept: "application/json", .contentType: "application/json",
+            .zumoAPIVersion: apiVersion, .accept: "application/json", .contentType: "application/json",
         ]
         return WireRequest(method: .post, target: target.text, headers: headers, body: writer.bytes)
     }

@@ -1,0 +1,100 @@
+internal import HTTPTypes
+internal import TidelineStore
+internal import TidelineWire
+
+/// The responses in the dialect Datasync 3.
+extension TableService {
+    func respondAsDatasync(
+        to meaning: TableRequest, _ request: HTTPRequest, body: [UInt8]
+    ) throws -> TableResponse {
+        if case .insert(let name) = meaning {
+            return located(try insert(body, into: name, dialect: .datasync3), request, at: name)
+        }
+        let table = try table(meaning.table)
+        do {
+            switch meaning {
+            case .read(let wanted):
+                return try readAsDatasync(wanted, from: table, for: request)
+            case .lookup(_, let id, let includeDeleted):
+                return try lookup(id, in: table, includeDeleted: includeDeleted)
+            case .replace(_, let id, let ifMatch, let includeDeleted):
+                return try replace(id, in: table, ifMatch: ifMatch, includeDeleted: includeDeleted, body: body)
+            case .delete(_, let id, let ifMatch):
+                let answer = try delete(id, from: table, ifMatch: ifMatch)
+                guard answer.response.status == .ok else { return answer }
+                return TableResponse(response: HTTPResponse(status: .noContent), body: [])
+            case .insert, .update, .undelete:
+                throw RequestRejection(.methodNotAllowed, "the request does not belong to this dialect")
+            }
+        } catch var rejection as RequestRejection where rejection.status == .notFound {
+            if let id = meaning.id, try isSoftDeleted(id, in: table) { rejection.status = .gone }
+            throw rejection
+        }
+    }
+
+    private func isSoftDeleted(_ id: String, in table: ServedTable) throws -> Bool {
+        try store.read { reader in
+            try reader.withRow(in: table.schema.name, id: .string(id)) { $0.isDeleted } ?? false
+        }
+    }
+
+    /// Adds the address of an inserted row.
+    private func located(_ answer: TableResponse, _ request: HTTPRequest, at table: String) -> TableResponse {
+        guard answer.response.status == .created, let row = try? JSONRow.parse(answer.body) else { return answer }
+        var origin = ""
+        if let scheme = request.scheme, let authority = request.authority { origin = "\(scheme)://\(authority)" }
+        var answer = answer
+        answer.response.headerFields[.location] =
+            "\(origin)/tables/\(PercentEncoding.encode(table))/\(PercentEncoding.encode(row.idText))"
+        return answer
+    }
+
+    /// Returns a page: `{"items":[…],"count":n,"nextLink":"…"}`. Columns that are null are omitted.
+    private func readAsDatasync(
+        _ wanted: TableRead, from table: ServedTable, for request: HTTPRequest
+    ) throws -> TableResponse {
+        let size = min(wanted.top ?? .max, options.datasyncPageSize)
+        var writer = JSONWriter()
+        var count = 0
+        var hasMore = false
+        var total: Int?
+        writer.bytes += Array("{\"items\":".utf8)
+        writer.beginArray()
+        if let (page, condition) = try page(of: wanted, from: table) {
+            var query = page
+            // One more row shows whether there is a next page.
+            query.limit = size + 1
+            total = try store.read { reader in
+                try scan(query, where: condition, reader) { row in
+                    hasMore = count == size
+                    guard !hasMore else { return }
+                    if count > 0 { writer.separator() }
+                    writer.append(row, omitsNulls: true)
+                    count += 1
+                }
+            }
+        }
+        writer.endArray()
+        if wanted.includesTotalCount { writer.bytes += Array(",\"count\":\(total ?? 0)".utf8) }
+        let left = wanted.top.map { $0 - count }
+        let (skip, overflow) = wanted.skip.addingReportingOverflow(count)
+        if hasMore, count > 0, left ?? 1 > 0, !overflow {
+            writer.bytes += Array(",\"nextLink\":".utf8)
+            writer.append(string: LinkHeader.nextQuery(target: request.path ?? "", skip: skip, top: left))
+        }
+        writer.bytes.append(UInt8(ascii: "}"))
+        return TableResponse(.ok, json: writer.bytes)
+    }
+}
+
+extension TableRequest {
+    /// The id of the row, or `nil` for a request that names none.
+    fileprivate var id: String? {
+        switch self {
+        case .lookup(_, let id, _), .update(_, let id, _), .delete(_, let id, _), .undelete(_, let id, _),
+            .replace(_, let id, _, _):
+            id
+        case .read, .insert: nil
+        }
+    }
+}

@@ -1,0 +1,150 @@
+package import HTTPTypes
+package import TidelineStore
+
+/// The dialect of the .NET Datasync Community Toolkit server: Datasync 3, with OData version 4.
+///
+/// An update replaces the whole row, so it needs the server's row to send back what does not change.
+package struct DatasyncDialect: ODataDialect {
+    /// Creates the dialect.
+    package init() {}
+
+    package var apiVersion: String { "3.0.0" }
+    package var syntax: OData.Syntax { .version4 }
+    package var countOption: (name: String, value: String) { ("$count", "true") }
+    package var includeDeletedParameter: String { "__includedeleted" }
+    package var maximumPageSize: Int { 128_000 }
+    package var replacesWholeRows: Bool { true }
+    package var answersInsertsWithServerRow: Bool { true }
+
+    /// Checks the id of a new row: 1 to 127 characters, which are ASCII letters, digits, `_`, `.`, `|`, `:` or `-`. The
+    /// first is a letter or a digit.
+    package func validateNewID(_ id: String) throws(WireError) {
+        let bytes = Array(id.utf8)
+        func isAlphanumeric(_ byte: UInt8) -> Bool { byte.isDigit || (byte | 0x20) &- 0x61 < 26 }
+        let isValid =
+            (1...127).contains(bytes.count) && isAlphanumeric(bytes[0])
+            && bytes.allSatisfy { isAlphanumeric($0) || "_.|:-".utf8.contains($0) }
+        guard !isValid else { return }
+        throw WireError(
+            .invalidID,
+            "an id must have 1 to 127 ASCII letters, digits, and characters of _ . | : -, and begin with a letter or "
+                + "digit", id: String(id.prefix(300)))
+    }
+
+    package func update(
+        _ row: Row, in table: String, replacing current: String?, version: String?, parameters: [(String, String)],
+        features: RequestFeatures
+    ) throws(WireError) -> WireRequest {
+        let change = try change(in: row, of: table)
+        return try put(
+            change, id: row.idText, in: table, current, version, isUndelete: false, parameters, features)
+    }
+
+    package func undelete(
+        _ id: String, in table: String, replacing current: String?, version: String?, parameters: [(String, String)],
+        features: RequestFeatures
+    ) throws(WireError) -> WireRequest {
+        try put(Row(), id: id, in: table, current, version, isUndelete: true, parameters, features)
+    }
+
+    private func put(
+        _ change: Row, id: String, in table: String, _ current: String?, _ version: String?, isUndelete: Bool,
+        _ parameters: [(String, String)], _ features: RequestFeatures
+    ) throws(WireError) -> WireRequest {
+        var target = try Target(table: table, id: id)
+        if isUndelete { target.append(includeDeletedParameter, "true") }
+        guard let current else {
+            throw WireError(.invalidRequest, "the server's row to replace is not known", table: table, id: id)
+        }
+        try requireSayable(change, in: table)
+        return try request(
+            .put, target, version: version, parameters: parameters, features: features,
+            body: try WholeRow.body(id: id, merging: change, into: current, isUndelete: isUndelete))
+    }
+
+    package func nextPage(
+        after response: HTTPResponse, link: String?, target: String, base: BaseURL
+    ) throws(WireError) -> String? {
+        guard let link else { return nil }
+        if link.contains("://") || link.hasPrefix("/") { return try LinkTarget.target(of: link, base: base) }
+        // Only the query string, to be put after the table's URL.
+        let query = link.prefix { $0 != "#" }.drop { $0 == "?" }
+        return "\(target.prefix { $0 != "?" })?\(PercentEncoding.repair(query.utf8))"
+    }
+}
+
+/// The body of a request that replaces a whole row.
+///
+/// The server's row is JSON, as it was received or stored. Its member `__extra` contains the columns that the local
+/// table does not define. They are copied without being converted.
+package enum WholeRow {
+    /// Returns the server's row with the columns of a change. System columns and columns that are null are omitted.
+    ///
+    /// - Throws: ``WireError/Code/malformedJSON`` or ``WireError/Code/wrongShape`` if `current` is not a JSON object.
+    static func body(
+        id: String, merging change: Row, into current: String, isUndelete: Bool
+    ) throws(WireError) -> [UInt8] {
+        var builder = Builder(id: id, change: change, isUndelete: isUndelete)
+        var current = current
+        let fault: JSONFault? = current.withUTF8 { bytes in
+            do throws(JSONFault) {
+                var scanner = JSONScanner(UnsafeRawBufferPointer(bytes))
+                try builder.copyMembers(&scanner, isExtra: false)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        if let fault {
+            throw WireError(fault.kind.code, fault.kind.message(expecting: .json), offset: fault.offset, id: id)
+        }
+        return builder.finish()
+    }
+
+    private struct Builder {
+        private var writer = JSONWriter()
+        private let change: Row
+        /// The names that must not be copied, because they were written, will be, or belong to the server.
+        private var names: Set<[UInt8]>
+
+        init(id: String, change: Row, isUndelete: Bool) {
+            self.change = change
+            names = Set((["id"] + SystemColumns.names + change.columnNames).map { Array($0.utf8) })
+            writer.bytes += Array("{\"id\":".utf8)
+            writer.append(string: id)
+            if isUndelete { writer.bytes += Array(",\"deleted\":false".utf8) }
+        }
+
+        /// Copies the members of the object here, and then those of its member `__extra`.
+        mutating func copyMembers(_ scanner: inout JSONScanner, isExtra: Bool) throws(JSONFault) {
+            guard try scanner.token() == UInt8(ascii: "{") else { throw scanner.fault(.notARow) }
+            var extra: JSONScanner?
+            try scanner.open()
+            guard try scanner.hasFirst(before: UInt8(ascii: "}")) else { return }
+            repeat {
+                _ = try scanner.token()
+                let start = scanner.position
+                let name = scanner.text(try scanner.name())
+                let first = try scanner.token()
+                if !isExtra, name == "__extra", first == UInt8(ascii: "{") { extra = scanner }
+                try scanner.skipValue()
+                guard first != UInt8(ascii: "n"), names.insert(Array(name.utf8)).inserted else { continue }
+                writer.separator()
+                writer.bytes += scanner.slice(start, scanner.position)
+            } while try scanner.hasNext(before: UInt8(ascii: "}"))
+            // A column that was defined after the row was read is null in the row and known here.
+            if var extra { try copyMembers(&extra, isExtra: true) }
+        }
+
+        mutating func finish() -> [UInt8] {
+            for (name, value) in change.values where ODataColumns.travels(name) && !value.isNull {
+                writer.separator()
+                writer.append(string: name)
+                writer.bytes.append(UInt8(ascii: ":"))
+                writer.append(value)
+            }
+            writer.bytes.append(UInt8(ascii: "}"))
+            return writer.bytes
+        }
+    }
+}

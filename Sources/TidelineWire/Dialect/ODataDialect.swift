@@ -1,0 +1,175 @@
+package import HTTPTypes
+package import TidelineStore
+
+/// The common parts of the dialects of Azure Mobile Apps and of its successor: paths, query options, versions in
+/// headers, and the meaning of statuses.
+///
+/// Rejects column names that begin with `__`, which are reserved. Also rejects parameters that begin with `$`, which
+/// the protocol reserves, and the parameter `__includeDeleted`, for which there is an option.
+package protocol ODataDialect: Dialect {
+    /// The value of the header `ZUMO-API-VERSION`.
+    var apiVersion: String { get }
+    /// The syntax of filters.
+    var syntax: OData.Syntax { get }
+    /// The option that requests the total count.
+    var countOption: (name: String, value: String) { get }
+    /// The parameter that includes soft-deleted rows.
+    var includeDeletedParameter: String { get }
+}
+
+extension ODataDialect {
+    // MARK: Requests
+
+    package func read(
+        _ query: Query, schema: TableSchema?, options: ReadOptions
+    ) throws(WireError) -> WireRequest {
+        var target = try Target(table: query.table)
+        do {
+            try target.append(query, schema: schema, syntax: syntax, countOption: countOption)
+        } catch {
+            var error = error
+            error.table = query.table
+            throw error
+        }
+        if options.includeDeleted { target.append(includeDeletedParameter, "true") }
+        return try request(.get, target, parameters: options.parameters, features: options.features)
+    }
+
+    package func lookup(
+        _ id: String, in table: String, includeDeleted: Bool, parameters: [(String, String)], features: RequestFeatures
+    ) throws(WireError) -> WireRequest {
+        var target = try Target(table: table, id: id)
+        if includeDeleted { target.append(includeDeletedParameter, "true") }
+        return try request(.get, target, parameters: parameters, features: features)
+    }
+
+    package func insert(
+        _ row: Row, into table: String, parameters: [(String, String)], features: RequestFeatures
+    ) throws(WireError) -> WireRequest {
+        let target = try Target(table: table)
+        if row.id != nil { try validateNewID(row.idText) }
+        return try request(
+            .post, target, parameters: parameters, features: features, body: try body(of: row, in: table))
+    }
+
+    package func delete(
+        _ id: String, from table: String, version: String?, parameters: [(String, String)], features: RequestFeatures
+    ) throws(WireError) -> WireRequest {
+        try request(
+            .delete, try Target(table: table, id: id), version: version, parameters: parameters, features: features)
+    }
+
+    // MARK: Responses
+
+    /// Determines the meaning of a status, according to the table of failed requests in wire-protocol.
+    package func meaning(of response: HTTPResponse, to purpose: RequestPurpose) -> AnswerMeaning {
+        switch response.status.code {
+        case 200..<300: .done
+        case 401: .authentication
+        case 404, 410: purpose == .insert ? .rejected : .gone
+        case 409, 412: .conflict
+        case 408, 429, 503: .unavailable
+        case 500, 502, 504: .serverFailure
+        default: .rejected
+        }
+    }
+
+    package func isTransient(_ response: HTTPResponse) -> Bool {
+        [408, 429, 500, 502, 503, 504].contains(response.status.code)
+    }
+
+    package func isRefusal(_ response: HTTPResponse) -> Bool { (400..<500).contains(response.status.code) }
+
+    package func mayRefusePageSize(status: Int) -> Bool { status == 400 }
+
+    package func version(of response: HTTPResponse) -> String? {
+        response.headerFields[.eTag].flatMap { ETag.version(fromETag: $0) }
+    }
+
+    // MARK: Headers
+
+    package func headers(version: String, installationID: String?) -> HTTPFields {
+        var fields: HTTPFields = [.zumoVersion: "ZUMO/\(apiVersion.dropLast(2)) (lang=Swift; version=\(version))"]
+        fields[.installationID] = installationID
+        return fields
+    }
+
+    package func authentication(token: String) -> HTTPField { HTTPField(name: .zumoAuth, value: token) }
+
+    // MARK: Parts of requests
+
+    func request(
+        _ method: HTTPRequest.Method, _ target: Target, version: String? = nil, parameters: [(String, String)] = [],
+        features: RequestFeatures = [], body: [UInt8]? = nil
+    ) throws(WireError) -> WireRequest {
+        var target = target
+        var features = features
+        try target.append(parameters)
+        if !parameters.isEmpty { features.insert(.queryParameters) }
+        if version != nil { features.insert(.optimisticConcurrency) }
+        var headers: HTTPFields = [.zumoAPIVersion: apiVersion, .accept: "application/json"]
+        if body != nil { headers[.contentType] = "application/json" }
+        headers[.zumoFeatures] = features.headerValue
+        if let version {
+            let quoted = ETag.quote(version)
+            guard HTTPField.isValidValue(quoted) else {
+                throw WireError(.invalidRequest, "the version \(version.debugDescription) cannot be sent in a header")
+            }
+            headers[.ifMatch] = quoted
+        }
+        return WireRequest(method: method, target: target.text, headers: headers, body: body)
+    }
+
+    func body(of row: Row, in table: String) throws(WireError) -> [UInt8] {
+        try requireSayable(row, in: table)
+        var writer = JSONWriter()
+        writer.append(row, columns: ODataColumns.travels)
+        return writer.bytes
+    }
+
+    /// Throws if a column cannot be sent.
+    func requireSayable(_ row: Row, in table: String) throws(WireError) {
+        for (name, value) in row.values where ODataColumns.travels(name) {
+            guard !name.hasPrefix("__") else {
+                throw WireError(
+                    .invalidRequest, "names that begin with __ are reserved", table: table, column: name, id: row.idText
+                )
+            }
+            if case .double(let double) = value, !double.isFinite {
+                throw WireError(
+                    .invalidValue, "\(double) cannot be represented in JSON", table: table, column: name, id: row.idText
+                )
+            }
+        }
+    }
+
+    /// Returns the row without its id, which the path contains. A second copy in the body could only contradict it.
+    func change(in row: Row, of table: String) throws(WireError) -> Row {
+        var change = row
+        change.id = nil
+        guard change.columnNames.contains(where: ODataColumns.travels) else {
+            throw WireError(.invalidRequest, "an update needs a column to change", table: table, id: row.idText)
+        }
+        return change
+    }
+}
+
+/// The columns of a row that are sent.
+enum ODataColumns {
+    /// Whether a column is sent. System columns are not: the server sets them, and rejects or stores values sent for
+    /// them.
+    static func travels(_ column: String) -> Bool { !SystemColumns.names.contains(column) }
+}
+
+extension HTTPField.Name {
+    // The names are valid constants, so none of these is nil.
+    /// `ZUMO-API-VERSION`.
+    package static let zumoAPIVersion = Self("ZUMO-API-VERSION")!
+    /// `X-ZUMO-FEATURES`.
+    package static let zumoFeatures = Self("X-ZUMO-FEATURES")!
+    /// `Link`.
+    package static let link = Self("Link")!
+    package static let installationID = Self("X-ZUMO-INSTALLATION-ID")!
+    package static let zumoVersion = Self("X-ZUMO-VERSION")!
+    package static let zumoAuth = Self("X-ZUMO-AUTH")!
+}

@@ -1,0 +1,163 @@
+import HTTPTypes
+import Testing
+import TidelineServer
+import TidelineStore
+import TidelineTestStores
+import TidelineWire
+
+/// The service in the dialect Datasync 3.
+@Suite("Datasync 3 on the server")
+struct DatasyncTests {
+    /// Sends a request with a version, or without one.
+    private func send(
+        _ fixture: ServiceFixture, _ method: HTTPRequest.Method, _ path: String, _ body: String = "",
+        ifMatch: String? = nil, version: String? = "3.0.0"
+    ) -> TableResponse {
+        var request = HTTPRequest(method: method, scheme: "http", authority: "host:8080", path: path)
+        request.headerFields[.zumoAPIVersion] = version
+        request.headerFields[.ifMatch] = ifMatch
+        return fixture.service.handle(request, body: Array(body.utf8))
+    }
+
+    @Test(
+        "An insert is answered with the row and its address; an existing id with the server's row",
+        arguments: StoreKind.perEngine)
+    func insert(_ stores: StoreKind) throws {
+        let fixture = try ServiceFixture(stores)
+        let made = send(fixture, .post, "/tables/Item", #"{"id":"a|1","text":"x","deleted":false,"updatedAt":null}"#)
+        #expect(made.status == .created)
+        #expect(made.response.headerFields[.location] == "http://host:8080/tables/Item/a%7C1")
+        let row = try made.row()
+        #expect(row["text"] == "x" && row["deleted"] == false && made.eTag == ETag.quote(row["version"]?.string ?? ""))
+        let again = send(fixture, .post, "/tables/Item", #"{"id":"a|1","text":"y"}"#)
+        #expect(again.status == .conflict)
+        #expect(try again.row() == row)
+        for id in ["-a", "a b", String(repeating: "x", count: 128)] {
+            #expect(send(fixture, .post, "/tables/Item", #"{"id":"\#(id)"}"#).status == .badRequest)
+        }
+    }
+
+    @Test("A PUT replaces the whole row, if its version is that of the request", arguments: StoreKind.perEngine)
+    func replace(_ stores: StoreKind) throws {
+        let fixture = try ServiceFixture(stores)
+        let first = try send(fixture, .post, "/tables/Item", #"{"id":"1","text":"x","count":3,"done":true}"#).row()
+        let version = ETag.quote(first["version"]?.string ?? "")
+        let answer = send(fixture, .put, "/tables/Item/1", #"{"id":"1","text":"y","version":"x"}"#, ifMatch: version)
+        #expect(answer.status == .ok)
+        let row = try answer.row()
+        #expect(row["text"] == "y" && row["count"] == .null && row["done"] == .null)
+        #expect(row["createdAt"] == first["createdAt"] && row["version"] != first["version"])
+        let stale = send(fixture, .put, "/tables/Item/1", #"{"id":"1","text":"z"}"#, ifMatch: version)
+        #expect(stale.status == .preconditionFailed)
+        #expect(try stale.row() == row)
+        #expect(send(fixture, .put, "/tables/Item/1", #"{"id":"2"}"#).status == .badRequest)
+        #expect(send(fixture, .put, "/tables/Item/1", #"{"id":"1","deleted":true}"#).status == .badRequest)
+        #expect(send(fixture, .put, "/tables/Item/2", #"{"id":"2"}"#).status == .notFound)
+        #expect(try send(fixture, .get, "/tables/Item/1").row() == row)
+    }
+
+    @Test("A deleted row is 410, and a PUT with __includedeleted restores it", arguments: StoreKind.perEngine)
+    func deleted(_ stores: StoreKind) throws {
+        let fixture = try ServiceFixture(stores)
+        let first = try send(fixture, .post, "/tables/Item", #"{"id":"1","text":"x"}"#).row()
+        #expect(send(fixture, .delete, "/tables/Item/1", ifMatch: "\"old\"").status == .preconditionFailed)
+        let deleted = send(fixture, .delete, "/tables/Item/1", ifMatch: ETag.quote(first["version"]?.string ?? ""))
+        #expect(deleted.status == .noContent && deleted.body.isEmpty)
+        #expect(send(fixture, .get, "/tables/Item/1").status == .gone)
+        #expect(send(fixture, .delete, "/tables/Item/1").status == .gone)
+        #expect(send(fixture, .put, "/tables/Item/1", #"{"id":"1","text":"y"}"#).status == .gone)
+        #expect(send(fixture, .get, "/tables/Item/2").status == .notFound)
+        let tombstone = try send(fixture, .get, "/tables/Item/1?__includedeleted=true").row()
+        #expect(tombstone["deleted"] == true && tombstone["text"] == "x")
+        let restored = send(
+            fixture, .put, "/tables/Item/1?__includedeleted=true", #"{"id":"1","text":"z","deleted":false}"#,
+            ifMatch: ETag.quote(tombstone["version"]?.string ?? ""))
+        #expect(restored.status == .ok)
+        #expect(try restored.row()["deleted"] == false)
+        #expect(try send(fixture, .get, "/tables/Item/1").row()["text"] == "z")
+    }
+
+    @Test("Pages follow each other by the query in nextLink, up to $top", arguments: StoreKind.perEngine)
+    func pages(_ stores: StoreKind) throws {
+        let fixture = try ServiceFixture(stores)
+        for number in 0..<250 {
+            #expect(
+                send(fixture, .post, "/tables/Item", #"{"id":"\#(1000 + number)","count":\#(number)}"#).status
+                    == .created)
+        }
+        func page(_ query: String) throws -> (ids: [String], info: PageInfo, text: String) {
+            let answer = send(fixture, .get, "/tables/Item" + query)
+            #expect(answer.status == .ok, "\(answer.text)")
+            let parser = PageParser(schema: ServiceFixture.schema)
+            var packed = PackedRows(shape: parser.shape)
+            let info = try parser.parsePage(answer.body, into: &packed)
+            var ids: [String] = []
+            packed.forEachRow { ids.append($0.idText) }
+            return (ids, info, answer.text)
+        }
+        var query = "?$orderby=id&$count=true&$top=230"
+        var sizes: [Int] = []
+        var ids: [String] = []
+        while true {
+            let (found, info, _) = try page(query)
+            sizes.append(found.count)
+            ids += found
+            #expect(info.totalCount == 250)
+            guard let link = info.nextLink else { break }
+            #expect(!link.contains("?") && !link.contains("/"))
+            query = "?" + link
+        }
+        #expect(sizes == [100, 100, 30])
+        #expect(ids == (0..<230).map { "\(1000 + $0)" })
+        // The last page has no link, and nulls are left out.
+        let last = try page("?$skip=200")
+        #expect(last.ids.count == 50 && last.info.nextLink == nil && last.info.totalCount == nil)
+        #expect(!last.text.contains("null") && last.text.hasPrefix(#"{"items":[{"id":"1200","#))
+        #expect(try page("?$filter=count%20lt%200").text == #"{"items":[]}"#)
+        #expect(send(fixture, .get, "/tables/Item?$top=128001").status == .badRequest)
+        #expect(send(fixture, .get, "/tables/Item?$inlinecount=allpages").status == .badRequest)
+        #expect(send(fixture, .get, "/tables/Item?$count=maybe").status == .badRequest)
+    }
+
+    @Test("Both dialects are served at once, by the version or by an option that only one has")
+    func bothDialects() throws {
+        let fixture = try ServiceFixture(.simplest)
+        #expect(send(fixture, .post, "/tables/Item", #"{"id":"1","text":"x"}"#, version: "2.0.0").status == .created)
+        #expect(send(fixture, .get, "/tables/Item", version: "2.0.0").text.hasPrefix("["))
+        #expect(send(fixture, .get, "/tables/Item").text.hasPrefix(#"{"items":["#))
+        #expect(send(fixture, .get, "/tables/Item?zumo-api-version=3.0.0", version: nil).text.hasPrefix("{"))
+        #expect(send(fixture, .get, "/tables/Item?$count=true", version: nil).text.contains(#""count":1"#))
+        #expect(send(fixture, .put, "/tables/Item/1", #"{"id":"1","text":"y"}"#, version: nil).status == .ok)
+        // Without a version, ZUMO 2 is assumed, which requires it.
+        #expect(send(fixture, .get, "/tables/Item", version: nil).status == .badRequest)
+        for version in ["1.0.0", "3.1.0", "4.0.0", ""] {
+            #expect(send(fixture, .get, "/tables/Item", version: version).status == .badRequest, "\(version)")
+        }
+        #expect(send(fixture, .patch, "/tables/Item/1", #"{"text":"z"}"#).status == .methodNotAllowed)
+        #expect(send(fixture, .post, "/tables/Item/1").status == .methodNotAllowed)
+        let put = send(fixture, .put, "/tables/Item/1", #"{"text":"z"}"#, version: "2.0.0")
+        #expect(put.status == .methodNotAllowed)
+        #expect(put.response.headerFields[.allow] == "GET, POST, PATCH, DELETE")
+    }
+
+    @Test("With the dialect Datasync 3, a request without a version is served in it")
+    func assumedDialect() throws {
+        let store = try StoreKind.simplest.makeStore()
+        let service = try TableService(
+            store: store, options: TableServiceOptions(schemas: [ServiceFixture.schema], dialect: .datasync3))
+        let request = HTTPRequest(method: .get, scheme: "http", authority: "host", path: "/tables/Item")
+        #expect(service.handle(request, body: []).text == #"{"items":[]}"#)
+    }
+
+    @Test("A PUT that needs a new column creates it, and one that fails does not")
+    func growingTable() throws {
+        let fixture = try ServiceFixture(.simplest, schemas: nil)
+        #expect(send(fixture, .post, "/tables/New", #"{"id":"1","a":1}"#).status == .created)
+        #expect(
+            send(fixture, .put, "/tables/New/1", #"{"id":"1","b":"x"}"#, ifMatch: "\"no\"").status
+                == .preconditionFailed)
+        #expect(try fixture.store.tables().first { $0.name == "New" }?.column("b") == nil)
+        let row = try send(fixture, .put, "/tables/New/1", #"{"id":"1","b":"x"}"#).row()
+        #expect(row["a"] == .null && row["b"] == "x")
+    }
+}

@@ -1,0 +1,451 @@
+import HTTPTypes
+import Testing
+import TidelineServer
+import TidelineStore
+import TidelineTestStores
+
+@testable import Tideline
+
+/// The dialect Datasync 3, whose updates replace whole rows: columns of the server that the local table does not define
+/// are sent back.
+@Suite("Datasync 3", .timeLimit(.minutes(15)), .releasesClients, .onlyDatasync)
+struct DatasyncTests {
+    /// The server's columns that ``World/schema`` does not have.
+    private static let others: Row = ["owner": "ann", "rate": 1.5, "meta": .json(#"{"a":[1,null]}"#)]
+
+    /// Makes a server whose table has further columns, with the row `a`, and a client that has pulled it.
+    private func makeWorld(_ stores: StoreKind, dialect: ServerDialect? = nil) async throws -> (World, Client) {
+        let columns: [ColumnSchema] = [.string("owner"), .double("rate"), .json("meta")]
+        let world = try World(stores) {
+            $0.schemas = [TableSchema("TodoItem", columns: World.schema.columns + columns)]
+        }
+        try world.plant([World.row("a", at: 0, text: "one").merging(["priority": 1]).merging(Self.others)])
+        let client = try await world.makeClient { if let dialect { $0.dialect = dialect } }
+        try await client.items.pull(queryID: "all")
+        client.transport.clear()
+        return (world, client)
+    }
+
+    private func methods(_ client: Client) -> [String] {
+        client.transport.requests.map { "\($0.prefix { $0 != " " })" }
+    }
+
+    private func expectOthers(
+        _ world: World, _ id: String = "a", owner: Value = "ann", sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let row = try #require(try world.serverRow(id), sourceLocation: sourceLocation)
+        #expect(row["owner"] == owner, sourceLocation: sourceLocation)
+        #expect(row["rate"] == 1.5 && row["meta"] == Self.others["meta"], sourceLocation: sourceLocation)
+    }
+
+    /// Changes the row `a` as another client that knows all columns.
+    private func changeOthers(_ world: World, _ change: Row) throws {
+        var request = HTTPRequest(method: .patch, scheme: "http", authority: "server.test", path: "/tables/TodoItem/a")
+        request.headerFields[.init("ZUMO-API-VERSION")!] = "2.0.0"
+        #expect(world.service.handle(request, body: Array(change.json.utf8)).response.status == .ok)
+    }
+
+    // MARK: Columns that the local table does not define
+
+    @Test(
+        "P1 an update sends back columns that the table does not define", arguments: StoreKind.perEngine, [false, true])
+    func keepsColumns(_ stores: StoreKind, restarts: Bool) async throws {
+        let (world, first) = try await makeWorld(stores)
+        let client = restarts ? try await world.makeClient(store: first.store) : first
+        try await client.items.update(["id": "a", "text": "two", "priority": .null])
+        try await client.context.push()
+        let row = try #require(try world.serverRow("a"))
+        #expect(row["text"] == "two" && row["priority"] == .null)
+        try expectOthers(world)
+        // The row that was pulled suffices.
+        #expect(methods(client) == ["PUT"])
+        // So does the row in the answer.
+        try await client.items.update(["id": "a", "complete": true])
+        try await client.context.push()
+        try expectOthers(world)
+        #expect(methods(client) == ["PUT", "PUT"])
+    }
+
+    @Test("P1 columns that others change later are sent back in their newest state", arguments: StoreKind.perEngine)
+    func newestColumns(_ stores: StoreKind) async throws {
+        let (world, client) = try await makeWorld(stores)
+        try changeOthers(world, ["owner": "bob"])
+        try await client.items.pull(queryID: "all")
+        client.transport.clear()
+        try await client.items.update(["id": "a", "text": "two"])
+        try await client.context.push()
+        try expectOthers(world, owner: "bob")
+        #expect(methods(client) == ["PUT"])
+    }
+
+    @Test("P1 a row of an earlier dialect is read before its first update", arguments: StoreKind.perEngine)
+    func earlierDialect(_ stores: StoreKind) async throws {
+        let (world, older) = try await makeWorld(stores, dialect: .zumo2)
+        try await older.items.update(["id": "a", "priority": 2])
+        let client = try await world.makeClient(store: older.store)
+        try await client.items.update(["id": "a", "text": "two"])
+        try await client.context.push()
+        #expect(methods(client) == ["GET", "PUT"])
+        let row = try #require(try world.serverRow("a"))
+        #expect(row["text"] == "two" && row["priority"] == 2)
+        try expectOthers(world)
+        // The definition grew, so the next pull reads all rows, and later updates need no other request.
+        try world.plant([World.row("b", at: -10).merging(Self.others)])
+        try await client.items.pull(queryID: "all")
+        client.transport.clear()
+        try await client.items.update(["id": "b", "text": "two"])
+        try await client.context.push()
+        #expect(methods(client) == ["PUT"])
+        try expectOthers(world, "b")
+    }
+
+    @Test("P1 a row that changed before it is read is a conflict, and nothing is sent", arguments: StoreKind.perEngine)
+    func changedBeforeRead(_ stores: StoreKind) async throws {
+        let (world, older) = try await makeWorld(stores, dialect: .zumo2)
+        let client = try await world.makeClient(store: older.store)
+        try await client.items.update(["id": "a", "text": "two"])
+        try changeOthers(world, ["text": "other"])
+        let errors = try await pushErrors(client)
+        #expect(errors.map(\.code) == [.conflict] && errors.first?.serverItem?["text"] == "other")
+        #expect(methods(client) == ["GET"])
+        // A row that is gone is a conflict without a server row.
+        try await older.items.delete(id: "a")
+        let last = try await world.makeClient()
+        try await last.items.pull()
+        try await last.items.delete(id: "a")
+        try await last.context.push()
+        #expect(try world.serverRow("a")?["deleted"] == true)
+    }
+
+    @Test(
+        "L11 a column that is defined later keeps the server's value until it is pulled", arguments: StoreKind.perEngine
+    )
+    func definedLater(_ stores: StoreKind) async throws {
+        let (world, client) = try await makeWorld(stores)
+        try await client.client.define([TableSchema("TodoItem", columns: [.string("owner"), .double("rate")])])
+        try await client.items.update(["id": "a", "text": "two"])
+        try await client.context.push()
+        try expectOthers(world)
+        #expect(try client.row("a")?["owner"] == "ann")
+    }
+
+    @Test("L11 a dropped column stays on the server", arguments: StoreKind.perEngine, [false, true])
+    func dropped(_ stores: StoreKind, isPending: Bool) async throws {
+        let (world, client) = try await makeWorld(stores)
+        if isPending { try await client.items.update(["id": "a", "text": "two"]) }
+        try await client.client.drop(columns: ["priority"], from: "TodoItem")
+        if !isPending { try await client.items.update(["id": "a", "text": "two"]) }
+        try await client.context.push()
+        let row = try #require(try world.serverRow("a"))
+        #expect(row["text"] == "two" && row["priority"] == 1)
+        try expectOthers(world)
+    }
+
+    @Test("F7 a column that the server leaves out becomes null", arguments: StoreKind.perEngine)
+    func omittedNull(_ stores: StoreKind) async throws {
+        let (world, client) = try await makeWorld(stores)
+        try changeOthers(world, ["priority": .null])
+        try await client.items.pull(queryID: "all")
+        #expect(try client.row("a")?["priority"] == .null)
+    }
+
+    // MARK: Conflicts and lost answers
+
+    @Test("C1 a conflict that is kept overwrites no other column", arguments: StoreKind.perEngine)
+    func keptConflict(_ stores: StoreKind) async throws {
+        let (world, client) = try await makeWorld(stores)
+        try await client.items.update(["id": "a", "text": "mine"])
+        try changeOthers(world, ["text": "other", "owner": "bob"])
+        let errors = try await pushErrors(client)
+        #expect(errors.map(\.code) == [.conflict])
+        try await errors.first?.keepOperationAndUpdateItem(["id": "a", "text": "mine"])
+        try await client.context.push()
+        #expect(try world.serverRow("a")?["text"] == "mine")
+        try expectOthers(world, owner: "bob")
+    }
+
+    @Test(
+        "C1 a conflict that is discarded shows the server's row, and later updates keep its columns",
+        arguments: StoreKind.perEngine)
+    func discardedConflict(_ stores: StoreKind) async throws {
+        let (world, client) = try await makeWorld(stores)
+        try await client.items.update(["id": "a", "text": "mine"])
+        try changeOthers(world, ["text": "other", "owner": "bob"])
+        try await pushErrors(client).first?.cancelOperationAndDiscardItem()
+        client.transport.clear()
+        try await client.items.update(["id": "a", "priority": 9])
+        try await client.context.push()
+        #expect(try world.serverRow("a")?["text"] == "other")
+        try expectOthers(world, owner: "bob")
+        #expect(methods(client) == ["PUT"])
+    }
+
+    @Test(
+        "C1 an item of the app, and that of a delegate, wipes no column", arguments: StoreKind.perEngine, [false, true])
+    func givenItem(_ stores: StoreKind, byDelegate: Bool) async throws {
+        let (world, client) = try await makeWorld(stores)
+        if byDelegate {
+            client.context.delegate = KeepingDelegate()
+            try await client.items.update(["id": "a", "text": "mine"])
+            try changeOthers(world, ["text": "other", "owner": "bob"])
+            try await client.context.push()
+            #expect(try world.serverRow("a")?["text"] == "mine")
+        } else {
+            try await client.items.update(["id": "a", "text": "mine"])
+            try changeOthers(world, ["text": "other", "owner": "bob"])
+            let server = try #require(try world.serverRow("a"))
+            try await pushErrors(client).first?.cancelOperationAndUpdateItem(
+                ["id": "a", "text": "given", "version": server["version"] ?? .null])
+        }
+        try await client.items.update(["id": "a", "complete": true])
+        try await client.context.push()
+        try expectOthers(world, owner: "bob")
+    }
+
+    @Test(
+        "P6 an update whose answer was lost overwrites no other column", arguments: StoreKind.perEngine, [false, true])
+    func lostAnswer(_ stores: StoreKind, editsAgain: Bool) async throws {
+        let (world, client) = try await makeWorld(stores)
+        try await client.items.update(["id": "a", "text": "two"])
+        client.transport.inspect { request, _ in request.method == .put ? .loseAnswer : nil }
+        #expect(await syncErrorCode { try await client.context.push() } == .network)
+        client.transport.inspect(nil)
+        try changeOthers(world, ["owner": "bob", "priority": 5])
+        if editsAgain { try await client.items.update(["id": "a", "complete": true]) }
+        try await client.context.push()
+        #expect(try await client.queue().isEmpty)
+        let row = try #require(try world.serverRow("a"))
+        #expect(row["text"] == "two" && row["priority"] == 5 && (row["complete"] == true) == editsAgain)
+        try expectOthers(world, owner: "bob")
+        #expect(try client.row("a")?["priority"] == 5)
+    }
+
+    @Test(
+        "P6 a row that is restored keeps its other columns", arguments: StoreKind.perEngine, [false, true])
+    func restored(_ stores: StoreKind, isDeleted: Bool) async throws {
+        let (world, client) = try await makeWorld(stores)
+        try await client.items.delete(id: "a")
+        try await client.items.insert(["id": "a", "text": "again"])
+        if isDeleted {
+            let other = try await world.makeOther()
+            try await other.items.delete(id: "a")
+            try await other.context.push()
+        }
+        try await client.context.push()
+        let row = try #require(try world.serverRow("a"))
+        #expect(row["deleted"] == false && row["text"] == "again" && row["priority"] == .null)
+        try expectOthers(world)
+        #expect(client.transport.requests.contains("PUT /tables/TodoItem/a?__includedeleted=true") == isDeleted)
+    }
+
+    @Test("P2 an update of any version is repeated if the row changes", arguments: StoreKind.perEngine)
+    func anyVersion(_ stores: StoreKind) async throws {
+        let (world, client) = try await makeWorld(stores)
+        client.context.delegate = ForcingDelegate()
+        try await client.items.update(["id": "a", "text": "two"])
+        try changeOthers(world, ["owner": "bob"])
+        let changed = HeaderLog()
+        client.transport.inspect { request, _ in
+            guard request.method == .put, changed.values.isEmpty else { return nil }
+            changed.add("changed")
+            try? changeOthers(world, ["owner": "cid"])
+            return nil
+        }
+        try await client.context.push()
+        #expect(methods(client) == ["GET", "PUT", "GET", "PUT"])
+        #expect(try world.serverRow("a")?["text"] == "two")
+        try expectOthers(world, owner: "cid")
+    }
+
+    // MARK: Identifiers
+
+    @Test(
+        "L3 an identifier that the server does not accept is refused before anything is written",
+        arguments: ["ü", "a b", "-a", "a~"])
+    func identifiers(_ id: String) async throws {
+        let world = try World(.simplest)
+        let client = try await world.makeClient()
+        for isTransaction in [false, true] {
+            let error = await #expect(throws: SyncError.self) {
+                if isTransaction {
+                    try await client.client.transaction { _ = try $0.insert(["id": .string(id)], into: "TodoItem") }
+                } else {
+                    try await client.items.insert(["id": .string(id)])
+                }
+            }
+            #expect(error?.code == .invalidArgument && error?.id == id && error?.table == "TodoItem")
+        }
+        #expect(try await client.queue().isEmpty)
+        let zumo = try await world.makeClient { $0.dialect = .zumo2 }
+        try await zumo.items.insert(["id": .string(id)])
+    }
+
+    // MARK: Remote tables
+
+    @Test("A direct update changes only the columns that it names", arguments: [false, true])
+    func remoteTable(isDefined: Bool) async throws {
+        let (world, _) = try await makeWorld(.simplest)
+        let client = try await world.makeClient()
+        let name = isDefined ? "TodoItem" : "Other"
+        if !isDefined {
+            var request = HTTPRequest(method: .post, scheme: "http", authority: "server.test", path: "/tables/Other")
+            request.headerFields[.init("ZUMO-API-VERSION")!] = "3.0.0"
+            let row = #"{"id":"a","text":"one","priority":1,"owner":"ann","big":1.25}"#
+            #expect(world.service.handle(request, body: Array(row.utf8)).response.status == .created)
+        }
+        let table = client.client.remoteTable(name)
+        let updated = try await table.update(["id": "a", "text": "two"])
+        #expect(updated["text"] == "two" && updated["priority"] == 1)
+        let row = try #require(try world.serverStore.read { try $0.row(in: name, id: "a") })
+        #expect(row["owner"] == "ann" && row["text"] == "two")
+        let error = await #expect(throws: SyncError.self) {
+            try await table.update(["id": "a", "text": "three", "version": "old"])
+        }
+        #expect(error?.code == .conflict && error?.serverItem?["text"] == "two")
+        try await table.delete(id: "a")
+        #expect(try await table.lookup(id: "a") == nil)
+        #expect(await syncErrorCode { _ = try await table.update(["id": "a", "text": "x"]) } == .rejected)
+        let restored = try await table.undelete(id: "a")
+        #expect(restored["text"] == "two")
+        #expect(try world.serverStore.read { try $0.row(in: name, id: "a") }?["owner"] == "ann")
+    }
+}
+
+/// Sends a conflict again, on the version of the server row.
+private struct KeepingDelegate: SyncContextDelegate {
+    func perform(_ operation: PushOperation) async throws -> Row? {
+        do {
+            return try await operation.execute()
+        } catch let failure as OperationFailure where failure.code == .conflict {
+            operation.item["version"] = failure.serverItem?["version"]
+            return try await operation.execute()
+        }
+    }
+}
+
+/// Sends each operation for any version of the row.
+private struct ForcingDelegate: SyncContextDelegate {
+    func perform(_ operation: PushOperation) async throws -> Row? {
+        operation.item["version"] = nil
+        return try await operation.execute()
+    }
+}
+
+/// Responses as the server of the Datasync Community Toolkit sends them.
+@Suite("Datasync 3: a real server", .onlyDatasync)
+struct DatasyncServerTests {
+    private static let json: HTTPFields = [.contentType: "application/json; charset=utf-8"]
+
+    private static func row(_ id: String, _ text: String, version: String, at time: String = "09:12:49.403") -> String {
+        #"{"text":"\#(text)","userId":"sid:1","rank":0.1,"id":"\#(id)","deleted":false,"#
+            + #""updatedAt":"2026-11-21T\#(time)+00:00","version":"\#(version)"}"#
+    }
+
+    private func makeClient(
+        _ respond: @escaping ScriptedTransport.Responder
+    ) async throws -> (SyncClient<TestStore>, ScriptedTransport) {
+        let transport = ScriptedTransport(respond)
+        var options = SyncOptions()
+        options.dialect = .datasync3
+        options.environment.sleep = { _ in }
+        let client = try SyncClient(
+            url: "http://server.test", store: StoreKind.simplest.makeStore(), transport: transport, options: options)
+        try await client.define([TableSchema("TodoItem", columns: [.string("text"), .int("count")])])
+        return (client, transport)
+    }
+
+    @Test("F5 a pull reads all pages, however small the server cuts them")
+    func pages() async throws {
+        let (client, transport) = try await makeClient { exchange in
+            let page: (String, String) =
+                switch exchange.number {
+                case 1: (Self.row("a", "1", version: "AAE=") + "," + Self.row("b", "2", version: "AAI="), "$skip=2")
+                case 2:
+                    (
+                        Self.row("b", "2", version: "AAI=") + "," + Self.row("c", "3", version: "AAM=", at: "10:00:00"),
+                        ""
+                    )
+                default: (Self.row("c", "3", version: "AAM=", at: "10:00:00"), "")
+                }
+            let count = exchange.target.contains("$count=true") ? #","count":1"# : ""
+            let link = page.1.isEmpty ? "" : #","nextLink":"\#(page.1)""#
+            return .answer(200, #"{"items":[\#(page.0)]\#(count)\#(link)}"#, headers: Self.json)
+        }
+        let result = try await client.table("TodoItem").pull(queryID: "all")
+        #expect(result.rowsStored == 3)
+        #expect(transport.requests[0].headers[.init("ZUMO-API-VERSION")!] == "3.0.0")
+        #expect(transport.requests[0].target.contains("__includedeleted=true"))
+        #expect(
+            transport.requests[1].target.contains("updatedAt ge cast(2026-11-21T09:12:49.403Z,Edm.DateTimeOffset)"))
+        let row = try #require(try client.store.read { try $0.row(in: "TodoItem", id: "a") })
+        #expect(row["__extra"] == .json(#"{"userId":"sid:1","rank":0.1}"#) && row["count"] == .null)
+    }
+
+    @Test("P1 a PUT has the row as it was received")
+    func put() async throws {
+        let (client, transport) = try await makeClient { exchange in
+            switch exchange.method {
+            case .get:
+                .answer(200, #"{"items":[\#(Self.row("a", "1", version: "AAE="))],"count":1}"#, headers: Self.json)
+            default:
+                .answer(200, Self.row("a", "2", version: "AAI=", at: "10:00:00"), headers: [.eTag: "\"AAI=\""])
+            }
+        }
+        try await client.table("TodoItem").pull(queryID: "all")
+        try await client.table("TodoItem").update(["id": "a", "text": "2"])
+        try await client.push()
+        let put = try #require(transport.requests.last)
+        #expect(put.method == .put && put.headers[.ifMatch] == "\"AAE=\"")
+        #expect(put.body == #"{"id":"a","userId":"sid:1","rank":0.1,"text":"2"}"#)
+        #expect(try client.store.read { try $0.row(in: "TodoItem", id: "a") }?["version"] == "AAI=")
+    }
+
+    @Test("P3 an insert of an existing id is a conflict with the row in the answer, without another request")
+    func existingID() async throws {
+        let (client, transport) = try await makeClient { _ in
+            .answer(409, Self.row("a", "other", version: "AAE="), headers: Self.json)
+        }
+        try await client.table("TodoItem").insert(["id": "a", "text": "mine"])
+        let error = await #expect(throws: SyncError.self) { try await client.push() }
+        #expect(error?.operationErrors.first?.serverItem?["text"] == "other")
+        #expect(transport.requests.map(\.method) == [.post])
+    }
+
+    @Test(
+        "P3 an update of a deleted row is a conflict without a server row, its delete is done",
+        arguments: [false, true])
+    func gone(deletes: Bool) async throws {
+        let (client, _) = try await makeClient { exchange in
+            guard exchange.method == .get else { return .answer(410) }
+            let rows = exchange.number == 1 ? Self.row("a", "1", version: "AAE=") : ""
+            return .answer(200, #"{"items":[\#(rows)]}"#, headers: Self.json)
+        }
+        let table = client.table("TodoItem")
+        try await table.pull()
+        if deletes { try await table.delete(id: "a") } else { try await table.update(["id": "a", "text": "2"]) }
+        let error = await syncErrorCode { try await client.push() }
+        #expect(error == (deletes ? nil : .completedWithErrors))
+        #expect(try await client.operationErrors().map(\.isRowGone) == (deletes ? [] : [true]))
+    }
+
+    @Test("F11 a page size that the server refuses is followed by a smaller one, with its message")
+    func refusedSize() async throws {
+        let (client, transport) = try await makeClient { exchange in
+            exchange.target.contains("$top=1000")
+                ? .answer(400, #"{"title":"One or more validation errors occurred.","status":400}"#, headers: Self.json)
+                : .answer(200, #"{"items":[]}"#, headers: Self.json)
+        }
+        try await client.table("TodoItem").pull()
+        #expect(transport.requests.count == 2)
+    }
+
+    @Test("F5 a pull whose filter the server ignores ends with an error", arguments: [0, 1])
+    func hostilePage(_ kind: Int) async throws {
+        let (client, _) = try await makeClient { exchange in
+            let rows = kind == 0 ? Self.row("a", "1", version: "AAE=") : ""
+            return .answer(200, #"{"items":[\#(rows)],"nextLink":"$skip=\#(exchange.number)"}"#, headers: Self.json)
+        }
+        let code = await syncErrorCode { try await client.table("TodoItem").pull() }
+        #expect(code == (kind == 0 ? .noProgress : nil))
+    }
+}

@@ -1,0 +1,216 @@
+import HTTPTypes
+import Testing
+import TidelineStore
+
+@testable import TidelineWire
+
+private let dialect = DatasyncDialect()
+
+private func text(_ request: WireRequest) -> String { String(decoding: request.body ?? [], as: UTF8.self) }
+
+/// The requests and the links of Datasync 3.
+@Suite("Datasync 3: requests")
+struct DatasyncRequestTests {
+    @Test("A read has the options and literals of OData version 4")
+    func read() throws {
+        let instant = try #require(Timestamp("2026-11-21T09:12:49.403Z"))
+        let query = Query("TodoItem").filter(.column("due") > .value(instant) && .column("text").contains("b'c"))
+            .order(by: "due", descending: true).skip(10).limit(50).includingTotalCount()
+        let request = try dialect.read(query, schema: nil, options: ReadOptions(includeDeleted: true))
+        #expect(
+            PercentEncoding.decode(request.target, plusIsSpace: true)
+                == "tables/TodoItem?$filter=due gt cast(2026-11-21T09:12:49.403Z,Edm.DateTimeOffset) and "
+                + "contains(text,'b''c')&$orderby=due desc&$skip=10&$top=50&$count=true&__includedeleted=true")
+        #expect(request.headers[.zumoAPIVersion] == "3.0.0")
+        #expect(dialect.headers(version: "1.2.3", installationID: nil)[.zumoVersion]?.hasPrefix("ZUMO/3.0 ") == true)
+    }
+
+    @Test(
+        "A filter that was written is read back",
+        arguments: [
+            "due ge cast(2026-11-21T09:12:49.4030001Z,Edm.DateTimeOffset)", "contains(text,'b') and price lt 1.5",
+            "count eq 5000000000L or done eq true and text ne null", "startswith(tolower(text),'a')",
+        ])
+    func filters(_ filter: String) throws {
+        let predicate = try OData.parseFilter(filter, schema: nil)
+        #expect(try OData.filter(predicate, schema: nil, syntax: .version4) == filter)
+    }
+
+    @Test(
+        "A malformed date is an error with its offset",
+        arguments: [
+            "due ge cast(2026-13-21T09:12:49Z,Edm.DateTimeOffset)", "due ge cast(2026-11-21T09:12:49Z,Edm.Date)",
+            "due ge cast(2026-11-21T09:12:49Z", "due ge cast()", "due ge cast(,)",
+        ])
+    func malformedDates(_ filter: String) {
+        let error = #expect(throws: WireError.self) { try OData.parseFilter(filter, schema: nil) }
+        #expect(error?.code == .invalidFilter && error?.offset ?? 0 >= 7)
+    }
+
+    @Test("A date in quotes is read, too")
+    func quotedDate() throws {
+        let instant = try #require(Timestamp("2026-11-21T09:12:49Z"))
+        let filter = "due ge cast('2026-11-21T10:12:49+01:00', Edm.DateTimeOffset)"
+        let expected: RowPredicate = .column("due") >= .value(instant)
+        #expect(try OData.parseFilter(filter, schema: nil).isIdentical(to: expected))
+    }
+
+    @Test("An update sends the whole row, with the columns that the table does not define as they were received")
+    func update() throws {
+        let current = #"""
+            {"id":"a","text":"old","count":3,"gone":null,"updatedAt":"2026-11-21T09:12:49.403Z","version":"v1",
+            "deleted":false,"__extra":{"rate": 1.10000000000000000001,"big":123456789012345678901234567890,
+            "nested" : {"b":[1, 2]},"nothing":null,"createdAt":"2026-11-21T09:12:49.403Z","A\"":"\u00e9"}}
+            """#
+        let request = try dialect.update(
+            ["id": "a", "text": "new", "count": .null], in: "T", replacing: current, version: "v1")
+        #expect(request.method == .put && request.target == "tables/T/a")
+        #expect(request.headers[.ifMatch] == "\"v1\"")
+        #expect(
+            text(request)
+                == #"{"id":"a","rate": 1.10000000000000000001,"big":123456789012345678901234567890,"#
+                + #""nested" : {"b":[1, 2]},"A\"":"\u00e9","text":"new"}"#)
+    }
+
+    @Test("A column that was defined after the row was read keeps the server's value")
+    func laterColumn() throws {
+        let current = #"{"id":"a","text":"t","later":null,"version":"v1","__extra":{"later":7,"other":"x"}}"#
+        let kept = try dialect.update(["id": "a", "text": "u"], in: "T", replacing: current, version: "v1")
+        #expect(text(kept) == #"{"id":"a","later":7,"other":"x","text":"u"}"#)
+        let changed = try dialect.update(["id": "a", "later": 8], in: "T", replacing: current, version: "v1")
+        #expect(text(changed) == #"{"id":"a","text":"t","other":"x","later":8}"#)
+        let cleared = try dialect.update(["id": "a", "later": .null], in: "T", replacing: current, version: "v1")
+        #expect(text(cleared) == #"{"id":"a","text":"t","other":"x"}"#)
+    }
+
+    @Test("An undelete sends the row that is not deleted any more")
+    func undelete() throws {
+        let request = try dialect.undelete(
+            "a", in: "T", replacing: #"{"id":"a","text":"t","deleted":true,"__extra":{"n":1}}"#, version: "v2")
+        #expect(request.method == .put && request.target == "tables/T/a?__includedeleted=true")
+        #expect(text(request) == #"{"id":"a","deleted":false,"text":"t","n":1}"#)
+    }
+
+    @Test("A row that is not known, or not JSON, is an error")
+    func unknownRow() {
+        for current in [nil, "", "[1]", #"{"id":"a","#, "7"] as [String?] {
+            #expect(throws: WireError.self) {
+                try dialect.update(["id": "a", "text": "u"], in: "T", replacing: current, version: "v1")
+            }
+        }
+        #expect(throws: WireError.self) {
+            try dialect.update(["id": "a", "version": "v"], in: "T", replacing: #"{"id":"a"}"#, version: nil)
+        }
+    }
+
+    @Test(
+        "L3 the rule for ids",
+        arguments: [
+            ("a", true), ("A-1_2.3|4:5", true), ("9", true), (String(repeating: "x", count: 127), true), ("", false),
+            (String(repeating: "x", count: 128), false), ("-a", false), ("_a", false), ("a b", false), ("ä", false),
+            ("a/b", false), ("a\n", false), ("a~", false),
+        ])
+    func ids(_ id: String, isValid: Bool) {
+        let isSent = (try? dialect.insert(["id": .string(id), "n": 1], into: "T")) != nil
+        #expect(isSent == (isValid || id.isEmpty))
+        let isAccepted = (try? dialect.validateNewID(id)) != nil
+        #expect(isAccepted == isValid)
+    }
+
+    @Test(
+        "A link is a query string, or stays on the server",
+        arguments: [
+            ("$skip=100&$top=50", "tables/T?$skip=100&$top=50"), ("?$skip=1", "tables/T?$skip=1"),
+            ("$filter=a eq 'b'#x", "tables/T?$filter=a%20eq%20'b'"),
+            ("http://host/app/tables/T?$skip=1", "tables/T?$skip=1"), ("/app/tables/T?$skip=1", "tables/T?$skip=1"),
+            ("http://evil/app/tables/T?$skip=1", nil), ("//evil/x", nil), ("/other/T", nil),
+            ("https://host/app/tables/T", nil),
+        ] as [(String, String?)])
+    func links(_ link: String, _ expected: String?) {
+        let target = try? dialect.nextPage(
+            after: HTTPResponse(status: .ok), link: link, target: "tables/T?$top=5", base: ("http", "host", "/app"))
+        #expect(target == expected)
+    }
+
+    @Test(
+        "P3 the meaning of each status, in both dialects",
+        arguments: [
+            (200, RequestPurpose.insert, AnswerMeaning.done), (201, .insert, .done), (204, .existingRow, .done),
+            (401, .existingRow, .authentication), (403, .existingRow, .rejected), (400, .insert, .rejected),
+            (404, .insert, .rejected), (404, .existingRow, .gone), (410, .existingRow, .gone),
+            (409, .insert, .conflict), (412, .existingRow, .conflict), (408, .existingRow, .unavailable),
+            (429, .existingRow, .unavailable), (503, .existingRow, .unavailable), (500, .existingRow, .serverFailure),
+            (502, .existingRow, .serverFailure), (504, .existingRow, .serverFailure), (302, .existingRow, .rejected),
+            (501, .existingRow, .rejected),
+        ])
+    func meanings(status: Int, purpose: RequestPurpose, expected: AnswerMeaning) {
+        let response = HTTPResponse(status: .init(code: status))
+        for name in DialectName.allCases { #expect(name.dialect.meaning(of: response, to: purpose) == expected) }
+    }
+}
+
+/// The rows and pages of Datasync 3, as the server sends them.
+@Suite("Datasync 3: responses")
+struct DatasyncResponseTests {
+    static let schema = TableSchema(
+        "T", columns: [.string("text"), .int("count")], systemColumns: [.updatedAt, .version, .extra])
+
+    private func parse(_ text: String, keepsOthers: Bool = true) throws -> (rows: [Row], info: PageInfo) {
+        let parser = PageParser(schema: Self.schema, keepsOthers: keepsOthers)
+        var packed = PackedRows(shape: parser.shape)
+        let info = try parser.parsePage(Array(text.utf8), into: &packed)
+        var rows: [Row] = []
+        packed.forEachRow { rows.append($0.owned()) }
+        return (rows, info)
+    }
+
+    @Test("A page has items, a count that may be null, and a link that may be null or missing")
+    func page() throws {
+        let page = try parse(
+            #"""
+            {"items":[{"id":"a","updatedAt":"2026-11-21T09:12:49.403+00:00","version":"AAAAAAAAB9E=","deleted":false,
+            "text":"x","rate":1.10,"Owner":{"name":"é"}},{"id":"b","deleted":true}],"count":7,"nextLink":"$skip=2"}
+            """#)
+        #expect(page.info.totalCount == 7 && page.info.nextLink == "$skip=2" && page.info.deleted == [1])
+        #expect(page.rows[0]["__extra"] == .json(#"{"rate":1.10,"Owner":{"name":"é"}}"#))
+        // The server may omit nulls. A column must not keep an earlier value.
+        #expect(page.rows[0]["count"] == .null && page.rows[1]["text"] == .null)
+        #expect(page.rows[1]["__extra"] == .json("{}"))
+        for end in [#","count":null,"nextLink":null"#, "", #","nextLink":"""#] {
+            let page = try parse(#"{"items":[]\#(end)}"#)
+            #expect(page.rows.isEmpty && page.info.totalCount == nil && page.info.nextLink == nil)
+        }
+        #expect(try JSONPage(Array(#"{"nextLink":"$skip=1","items":[{}],"count":1}"#.utf8)).nextLink == "$skip=1")
+    }
+
+    @Test("A member of the server that is named as the column for other members is one of them")
+    func reservedName() throws {
+        let text = #"{"items":[{"id":"a","__extra":{"x":1},"n":null}]}"#
+        #expect(try parse(text).rows[0]["__extra"] == .json(#"{"__extra":{"x":1},"n":null}"#))
+        // A stored row has it as a column.
+        #expect(try parse(text, keepsOthers: false).rows[0]["__extra"] == .json(#"{"x":1}"#))
+    }
+
+    @Test("Other members are checked, and can be stored in a row")
+    func nesting() throws {
+        func row(_ depth: Int) -> String {
+            let deep = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+            return #"{"id":"a","deep":\#(deep)}"#
+        }
+        let parser = PageParser(schema: Self.schema, keepsOthers: true)
+        let kept = try parser.parseRow(Array(row(510).utf8), requireID: true)
+        var writer = JSONWriter()
+        writer.append(kept)
+        #expect(
+            try PageParser(schema: Self.schema).parseRow(writer.bytes, requireID: true)["__extra"] == kept["__extra"])
+        for text in [row(511), #"{"id":"a","x":01}"#, #"{"id":"a","x":"\u{0}"}"#, #"{"id":"a","x":}"#] {
+            #expect(throws: WireError.self) { try parser.parseRow(Array(text.utf8), requireID: true) }
+        }
+    }
+
+    @Test("A page has its rows once", arguments: [#"{"items":[],"results":[]}"#, #"{"items":{}}"#, #"{"count":1}"#])
+    func malformed(_ text: String) {
+        #expect(throws: WireError.self) { try parse(text) }
+        #expect(throws: WireError.self) { try JSONPage(Array(text.utf8)) }
+    }
+}
