@@ -104,7 +104,8 @@ extension SyncOptions {
     func validate() throws {
         guard maximumDecisions >= 1 else {
             throw SyncError(
-                .invalidArgument, "maximumDecisions is \(maximumDecisions); use at least 1, as each decision is recorded")
+                .invalidArgument,
+                "maximumDecisions is \(maximumDecisions); use at least 1, as each decision is recorded")
         }
     }
 
@@ -153,7 +154,9 @@ extension ConflictPolicy {
             }
         case .merge(let rules, let others, _):
             for (column, rule) in rules.sorted(by: { $0.key < $1.key }) {
-                if namesColumnsOfOthers, !schema.columns.contains(where: { $0.name.isSameBytes(as: column) }) { continue }
+                if namesColumnsOfOthers, !schema.columns.contains(where: { $0.name.isSameBytes(as: column) }) {
+                    continue
+                }
                 let type = try type(of: column, in: schema)
                 guard rule.fits(type) else {
                     throw refuse(rule.misuse(column, type), column, in: schema)

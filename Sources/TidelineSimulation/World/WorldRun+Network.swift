@@ -50,7 +50,9 @@ extension WorldRun {
         let random = { (range: Range<Int>) in context?.random(in: range) ?? range.lowerBound }
         let mark = context?.mark ?? withOracle { $0.mark(of: device) }
         var message = Message(request, body, from: device, sentAt: mark)
-        if let (table, id) = message.row(in: world.schema), let decided = withOracle({ $0.decision(device, id, in: table) }) {
+        if let (table, id) = message.row(in: world.schema),
+            let decided = withOracle({ $0.decision(device, id, in: table) })
+        {
             // The request contains the decision of the policy.
             message.sentAt = max(mark, decided)
         }

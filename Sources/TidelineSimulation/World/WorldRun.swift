@@ -203,7 +203,8 @@ final class WorldRun: Sendable {
         for decision in (try? device.takeDecisions()) ?? [] {
             guard let table = decision["table"]?.string, let id = decision["itemId"]?.string else { continue }
             func side(_ name: String) -> Row? {
-                guard let schema = world.schema.first(where: { $0.name == table }), let text = decision[name]?.json else {
+                guard let schema = world.schema.first(where: { $0.name == table }), let text = decision[name]?.json
+                else {
                     return nil
                 }
                 var row = try? PageParser(schema: schema).parseRow(Array(text.utf8), requireID: false)
@@ -211,7 +212,9 @@ final class WorldRun: Sendable {
                 return row
             }
             let (server, result) = (side("server"), side("result"))
-            log("device \(device.index): \(decision["rule"]?.string ?? ""): \(id) is \(result.map(\.brief) ?? "deleted")")
+            log(
+                "device \(device.index): \(decision["rule"]?.string ?? ""): \(id) is \(result.map(\.brief) ?? "deleted")"
+            )
             withOracle { oracle in
                 if let server { oracle.sees(device.index, server, in: table) }
                 oracle.decided(device.index, id, in: table, server: server, result: result)
