@@ -10,7 +10,7 @@ struct PolicySimulationTests {
         ("server wins", .serverWins), ("client wins", .clientWins),
         ("last writer wins", .lastWriterWins(by: "editedAt")),
         ("last writer or delete wins", .lastWriterWins(by: "editedAt", deletions: .deleteWins)),
-        ("merge", .merge(["title": .text, "rank": .sum, "tags": .union])),
+        ("merge", .merge(["title": .text, "rank": .sum])),
         ("merge, client", .merge(["title": .greatest, "rank": .least], others: .client, deletions: .deleteWins)),
         (
             "custom",
@@ -22,7 +22,7 @@ struct PolicySimulationTests {
     ]
 
     static let schema = TableSchema(
-        "Todo", columns: [.string("title"), .int("rank"), .bool("done"), .json("tags"), .timestamp("editedAt")])
+        "Todo", columns: [.string("title"), .int("rank"), .bool("done"), .timestamp("editedAt")])
 
     @Test(
         "C3 edits, kills, faults, and clocks in any order violate no invariant", arguments: Seeds(200), policies.indices

@@ -2,7 +2,7 @@ public import TidelineStore
 
 /// The record of a conflict that a policy resolved; see ``SyncClient/decisions(table:id:)``.
 public struct ConflictDecision: Sendable, Hashable, Identifiable {
-    /// The number of the decision. Numbers increase.
+    /// The number of the decision. Numbers increase and are never reused.
     public let id: Int64
     /// The table of the row.
     public let table: String
@@ -42,12 +42,12 @@ struct DecisionStore: Sendable {
     /// The greatest number of records, beyond which the oldest are removed.
     let maximumCount: Int
 
-    /// Adds a record, and removes the oldest ones beyond the maximum.
+    /// Adds a record with a new number, and removes the oldest records beyond the maximum.
     func add(
-        _ conflict: RowConflict, rule: String, result: Row?, time: Timestamp, in writer: some StoreWriter
+        _ id: Int64, _ conflict: RowConflict, rule: String, result: Row?, time: Timestamp, in writer: some StoreWriter
     ) throws {
         let row = Row(
-            id: .int(try lastID(in: writer) + 1),
+            id: .int(id),
             distinctColumns: [
                 ("table", .string(conflict.table)), ("itemId", .string(conflict.id)), ("time", .timestamp(time)),
                 ("rule", .string(rule)), ("base", Self.json(conflict.base)), ("local", Self.json(conflict.local)),
@@ -61,15 +61,6 @@ struct DecisionStore: Sendable {
     }
 
     private static func json(_ row: Row?) -> Value { row.map { .json($0.json) } ?? .null }
-
-    private func lastID(in reader: some StoreReader) throws -> Int64 {
-        var last: Int64 = 0
-        try reader.scan(Query(tables.decisions).order(by: "id", descending: true).limit(1)) { view in
-            if case .int(let id) = view.id { last = id }
-            return .stop
-        }
-        return last
-    }
 
     /// Returns the records, newest first.
     func decisions(table: String?, itemID: String?, in reader: some StoreReader) throws -> [ConflictDecision] {

@@ -17,11 +17,12 @@ enum TextMerge {
 
     /// Merges lines that both sides added at the same place. Lines that both have occur once.
     private static func added(_ local: [Token], _ server: [Token]) -> [Token] {
-        let common = zip(local, matches(local, server)).compactMap { $1 == nil ? nil : $0 }
-        guard common.isEmpty else {
-            return merge(common, local, server) { _, local, server in server.endingLine + local }
-        }
-        return server.endingLine + local
+        let (mine, theirs) = (local.endingLine, server.endingLine)
+        let common = zip(mine, matches(mine, theirs)).compactMap { $1 == nil ? nil : $0 }
+        var lines = common.isEmpty ? theirs + mine : merge(common, mine, theirs) { $2 + $1 }
+        let isOpen = mine != local || theirs != server
+        if isOpen, let last = lines.popLast() { lines.append(Token(bytes: Array(last.bytes.dropLast()))) }
+        return lines
     }
 
     /// A line or word. Its bytes are compared, as canonically equivalent texts are different texts.

@@ -66,7 +66,8 @@ extension PushOutcomes {
             .apply(resolution, to: current, record, in: writer)
         var result: Row?
         if case .row(let row) = decision { result = row }
-        try decisions.add(conflict, rule: rule, result: result, time: record.time, in: writer)
+        try decisions.add(
+            operations.takeID(in: writer), conflict, rule: rule, result: result, time: record.time, in: writer)
         settled.note(table: schema.name, itemKey: current.itemKey, base: failure.serverItem?.stamp)
         if case .discard = resolution { return .settled }
         return .rebased
