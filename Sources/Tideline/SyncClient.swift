@@ -98,6 +98,31 @@ public final class SyncClient<Store: LocalStore>: Sendable {
     /// Returns the errors of failed operations that are not resolved yet; see ``SyncContext/operationErrors()``.
     public func operationErrors() async throws -> [TableOperationError] { try await context.operationErrors() }
 
+    /// Returns the conflicts that policies resolved, newest first, each with the rows of all sides, the result, and the rule.
+    ///
+    /// The newest decisions are kept, up to ``SyncOptions/maximumDecisions``. Each is recorded in the transaction that
+    /// changes the row.
+    /// - Parameters:
+    ///   - table: The table, or `nil` for all tables.
+    ///   - id: The identifier of the row, or `nil` for all rows.
+    public func decisions(table: String? = nil, id: String? = nil) async throws -> [ConflictDecision] {
+        try await context.decisions(table: table, id: id)
+    }
+
+    /// Restores a side of a resolved conflict as a new local edit, which the next push sends.
+    ///
+    /// A version that was deleted deletes the row. Columns that were dropped since are ignored, and columns that were
+    /// added since keep their value.
+    /// - Parameters:
+    ///   - version: The side to restore.
+    ///   - decision: A decision returned by ``decisions(table:id:)``.
+    /// - Throws: ``SyncError`` as a local change; with code ``SyncError/Code/noSuchRow`` if the base is not known.
+    public nonisolated(nonsending) func restore(
+        _ version: ConflictDecision.Version, of decision: ConflictDecision
+    ) async throws {
+        try await context.restore(version, of: decision)
+    }
+
     /// Removes columns and their indexes from a local table; see ``SyncContext/drop(columns:from:)``.
     public nonisolated(nonsending) func drop(columns: [String], from table: String) async throws {
         try await context.drop(columns: columns, from: table)

@@ -14,6 +14,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     let dialect: any Dialect
     let operations: OperationStore
     let errorStore: ErrorStore
+    let decisionStore: DecisionStore
     let tokens: TokenStore
     let definitions: DefinitionStore
     let owners: OwnerStore
@@ -28,6 +29,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         var delegate: (any SyncContextDelegate)?
         var tableLocks: [String: AsyncLock] = [:]
         var recordsOwner = true
+        var hasCheckedPolicies = false
     }
 
     init(store: Store, connection: ServerConnection) throws {
@@ -35,10 +37,12 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         self.connection = connection
         options = connection.options
         dialect = connection.dialect
+        try options.validate()
         runner = StoreRunner(store: store, executor: options.environment.storeExecutor ?? StoreExecutor())
         let tables = options.systemTables
         operations = OperationStore(tables: tables)
         errorStore = ErrorStore(tables: tables)
+        decisionStore = DecisionStore(tables: tables, maximumCount: options.maximumDecisions)
         tokens = TokenStore(tables: tables, makeID: options.environment.makeID)
         definitions = DefinitionStore(tables: tables)
         owners = OwnerStore(
@@ -62,8 +66,8 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     /// it optional; otherwise clients with an older definition cannot insert rows.
     /// - Throws: ``SyncError`` with code invalidArgument for a table that cannot be synchronized: one without string
     ///   identifiers, without the columns `updatedAt` and `version`, or with references, which are not supported yet;
-    ///   with code store for definitions that the store rejects, such as a column whose type differs from an earlier
-    ///   definition.
+    ///   with code invalidArgument, with table and column, for a conflict policy that does not fit a table; with code store
+    ///   for definitions that the store rejects, such as a column whose type differs from an earlier definition.
     public nonisolated(nonsending) func define(_ tables: [TableSchema]) async throws {
         for table in tables {
             try RowInput.checkName(table.name)
@@ -86,8 +90,17 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         if dialect.replacesWholeRows {
             for index in tables.indices { tables[index].systemColumns.insert(.extra) }
         }
-        let (definitions, defined) = (definitions, tables)
-        try await performing { try definitions.define(defined, in: $0) }
+        let (definitions, options, given) = (definitions, options, tables)
+        try await performing { store in
+            if options.usesPolicies {
+                let stored = try store.tables()
+                let defined = given.map { table in
+                    (try? stored.first { $0.name.isSameBytes(as: table.name) }?.union(table)) ?? table
+                }
+                try options.checkPolicies(of: defined)
+            }
+            try definitions.define(given, in: store)
+        }
     }
 
     // MARK: The queue
@@ -157,7 +170,8 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     ///   - Code network, authentication, serverFailing, store, or cancelled: the push was aborted. The error includes
     ///     the errors of operations that failed before.
     ///   - Code completedWithErrors: every operation was attempted, and some failed.
-    ///   - Code invalidArgument: the call was made within a push.
+    ///   - Code invalidArgument: the call was made within a push, or a conflict policy names a table or column that is not
+    ///     defined.
     @discardableResult
     public func push(settings: PushSettings = PushSettings()) async throws -> PushResult {
         guard !DelegateScope.isWithin(self) else {
@@ -167,6 +181,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         return try await mapped {
             var (result, delegate) = try await pushLock.withLock {
                 try await confirmOwner()
+                try await checkPolicies()
                 let delegate = self.delegate
                 return (await PushRun(context: self, delegate: delegate, settings: settings).run(), delegate)
             }
@@ -185,6 +200,14 @@ public final class SyncContext<Store: LocalStore>: Sendable {
             }
             return result
         }
+    }
+
+    /// Throws if a policy names a table or column that is not defined.
+    private func checkPolicies() async throws {
+        let options = options
+        guard options.usesPolicies, !shared.withLock({ $0.hasCheckedPolicies }) else { return }
+        try await performing { try options.checkAllPolicies(of: $0.tables().filter { !$0.isSystem }) }
+        shared.withLock { $0.hasCheckedPolicies = true }
     }
 
     // MARK: Pull
@@ -271,7 +294,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     }
 
     nonisolated(nonsending) func forcePurge(table: String) async throws -> ForcePurgeResult {
-        let (operations, errorStore, tokens) = (operations, errorStore, tokens)
+        let (operations, errorStore, decisions, tokens) = (operations, errorStore, decisionStore, tokens)
         return try await mapped {
             try await lock(of: table).withLock {
                 try await changing { [self] writer in
@@ -285,6 +308,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
                     try writer.delete(matching: ofTable)
                     try writer.delete(
                         matching: Query(errorStore.tables.errors).filter(.column("table") == .value(table)))
+                    try decisions.remove(table: table, in: writer)
                     try tokens.remove(table: table, in: writer)
                     return ForcePurgeResult(
                         rows: try writer.delete(matching: Query(table)), operations: pending.count)
@@ -434,7 +458,7 @@ extension SyncContext: OperationResolver {
             }
             let resolution = try RowInput.checked(resolution, of: error.itemID, for: schema)
             try ConflictResolution(operations: operations, schema: schema, inFlight: inFlight)
-                .apply(resolution, to: error, in: writer)
+                .apply(resolution, to: error.record, in: writer)
             settled.note(
                 table: error.table, itemKey: schema.itemKey(error.itemID), base: error.serverItem?.stamp)
         }

@@ -7,13 +7,23 @@ internal import TidelineWire
 public struct SyncOptions: Sendable {
     /// The form of the table protocol that the server uses.
     public var dialect = ServerDialect.zumo2
-    /// The names of the tables for the queue, its errors, and the tokens.
+    /// The names of the tables for the queue, its errors, the tokens, and the record of decisions about conflicts.
     public var systemTables = SystemTables()
     /// Whether the context writes the app's rows; `true` by default. If `false`, the context maintains only the queue
     /// and the app writes the rows itself, as with the original SDK's flag of the same name.
     public var handlesSyncTableOperations = true
     /// Whether an insert of a row with a pending delete is an error, as in the original SDK, instead of a restore.
     public var rejectsInsertOverPendingDelete = false
+    /// The policy for conflicts of tables that ``conflictPolicies`` does not name; ``ConflictPolicy/manual`` by default,
+    /// which leaves them to the app.
+    ///
+    /// Rules for columns apply to each table that has the column.
+    public var conflictPolicy = ConflictPolicy.manual
+    /// The policies for conflicts of single tables, by the tables' names.
+    public var conflictPolicies: [String: ConflictPolicy] = [:]
+    /// The number of decisions of conflict policies that are recorded, at least 1; 1,000 by default. Older ones are
+    /// removed.
+    public var maximumDecisions = 1_000
     /// The time limit for one request, including its response.
     public var timeout: Duration = .seconds(60)
     /// The policy for retrying requests.

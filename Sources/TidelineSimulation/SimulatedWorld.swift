@@ -67,6 +67,9 @@ public struct SimulatedWorld: Sendable {
     /// An edit that a resolution drops is not a violation. To check that a policy keeps edits, add an
     /// ``invariant(_:_:)`` with ``SimulationState/lostEdits``.
     public var policy: (any SyncContextDelegate)?
+    /// The options of each device's client, such as ``/Tideline/SyncOptions/conflictPolicies``. The simulation replaces the
+    /// environment, the logger, the number of attempts, and the names of the system tables.
+    public var options = SyncOptions()
     /// The behaviors of the server, from which each seed chooses one.
     ///
     /// Servers that repeat versions after a hard delete are not among the defaults: such a server itself overwrites

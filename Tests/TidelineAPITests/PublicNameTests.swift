@@ -35,6 +35,7 @@ private func tidelineStore(
 ) {}
 
 private func tideline(
+    _: ColumnConflict.Type, _: ConflictDecision.Type, _: ConflictPolicy.Type, _: MergeRule.Type, _: RowConflict.Type,
     _: ForcePurgeResult.Type, _: OperationFailure.Type, _: OperationKind.Type, _: PullProgress.Type, _: PullResult.Type,
     _: PullSettings.Type, _: PullToken.Type, _: PushOperation.Type, _: PushProgress.Type, _: PushResult.Type,
     _: PushSettings.Type, _: PushWarning.Type, _: RemotePage.Type, _: RemoteRows.Type, _: RemoteTable.Type,

@@ -8,7 +8,7 @@ import TidelineTestStores
 @Suite("System tables", .releasesClients)
 struct SystemTableTests {
     @Test(
-        "S7 the three tables have the original's names and columns, and are not in the app's list",
+        "S7 the tables have the original's names and columns, and are not in the app's list",
         arguments: StoreKind.perEngine)
     func columns(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeClient()
@@ -18,6 +18,7 @@ struct SystemTableTests {
             "MS_TableOperations": ["itemId", "table", "tableKind", "properties"],
             "MS_TableOperationErrors": ["operationId", "tableKind", "properties"],
             "MS_TableConfig": ["key", "keyType", "table", "value"],
+            "MS_TableDecisions": ["table", "itemId", "rule", "base", "local", "server", "result"],
         ]
         for (name, columns) in expected {
             #expect(tables[name]?.isSystem == true)

@@ -9,8 +9,17 @@ struct ConflictResolution: Sendable {
 
     private var codec: RowCodec { RowCodec(schema: schema) }
 
-    func apply(_ resolution: OperationResolution, to error: TableOperationError, in writer: some StoreWriter) throws {
-        var operation = try unchangedOperation(of: error, in: writer)
+    /// Resolves an error, unless its operation has changed since.
+    func apply(_ resolution: OperationResolution, to error: OperationErrorRecord, in writer: some StoreWriter) throws {
+        try apply(resolution, to: unchangedOperation(of: error, in: writer), error, in: writer)
+    }
+
+    /// Resolves the error of an operation.
+    func apply(
+        _ resolution: OperationResolution, to operation: TableOperation, _ error: OperationErrorRecord,
+        in writer: some StoreWriter
+    ) throws {
+        var operation = operation
         switch resolution {
         case .discard:
             try discard(operation, error: error, in: writer)
@@ -21,7 +30,7 @@ struct ConflictResolution: Sendable {
             let failed = operation
             try rebase(&operation, onto: item, error: error)
             // The server cannot insert a row that it already has, or update a row that it no longer has.
-            if operation.kind == .insert, error.serverItem != nil { operation.kind = .update }
+            if operation.kind == .insert, error.failure.serverItem != nil { operation.kind = .update }
             operation.restores = operation.kind == .update && (operation.restores || error.isRowGone)
             try store(operation, item: stamped(item, failed, error), in: writer)
         case .modify(let kind, let item):
@@ -31,7 +40,7 @@ struct ConflictResolution: Sendable {
 
     /// Returns the operation if it has not changed since the error occurred; otherwise throws.
     private func unchangedOperation(
-        of error: TableOperationError, in reader: some StoreReader
+        of error: OperationErrorRecord, in reader: some StoreReader
     ) throws -> TableOperation {
         let pending = try operations.operations(
             of: schema.name, key: schema.itemKey(error.itemID), in: reader)
@@ -46,11 +55,11 @@ struct ConflictResolution: Sendable {
     }
 
     private func discard(
-        _ operation: TableOperation, error: TableOperationError, in writer: some StoreWriter
+        _ operation: TableOperation, error: OperationErrorRecord, in writer: some StoreWriter
     ) throws {
         try operations.remove(operation, in: writer)
         let pulled = try operation.pulled.map(codec.row)
-        var known = try error.serverItem ?? (error.isRowGone ? nil : operation.base.map(codec.row))
+        var known = try error.failure.serverItem ?? (error.isRowGone ? nil : operation.base.map(codec.row))
         // A pull may have received a newer row than the response to the push.
         if let pulled, known.map({ $0.changedAt <= pulled.changedAt }) ?? true { known = pulled }
         if let known, !known.isTombstone {
@@ -64,14 +73,14 @@ struct ConflictResolution: Sendable {
     ///
     /// The version of the item is used instead if it differs from the server's, the failed, and the local version: the
     /// caller has then read a newer row from the server.
-    private func rebase(_ operation: inout TableOperation, onto item: Row?, error: TableOperationError) throws {
+    private func rebase(_ operation: inout TableOperation, onto item: Row?, error: OperationErrorRecord) throws {
         operation.revision += 1
         operation.lastError = nil
         let failed = operation.baseVersion
         let isKnown = item?.version == failed || item?.version == error.item?.version
         let given = isKnown ? nil : item?.version
-        operation.baseVersion = given ?? error.serverItem?.version ?? failed
-        if let server = error.serverItem {
+        operation.baseVersion = given ?? error.failure.serverItem?.version ?? failed
+        if let server = error.failure.serverItem {
             operation.base = operation.baseVersion == server.version ? server.json : nil
             operation.sent = []
             // A copy that was pulled before the server row is no longer the newest state.
@@ -85,15 +94,15 @@ struct ConflictResolution: Sendable {
 
     /// Returns the item with the server's system columns, unless the item has a version other than the failed or local
     /// one.
-    private func stamped(_ item: Row, _ operation: TableOperation, _ error: TableOperationError) -> Row {
-        guard let server = error.serverItem, !server.isTombstone,
+    private func stamped(_ item: Row, _ operation: TableOperation, _ error: OperationErrorRecord) -> Row {
+        guard let server = error.failure.serverItem, !server.isTombstone,
             [nil, operation.baseVersion, error.item?.version].contains(item.version)
         else { return item }
         return item.merging(server.filteringColumns { SystemColumns.names.contains($0) })
     }
 
     private func modify(
-        _ operation: inout TableOperation, to kind: OperationKind, item: Row?, error: TableOperationError,
+        _ operation: inout TableOperation, to kind: OperationKind, item: Row?, error: OperationErrorRecord,
         in writer: some StoreWriter
     ) throws {
         let content = try item ?? writer.row(in: schema.name, id: operation.itemID) ?? error.item

@@ -32,7 +32,7 @@ public final class TableOperationError: Error, Sendable {
     public var serverItem: Row? { record.failure.serverItem }
 
     var revision: Int64 { record.revision }
-    private let record: OperationErrorRecord
+    let record: OperationErrorRecord
     private let resolver: any OperationResolver
     private let handled = Mutex(false)
 
@@ -83,11 +83,7 @@ public final class TableOperationError: Error, Sendable {
     }
 
     /// Whether this is a conflict with a delete: the server no longer has the row.
-    public var isRowGone: Bool {
-        guard code == .conflict else { return false }
-        guard let serverItem else { return status == 404 || status == 410 }
-        return serverItem["deleted"]?.bool ?? false
-    }
+    public var isRowGone: Bool { record.isRowGone }
 
     private nonisolated(nonsending) func resolve(_ resolution: OperationResolution) async throws {
         try await resolver.resolve(self, by: resolution)
@@ -125,6 +121,13 @@ struct OperationErrorRecord: Sendable {
     var failure: OperationFailure
     var item: Row?
     var time: Timestamp
+
+    /// Whether this is a conflict with a delete: the server no longer has the row.
+    var isRowGone: Bool {
+        guard failure.isConflict else { return false }
+        guard let serverItem = failure.serverItem else { return failure.status == 404 || failure.status == 410 }
+        return serverItem.isTombstone
+    }
 
     init(_ operation: TableOperation, failure: OperationFailure, item: Row?, time: Timestamp) {
         operationID = operation.id

@@ -30,8 +30,8 @@ extension SyncContext {
         try await empty(keepingPending: keepingPending, owner: owners.own)
     }
 
-    /// Removes the rows of all synchronized tables, the pending operations, their errors, and the tokens, in one
-    /// transaction. The store then belongs to the next server and user that use it.
+    /// Removes the rows of all synchronized tables, the pending operations, their errors, the records of decisions about
+    /// conflicts, and the tokens, in one transaction. The store then belongs to the next server and user that use it.
     ///
     /// Waits for a running push and running pulls.
     /// - Returns: The number of rows and operations removed.
@@ -53,6 +53,7 @@ extension SyncContext {
                 }
                 if !keepingPending {
                     result.operations = try writer.delete(matching: Query(operations.tables.operations))
+                    try decisionStore.remove(in: writer)
                 }
                 try writer.delete(matching: Query(operations.tables.errors))
                 try tokens.removeAll(in: writer)

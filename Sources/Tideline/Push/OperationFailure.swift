@@ -28,8 +28,12 @@ public struct OperationFailure: Error, Sendable {
         self.cause = cause
     }
 
-    /// Whether pushes skip the operation until it changes, is resolved, or is retried on request.
-    var holdsOperation: Bool { code == .conflict || isFinal }
+    /// Whether pushes skip the operation until it changes, is resolved, or is retried on request. An operation in conflict
+    /// is sent again if a policy may now resolve the conflict.
+    func holdsOperation(_ policy: ConflictPolicy) -> Bool { isFinal || code == .conflict && policy.isManual }
+
+    /// Whether the server row differs from the base row.
+    var isConflict: Bool { code == .conflict || code == .policy }
 
     /// A kind of failure. The set is open so that later versions can add kinds.
     public struct Code: RawRepresentable, Sendable, Hashable {
@@ -48,6 +52,9 @@ public struct OperationFailure: Error, Sendable {
         public static let invalidItem = Code(rawValue: "invalidItem")
         /// The operation has not failed; it is resolved while pending.
         static let waiting = Code(rawValue: "waiting")
+        /// The operation is in conflict, and the conflict policy failed: a closure threw an error, or returned a row or value
+        /// that does not fit the table. The next push tries again.
+        public static let policy = Code(rawValue: "policy")
         /// The delegate threw a different error.
         public static let delegate = Code(rawValue: "delegate")
     }

@@ -15,6 +15,8 @@ struct PushMachine: Sendable {
         case succeeded(Int64)
         /// An operation failed, and the push may continue.
         case failed(Int64, isServerFailure: Bool)
+        /// A policy resolved the conflict of an operation, which is to be sent again.
+        case rebased(Int64)
     }
 
     /// The operations that failed in earlier pushes and have not changed since.
@@ -49,6 +51,9 @@ struct PushMachine: Sendable {
     /// The number of consecutive server failures that aborts the push.
     static let maximumServerFailures = 3
 
+    /// The maximum number of conflicts of one operation that a policy resolves in a push.
+    static let maximumResolutions = 4
+
     /// The bytes of a row's table and key, because canonically equivalent texts are different keys.
     private struct RowKey: Hashable {
         var table: [UInt8]
@@ -73,6 +78,8 @@ struct PushMachine: Sendable {
     /// The rows of deferred operations.
     private var waiting: Set<RowKey> = []
     private var serverFailures = 0
+    /// The number of conflicts of each operation that a policy has resolved.
+    private var resolutions: [Int64: Int] = [:]
     private var earlier = EarlierFailures()
     /// The remaining deferred operations, newest first, or `nil` while other operations are sent.
     private var deferred: [Int64]?
@@ -94,8 +101,15 @@ struct PushMachine: Sendable {
         case .failed(let id, let isServerFailure):
             if !earlier.deferred.contains(id) { serverFailures = isServerFailure ? serverFailures + 1 : 0 }
             if let row = inFlight.removeValue(forKey: id) { blocked.insert(row) }
+        case .rebased(let id):
+            serverFailures = 0
+            resolutions[id, default: 0] += 1
+            if let row = inFlight.removeValue(forKey: id) { ready.insert((id, row), at: 0) }
         }
     }
+
+    /// Returns whether a policy may resolve another conflict of the operation.
+    func mayResolve(_ id: Int64) -> Bool { resolutions[id, default: 0] < Self.maximumResolutions }
 
     private mutating func consider(_ candidate: Candidate) {
         let row = RowKey(candidate)

@@ -86,7 +86,8 @@ public protocol SyncContextDelegate: Sendable {
     /// The default implementation executes the operation. To resolve conflicts here, catch an ``OperationFailure`` with
     /// code ``OperationFailure/Code/conflict``, change the item (set its `version` to that of the server item), and
     /// execute the operation again. The operation stays in the queue in the meantime, and edits of the row are queued
-    /// after it.
+    /// after it. A conflict that this method throws goes to the table's ``ConflictPolicy``; if that resolves the conflict,
+    /// this method is called again to send the result.
     ///
     /// Calls for different rows may overlap, up to ``PushSettings/maxInFlight``; with 1 they never do.
     ///

@@ -4,17 +4,24 @@ internal import TidelineStore
 struct PushOutcomes: Sendable {
     let operations: OperationStore
     let errors: ErrorStore
+    let decisions: DecisionStore
+    let settled: RecentlyPushedRows
     let codec: RowCodec
+    /// The policy for conflicts of the table.
+    let policy: ConflictPolicy
     let now: @Sendable () -> Timestamp
 
     init<Store: LocalStore>(_ context: SyncContext<Store>, codec: RowCodec) {
         operations = context.operations
         errors = context.errorStore
+        decisions = context.decisionStore
+        settled = context.settled
+        policy = context.options.policy(for: codec.schema.name)
         now = context.options.environment.now
         self.codec = codec
     }
 
-    private var schema: TableSchema { codec.schema }
+    var schema: TableSchema { codec.schema }
 
     // MARK: Succeeding
 
@@ -23,11 +30,12 @@ struct PushOutcomes: Sendable {
     /// - Parameters:
     ///   - sent: The operation as it was when its request was made, with the kind that was sent.
     ///   - snapshot: The local row as it was then.
-    /// - Returns: The error record of a conflict with an edit that was made in the meantime, or `nil` if there is none.
+    ///   - mayResolve: Whether the policy may resolve a conflict with an edit that was made in the meantime.
     func succeed(
-        _ sent: TableOperation, snapshot: Row?, answer: OperationSender.Result, in writer: some StoreWriter
-    ) throws -> OperationErrorRecord? {
-        guard let current = try operations.operation(sent.id, in: writer) else { return nil }
+        _ sent: TableOperation, snapshot: Row?, answer: OperationSender.Result, mayResolve: Bool,
+        in writer: some StoreWriter
+    ) throws -> StoredEnd {
+        guard let current = try operations.operation(sent.id, in: writer) else { return .done }
         let waiting = try waitingOperation(behind: sent, in: writer)
         let newer = try newerCopy(answer, current)
         if let server = newer ?? answer.row {
@@ -38,7 +46,7 @@ struct PushOutcomes: Sendable {
             }
             return try apply(
                 server, ancestor: ancestor, snapshot: snapshot, current: current, sent: sent, waiting: waiting,
-                in: writer)
+                mayResolve: mayResolve, in: writer)
         }
         if sent.kind == .delete {
             try succeedDelete(current, sent: sent, waiting: waiting, tombstone: answer.tombstone, in: writer)
@@ -50,7 +58,7 @@ struct PushOutcomes: Sendable {
         } else if current.revision == sent.revision {
             try operations.remove(current, in: writer)
         }
-        return nil
+        return .done
     }
 
     /// Returns a row from a pull that is newer than that of the response: one received while the request was in flight,
@@ -102,8 +110,8 @@ struct PushOutcomes: Sendable {
     /// Stores the server row as the local row and keeps edits made since the request was sent.
     private func apply(
         _ server: Row, ancestor: Row?, snapshot: Row?, current: TableOperation, sent: TableOperation,
-        waiting: TableOperation?, in writer: some StoreWriter
-    ) throws -> OperationErrorRecord? {
+        waiting: TableOperation?, mayResolve: Bool, in writer: some StoreWriter
+    ) throws -> StoredEnd {
         let local = try writer.row(in: schema.name, id: sent.itemID)
         // Without a snapshot, the row was inserted again in the meantime.
         let edits = local.map { codec.changes(of: $0, since: snapshot ?? server) } ?? Row()
@@ -112,7 +120,7 @@ struct PushOutcomes: Sendable {
             // Others changed columns on the server that the app has edited or deleted locally.
             let failure = OperationFailure(
                 .conflict, "the row was changed on the server", status: 409, serverItem: server)
-            return try fail(sent, failure, in: writer)
+            return try fail(sent, failure, ancestor: ancestor, mayResolve: mayResolve, in: writer)
         }
         let merged = server.merging(edits)
         if var waiting {
@@ -120,20 +128,20 @@ struct PushOutcomes: Sendable {
             waiting.base = server.json
             try operations.save(waiting, in: writer)
             try operations.remove(current, in: writer)
-            if waiting.kind == .delete { return nil }
+            if waiting.kind == .delete { return .done }
         } else if current.revision != sent.revision || !codec.changes(of: merged, since: server).isEmpty {
             // Another process edited the row while the request was in flight.
             try rebase(current, onto: server, version: server.version, in: writer)
-            if current.kind == .delete { return nil }
+            if current.kind == .delete { return .done }
         } else {
             try operations.remove(current, in: writer)
             if server.isTombstone {
                 try writer.delete(id: sent.itemID, from: schema.name)
-                return nil
+                return .done
             }
         }
         try codec.replace(sent.itemID, by: merged, in: writer)
-        return nil
+        return .done
     }
 
     /// Rebases the operation onto the current server row.
@@ -155,34 +163,45 @@ struct PushOutcomes: Sendable {
 
     // MARK: Failing
 
-    /// Stores that the operation failed. It stays in the queue, coalesced with any operation added after it.
+    /// Stores that the operation failed. It stays in the queue, coalesced with any operation added after it, unless the
+    /// policy resolves the conflict.
     ///
-    /// - Returns: The error record, or `nil` if the operation no longer exists.
+    /// - Parameters:
+    ///   - ancestor: The row as the operation left it on the server, if it was applied before the conflict.
+    ///   - mayResolve: Whether the policy may resolve a conflict.
     func fail(
-        _ sent: TableOperation, _ failure: OperationFailure, in writer: some StoreWriter
-    ) throws -> OperationErrorRecord? {
-        guard var current = try coalesced(sent, in: writer) else { return nil }
+        _ sent: TableOperation, _ failure: OperationFailure, ancestor: Row? = nil, mayResolve: Bool,
+        in writer: some StoreWriter
+    ) throws -> StoredEnd {
+        guard var current = try coalesced(sent, in: writer) else { return .done }
+        let item = try current.deletedItem.map(codec.row) ?? writer.row(in: schema.name, id: current.itemID)
+        var failure = failure
+        var match: LostRequests.Match?
+        if failure.code == .conflict {
+            let lost = LostRequests(
+                codec: codec, base: try current.base.map(codec.row), bodies: try current.sent.map(codec.row))
+            match = failure.serverItem.flatMap(lost.match)
+            let known = ancestor.map { Ancestor(row: $0) } ?? self.ancestor(of: current, lost, match)
+            if mayResolve, let end = try resolve(current, item: item, &failure, known, in: writer) { return end }
+        }
         current.lastError = failure.message
         // A delete or restore that replaced an unanswered insert keeps its bodies: without them it would apply to any row.
         let replacesInsert = current.kind != .insert && current.base == nil && current.baseVersion == nil
-        if failure.code == .conflict, !replacesInsert, let server = failure.serverItem {
+        if failure.isConflict, !replacesInsert, failure.serverItem != nil {
             // The part of the server row that shows the operation's own values was applied, and nothing else. An insert
             // may have been applied and then changed by others: its row is still its own, if it is deleted.
-            let lost = LostRequests(
-                codec: codec, base: try current.base.map(codec.row), bodies: try current.sent.map(codec.row))
-            current.sent = lost.match(server).map { [$0.body.json] } ?? (current.kind == .insert ? current.sent : [])
+            current.sent = match.map { [$0.body.json] } ?? (current.kind == .insert ? current.sent : [])
         }
         try operations.save(current, in: writer)
-        let item = try current.deletedItem.map(codec.row) ?? writer.row(in: schema.name, id: current.itemID)
         let record = OperationErrorRecord(current, failure: failure, item: item, time: now())
         try errors.save(record, in: writer)
-        return record
+        return .failed(record)
     }
 
     /// Stores that the push ended with an unknown outcome of the operation, which stays in the queue.
-    func abandon(_ sent: TableOperation, in writer: some StoreWriter) throws -> OperationErrorRecord? {
+    func abandon(_ sent: TableOperation, in writer: some StoreWriter) throws -> StoredEnd {
         if let current = try coalesced(sent, in: writer) { try operations.save(current, in: writer) }
-        return nil
+        return .done
     }
 
     private func coalesced(_ sent: TableOperation, in writer: some StoreWriter) throws -> TableOperation? {

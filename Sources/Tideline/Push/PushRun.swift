@@ -41,15 +41,19 @@ struct PushRun<Store: LocalStore>: Sendable {
             }
         }
 
-        /// The event for the push machine.
-        ///
-        /// - Parameter record: The error that was stored, if any.
-        func event(_ record: OperationErrorRecord?) -> PushMachine.Event {
+        /// Returns the event for the push machine.
+        func event(_ end: StoredEnd) -> PushMachine.Event {
+            switch end {
+            case .rebased: return .rebased(id)
+            case .settled: return .succeeded(id)
+            case .done, .failed: break
+            }
             guard case .success(let answer) = answer, let outcome = answer.outcome else { return .succeeded(id) }
             if case .failure(let failure) = outcome {
                 return .failed(id, isServerFailure: failure.code == .serverFailed)
             }
-            return record == nil ? .succeeded(id) : .failed(id, isServerFailure: false)
+            if case .done = end { return .succeeded(id) }
+            return .failed(id, isServerFailure: false)
         }
     }
 
@@ -57,7 +61,7 @@ struct PushRun<Store: LocalStore>: Sendable {
     private struct Step: Sendable {
         var machine: PushMachine
         var claimed: [Claimed] = []
-        var stored: [(ended: Ended, record: OperationErrorRecord?)] = []
+        var stored: [(ended: Ended, end: StoredEnd)] = []
         /// The errors of operations that could not be claimed.
         var unclaimed: [OperationErrorRecord] = []
         /// Whether the machine ends the push because the server fails repeatedly.
@@ -90,7 +94,8 @@ struct PushRun<Store: LocalStore>: Sendable {
         }
         var earlier = PushMachine.EarlierFailures()
         for record in records {
-            if record.failure.holdsOperation, !settings.retriesConflicts {
+            let policy = context.options.policy(for: record.table)
+            if record.failure.holdsOperation(policy), !settings.retriesConflicts {
                 earlier.held.insert(record.operationID)
                 result.operationErrors.append(TableOperationError(record, resolver: context))
             } else if record.failure.code == .serverFailed {
@@ -159,15 +164,22 @@ struct PushRun<Store: LocalStore>: Sendable {
             result.progress.failed += 1
             settings.onProgress?(result.progress)
         }
-        for (ended, record) in step.stored {
-            if let record { result.operationErrors.append(TableOperationError(record, resolver: context)) }
+        for (ended, end) in step.stored {
             guard case .success(let answer) = ended.answer, let outcome = answer.outcome else { continue }
-            if record == nil, case .success(let sent) = outcome {
+            switch end {
+            case .rebased: continue
+            case .settled: result.progress.resolved += 1
+            case .failed(let record):
+                result.operationErrors.append(TableOperationError(record, resolver: context))
+                result.progress.failed += 1
+            case .done:
+                guard case .success(let sent) = outcome else {
+                    result.progress.failed += 1
+                    break
+                }
                 result.progress.sent += 1
                 result.warnings += sent.warnings
                 for warning in sent.warnings { context.options.logger.warning("\(warning)") }
-            } else {
-                result.progress.failed += 1
             }
             settings.onProgress?(result.progress)
         }
@@ -182,10 +194,10 @@ struct PushRun<Store: LocalStore>: Sendable {
         return try await context.writing { writer in
             var step = Step(machine: machine)
             for one in ended {
-                let record = try store(one, in: writer)
+                let end = try store(one, mayResolve: step.machine.mayResolve(one.id), in: writer)
                 context.inFlight.remove(one.id)
-                step.machine.handle(one.event(record))
-                step.stored.append((one, record))
+                step.machine.handle(one.event(end))
+                step.stored.append((one, end))
             }
             if claims { try claimNext(&step, in: writer) }
             return step
@@ -208,14 +220,14 @@ struct PushRun<Store: LocalStore>: Sendable {
         return machine
     }
 
-    /// Stores the outcome of an operation and returns the error that is kept, if any.
-    private func store(_ ended: Ended, in writer: Store.Writer) throws -> OperationErrorRecord? {
+    /// Stores the outcome of an operation.
+    private func store(_ ended: Ended, mayResolve: Bool, in writer: Store.Writer) throws -> StoredEnd {
         let claimed = ended.claimed
         let outcomes = PushOutcomes(context, codec: claimed.codec)
         context.settled.note(
             table: claimed.operation.table, itemKey: claimed.operation.itemKey, base: claimed.base)
         guard case .success(let answer) = ended.answer else {
-            if case .failure(is OperationRemoved) = ended.answer { return nil }
+            if case .failure(is OperationRemoved) = ended.answer { return .done }
             return try outcomes.abandon(claimed.operation, in: writer)
         }
         try context.recordOwner(in: writer)
@@ -223,9 +235,10 @@ struct PushRun<Store: LocalStore>: Sendable {
         case .success(let result):
             var sent = claimed.operation
             sent.kind = answer.kind
-            return try outcomes.succeed(sent, snapshot: claimed.snapshot, answer: result, in: writer)
+            return try outcomes.succeed(
+                sent, snapshot: claimed.snapshot, answer: result, mayResolve: mayResolve, in: writer)
         case .failure(let failure):
-            return try outcomes.fail(claimed.operation, failure, in: writer)
+            return try outcomes.fail(claimed.operation, failure, mayResolve: mayResolve, in: writer)
         case nil:
             return try outcomes.abandon(claimed.operation, in: writer)
         }

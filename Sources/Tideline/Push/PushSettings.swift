@@ -45,7 +45,7 @@ public struct PushSettings: Sendable {
     /// Whether operations in conflict are sent again although nothing has changed; `false` by default.
     ///
     /// An operation in conflict stays in the queue and is reported by each push. It is sent again after its row is
-    /// edited or the conflict is resolved.
+    /// edited or the conflict is resolved, or if its table has a ``ConflictPolicy``.
     public var retriesConflicts: Bool
     /// The maximum number of operations in flight at the same time; 8 by default, and at least 1.
     ///
@@ -71,6 +71,8 @@ public struct PushSettings: Sendable {
 public struct PushProgress: Sendable, Hashable {
     /// The number of operations that the server has applied.
     public internal(set) var sent = 0
+    /// The number of operations that a conflict policy ended with the server row.
+    public internal(set) var resolved = 0
     /// The number of operations that failed.
     public internal(set) var failed = 0
     /// The number of pending operations at the start of the push, without operations in conflict that are not sent.

@@ -95,7 +95,7 @@ struct RowCodec: Sendable {
 }
 
 /// The content of a JSON text, for comparison. Foundation's objects do not work here because `true` may equal 1.
-private enum JSONContent: Decodable, Equatable {
+enum JSONContent: Decodable, Hashable {
     case null
     case bool(Bool)
     case integer(Int64)

@@ -42,6 +42,8 @@ struct Oracle {
         var kept: [Cell: Set<Value>] = [:]
         /// Every value that the device wrote.
         var own: [Cell: Set<Value>] = [:]
+        /// The mark of the latest decision of a conflict policy about each row.
+        var decisions: [RowName: Int] = [:]
     }
 
     private let keepsTombstones: Bool
@@ -173,6 +175,28 @@ struct Oracle {
             devices[device].edits[cell, default: []].append(Edit(value: value, mark: devices[device].mark))
             devices[device].kept[cell, default: []].insert(value)
         }
+    }
+
+    /// Records that a conflict policy decided, after it has seen the server row.
+    ///
+    /// A row that differs from the server's is kept; otherwise the device's changes are dropped.
+    mutating func decided(_ device: Int, _ id: String, in table: String, server: Row?, result: Row?) {
+        let isServers =
+            result == nil
+            ? server == nil
+            : server != nil
+                && cells(table, id).allSatisfy { result?[$0.column] ?? .null == server?[$0.column] ?? .null }
+        if isServers {
+            dropped(device, id, in: table, before: devices[device].mark)
+        } else {
+            kept(device, id, in: table, result)
+        }
+        devices[device].decisions[RowName(table: table, row: id)] = devices[device].mark
+    }
+
+    /// The mark of the latest decision of a conflict policy about a row, or `nil` if there is none.
+    func decision(_ device: Int, _ id: String, in table: String) -> Int? {
+        devices[device].decisions[RowName(table: table, row: id)]
     }
 
     // MARK: Server

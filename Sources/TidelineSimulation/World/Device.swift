@@ -15,6 +15,8 @@ final class Device: Sendable {
         /// Whether the app was updated to define all columns.
         var isUpdated = false
         var ids = 0
+        /// The number of the latest decision of a conflict policy that was recorded.
+        var lastDecision: Int64 = 0
     }
 
     let index: Int
@@ -84,7 +86,8 @@ final class Device: Sendable {
     }
 
     private func makeOptions() -> SyncOptions {
-        var options = SyncOptions()
+        var options = world.options
+        options.systemTables = SystemTables()
         options.dialect = world.dialect
         options.logger.logLevel = .critical
         options.retry.maximumAttempts = 2
@@ -108,6 +111,15 @@ final class Device: Sendable {
         var query = Query(table)
         if let filter { query = query.filter(filter) }
         return try base.read { try $0.rows(matching: query).rows }
+    }
+
+    /// Returns the decisions of conflict policies that were not returned before, oldest first.
+    func takeDecisions() throws -> [Row] {
+        let last = state.withLock { $0.lastDecision }
+        let query = Query(SystemTables().decisions).filter(.column("id") > .value(last)).order(by: "id")
+        let found = try base.read { try $0.rows(matching: query).rows }
+        if let newest = found.last?["id"]?.int { state.withLock { $0.lastDecision = newest } }
+        return found
     }
 
     func row(_ id: String, in table: String) throws -> Row? { try base.read { try $0.row(in: table, id: id) } }

@@ -12,7 +12,7 @@ struct Message: Sendable, CustomStringConvertible {
     /// The device, or `nil` for a script on the server.
     let device: Int?
     /// The mark of the device in the ``Oracle`` when it made the request.
-    let sentAt: Int
+    var sentAt: Int
 
     init(_ request: HTTPRequest, _ body: [UInt8], from device: Int?, sentAt: Int) {
         self.request = request
@@ -49,7 +49,13 @@ extension WorldRun {
         let fault = isHealing ? nil : context?.nextFault()
         let random = { (range: Range<Int>) in context?.random(in: range) ?? range.lowerBound }
         let mark = context?.mark ?? withOracle { $0.mark(of: device) }
-        let message = Message(request, body, from: device, sentAt: mark)
+        var message = Message(request, body, from: device, sentAt: mark)
+        if let (table, id) = message.row(in: world.schema),
+            let decided = withOracle({ $0.decision(device, id, in: table) })
+        {
+            // The request contains the decision of the policy.
+            message.sentAt = max(mark, decided)
+        }
         log("device \(device): \(message)")
         try await executor.sleep(for: .milliseconds(random(1..<40)))
         // A process that was killed has sent its request.

@@ -3,6 +3,7 @@ internal import Tideline
 internal import TidelineServer
 internal import TidelineStore
 internal import TidelineSupport
+internal import TidelineWire
 
 /// One execution of a schedule.
 ///
@@ -32,10 +33,12 @@ final class WorldRun: Sendable {
 
     /// The number of runs in this process, which makes the names of their stores unique.
     private static let runs = Atomic(0)
+    private let usesPolicies: Bool
 
     init(_ schedule: SimulationSchedule, world: SimulatedWorld, recordsTimeline: Bool) throws {
         self.schedule = schedule
         self.world = world
+        usesPolicies = world.options.usesPolicies
         let executor = executor
         let run = Self.runs.add(1, ordering: .relaxed).newValue
         executor.seed(schedule.seed)
@@ -190,8 +193,33 @@ final class WorldRun: Sendable {
         if case .forcePurge(let table) = step?.action {
             withOracle { $0.droppedAll(device.index, in: table) }
         }
+        if usesPolicies { noteDecisions(of: device) }
         StepContext.resolution?.committed()
         StepContext.current?.committed(at: withOracle { $0.mark(of: device.index) })
+    }
+
+    /// Records what a transaction of a device decided by its conflict policies.
+    private func noteDecisions(of device: Device) {
+        for decision in (try? device.takeDecisions()) ?? [] {
+            guard let table = decision["table"]?.string, let id = decision["itemId"]?.string else { continue }
+            func side(_ name: String) -> Row? {
+                guard let schema = world.schema.first(where: { $0.name == table }), let text = decision[name]?.json
+                else {
+                    return nil
+                }
+                var row = try? PageParser(schema: schema).parseRow(Array(text.utf8), requireID: false)
+                row?.id = .string(id)
+                return row
+            }
+            let (server, result) = (side("server"), side("result"))
+            log(
+                "device \(device.index): \(decision["rule"]?.string ?? ""): \(id) is \(result.map(\.brief) ?? "deleted")"
+            )
+            withOracle { oracle in
+                if let server { oracle.sees(device.index, server, in: table) }
+                oracle.decided(device.index, id, in: table, server: server, result: result)
+            }
+        }
     }
 
     /// Checks that a row does not go back to an older version. The versions of the simulated server are numbered, unless

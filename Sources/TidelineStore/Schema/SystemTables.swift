@@ -1,7 +1,8 @@
-/// The names and definitions of the three tables in which the sync core keeps its own state.
+/// The names and definitions of the tables in which the sync core keeps its own state.
 ///
 /// They are ordinary tables of the store: queries can read them, but they are hidden from the app's list of tables.
-/// Names and columns are those of the original SDK's `MSSyncContextDataSource`, followed by additional columns.
+/// Names and columns of the first three are those of the original SDK's `MSSyncContextDataSource`, followed by additional
+/// columns.
 public struct SystemTables: Sendable, Hashable, Codable {
     /// The name of the operation queue's table.
     public var operations: String
@@ -9,19 +10,22 @@ public struct SystemTables: Sendable, Hashable, Codable {
     public var errors: String
     /// The name of the table of incremental pull tokens and other settings.
     public var config: String
+    /// The name of the table of decisions about conflicts.
+    public var decisions: String
 
     /// Creates the names. The defaults are the original SDK's; pass others if those are already in use.
     public init(
         operations: String = "MS_TableOperations", errors: String = "MS_TableOperationErrors",
-        config: String = "MS_TableConfig"
+        config: String = "MS_TableConfig", decisions: String = "MS_TableDecisions"
     ) {
         self.operations = operations
         self.errors = errors
         self.config = config
+        self.decisions = decisions
     }
 
-    /// The definitions of all three tables, for ``LocalStore/define(_:)``.
-    package var schemas: [TableSchema] { [operationsSchema, errorsSchema, configSchema] }
+    /// The definitions of all four tables, for ``LocalStore/define(_:)``.
+    package var schemas: [TableSchema] { [operationsSchema, errorsSchema, configSchema, decisionsSchema] }
 
     /// The definition of the operation queue's table.
     ///
@@ -56,6 +60,20 @@ public struct SystemTables: Sendable, Hashable, Codable {
         TableSchema(
             errors, columns: [.int("operationId"), .int("tableKind"), .string("table"), .json("properties")],
             systemColumns: [], indexes: [["operationId"], ["table"]], isSystem: true)
+    }
+
+    /// The definition of the table of decisions about conflicts.
+    ///
+    /// `id` is the decision's number. `table` and `itemId` identify the row; `base`, `local`, `server`, and `result` are the
+    /// rows, null for a row that was deleted or is not known; `rule` names the policy.
+    package var decisionsSchema: TableSchema {
+        TableSchema(
+            decisions,
+            columns: [
+                .string("table", optional: false), .string("itemId", optional: false),
+                .timestamp("time", optional: false), .string("rule", optional: false), .json("base"), .json("local"),
+                .json("server"), .json("result"),
+            ], systemColumns: [], idType: .int, indexes: [["table"]], isSystem: true)
     }
 
     /// The definition of the settings' table.

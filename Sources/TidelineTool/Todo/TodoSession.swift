@@ -14,7 +14,9 @@ struct TodoSession<Store: LocalStore>: Sendable {
     /// Whether a store with these tables has the list and all tables that a session needs.
     static func isDefined(in tables: [TableSchema]) -> Bool {
         let names = tables.map(\.name)
-        return ([TodoItem.schema.name] + SystemTables().schemas.map(\.name)).allSatisfy(names.contains)
+        let tables = SystemTables()
+        // The table of decisions is newer than the others: the client adds it to an older store.
+        return [TodoItem.schema.name, tables.operations, tables.errors, tables.config].allSatisfy(names.contains)
     }
 
     /// Opens the list in a store that already has it, without defining any table.

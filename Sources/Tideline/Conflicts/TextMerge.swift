@@ -1,0 +1,140 @@
+/// Merges two texts that were changed from a common ancestor: by line, and lines that both changed by word.
+///
+/// The merge is that of `diff3`. The parts of the ancestor that both texts still have divide the texts into pieces, and a
+/// piece that only one text changed is taken from that text.
+enum TextMerge {
+    static func merge(base: String, local: String, server: String) -> String {
+        let lines = merge(Self.lines(of: base), Self.lines(of: local), Self.lines(of: server)) { base, local, server in
+            guard !base.isEmpty else { return added(local, server) }
+            let words = merge(Self.words(of: base), Self.words(of: local), Self.words(of: server)) { _, local, server in
+                // Both sides changed these words.
+                server + local
+            }
+            return [words.joined]
+        }
+        return lines.joined.text
+    }
+
+    /// Merges lines that both sides added at the same place. Lines that both have occur once.
+    private static func added(_ local: [Token], _ server: [Token]) -> [Token] {
+        let (mine, theirs) = (local.endingLine, server.endingLine)
+        let common = zip(mine, matches(mine, theirs)).compactMap { $1 == nil ? nil : $0 }
+        var lines = common.isEmpty ? theirs + mine : merge(common, mine, theirs) { $2 + $1 }
+        let isOpen = mine != local || theirs != server
+        if isOpen, let last = lines.popLast() { lines.append(Token(bytes: Array(last.bytes.dropLast()))) }
+        return lines
+    }
+
+    /// A line or word. Its bytes are compared, as canonically equivalent texts are different texts.
+    struct Token: Hashable {
+        var bytes: [UInt8]
+        var text: String { String(decoding: bytes, as: UTF8.self) }
+    }
+
+    /// The greatest product of the lengths of two sequences that are compared. The time of a comparison can grow with it.
+    static let maximumWork = 4_000_000
+
+    /// Merges three sequences.
+    ///
+    /// - Parameter resolve: Returns the merge of a piece that both sides changed differently.
+    static func merge(
+        _ base: [Token], _ local: [Token], _ server: [Token],
+        resolve: (_ base: [Token], _ local: [Token], _ server: [Token]) -> [Token]
+    ) -> [Token] {
+        let (inLocal, inServer) = (matches(base, local), matches(base, server))
+        var merged: [Token] = []
+        var (b, l, s) = (0, 0, 0)
+        func append(_ base: ArraySlice<Token>, _ local: ArraySlice<Token>, _ server: ArraySlice<Token>) {
+            if local == base || local == server {
+                merged += server
+            } else if server == base {
+                merged += local
+            } else {
+                merged += resolve(Array(base), Array(local), Array(server))
+            }
+        }
+        for index in base.indices {
+            guard let atLocal = inLocal[index], let atServer = inServer[index] else { continue }
+            append(base[b..<index], local[l..<atLocal], server[s..<atServer])
+            merged.append(base[index])
+            (b, l, s) = (index + 1, atLocal + 1, atServer + 1)
+        }
+        append(base[b...], local[l...], server[s...])
+        return merged
+    }
+
+    /// Returns the index in `other` of each element of `base` that `other` still has, or `nil`.
+    private static func matches(_ base: [Token], _ other: [Token]) -> [Int?] {
+        var matches = [Int?](repeating: nil, count: base.count)
+        var start = 0
+        while start < base.count, start < other.count, base[start] == other[start] {
+            matches[start] = start
+            start += 1
+        }
+        var (end, otherEnd) = (base.count, other.count)
+        while end > start, otherEnd > start, base[end - 1] == other[otherEnd - 1] {
+            (end, otherEnd) = (end - 1, otherEnd - 1)
+            matches[end] = otherEnd
+        }
+        let (old, new) = (base[start..<end], other[start..<otherEnd])
+        let work = old.count.multipliedReportingOverflow(by: new.count)
+        guard !work.overflow, work.partialValue <= maximumWork else { return matches }
+        var (removed, inserted) = (Set<Int>(), Set<Int>())
+        for change in Array(new).difference(from: Array(old)) {
+            switch change {
+            case .remove(let offset, _, _): removed.insert(offset)
+            case .insert(let offset, _, _): inserted.insert(offset)
+            }
+        }
+        let kept = old.indices.lazy.filter { !removed.contains($0 - start) }
+        let found = new.indices.lazy.filter { !inserted.contains($0 - start) }
+        for (index, place) in zip(kept, found) { matches[index] = place }
+        return matches
+    }
+
+    // MARK: Tokens
+
+    /// Returns the lines of a text, each with its line feed.
+    static func lines(of text: String) -> [Token] {
+        var lines: [Token] = []
+        var line: [UInt8] = []
+        for byte in text.utf8 {
+            line.append(byte)
+            guard byte == UInt8(ascii: "\n") else { continue }
+            lines.append(Token(bytes: line))
+            line = []
+        }
+        if !line.isEmpty { lines.append(Token(bytes: line)) }
+        return lines
+    }
+
+    /// Returns the words of lines, and each character between them.
+    static func words(of lines: [Token]) -> [Token] {
+        var words: [Token] = []
+        var isWord = false
+        for character in lines.joined.text {
+            let continues = isWord && character.isWordPart
+            if continues {
+                words[words.count - 1].bytes += character.utf8
+            } else {
+                words.append(Token(bytes: Array(character.utf8)))
+            }
+            isWord = character.isWordPart
+        }
+        return words
+    }
+}
+
+extension [TextMerge.Token] {
+    fileprivate var joined: TextMerge.Token { TextMerge.Token(bytes: flatMap(\.bytes)) }
+
+    /// The lines, of which the last one ends with a line feed, too.
+    fileprivate var endingLine: Self {
+        guard let last, last.bytes.last != UInt8(ascii: "\n") else { return self }
+        return dropLast() + [TextMerge.Token(bytes: last.bytes + [UInt8(ascii: "\n")])]
+    }
+}
+
+extension Character {
+    fileprivate var isWordPart: Bool { isLetter || isNumber }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import Testing
+import Tideline
+import TidelineTestStores
+
+// The code of the article "Conflicts", compiled verbatim.
+
+// article: options
+func makeOptions() -> SyncOptions {
+    var options = SyncOptions()
+    options.conflictPolicy = .merge()
+    options.conflictPolicies["Note"] = .merge(["text": .text, "tags": .union, "likes": .sum])
+    options.conflictPolicies["Setting"] = .lastWriterWins(by: "editedAt")
+    options.conflictPolicies["Catalog"] = .serverWins
+    options.conflictPolicies["Payment"] = .manual
+    return options
+}
+// end
+
+// article: closure
+let shorterStay = ConflictPolicy.custom("shorterStay") { conflict in
+    guard let local = conflict.local, let server = conflict.server else { return .delete }
+    guard let mine = local["nights"]?.int, let theirs = server["nights"]?.int else { return .manual }
+    return .row(mine < theirs ? local : server)
+}
+// end
+
+// article: decisions
+func undoLatestMerge(of id: String, in client: SyncClient<some LocalStore>) async throws {
+    guard let decision = try await client.decisions(table: "Note", id: id).first else { return }
+    print("\(decision.rule) at \(decision.time): \(decision.result?.description ?? "deleted")")
+    try await client.restore(.local, of: decision)
+}
+// end
+
+// article: manual
+func keepMine(_ client: SyncClient<some LocalStore>) async throws {
+    for error in try await client.operationErrors() where error.code == .conflict {
+        if let item = error.item, !error.isRowGone {
+            try await error.keepOperationAndUpdateItem(item)
+        } else {
+            try await error.cancelOperationAndDiscardItem()
+        }
+    }
+}
+// end
+
+@Suite("The article on conflicts", .releasesClients)
+struct ConflictArticleTests {
+    @Test("The article contains the code of this file")
+    func isShown() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let article = try String(
+            contentsOf: root.appendingPathComponent("Sources/Tideline/Tideline.docc/Conflicts.md"), encoding: .utf8)
+        let code = try String(contentsOfFile: #filePath, encoding: .utf8)
+        let parts = code.split(separator: "\n// article: ").dropFirst()
+        #expect(parts.count == 4)
+        for part in parts {
+            let lines = part.split(separator: "\n", omittingEmptySubsequences: false).dropFirst()
+            let text = lines.prefix { $0 != "// end" }.joined(separator: "\n")
+            #expect(article.contains("```swift\n\(text)\n```"), "the article must contain:\n\(text)")
+        }
+    }
+
+    @Test("The article's policies fit the tables of its app, and its functions work")
+    func works() async throws {
+        let world = try World(StoreKind.perEngine[3])
+        let client = try await world.makeClient { options in
+            let article = makeOptions()
+            options.conflictPolicies = article.conflictPolicies
+            options.conflictPolicies["Stay"] = shorterStay
+        }
+        try await client.client.define([
+            TableSchema("Note", columns: [.string("text"), .json("tags"), .int("likes")]),
+            TableSchema("Setting", columns: [.string("value"), .timestamp("editedAt")]),
+            TableSchema("Catalog", columns: [.string("name")]), TableSchema("Payment", columns: [.int("amount")]),
+            TableSchema("Stay", columns: [.int("nights")]),
+        ])
+        try await client.context.push()
+        try await undoLatestMerge(of: "a", in: client.client)
+
+        let first = try await world.makeSyncedClient()
+        try await client.items.pull()
+        try await first.items.update(["id": "a", "text": "theirs"])
+        try await first.context.push()
+        try await client.items.update(["id": "a", "text": "mine"])
+        #expect(try await pushErrors(client).count == 1)
+        try await keepMine(client.client)
+        try await client.context.push()
+        #expect(try world.serverRow("a")?["text"] == "mine")
+    }
+}
