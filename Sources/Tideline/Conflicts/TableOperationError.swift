@@ -126,6 +126,16 @@ struct OperationErrorRecord: Sendable {
     var item: Row?
     var time: Timestamp
 
+    /// Returns whether a push with these settings does not send the operation.
+    func isHeld(by settings: PushSettings) -> Bool {
+        if failure.holdsOperation, !settings.retriesConflicts { return true }
+        return switch settings.failureRetry {
+        case .all: false
+        case .failedOnServer(let except): failure.code != .serverFailed || except.contains(operationID)
+        case .none: true
+        }
+    }
+
     init(_ operation: TableOperation, failure: OperationFailure, item: Row?, time: Timestamp) {
         operationID = operation.id
         table = operation.table

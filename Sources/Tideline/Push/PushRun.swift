@@ -90,9 +90,11 @@ struct PushRun<Store: LocalStore>: Sendable {
         }
         var earlier = PushMachine.EarlierFailures()
         for record in records {
-            if record.failure.holdsOperation, !settings.retriesConflicts {
+            if record.isHeld(by: settings) {
                 earlier.held.insert(record.operationID)
-                result.operationErrors.append(TableOperationError(record, resolver: context))
+                if settings.failureRetry == .all {
+                    result.operationErrors.append(TableOperationError(record, resolver: context))
+                }
             } else if record.failure.code == .serverFailed {
                 earlier.deferred.insert(record.operationID)
             }
