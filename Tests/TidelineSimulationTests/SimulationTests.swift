@@ -21,7 +21,7 @@ struct SimulationTests {
         try await Simulation(seed: seed).run()
     }
 
-    @Test("A sync that runs itself, with kills and faults at any point, violates no invariant", arguments: Seeds(500))
+    @Test("A sync that runs itself, with kills and faults at any point, violates no invariant", arguments: Seeds(100))
     func selfRunning(seed: UInt64) async throws {
         try await Simulation(seed: seed, Self.syncing).run()
     }
