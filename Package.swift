@@ -233,7 +233,10 @@ let package = Package(
         tests("TidelineSimulationTests", stores + ["Tideline", "TidelineSimulation"]),
         tests(
             "TidelineTests",
-            ["Tideline", "TidelineWire", "TidelineServer", "TidelineTestStores", "PullProbe", httpTypes, logging]),
+            [
+                "Tideline", "TidelineWire", "TidelineServer", "TidelineSimulation", "TidelineTestStores", "PullProbe",
+                httpTypes, logging,
+            ]),
         tests(
             "TidelineTransportTests",
             ["Tideline", "TidelineAsyncHTTPClient", "TidelineMemory", "TidelineURLSession", httpTypes] + nio),

@@ -38,7 +38,10 @@ extension SyncClient {
     /// ``SyncOptions/authorization`` returns a header.
     public var currentUser: SignedInUser? {
         get { context.connection.account.user }
-        set { context.connection.account.user = newValue }
+        set {
+            context.connection.account.user = newValue
+            if newValue != nil { sync.post(.signedIn) }
+        }
     }
 
     /// Signs in a user with the token of an identity provider at `/.auth/login/{provider}`, and sets ``currentUser``.

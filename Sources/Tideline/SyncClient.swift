@@ -14,6 +14,8 @@
 public final class SyncClient<Store: LocalStore>: Sendable {
     /// The sync context: the queue, push, and pull.
     public let context: SyncContext<Store>
+    /// The sync that runs itself.
+    let sync = SyncControl()
 
     /// Creates a client of the server at `url` with the given local store.
     ///
@@ -33,6 +35,8 @@ public final class SyncClient<Store: LocalStore>: Sendable {
         let connection = ServerConnection(base: try ServerAddress(url), transport: transport, options: options)
         context = try SyncContext(store: store, connection: connection)
     }
+
+    deinit { sync.close() }
 
     /// The local store. It can be read directly and synchronously.
     public var store: Store { context.store }
@@ -88,6 +92,32 @@ public final class SyncClient<Store: LocalStore>: Sendable {
         _ query: Query, queryID: String? = nil, settings: PullSettings = PullSettings()
     ) async throws -> PullResult {
         try await table(query.table).pull(query, queryID: queryID, settings: settings)
+    }
+
+    /// Pulls several tables side by side, in order of priority; see ``SyncTable/pull(_:queryID:settings:)``.
+    ///
+    /// Pushes once before if one of the tables has pending operations. At most ``PullSettings/maxInFlight`` pulls run at the
+    /// same time.
+    /// ```swift
+    /// let (steps, progress) = AsyncStream.makeStream(of: PullProgress.self, bufferingPolicy: .bufferingNewest(1))
+    /// async let results = client.pull([Subscription("TodoList"), Subscription("TodoItem")], progress: progress)
+    /// for await step in steps { print("\(step.rowsPulled) rows") }
+    /// print(try await results.map(\.rowsStored))
+    /// ```
+    /// - Parameters:
+    ///   - subscriptions: The rows to pull. Intervals have no effect.
+    ///   - settings: See ``PullSettings``.
+    ///   - progress: Receives the progress of all pulls together after each transaction, and is finished at the end.
+    /// - Returns: The results, in the order of the subscriptions.
+    /// - Throws: ``SyncError``: the first error, after all pulls have ended. An error of one table leaves the others
+    ///   unaffected; after a failure of the network or the sign-in, the others are cancelled. Rows that were already stored
+    ///   stay.
+    @discardableResult
+    public func pull(
+        _ subscriptions: [Subscription], settings: PullSettings = PullSettings(),
+        progress: AsyncStream<PullProgress>.Continuation? = nil
+    ) async throws -> [PullResult] {
+        try await context.pull(subscriptions, settings: settings, progress: progress)
     }
 
     /// The number of pending operations.

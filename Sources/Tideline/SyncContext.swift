@@ -20,6 +20,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     let owners: OwnerStore
     let settled = RecentlyPushedRows()
     let pageLimits = PageLimits()
+    let localChanges = LocalChangeObserver()
     private let runner: StoreRunner<Store>
     private let pushLock = AsyncLock()
     private let shared = Mutex(Shared())
@@ -216,11 +217,9 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         try PullArguments.check(query, queryID: queryID, settings: settings)
         return try await mapped {
             try await confirmOwner()
-            let schema = try await reading { try $0.schema(of: query.table) }
-            try PullArguments.checkColumns(of: query, schema: schema)
-            let run = PullRun(context: self, query: query, queryID: queryID, settings: settings, schema: schema)
-            try run.checkRequest()
-            let pushError = try await pushBeforePull(of: query.table, settings: settings)
+            let run = try await makePull(query, queryID: queryID, settings: settings)
+            let pushError =
+                settings.pushesFirst ? try await pushBeforePull(of: [query.table], settings: settings) : nil
             do {
                 let result = try await lock(of: query.table).withLock {
                     settled.beginPull(of: query.table)
@@ -241,12 +240,27 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         }
     }
 
-    /// Pushes before a pull if the table has pending operations.
+    /// Checks the arguments of a pull, and makes it.
+    func makePull(_ query: Query, queryID: String?, settings: PullSettings) async throws -> PullRun<Store> {
+        try PullArguments.check(query, queryID: queryID, settings: settings)
+        return try await mapped {
+            let schema = try await reading { try $0.schema(of: query.table) }
+            try PullArguments.checkColumns(of: query, schema: schema)
+            let run = PullRun(context: self, query: query, queryID: queryID, settings: settings, schema: schema)
+            try run.checkRequest()
+            return run
+        }
+    }
+
+    /// Pushes before a pull if one of the tables has pending operations.
     ///
     /// - Returns: The push error to throw after the pull, or `nil` if there is none.
-    private func pushBeforePull(of table: String, settings: PullSettings) async throws -> SyncError? {
+    func pushBeforePull(of tables: [String], settings: PullSettings) async throws -> SyncError? {
         let operations = operations
-        guard try await reading({ try operations.count(table: table, in: $0) }) > 0 else { return nil }
+        let isPending = try await reading { reader in
+            try tables.contains { try operations.count(table: $0, in: reader) > 0 }
+        }
+        guard isPending else { return nil }
         do {
             try await push(settings: settings.push)
         } catch let error as SyncError
@@ -324,12 +338,14 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         _ body: @escaping @Sendable (SyncTransaction) throws -> T
     ) async throws -> T {
         do {
-            return try await runner.perform { [self] store in
+            let result = try await runner.perform { [self] store in
                 try store.write { writer in
                     let transaction = SyncTransaction(ChangeScope(self, writer), mapping: syncError)
                     return try transaction.run(body)
                 }
             }
+            localChanges.notify()
+            return result
         } catch let error as SyncTransaction.BodyError {
             throw error.error
         } catch {
@@ -347,12 +363,14 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         }
     }
 
-    /// Runs a write transaction, unless the task is cancelled before it begins.
+    /// Runs a write transaction of the app, unless the task is cancelled before it begins.
     nonisolated(nonsending) func changing<T: Sendable>(
         _ body: @escaping @Sendable (Store.Writer) throws -> T
     ) async throws -> T {
         do {
-            return try await runner.perform { try $0.write(body) }
+            let result = try await runner.perform { try $0.write(body) }
+            localChanges.notify()
+            return result
         } catch {
             throw syncError(error)
         }

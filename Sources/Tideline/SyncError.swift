@@ -17,6 +17,8 @@ public struct SyncError: Error, Sendable {
     public var id: String?
     /// The HTTP status of the server's response.
     public var status: Int?
+    /// The delay that the server asked for before another request, or `nil` if it did not.
+    public var retryAfter: Duration?
     /// The server row in a conflict, or `nil` if it cannot be read.
     public var serverItem: Row?
     /// For code ``Code/rowChanged``: the row passed to the call.

@@ -52,18 +52,21 @@ public struct SyncOptions: Sendable {
     public init() {}
 }
 
-/// The sync core's dependencies besides store and network: delays, randomness, time, identifiers, and threads.
+/// The sync core's dependencies besides store and network: delays, randomness, time, identifiers, and executors.
 public struct SyncEnvironment: Sendable {
     /// Waits for the given duration. Throws if the task is cancelled.
     public var sleep: @Sendable (Duration) async throws -> Void
     /// Returns a random number from 0 to 1, used to vary retry delays.
     public var random: @Sendable () -> Double
-    /// Returns the current time, used to record when an operation failed.
+    /// Returns the current time, used to record when an operation failed and in ``SyncStatus``. No delay depends on it.
     public var now: @Sendable () -> Timestamp
     /// Returns a new row identifier: a lowercase UUID.
     public var makeID: @Sendable () -> String
     /// The executor of the store's blocking calls, or `nil` for dispatch queues of the client's own; `nil` by default.
     public var storeExecutor: StoreExecutor?
+    /// The executor on which ``SyncClient/start(_:settings:)`` runs its task, or `nil` for the default executor; `nil` by
+    /// default.
+    public var taskExecutor: (any TaskExecutor)?
 
     /// Creates an environment that uses the system's clock and random numbers.
     public init() {

@@ -1,4 +1,4 @@
-internal import Tideline
+public import Tideline
 public import TidelineStore
 
 /// A device of a simulation, as an action of the author of a test uses it.
@@ -27,6 +27,26 @@ public struct SimulatedDevice: Sendable {
     /// Pulls; see `SyncClient.pull(_:queryID:settings:)`.
     public func pull(_ query: Query, queryID: String? = nil) async throws {
         try await device.client?.pull(query, queryID: queryID)
+    }
+
+    /// Runs a sync that runs itself for a time; see `SyncClient.run(_:settings:)`. Returns at once if one is running on the
+    /// device.
+    public func sync(
+        _ subscriptions: [Subscription], settings: SyncSettings = SyncSettings(), for duration: Duration
+    ) async throws {
+        guard let client = device.client else { return }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                do {
+                    try await client.run(subscriptions, settings: settings)
+                } catch let error as SyncError where error.code == .invalidArgument && client.status != .stopped {
+                    // Another sync is running.
+                }
+            }
+            group.addTask { [executor = run.executor] in try await executor.sleep(for: duration) }
+            defer { group.cancelAll() }
+            _ = try await group.next()
+        }
     }
 
     /// Inserts a row; see `SyncTable.insert(_:)`.

@@ -26,6 +26,32 @@ struct SimulationTests {
         try await Simulation(seed: seed) { $0.dialect = .datasync3 }.run()
     }
 
+    @Test("A sync that runs itself, with kills and faults at any point, violates no invariant", arguments: Seeds(100))
+    func selfRunning(seed: UInt64) async throws {
+        try await Simulation(seed: seed, Self.syncing).run()
+    }
+
+    @Test("The same seed gives the same timeline of a sync that runs itself", arguments: UInt64(1)...10)
+    func repeatsSelfRunning(seed: UInt64) async throws {
+        func timeline() async throws -> [String] {
+            try await Simulation(seed: seed) { world in
+                Self.syncing(&world)
+                world.recordsTimeline = true
+            }.run().timeline
+        }
+        let first = try await timeline()
+        #expect(first.contains { $0.contains("sync itself") })
+        for _ in 1...3 { #expect(try await timeline() == first) }
+    }
+
+    private static func syncing(_ world: inout SimulatedWorld) {
+        world.steps = 40
+        world.action("sync itself", weight: 20) { device in
+            let seconds = device.random(in: 1..<200)
+            try await device.sync([Subscription("Todo", interval: .seconds(15))], for: .seconds(seconds))
+        }
+    }
+
     @Test("The invariants hold over files", arguments: ["sqlite", "lmdb", "leveldb"])
     func files(_ engine: String) async throws {
         let folder = try TemporaryFolder()

@@ -129,6 +129,16 @@ struct OperationErrorRecord: Sendable {
         return serverItem.isTombstone
     }
 
+    /// Returns whether a push with these settings does not send the operation.
+    func isHeld(by settings: PushSettings, _ policy: ConflictPolicy) -> Bool {
+        if failure.holdsOperation(policy), !settings.retriesConflicts { return true }
+        return switch settings.failureRetry {
+        case .all: false
+        case .failedOnServer(let except): failure.code != .serverFailed || except.contains(operationID)
+        case .none: true
+        }
+    }
+
     init(_ operation: TableOperation, failure: OperationFailure, item: Row?, time: Timestamp) {
         operationID = operation.id
         table = operation.table

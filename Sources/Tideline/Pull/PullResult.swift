@@ -2,10 +2,17 @@ internal import TidelineWire
 
 /// The progress of a pull.
 public struct PullProgress: Sendable, Hashable {
+    /// The name of the table whose rows were stored last.
+    public var table = ""
+    /// The query id of the pull that stored them.
+    public var queryID: String?
     /// The number of distinct rows received in stored pages, including rows that were already stored.
     public var rowsPulled = 0
     /// The number of stored pages.
     public var pages = 0
+    /// The approximate number of rows of the whole pull, or `nil` if it is not known; see
+    /// ``PullSettings/countsRows``.
+    public var total: Int?
 }
 
 /// The result of a pull.

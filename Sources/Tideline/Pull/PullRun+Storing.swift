@@ -38,7 +38,10 @@ extension PullRun {
         var changesNothing = false
         if token == nil || token == state.stored { changesNothing = try await findsNothing(in: group, &state) }
         if !changesNothing { try await write(group, token, &state) }
-        settings.onProgress?(PullProgress(rowsPulled: state.result.rowsPulled, pages: state.result.requests))
+        settings.onProgress?(
+            PullProgress(
+                table: schema.name, queryID: queryID, rowsPulled: state.result.rowsPulled,
+                pages: state.result.requests, total: state.expectedRows))
     }
 
     /// Returns whether the pages contain no changes, without writing.

@@ -40,7 +40,8 @@ struct PullRun<Store: LocalStore>: Sendable {
     func run() async throws -> PullResult {
         var state = try await begin()
         let cursor = state.cursor
-        guard let first = cursor.first else { return PullResult() }
+        guard var first = cursor.first else { return PullResult() }
+        if settings.countsRows { first.wantsCount = true }
         try await run(from: first, &state)
         if state.isSpellingInDoubt {
             state = state.restarted(at: cursor, matching: schema.idMatching)

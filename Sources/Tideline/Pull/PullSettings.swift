@@ -22,8 +22,18 @@ public struct PullSettings: Sendable {
     public var lookback: Duration
     /// Query parameters for the URL of every request. A name must not begin with `$` or `__`.
     public var parameters: [(name: String, value: String)]
+    /// The maximum number of pulls at the same time in ``SyncClient/pull(_:settings:progress:)`` and in a sync that runs
+    /// itself; 4 by default, and at least 1. Each has at most one request in flight.
+    public var maxInFlight: Int
+    /// Whether the first request asks for the number of matching rows, for ``PullProgress/total``; `false` by default.
+    ///
+    /// A pull that continues an earlier one asks in any case. The first pull of a large table is then slower on a server
+    /// that must count the rows.
+    public var countsRows: Bool
     /// The settings of the push before the pull.
     public var push: PushSettings
+    /// Whether to push before the pull if the table has pending operations.
+    var pushesFirst = true
     /// A closure that is called after each transaction. A transaction stores one page unless ``pagesPerTransaction`` is
     /// greater.
     public var onProgress: (@Sendable (PullProgress) -> Void)?
@@ -66,7 +76,8 @@ public struct PullSettings: Sendable {
         pageSize: Int = 1000, pagesPerTransaction: Int = 1, whenPushFails: PushFailure = .fail,
         whenFilterChanges: FilterChange = .fail, whenRowDoesNotFit: RowMismatch = .stop,
         lookback: Duration = .seconds(5), parameters: [(name: String, value: String)] = [],
-        push: PushSettings = PushSettings(), onProgress: (@Sendable (PullProgress) -> Void)? = nil
+        maxInFlight: Int = 4, countsRows: Bool = false, push: PushSettings = PushSettings(),
+        onProgress: (@Sendable (PullProgress) -> Void)? = nil
     ) {
         self.pageSize = pageSize
         self.pagesPerTransaction = pagesPerTransaction
@@ -75,6 +86,8 @@ public struct PullSettings: Sendable {
         self.whenRowDoesNotFit = whenRowDoesNotFit
         self.lookback = lookback
         self.parameters = parameters
+        self.maxInFlight = maxInFlight
+        self.countsRows = countsRows
         self.push = push
         self.onProgress = onProgress
     }

@@ -33,6 +33,8 @@ struct PullState: Sendable {
     private var serverDate: Timestamp?
     /// The replacement for a missing server date; see ``PullToken/firstStamp``.
     private var firstStamp: Timestamp?
+    /// The number of rows of the whole pull, as far as the server has counted them.
+    private(set) var expectedRows: Int?
     /// The upper limit of the token. Rows from there on were skipped and must be returned by the next pull.
     private(set) var ceiling: Timestamp?
 
@@ -120,7 +122,12 @@ struct PullState: Sendable {
     /// Records a page and its changes.
     mutating func note(_ diff: PageDiff, of held: PendingPage) {
         result.requests += 1
+        // The count includes the rows of this page, and those of the page before that it repeats.
+        if let total = held.page.summary.totalCount {
+            expectedRows = result.rowsPulled + max(Int(clamping: total) - diff.repeatedCount, 0)
+        }
         result.rowsPulled += held.page.rows.count - diff.repeatedCount
+        expectedRows = expectedRows.map { max($0, result.rowsPulled) }
         result.rowsStored += diff.storedCount
         result.rowsRemoved += diff.removed.count
         result.note(skipped: held.page.skipped + diff.skipped)

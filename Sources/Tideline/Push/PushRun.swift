@@ -94,10 +94,11 @@ struct PushRun<Store: LocalStore>: Sendable {
         }
         var earlier = PushMachine.EarlierFailures()
         for record in records {
-            let policy = context.options.policy(for: record.table)
-            if record.failure.holdsOperation(policy), !settings.retriesConflicts {
+            if record.isHeld(by: settings, context.options.policy(for: record.table)) {
                 earlier.held.insert(record.operationID)
-                result.operationErrors.append(TableOperationError(record, resolver: context))
+                if settings.failureRetry == .all {
+                    result.operationErrors.append(TableOperationError(record, resolver: context))
+                }
             } else if record.failure.code == .serverFailed {
                 earlier.deferred.insert(record.operationID)
             }

@@ -54,6 +54,8 @@ public struct PushSettings: Sendable {
     public var maxInFlight: Int
     /// A closure that is called after each operation of the push, on an arbitrary thread.
     public var onProgress: (@Sendable (PushProgress) -> Void)?
+    /// The operations that failed in an earlier push and are sent again.
+    var failureRetry = FailureRetry.all
 
     /// Creates settings for a push.
     public init(

@@ -30,7 +30,9 @@ extension Dialect {
             case .serverFailure: (.serverFailed, "the server failed")
             default: (.rejected, "the server rejected the request")
             }
-        return SyncError(code, "\(reason): \(message(of: answer))", table: table, id: id, status: status)
+        var error = SyncError(code, "\(reason): \(message(of: answer))", table: table, id: id, status: status)
+        error.retryAfter = RetryAfter.duration(of: answer.response)
+        return error
     }
 }
 

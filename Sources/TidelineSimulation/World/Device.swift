@@ -96,6 +96,7 @@ final class Device: Sendable {
         options.environment.now = { [weak self] in self?.now ?? .min }
         options.environment.makeID = { [weak self] in self?.nextID() ?? "" }
         options.environment.storeExecutor = StoreExecutor(writes: executor.makeLane(), reads: executor)
+        options.environment.taskExecutor = executor
         return options
     }
 

@@ -120,15 +120,28 @@ final class SimulationExecutor: TaskExecutor, Sendable {
         arrivals.signal()
     }
 
-    /// Suspends the task until the clock has advanced.
+    /// Suspends the task until the clock has advanced or the task is cancelled.
     nonisolated(nonsending) func sleep(for duration: Duration) async throws {
         try Task.checkCancellation()
-        await withUnsafeContinuation { continuation in
-            state.withLock { state in
-                state.timerCount += 1
-                state.timers.append(
-                    Timer(time: state.now + duration, number: state.timerCount, continuation: continuation))
+        let number = state.withLock { state in
+            state.timerCount += 1
+            return state.timerCount
+        }
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { continuation in
+                let isCancelled = state.withLock { state in
+                    if Task.isCancelled { return true }
+                    state.timers.append(
+                        Timer(time: state.now + duration, number: number, continuation: continuation))
+                    return false
+                }
+                if isCancelled { continuation.resume() }
             }
+        } onCancel: {
+            let timer = state.withLock { state in
+                state.timers.firstIndex { $0.number == number }.map { state.timers.remove(at: $0) }
+            }
+            timer?.continuation.resume()
         }
         try Task.checkCancellation()
     }

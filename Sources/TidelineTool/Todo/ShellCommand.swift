@@ -53,6 +53,9 @@ struct ShellCommand: AsyncParsableCommand {
             guard !command.readsStandardInput else {
                 throw ToolError("--stdin is not available in the shell, which reads commands from standard input")
             }
+            guard (command as? SyncCommand)?.watch != true else {
+                throw ToolError("--watch is not available in the shell, which would wait for it")
+            }
             try await command.run(on: store)
         } else if command is ShellCommand {
             throw ToolError("the shell is already running")

@@ -16,6 +16,10 @@ struct SyncCommand: TodoSubcommand {
             Other items are synced regardless. Exit status 1 if changes remain in the queue. After Ctrl-C, completes \
             the requests in flight, keeps the rest, and exits with status 130.
 
+            With --watch, syncs until Ctrl-C: sends changes as soon as they are made, also those of other commands, fetches \
+            the server's at each interval, and tries again while the server cannot be reached. The status is one line on a \
+            terminal, and elsewhere one line for each change of it.
+
             A store belongs to the server of its first sync; --switch-server moves it to another address.
             """
     )
@@ -48,6 +52,12 @@ struct SyncCommand: TodoSubcommand {
     @Flag(help: "Print the counts as JSON. If the sync fails, the JSON includes the error and the remaining changes.")
     var json = false
 
+    @Flag(help: "Keep syncing until Ctrl-C, and show the status.")
+    var watch = false
+
+    @Option(help: "With --watch: the time between two requests for changes on the server, in seconds.")
+    var interval: Double = 5
+
     @Flag(
         help:
             "Move the list to this server. Pending changes are kept and sent to it; other items are fetched from it."
@@ -72,6 +82,10 @@ struct SyncCommand: TodoSubcommand {
         guard (1...1000).contains(pageSize) else {
             throw ValidationError("--page-size must be from 1 to 1000, not \(pageSize).")
         }
+        guard !(watch && json) else { throw ValidationError("specify --watch or --json, not both.") }
+        guard interval >= 0.1, interval <= 86_400 else {
+            throw ValidationError("--interval must be from 0.1 to 86400 seconds, not \(interval).")
+        }
         guard timeout > 0, timeout <= 86_400 else {
             throw ValidationError("--timeout must be more than 0 and at most 86400 seconds, not \(timeout).")
         }
@@ -79,6 +93,7 @@ struct SyncCommand: TodoSubcommand {
 
     func perform(_ session: TodoSession<some LocalStore>) async throws {
         if switchServer { try await session.client.switchServer(keepingPending: true) }
+        if watch { return try await watch(session) }
         let outcome = await SyncRun().outcome(of: session, pageSize: pageSize)
         let report = Report(outcome, pending: try await session.context.pendingOperationsCount)
         if outcome.isWorthNoting { try session.record.write(outcome.summary) }
@@ -88,6 +103,17 @@ struct SyncCommand: TodoSubcommand {
         StandardOutput.line(
             "\(outcome.summary) (\(counted(report.requests, "request")) to pull, \(counted(report.writes ?? 0, "write")))"
         )
+    }
+
+    private func watch(_ session: TodoSession<some LocalStore>) async throws {
+        do {
+            let last = try await SyncWatch(interval: .seconds(interval), pageSize: pageSize).run(session)
+            if let (text, _) = StatusLine.text(of: last, isBrief: true) { try session.record.write("watched: \(text)") }
+            let pending = try await session.context.pendingOperationsCount
+            if pending > 0 { StandardOutput.note("\(counted(pending, "change")) in the queue for the next sync") }
+        } catch let error as SyncError {
+            throw failure(error, Report(SyncOutcome(), pending: 0), wasInterrupted: false)
+        }
     }
 
     private func failure(_ error: SyncError, _ report: Report, wasInterrupted: Bool) -> any Error {

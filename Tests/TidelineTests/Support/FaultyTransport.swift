@@ -33,9 +33,14 @@ final class FaultyTransport<ServerStore: LocalStore>: Transport {
     }
 
     private let service: TableService<ServerStore>
+    private let executor: (any TaskExecutor)?
     private let state = Mutex(State())
 
-    init(service: TableService<ServerStore>) { self.service = service }
+    /// - Parameter executor: The executor of the server, or `nil` for the default executor.
+    init(service: TableService<ServerStore>, executor: (any TaskExecutor)? = nil) {
+        self.service = service
+        self.executor = executor
+    }
 
     /// The method and path of every request, in order.
     var requests: [String] { state.withLock { $0.requests } }
@@ -60,7 +65,9 @@ final class FaultyTransport<ServerStore: LocalStore>: Transport {
         var arriving = request
         if case .instead(let other, _)? = fault { arriving = other }
         // The server does not know that the client's task was canceled.
-        let answer = await Task.detached { [service, arriving] in service.handle(arriving, body: body ?? []) }.value
+        let answer = await Task.detached(executorPreference: executor) { [service, arriving] in
+            service.handle(arriving, body: body ?? [])
+        }.value
         let response = TransportResponse(response: answer.response, body: answer.body)
         switch fault {
         case .loseAnswer?: throw TransportError(.timeout, "the answer was lost")

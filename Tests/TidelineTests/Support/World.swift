@@ -36,11 +36,11 @@ struct World: Sendable {
     func makeClient(
         store: TestStore? = nil, configure: (inout SyncOptions) -> Void = { _ in }
     ) async throws -> Client {
-        let transport = FaultyTransport(service: service)
         var options = SyncOptions()
         options.dialect = BothDialects.current
         options.environment.sleep = { _ in }
         configure(&options)
+        let transport = FaultyTransport(service: service, executor: options.environment.taskExecutor)
         let store = try store ?? stores.makeStore()
         let client = try SyncClient(url: "http://server.test", store: store, transport: transport, options: options)
         try await client.define([World.schema])

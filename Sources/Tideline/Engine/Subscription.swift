@@ -1,0 +1,100 @@
+public import TidelineStore
+
+/// Rows of one table that a client keeps in step with the server; see ``SyncClient/start(_:settings:)``.
+///
+/// A list of subscriptions must not contain two of the same table and query id.
+public struct Subscription: Sendable {
+    /// The table and the rows to pull.
+    public var query: Query
+    /// The name of the incremental pull, or `nil` to fetch all rows each time; see
+    /// ``SyncTable/pull(_:queryID:settings:)``.
+    public var queryID: String?
+    /// The priority. Subscriptions with a higher priority are pulled first, those with the same priority side by side; 0
+    /// by default.
+    public var priority: Int
+    /// The time between two pulls, or `nil` to pull only at the start, on request, and after a change signal; one minute
+    /// by default.
+    public var interval: Duration?
+
+    /// Creates a subscription to the rows that match a query.
+    public init(_ query: Query, queryID: String?, priority: Int = 0, interval: Duration? = .seconds(60)) {
+        self.query = query
+        self.queryID = queryID
+        self.priority = priority
+        self.interval = interval
+    }
+
+    /// Creates a subscription to all rows of a table.
+    public init(_ table: String, queryID: String? = "all", priority: Int = 0, interval: Duration? = .seconds(60)) {
+        self.init(Query(table), queryID: queryID, priority: priority, interval: interval)
+    }
+
+    /// The name of the table.
+    public var table: String { query.table }
+
+    /// Whether both name the same incremental pull.
+    func isSamePull(as other: Subscription) -> Bool {
+        guard table.isSameBytes(as: other.table) else { return false }
+        guard let queryID, let otherID = other.queryID else { return queryID == nil && other.queryID == nil }
+        return queryID.isSameBytes(as: otherID)
+    }
+
+    /// Whether both match the same rows of their table.
+    func hasSameRows(as other: Subscription) -> Bool {
+        guard let predicate = query.predicate, let otherPredicate = other.query.predicate else {
+            return query.predicate == nil && other.query.predicate == nil
+        }
+        return predicate.isIdentical(to: otherPredicate)
+    }
+}
+
+/// The settings of a sync that runs itself; see ``SyncClient/start(_:settings:)``.
+public struct SyncSettings: Sendable {
+    /// The settings of the pulls and, in ``PullSettings/push``, of the pushes.
+    public var pull: PullSettings
+    /// The time without local changes after which they are pushed; 200 ms by default. Changes that keep coming are pushed
+    /// after five times this duration.
+    public var pushDelay: Duration
+    /// The delay before the first retry after a failure; 1 s by default. Each further delay is twice as long. Delays are
+    /// randomly reduced by up to half.
+    public var initialRetryDelay: Duration
+    /// The maximum delay before a retry, also if the server's `Retry-After` asks for a longer one; 5 minutes by default.
+    public var maximumRetryDelay: Duration
+    /// Reports when a network is available, or `nil` if nothing does. The sync then depends on its retries.
+    public var connectivity: (any ConnectivityMonitor)?
+    /// The tables that have changed on the server, or `nil` if nothing reports them. The sync then depends on the
+    /// intervals of the subscriptions.
+    public var changeSignals: ChangeSignals?
+
+    /// Creates settings.
+    public init(
+        pull: PullSettings = PullSettings(), pushDelay: Duration = .milliseconds(200),
+        initialRetryDelay: Duration = .seconds(1), maximumRetryDelay: Duration = .seconds(300),
+        connectivity: (any ConnectivityMonitor)? = nil, changeSignals: ChangeSignals? = nil
+    ) {
+        self.pull = pull
+        self.pushDelay = pushDelay
+        self.initialRetryDelay = initialRetryDelay
+        self.maximumRetryDelay = maximumRetryDelay
+        self.connectivity = connectivity
+        self.changeSignals = changeSignals
+    }
+}
+
+/// A sequence of the names of tables that have changed on the server, such as one fed by push notifications.
+///
+/// A name lets the sync pull the subscriptions of the table, each at most once a second. Names are hints: no row depends
+/// on them. Names that are missing, repeated, or wrong only make pulls later or more frequent. After the sequence ends or
+/// throws, the sync continues with the intervals of its subscriptions.
+public struct ChangeSignals: Sendable {
+    /// Calls a closure with each name.
+    let read: @Sendable (_ body: (String) async throws -> Void) async throws -> Void
+
+    /// Creates signals from a sequence. Its iterator must return when its task is cancelled, as that of `AsyncStream` does,
+    /// because ``SyncClient/stop()`` waits for it.
+    public init<Names: AsyncSequence & Sendable>(_ names: Names) where Names.Element == String {
+        read = { body in
+            for try await name in names { try await body(name) }
+        }
+    }
+}

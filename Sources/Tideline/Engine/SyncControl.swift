@@ -1,0 +1,87 @@
+internal import Synchronization
+
+/// The sync that runs itself of one client: whether it runs, and its status.
+final class SyncControl: Sendable {
+    private struct State {
+        var mailbox: SyncMailbox?
+        /// The callers that wait until the sync has ended.
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    /// The syncs in which the current task runs.
+    @TaskLocal private static var current: [ObjectIdentifier] = []
+
+    let status = StatusBoard()
+    private let state = Mutex(State())
+
+    /// Whether the current task runs within this sync, such as in a call of a delegate. It must not wait for the end.
+    var isCurrent: Bool {
+        Self.current.contains(ObjectIdentifier(self)) && state.withLock { $0.mailbox != nil }
+    }
+
+    /// Begins a sync.
+    ///
+    /// - Throws: ``SyncError`` with code invalidArgument if one is running.
+    func begin() throws -> SyncMailbox {
+        try state.withLock { state in
+            guard state.mailbox == nil else {
+                throw SyncError(
+                    .invalidArgument,
+                    "a sync is already running; change its subscriptions with updateSubscriptions(_:), or stop it first"
+                )
+            }
+            let mailbox = SyncMailbox()
+            state.mailbox = mailbox
+            // A sync begins with a push.
+            status.publish(.pushing(done: 0, total: 0))
+            return mailbox
+        }
+    }
+
+    /// Runs the sync that has begun, and ends it.
+    func run(_ body: () async -> Void) async {
+        await Self.$current.withValue(Self.current + [ObjectIdentifier(self)]) { await body() }
+        end()
+    }
+
+    private func end() {
+        let waiting = state.withLock { state in
+            defer { state = State() }
+            // A reader of this status may begin another sync.
+            status.publish(.stopped)
+            return state.waiting
+        }
+        for caller in waiting { caller.resume() }
+    }
+
+    /// Passes an event to the running sync. Returns `false` if none is running.
+    @discardableResult
+    func post(_ event: SyncMachine.Event) -> Bool {
+        guard let mailbox = state.withLock({ $0.mailbox }) else { return false }
+        mailbox.post(event)
+        return true
+    }
+
+    /// Lets the sync end.
+    func close() { state.withLock { $0.mailbox }?.close() }
+
+    /// Waits until no sync runs.
+    func waitUntilEnded() async {
+        await withCheckedContinuation { continuation in
+            let hasEnded = state.withLock { state in
+                guard state.mailbox != nil else { return true }
+                state.waiting.append(continuation)
+                return false
+            }
+            if hasEnded { continuation.resume() }
+        }
+    }
+}
+
+/// Calls the sync of a context after each local change.
+final class LocalChangeObserver: Sendable {
+    private let observer = Mutex<(@Sendable () -> Void)?>(nil)
+
+    func observe(_ observer: (@Sendable () -> Void)?) { self.observer.withLock { $0 = observer } }
+    func notify() { observer.withLock { $0 }?() }
+}

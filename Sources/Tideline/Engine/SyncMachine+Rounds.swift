@@ -1,0 +1,167 @@
+internal import TidelineStore
+
+/// The rounds of a sync: a push, and then the pulls.
+extension SyncMachine {
+    /// The operations that failed on the server so often that they are not sent again.
+    var poison: Set<Int64> {
+        Set(serverFailures.lazy.filter { $0.value >= Self.maximumServerFailures }.map(\.key))
+    }
+
+    /// The number of operations that are not sent again.
+    private var attentionCount: Int {
+        let retried = serverFailures.keys.count { serverFailures[$0, default: 0] < Self.maximumServerFailures }
+        return unresolved.count - retried
+    }
+
+    /// Begins a round if something is due, or shows that everything is in step.
+    mutating func advance(_ step: inout Step) {
+        switch phase {
+        case .pushing, .pulling: return
+        case .offline(_, let nextTry): return step.actions.append(.publish(.offline(nextTry: nextTry)))
+        case .needsSignIn: return step.actions.append(.publish(.needsSignIn))
+        case .resting: break
+        }
+        remaining = Set(entries.lazy.filter(\.isDue).map(\.id))
+        guard !remaining.isEmpty || canPush else { return step.actions.append(.publish(restingStatus)) }
+        // The push of a round also sends the changes of other processes that share the store.
+        if pushFailure == nil { isPushWanted = true }
+        continueRound(&step)
+    }
+
+    private var canPush: Bool { isPushWanted && pushFailure == nil }
+
+    /// Continues a round with the next push or group of pulls, or ends it.
+    private mutating func continueRound(_ step: inout Step) {
+        // At the end of a round, the next one pushes.
+        if canPush, phase == .resting || !remaining.isEmpty {
+            isPushWanted = false
+            phase = .pushing
+            step.actions.append(.push(failureRetry))
+            latestRetry = failureRetry
+            failureRetry = .none
+            return
+        }
+        let group = nextGroup()
+        guard let first = group.first else {
+            phase = .resting
+            idleSince = step.now
+            networkFailures = 0
+            return
+        }
+        phase = .pulling
+        step.actions.append(.publish(.pulling(table: first.subscription.table, rows: 0, total: nil)))
+        step.actions.append(.pull(group))
+    }
+
+    /// Removes the subscriptions with the highest priority from the round.
+    private mutating func nextGroup() -> [(id: Int, subscription: Subscription)] {
+        let waiting = entries.filter { remaining.contains($0.id) }
+        guard let highest = waiting.map(\.subscription.priority).max() else { return [] }
+        let group = waiting.filter { $0.subscription.priority == highest }
+        remaining.subtract(group.map(\.id))
+        for entry in group {
+            if let index = index(of: entry.id) { entries[index].isDue = false }
+        }
+        return group.map { ($0.id, $0.subscription) }
+    }
+
+    /// The status while nothing is due.
+    private var restingStatus: SyncStatus {
+        if let pushFailure { return .failing(pushFailure, nextTry: pushRetryTime ?? idleSince) }
+        let failing = entries.filter { $0.failure != nil }.max { $0.subscription.priority < $1.subscription.priority }
+        if let failing, let failure = failing.failure { return .failing(failure, nextTry: failing.nextTry) }
+        let count = attentionCount
+        return count > 0 ? .needsAttention(operationErrors: count) : .idle(since: idleSince)
+    }
+
+    // MARK: Push
+
+    mutating func finishPush(_ outcome: PushOutcome, _ step: inout Step) {
+        note(outcome)
+        switch outcome.failure?.code {
+        case .network?, .authentication?:
+            isPushWanted = true
+            if failureRetry == .none { failureRetry = latestRetry }
+            if outcome.failure?.code == .authentication { return needSignIn() }
+            return goOffline(retryAfter: outcome.failure?.retryAfter, &step)
+        // The delegate has cancelled the push. The operations that were not sent wait for the next round.
+        case nil, .cancelled?:
+            if serverFailures.isEmpty { pushFailures = 0 }
+        case .some:
+            // No push is made in this and later rounds until the retry.
+            isPushWanted = true
+            pushFailure = outcome.failure
+            retryPush(&step)
+        }
+        if serverFailures.contains(where: { $0.value < Self.maximumServerFailures }) { retryPush(&step) }
+        continueRound(&step)
+    }
+
+    private mutating func note(_ outcome: PushOutcome) {
+        unresolved = outcome.unresolved
+        for id in outcome.failedOnServer { serverFailures[id, default: 0] += 1 }
+        serverFailures = serverFailures.filter { unresolved.contains($0.key) }
+    }
+
+    /// Schedules another push, unless one is scheduled already.
+    private mutating func retryPush(_ step: inout Step) {
+        guard pushRetryTime == nil else { return }
+        pushFailures += 1
+        let delay = retryDelay(failures: pushFailures, random: step.random)
+        pushRetryTime = step.now.advanced(by: delay)
+        step.schedule(.pushRetry, delay)
+    }
+
+    // MARK: Pull
+
+    mutating func finishPulls(_ results: [Int: Failure?], _ step: inout Step) {
+        let codes = Set(results.values.compactMap { $0?.code })
+        let isAborted = codes.contains(.network) || codes.contains(.authentication)
+        for (id, failure) in results.sorted(by: { $0.key < $1.key }) {
+            guard let index = index(of: id) else { continue }
+            switch (failure, failure?.code) {
+            case (nil, _): succeed(at: index, &step)
+            // The failure of another pull of the group has cancelled this one.
+            case (_, .network?), (_, .authentication?),
+                (_, .cancelled?) where isAborted:
+                entries[index].isDue = true
+            case (let failure?, _): fail(at: index, with: failure, &step)
+            }
+        }
+        if codes.contains(.authentication) { return needSignIn() }
+        if codes.contains(.network) {
+            let delays = results.values.compactMap { $0?.code == .network ? $0?.retryAfter : nil }
+            return goOffline(retryAfter: delays.max(), &step)
+        }
+        continueRound(&step)
+    }
+
+    private mutating func needSignIn() {
+        remaining = []
+        phase = .needsSignIn
+    }
+
+    private mutating func succeed(at index: Int, _ step: inout Step) {
+        entries[index].failures = 0
+        entries[index].failure = nil
+        guard !entries[index].hasInterval, let interval = entries[index].subscription.interval else { return }
+        entries[index].hasInterval = true
+        step.schedule(.interval(entries[index].id), interval)
+    }
+
+    /// Lets a subscription wait for its own retry. The others continue.
+    private mutating func fail(at index: Int, with failure: Failure, _ step: inout Step) {
+        entries[index].failures += 1
+        let delay = retryDelay(
+            failures: entries[index].failures, retryAfter: failure.retryAfter, random: step.random)
+        entries[index].failure = failure
+        entries[index].nextTry = step.now.advanced(by: delay)
+        step.schedule(.pullRetry(entries[index].id), delay)
+    }
+}
+
+extension SyncStatus {
+    fileprivate static func failing(_ failure: SyncMachine.Failure, nextTry: Timestamp) -> SyncStatus {
+        .failing(code: failure.code, message: failure.message, nextTry: nextTry)
+    }
+}

@@ -1,0 +1,355 @@
+internal import TidelineStore
+
+/// Decides when a sync that runs itself pushes and pulls, when it tries again, and its status. A pure state machine, without
+/// store, network, or clock.
+///
+/// One round runs at a time: a push, and then the pulls of all subscriptions that are due, in order of priority. Triggers
+/// during a round lead to one more round. All delays are timers that the caller runs, so that no jump of the clock has an
+/// effect; the time is only shown in the status.
+struct SyncMachine: Sendable {
+    /// An event of the sync.
+    enum Event: Sendable {
+        /// The app declares its subscriptions, at the start or later.
+        case declared([Subscription])
+        /// A local change was committed.
+        case localChange
+        /// The app asks for a sync.
+        case requested
+        /// The app has a new signed-in user.
+        case signedIn
+        /// The server reports that a table has changed.
+        case changed(table: String)
+        /// The connectivity monitor reports whether a network is available.
+        case network(isAvailable: Bool)
+        /// A timer has ended.
+        case fired(Timer)
+        /// A push has ended.
+        case pushed(PushOutcome)
+        /// The pulls of a group have ended. The results are those of ``Action/pull(_:)``, by subscription.
+        case pulled([Int: Failure?])
+    }
+
+    /// A delay that the machine asked for.
+    enum Timer: Sendable, Hashable {
+        /// The delay of a push after a local change.
+        case pushDelay
+        /// The delay of a push that failed, or of operations that failed on the server.
+        case pushRetry
+        /// The interval of a subscription.
+        case interval(Int)
+        /// The delay of a subscription whose pull failed.
+        case pullRetry(Int)
+        /// The minimum time between two pulls of a subscription after change signals.
+        case signal(Int)
+        /// The delay of a round while offline, by its number.
+        case offline(Int)
+        /// The minimum time between two rounds after reports of the connectivity monitor.
+        case network
+    }
+
+    /// An action of the caller.
+    enum Action: Sendable {
+        /// Push, and report ``Event/pushed(_:)``.
+        case push(FailureRetry)
+        /// Pull these subscriptions side by side, and report ``Event/pulled(_:)``.
+        case pull([(id: Int, subscription: Subscription)])
+        /// Report ``Event/fired(_:)`` after a delay.
+        case schedule(Timer, Duration)
+        /// Show a status.
+        case publish(SyncStatus)
+    }
+
+    /// A failure of a push or pull.
+    struct Failure: Sendable, Hashable {
+        var code: SyncError.Code
+        var message = ""
+        /// The delay that the server asked for.
+        var retryAfter: Duration?
+    }
+
+    /// The result of a push.
+    struct PushOutcome: Sendable, Hashable {
+        /// The error that ended the push before it had attempted every operation, or `nil` if there was none.
+        var failure: Failure?
+        /// The operations that failed on the server in this push.
+        var failedOnServer: Set<Int64> = []
+        /// All operations with an unresolved error.
+        var unresolved: Set<Int64> = []
+    }
+
+    struct Settings: Sendable {
+        var pushDelay: Duration = .milliseconds(200)
+        var initialRetryDelay: Duration = .seconds(1)
+        var maximumRetryDelay: Duration = .seconds(300)
+    }
+
+    /// The number of pushes in which an operation may fail on the server before it is not sent again.
+    static let maximumServerFailures = 5
+    /// The number of times that a push is delayed while local changes keep coming.
+    static let maximumPushDelays = 5
+    /// The minimum time between two pulls of a subscription after change signals.
+    static let signalInterval = Duration.seconds(1)
+
+    enum Phase: Sendable, Hashable {
+        case resting
+        case pushing
+        case pulling
+        case offline(number: Int, nextTry: Timestamp)
+        case needsSignIn
+    }
+
+    struct Entry: Sendable {
+        let id: Int
+        var subscription: Subscription
+        var isDue = true
+        var hasInterval = false
+        /// The number of failed pulls since the last that succeeded, without those while offline.
+        var failures = 0
+        var failure: Failure?
+        var nextTry = Timestamp.min
+        /// Whether a change signal led to a pull within the last ``signalInterval``, and whether another one came since.
+        var signal: (isRecent: Bool, isRepeated: Bool) = (false, false)
+    }
+
+    let settings: Settings
+    var phase = Phase.resting
+    var entries: [Entry] = []
+    /// The subscriptions of the current round that are not pulled yet.
+    var remaining: Set<Int> = []
+    /// The end of the latest round.
+    var idleSince = Timestamp.min
+    private var nextID = 0
+
+    // The push.
+    var isPushWanted = true
+    /// The failed operations that the next push sends again, and those of the latest one.
+    var failureRetry = FailureRetry.failedOnServer(except: [])
+    var latestRetry = FailureRetry.none
+    var pushFailures = 0
+    /// The failure after which no push is made until a retry.
+    var pushFailure: Failure?
+    var pushRetryTime: Timestamp?
+    /// The state of the delay after a local change: the number of delays so far, and whether a change came in this one.
+    var pushDelay: (count: Int, isRepeated: Bool)?
+    /// The number of pushes in which each operation failed on the server.
+    var serverFailures: [Int64: Int] = [:]
+    var unresolved: Set<Int64> = []
+
+    // The network.
+    private var offlineCount = 0
+    var networkFailures = 0
+    private var isNetworkAvailable = true
+    /// Whether a report was followed within the last ``Settings/initialRetryDelay``, and whether another one came since.
+    private var report: (isRecent: Bool, isRepeated: Bool) = (false, false)
+
+    init(settings: Settings = Settings()) { self.settings = settings }
+
+    /// Handles an event.
+    ///
+    /// - Parameters:
+    ///   - now: The time to show in the status.
+    ///   - random: Returns a random number from 0 to 1.
+    mutating func handle(_ event: Event, at now: Timestamp, random: @escaping () -> Double) -> [Action] {
+        var step = Step(now: now, random: random)
+        switch event {
+        case .declared(let subscriptions): declare(subscriptions)
+        case .localChange: delayPush(&step)
+        case .requested: startOver(sendsFailed: true)
+        case .signedIn: if phase == .needsSignIn { phase = .resting }
+        case .changed(let table): noteSignal(of: table, &step)
+        case .network(let isAvailable): noteNetwork(isAvailable, &step)
+        case .fired(let timer): fire(timer, &step)
+        case .pushed(let outcome): finishPush(outcome, &step)
+        case .pulled(let results): finishPulls(results, &step)
+        }
+        advance(&step)
+        return step.actions
+    }
+
+    /// The actions of one event, and what they need.
+    struct Step {
+        let now: Timestamp
+        let random: () -> Double
+        var actions: [Action] = []
+
+        init(now: Timestamp, random: @escaping () -> Double) {
+            self.now = now
+            self.random = random
+        }
+
+        mutating func schedule(_ timer: Timer, _ delay: Duration) { actions.append(.schedule(timer, delay)) }
+    }
+
+    // MARK: Triggers
+
+    private mutating func declare(_ subscriptions: [Subscription]) {
+        let known = entries
+        entries = subscriptions.map { subscription in
+            if var entry = known.first(where: { $0.subscription.isSamePull(as: subscription) }) {
+                if !entry.subscription.hasSameRows(as: subscription) {
+                    entry.isDue = true
+                    entry.failure = nil
+                }
+                entry.subscription = subscription
+                return entry
+            }
+            nextID += 1
+            return Entry(id: nextID, subscription: subscription)
+        }
+        remaining.formIntersection(entries.map(\.id))
+    }
+
+    private mutating func delayPush(_ step: inout Step) {
+        guard pushDelay == nil else {
+            pushDelay?.isRepeated = true
+            return
+        }
+        pushDelay = (1, false)
+        step.schedule(.pushDelay, settings.pushDelay)
+    }
+
+    private mutating func noteSignal(of table: String, _ step: inout Step) {
+        for index in entries.indices where entries[index].subscription.table.isSameBytes(as: table) {
+            // A failing subscription waits for its retry.
+            guard entries[index].failure == nil else { continue }
+            if entries[index].signal.isRecent {
+                entries[index].signal.isRepeated = true
+            } else {
+                followSignal(at: index, &step)
+            }
+        }
+    }
+
+    private mutating func followSignal(at index: Int, _ step: inout Step) {
+        entries[index].isDue = true
+        entries[index].signal = (true, false)
+        step.schedule(.signal(entries[index].id), Self.signalInterval)
+    }
+
+    private mutating func noteNetwork(_ isAvailable: Bool, _ step: inout Step) {
+        let isNew = isAvailable && !isNetworkAvailable
+        isNetworkAvailable = isAvailable
+        // Without a sign-in, a network is of no use.
+        guard isAvailable, isNew || isFailing, phase != .needsSignIn else { return }
+        if report.isRecent {
+            report.isRepeated = true
+        } else {
+            followReport(&step)
+        }
+    }
+
+    private mutating func followReport(_ step: inout Step) {
+        report = (true, false)
+        step.schedule(.network, settings.initialRetryDelay)
+        startOver(sendsFailed: false)
+    }
+
+    private var isFailing: Bool {
+        if case .offline = phase { return true }
+        return pushFailure != nil || entries.contains { $0.failure != nil }
+    }
+
+    /// Makes everything due, without the delays of earlier failures.
+    private mutating func startOver(sendsFailed: Bool) {
+        networkFailures = 0
+        pushFailures = 0
+        pushFailure = nil
+        isPushWanted = true
+        if sendsFailed {
+            serverFailures = [:]
+            failureRetry = .all
+        }
+        for index in entries.indices {
+            entries[index].isDue = true
+            entries[index].failures = 0
+            entries[index].failure = nil
+        }
+        switch phase {
+        case .offline, .needsSignIn: phase = .resting
+        case .resting, .pushing, .pulling: break
+        }
+    }
+
+    // MARK: Timers
+
+    private mutating func fire(_ timer: Timer, _ step: inout Step) {
+        switch timer {
+        case .pushDelay: endPushDelay(&step)
+        case .pushRetry:
+            pushRetryTime = nil
+            pushFailure = nil
+            isPushWanted = true
+            if failureRetry == .none { failureRetry = .failedOnServer(except: poison) }
+        case .interval(let id):
+            guard let index = index(of: id) else { return }
+            entries[index].hasInterval = false
+            if entries[index].failure == nil { entries[index].isDue = true }
+        case .pullRetry(let id):
+            guard let index = index(of: id), entries[index].failure != nil else { return }
+            entries[index].failure = nil
+            entries[index].isDue = true
+        case .signal(let id):
+            guard let index = index(of: id) else { return }
+            let isRepeated = entries[index].signal.isRepeated
+            entries[index].signal = (false, false)
+            if isRepeated, entries[index].failure == nil { followSignal(at: index, &step) }
+        case .offline(let number):
+            if case .offline(number, _) = phase { phase = .resting }
+        case .network:
+            let isRepeated = report.isRepeated
+            report = (false, false)
+            if isRepeated, isNetworkAvailable { followReport(&step) }
+        }
+    }
+
+    private mutating func endPushDelay(_ step: inout Step) {
+        guard let delay = pushDelay else { return }
+        if delay.isRepeated, delay.count < Self.maximumPushDelays {
+            pushDelay = (delay.count + 1, false)
+            step.schedule(.pushDelay, settings.pushDelay)
+        } else {
+            pushDelay = nil
+            isPushWanted = true
+        }
+    }
+
+    func index(of id: Int) -> Int? { entries.firstIndex { $0.id == id } }
+
+    /// Returns the delay after a number of failures.
+    func retryDelay(failures: Int, retryAfter: Duration? = nil, random: () -> Double) -> Duration {
+        // The delay is limited first, so that no number of failures overflows.
+        let doubled = min(settings.initialRetryDelay, settings.maximumRetryDelay) * (1 << min(max(failures - 1, 0), 20))
+        let delay = min(doubled, settings.maximumRetryDelay) * (0.5 + random() / 2)
+        return min(max(delay, retryAfter ?? .zero), settings.maximumRetryDelay)
+    }
+
+    // MARK: Offline
+
+    /// Ends the round. It is repeated after a delay.
+    mutating func goOffline(retryAfter: Duration?, _ step: inout Step) {
+        networkFailures += 1
+        offlineCount += 1
+        let delay = retryDelay(failures: networkFailures, retryAfter: retryAfter, random: step.random)
+        remaining = []
+        phase = .offline(number: offlineCount, nextTry: step.now.advanced(by: delay))
+        step.schedule(.offline(offlineCount), delay)
+    }
+}
+
+/// Which operations that failed in an earlier push are sent again, if they have not changed.
+enum FailureRetry: Sendable, Hashable {
+    /// All except conflicts that are not resolved. The others are reported again.
+    case all
+    /// Those that failed on the server, except these operations. The others are not reported again.
+    case failedOnServer(except: Set<Int64>)
+    /// None, and none is reported again.
+    case none
+}
+
+extension Timestamp {
+    /// Returns the time after a duration, limited to a year.
+    func advanced(by duration: Duration) -> Timestamp {
+        let parts = Swift.min(Swift.max(duration, .zero), .seconds(86_400 * 366)).components
+        return advanced(byTicks: parts.seconds * Timestamp.ticksPerSecond + parts.attoseconds / 100_000_000_000)
+    }
+}

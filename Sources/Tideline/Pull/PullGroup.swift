@@ -1,0 +1,111 @@
+internal import Synchronization
+internal import TidelineStore
+
+/// Several pulls side by side, a limited number at a time.
+///
+/// Each pull has at most one request in flight, and keeps at most ``PullSettings/pagesPerTransaction`` pages and the one that
+/// it fetches.
+struct PullGroup<Store: LocalStore>: Sendable {
+    let context: SyncContext<Store>
+    let subscriptions: [Subscription]
+    let settings: PullSettings
+
+    /// Runs the pulls in the order of the subscriptions. After a failure that concerns all of them, such as one of the
+    /// network, the others are cancelled; rows that they have received are stored.
+    ///
+    /// - Returns: The results, in the order of the subscriptions.
+    func run() async -> [Result<PullResult, SyncError>] {
+        var results: [Int: Result<PullResult, SyncError>] = [:]
+        await withTaskGroup(of: (Int, Result<PullResult, SyncError>).self) { group in
+            var next = 0
+            func addNext(_ group: inout TaskGroup<(Int, Result<PullResult, SyncError>)>) {
+                guard next < subscriptions.count else { return }
+                let index = next
+                next += 1
+                group.addTask { (index, await pull(subscriptions[index])) }
+            }
+            for _ in 0..<max(settings.maxInFlight, 1) { addNext(&group) }
+            while let (index, result) = await group.next() {
+                results[index] = result
+                if case .failure(let error) = result, Self.concernsAll(error) { group.cancelAll() }
+                addNext(&group)
+            }
+        }
+        return subscriptions.indices.map { results[$0] ?? .failure(SyncError(.cancelled, "the task was cancelled")) }
+    }
+
+    private static func concernsAll(_ error: SyncError) -> Bool {
+        [.network, .authentication, .otherServer, .otherUser].contains(error.code)
+    }
+
+    private func pull(_ subscription: Subscription) async -> Result<PullResult, SyncError> {
+        do {
+            return .success(
+                try await context.pull(subscription.query, queryID: subscription.queryID, settings: settings))
+        } catch {
+            return .failure(context.syncError(error))
+        }
+    }
+}
+
+extension SyncContext {
+    /// See ``SyncClient/pull(_:settings:progress:)``.
+    func pull(
+        _ subscriptions: [Subscription], settings: PullSettings, progress: AsyncStream<PullProgress>.Continuation?
+    ) async throws -> [PullResult] {
+        defer { progress?.finish() }
+        try await check(subscriptions, settings: settings)
+        let ordered = subscriptions.indices.sorted {
+            (-subscriptions[$0].priority, $0) < (-subscriptions[$1].priority, $1)
+        }
+        let pushError = try await pushBeforePull(of: subscriptions.map(\.table), settings: settings)
+        var own = settings
+        own.pushesFirst = false
+        let sum = PullProgressSum()
+        own.onProgress = { step in
+            settings.onProgress?(step)
+            progress?.yield(sum.add(step))
+        }
+        let results = await PullGroup(context: self, subscriptions: ordered.map { subscriptions[$0] }, settings: own)
+            .run()
+        let byIndex = Dictionary(uniqueKeysWithValues: zip(ordered, results))
+        let inOrder = subscriptions.indices.compactMap { byIndex[$0] }
+        try throwFailure(of: inOrder, pushError)
+        return try inOrder.map { try $0.get() }
+    }
+
+    /// Throws the first failure that is not the consequence of another one.
+    private func throwFailure(of results: [Result<PullResult, SyncError>], _ pushError: SyncError?) throws {
+        let failures = results.compactMap { result -> SyncError? in
+            if case .failure(let error) = result { error } else { nil }
+        }
+        guard var failure = failures.first(where: { $0.code != .cancelled }) ?? failures.first ?? pushError else {
+            return
+        }
+        if !failures.isEmpty { failure.operationErrors += pushError?.operationErrors ?? [] }
+        throw failure
+    }
+}
+
+/// Adds up the progress of pulls side by side.
+private final class PullProgressSum: Sendable {
+    private struct Key: Hashable {
+        var table: String
+        var queryID: String?
+    }
+
+    private let pulls = Mutex<[Key: PullProgress]>([:])
+
+    /// Replaces the progress of one pull and returns the sum. The total is known if that of each pull so far is.
+    func add(_ progress: PullProgress) -> PullProgress {
+        pulls.withLock { pulls in
+            pulls[Key(table: progress.table, queryID: progress.queryID)] = progress
+            var sum = progress
+            sum.rowsPulled = pulls.values.reduce(0) { $0 + $1.rowsPulled }
+            sum.pages = pulls.values.reduce(0) { $0 + $1.pages }
+            let totals = pulls.values.compactMap(\.total)
+            sum.total = totals.count == pulls.count ? totals.reduce(0, +) : nil
+            return sum
+        }
+    }
+}

@@ -1,0 +1,107 @@
+internal import Tideline
+internal import TidelineCommandSupport
+internal import TidelineStore
+internal import TidelineSupport
+
+/// A sync of the list that runs until Ctrl-C, and shows its status.
+struct SyncWatch {
+    let interval: Duration
+    let pageSize: Int
+
+    /// Syncs until the interruption, and then ends what is in flight.
+    ///
+    /// - Returns: The last status before the end.
+    func run(_ session: TodoSession<some LocalStore>) async throws -> SyncStatus {
+        let client = session.client
+        // The first pull of a large list shows how many items there are.
+        let settings = SyncSettings(pull: PullSettings(pageSize: pageSize, countsRows: true))
+        try await client.start(
+            [Subscription(TodoItem.schema.name, queryID: "todo", interval: interval)], settings: settings)
+        let (interruptions, interrupted) = AsyncStream.makeStream(of: Void.self)
+        let interruption = Interruption { interrupted.finish() }
+        defer { interruption.end() }
+        async let last = show(client.statusUpdates)
+        for await _ in interruptions {}
+        await client.stop()
+        return await last
+    }
+
+    /// Shows each status until the sync has ended, and returns the last one before.
+    private func show(_ updates: AsyncStream<SyncStatus>) async -> SyncStatus {
+        var line = StatusLine(Terminal(usesStandardError: false))
+        var last = SyncStatus.stopped
+        for await status in updates {
+            if status == .stopped { break }
+            line.show(status)
+            last = status
+        }
+        line.end()
+        return last
+    }
+}
+
+/// Shows a status on one line, which an interactive terminal overwrites. Elsewhere each change is a line of its own, without
+/// times, so that a sync without news prints nothing.
+struct StatusLine {
+    private let style: TerminalStyle
+    private let isInteractive: Bool
+    private let columns: Int
+    private let write: (String) -> Void
+    private var shown: String?
+
+    init(_ terminal: Terminal) {
+        self.init(
+            style: terminal.style, isInteractive: terminal.isInteractive, columns: terminal.columns,
+            write: { terminal.write($0) })
+    }
+
+    /// - Parameter columns: The number of characters in a line of an interactive terminal.
+    init(style: TerminalStyle, isInteractive: Bool, columns: Int, write: @escaping (String) -> Void) {
+        self.style = style
+        self.isInteractive = isInteractive
+        self.columns = columns
+        self.write = write
+    }
+
+    mutating func show(_ status: SyncStatus) {
+        guard let (text, look) = Self.text(of: status, isBrief: !isInteractive), text != shown else { return }
+        shown = text
+        if isInteractive {
+            write("\r\u{1B}[K\(style.styled(String(text.prefix(max(columns - 1, 1))), look))")
+        } else {
+            write(text + "\n")
+        }
+    }
+
+    /// Ends the line of an interactive terminal.
+    func end() {
+        if isInteractive, shown != nil { write("\n") }
+    }
+
+    /// Returns the text of a status, or `nil` for one that shows nothing new.
+    ///
+    /// - Parameter isBrief: Whether to omit times and progress.
+    static func text(of status: SyncStatus, isBrief: Bool) -> (text: String, look: RichText.Look)? {
+        switch status {
+        case .stopped: return nil
+        case .idle(let since): return (isBrief ? "in sync" : "in sync at \(localTime(since))", .good)
+        case .pushing(let done, let total):
+            guard total > 0 else { return nil }
+            return (
+                isBrief ? "sending \(counted(total, "change"))" : "sent \(done) of \(counted(total, "change"))", .plain
+            )
+        case .pulling(_, let rows, let total):
+            // The pull of a list without changes shows nothing.
+            guard rows > 1, !isBrief else { return nil }
+            return ("fetched \(rows)\(total.map { " of about \($0)" } ?? "") items", .plain)
+        case .offline(let nextTry):
+            return (isBrief ? "offline" : "offline, next try at \(localTime(nextTry))", .open)
+        case .needsSignIn: return ("the server requires a sign-in", .bad)
+        case .needsAttention(let count):
+            return ("\(counted(count, "change")) not synced; see tideline todo status", .bad)
+        case .failing(_, let message, let nextTry):
+            let text = printable(String(message.prefix { $0 != "\n" }))
+            return (isBrief ? "failing: \(text)" : "failing, next try at \(localTime(nextTry)): \(text)", .bad)
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import Testing
+import Tideline
+
+// The examples of the article *Sync that runs itself*, compiled verbatim.
+
+private func show(_ text: String) { print(text) }
+private func editItems(_ client: SyncClient<some LocalStore>) async throws {}
+
+private func start(_ client: SyncClient<some LocalStore>) async throws {
+    try await client.start([
+        Subscription("TodoList", priority: 1),
+        Subscription(Query("TodoItem").filter(.column("complete") == false), queryID: "open"),
+    ])
+    client.syncNow()
+}
+
+private func run(_ client: SyncClient<some LocalStore>) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await client.run([Subscription("TodoItem")]) }
+        try await editItems(client)
+        group.cancelAll()
+    }
+}
+
+private func showStatus(_ client: SyncClient<some LocalStore>) async {
+    for await status in client.statusUpdates {
+        switch status {
+        case .idle(let since): show("In sync at \(since)")
+        case .pushing(let done, let total): show("Sending \(done) of \(total)")
+        case .pulling(let table, let rows, let total): show("Fetching \(table): \(rows) of about \(total ?? rows)")
+        case .offline(let nextTry): show("Offline until \(nextTry)")
+        case .needsSignIn: show("Sign in to continue")
+        case .needsAttention(let count): show("\(count) changes were not accepted")
+        case .failing(_, let message, _): show(message)
+        case .stopped: show("Sync is off")
+        }
+    }
+}
+
+private func configure(
+    _ client: SyncClient<some LocalStore>, monitor: any ConnectivityMonitor, tableNames: AsyncStream<String>
+) async throws {
+    var settings = SyncSettings()
+    settings.pushDelay = .milliseconds(500)
+    settings.maximumRetryDelay = .seconds(60)
+    settings.pull.push.maxInFlight = 4  // operations at the same time
+    settings.pull.maxInFlight = 2  // tables at the same time
+    settings.connectivity = monitor
+    settings.changeSignals = ChangeSignals(tableNames)  // such as an AsyncStream that push notifications feed
+    try await client.start([Subscription("TodoItem", interval: .seconds(300))], settings: settings)
+}
+
+private func signOut(_ client: SyncClient<some LocalStore>) async throws {
+    let removed = try await client.stop(wiping: true)
+    if removed.operations > 0 { show("\(removed.operations) changes were not sent") }
+}
+
+private func pullSideBySide(_ client: SyncClient<some LocalStore>) async throws {
+    let (steps, progress) = AsyncStream.makeStream(of: PullProgress.self, bufferingPolicy: .bufferingNewest(1))
+    async let results = client.pull([Subscription("TodoList"), Subscription("TodoItem")], progress: progress)
+    for await step in steps { print("\(step.rowsPulled) rows") }
+    print(try await results.map(\.rowsStored))
+}
+
+@Suite("Article: Sync that runs itself")
+struct SyncArticleTests {
+    @Test("The article contains exactly the examples compiled here")
+    func examples() throws {
+        let source = try String(contentsOfFile: #filePath, encoding: .utf8)
+        let root = URL(fileURLWithPath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let article = try String(
+            contentsOf: root.appendingPathComponent("Sources/Tideline/Tideline.docc/SyncThatRunsItself.md"),
+            encoding: .utf8)
+        let blocks = article.components(separatedBy: "```swift\n").dropFirst()
+            .map { $0.components(separatedBy: "```")[0].split(separator: "\n") }
+        #expect(blocks.count == 6)
+        let lines = Set(source.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) })
+        for line in blocks.joined() {
+            let line = line.trimmingCharacters(in: .whitespaces)
+            #expect(lines.contains(line), "not compiled: \(line)")
+        }
+    }
+}

@@ -1,0 +1,258 @@
+import HTTPTypes
+import Testing
+import TidelineStore
+import TidelineTestStores
+
+@testable import Tideline
+
+/// Rules S1 and S2: what a sync that runs itself keeps in step, and when.
+@Suite("Self-running sync", .timeLimit(.minutes(15)), .releasesClients)
+struct SelfRunningSyncTests {
+    static let todo = Subscription("TodoItem")
+
+    @Test("S1 two clients that sync by themselves see each other's edits", arguments: StoreKind.perEngine)
+    func twoClients(_ stores: StoreKind) throws {
+        let virtual = try VirtualWorld(stores)
+        try virtual.run {
+            let (first, second) = (try await virtual.makeClient(), try await virtual.makeClient())
+            try await first.items.insert(["id": "a", "text": "before the start"])
+            for client in [first, second] { try await client.client.start([Self.todo]) }
+            try await virtual.sleep(.seconds(61))
+            #expect(try second.texts() == ["before the start"])
+            try await second.items.update(id: "a") { $0["text"] = "edited" }
+            try await first.items.insert(["id": "b", "text": "new"])
+            try await virtual.sleep(.seconds(61))
+            for client in [first, second] {
+                #expect(try client.texts() == ["edited", "new"])
+                await client.client.stop()
+                #expect(client.client.status == .stopped)
+            }
+        }
+    }
+
+    @Test("S1 many local changes in a short time are pushed together", arguments: StoreKind.perEngine)
+    func debounce(_ stores: StoreKind) throws {
+        let virtual = try VirtualWorld(stores)
+        try virtual.run {
+            let client = try await virtual.makeClient()
+            try await client.client.start([])
+            try await virtual.sleep(.seconds(1))
+            for number in 0..<10 {
+                if number == 0 { try await client.items.insert(["id": "a", "text": "0"]) }
+                try await client.items.update(id: "a") { $0["text"] = .string("\(number)") }
+                try await virtual.sleep(.milliseconds(50))
+            }
+            #expect(client.transport.requests.isEmpty)
+            try await client.client.transaction { try $0.update(["id": "a", "text": "last"], in: "TodoItem") }
+            try await virtual.sleep(.seconds(1))
+            #expect(client.transport.requests.count == 1)
+            #expect(try virtual.world.serverTexts() == ["last"])
+            await client.client.stop()
+        }
+    }
+
+    @Test("S1 a subscription that cannot be pulled is an error of the start, which names the table")
+    func invalidSubscriptions() throws {
+        let virtual = try VirtualWorld(.simplest)
+        try virtual.run {
+            let client = try await virtual.makeClient()
+            let invalid: [([Subscription], String)] = [
+                ([Self.todo, Subscription("Nowhere")], "Nowhere"), ([Self.todo, Self.todo], "TodoItem"),
+                ([Subscription("TodoItem", queryID: " ")], "TodoItem"),
+                ([Subscription("TodoItem", interval: .zero)], "TodoItem"),
+                ([Subscription(Query("TodoItem").limit(3), queryID: "q")], "TodoItem"),
+                ([Subscription(Query("TodoItem").filter(.column("complte") == true), queryID: "q")], "TodoItem"),
+            ]
+            for (subscriptions, table) in invalid {
+                let error = await #expect(throws: SyncError.self) { try await client.client.start(subscriptions) }
+                #expect(error?.table == table, "\(subscriptions)")
+                #expect(client.client.status == .stopped)
+            }
+            let settings = SyncSettings(pushDelay: .zero)
+            #expect(
+                await syncErrorCode { try await client.client.start([], settings: settings) } == .invalidArgument)
+            #expect(await syncErrorCode { try await client.client.updateSubscriptions([]) } == .invalidArgument)
+            try await client.client.start([Self.todo])
+            #expect(await syncErrorCode { try await client.client.start([Self.todo]) } == .invalidArgument)
+            #expect(await syncErrorCode { try await client.client.run([Self.todo]) } == .invalidArgument)
+            #expect(
+                await syncErrorCode { try await client.client.updateSubscriptions([Subscription("No")]) } != nil)
+            await client.client.stop()
+            try await client.client.start([Self.todo])
+            await client.client.stop()
+        }
+    }
+
+    @Test(
+        "S1 an idle sync makes one request per interval and subscription, and no write", arguments: StoreKind.perEngine)
+    func idleHour(_ stores: StoreKind) throws {
+        let tables = (0..<10).map { TableSchema("T\($0)", columns: [.string("text")]) }
+        let virtual = try VirtualWorld(stores, schemas: tables)
+        try virtual.run {
+            let store = HookedStore(try stores.makeStore())
+            let transport = FaultyTransport(service: virtual.world.service, executor: virtual.executor)
+            var options = SyncOptions()
+            virtual.configureEnvironment(&options.environment)
+            let client = try SyncClient(
+                url: "http://server.test", store: store, transport: transport, options: options)
+            try await client.define(tables)
+            for table in tables { try await client.table(table.name).insert(["text": "one"]) }
+            try await client.push()
+            let subscriptions = (0..<10).map {
+                Subscription("T\($0)", priority: $0 % 3, interval: .seconds(60 * ($0 + 1)))
+            }
+            try await client.start(subscriptions)
+            // Every table has been pulled twice, and is at rest.
+            try await virtual.sleep(.seconds(1_210))
+            transport.clear()
+            store.onWrite(nil)
+            try await virtual.sleep(.seconds(3600))
+            for (number, table) in tables.enumerated() {
+                let count = transport.requests.count { $0.hasPrefix("GET /tables/\(table.name)?") }
+                #expect((60 / (number + 1)...60 / (number + 1) + 1).contains(count), "\(table.name): \(count)")
+            }
+            #expect(transport.requests.allSatisfy { $0.hasPrefix("GET") })
+            #expect(store.writes == 0)
+            await client.stop()
+        }
+    }
+
+    @Test("S2 any number of requests during a sync leads to one more round", arguments: StoreKind.perEngine)
+    func oneAtATime(_ stores: StoreKind) throws {
+        let virtual = try VirtualWorld(stores)
+        try virtual.run {
+            let client = try await virtual.makeClient()
+            let most = MaximumCount()
+            client.transport.inspect { _, _ in
+                most.enter()
+                try? await virtual.sleep(.seconds(2))
+                most.leave()
+                return nil
+            }
+            try await client.client.start([Subscription("TodoItem", interval: nil)])
+            for _ in 0..<100 {
+                client.client.syncNow()
+                try await virtual.sleep(.milliseconds(10))
+            }
+            try await virtual.sleep(.seconds(60))
+            #expect(most.maximum == 1)
+            #expect(client.transport.requests.count == 2)
+            await client.client.stop()
+        }
+    }
+
+    @Test("S2 a subscription that is added is pulled at once", arguments: StoreKind.perEngine)
+    func added(_ stores: StoreKind) throws {
+        let virtual = try VirtualWorld(stores)
+        try virtual.run {
+            let client = try await virtual.makeClient()
+            try await client.client.start([])
+            try await virtual.sleep(.seconds(10))
+            try virtual.world.plant([World.row("a", at: 0)])
+            try await client.client.updateSubscriptions([Subscription("TodoItem", interval: nil)])
+            try await virtual.sleep(.seconds(1))
+            #expect(try client.texts() == ["a"])
+            await client.client.stop()
+        }
+    }
+
+    @Test("S1 a change signal leads to a pull; a flood of them to one a second", arguments: StoreKind.perEngine)
+    func signals(_ stores: StoreKind) throws {
+        let virtual = try VirtualWorld(stores)
+        try virtual.run {
+            let client = try await virtual.makeClient()
+            let (names, continuation) = AsyncStream.makeStream(of: String.self)
+            try await client.client.start(
+                [Subscription("TodoItem", interval: nil)],
+                settings: SyncSettings(changeSignals: ChangeSignals(names)))
+            try await virtual.sleep(.seconds(5))
+            try virtual.world.plant([World.row("a", at: 0)])
+            continuation.yield("TodoItem")
+            try await virtual.sleep(.milliseconds(100))
+            #expect(try client.texts() == ["a"])
+            // A stalled sequence changes nothing. Names of other tables are ignored.
+            try await virtual.sleep(.seconds(5))
+            client.transport.clear()
+            for name in ["Other", "", "TodoItem\u{0}"] { continuation.yield(name) }
+            try await virtual.sleep(.seconds(5))
+            #expect(client.transport.requests.isEmpty)
+            for _ in 0..<10_000 { continuation.yield("TodoItem") }
+            try await virtual.sleep(.seconds(20))
+            #expect((10...25).contains(client.transport.requests.count), "\(client.transport.requests.count)")
+            // The end of the sequence ends nothing else.
+            continuation.finish()
+            try virtual.world.plant([World.row("b", at: 10_000_000_000)])
+            client.client.syncNow()
+            try await virtual.sleep(.seconds(5))
+            #expect(try client.texts() == ["a", "b"])
+            await client.client.stop()
+        }
+    }
+
+    @Test("S1 signals that never wait or that throw do not hold back the sync")
+    func endlessSignals() throws {
+        struct Endless: AsyncSequence, AsyncIteratorProtocol, Sendable {
+            var count = 0
+            mutating func next() async throws -> String? {
+                count += 1
+                if count > 5_000 { throw TransportError(.connection, "the signals are lost") }
+                return "TodoItem"
+            }
+            func makeAsyncIterator() -> Endless { self }
+        }
+        let virtual = try VirtualWorld(.simplest)
+        try virtual.run {
+            let client = try await virtual.makeClient()
+            try await client.client.start(
+                [Self.todo], settings: SyncSettings(changeSignals: ChangeSignals(Endless())))
+            try await client.items.insert(["id": "a", "text": "a"])
+            try await virtual.sleep(.seconds(60))
+            #expect(try virtual.world.serverTexts() == ["a"])
+            #expect(client.transport.requests.count < 30)
+            await client.client.stop()
+        }
+    }
+
+    @Test("S1 jumps of the client's clock have no effect on the intervals", arguments: StoreKind.perEngine)
+    func clockJumps(_ stores: StoreKind) throws {
+        let virtual = try VirtualWorld(stores)
+        try virtual.run {
+            let client = try await virtual.makeClient()
+            try await client.client.start([Self.todo])
+            for (number, days) in [0, 400, -800, 400, -10_000].enumerated() {
+                virtual.offset.value = .seconds(days * 86_400)
+                client.transport.clear()
+                try await client.items.insert(["id": .string("d\(number)"), "text": "x"])
+                try await virtual.sleep(.seconds(600))
+                #expect((10...13).contains(client.transport.requests.count), "\(client.transport.requests.count)")
+            }
+            #expect(try await client.queue().isEmpty)
+            await client.client.stop()
+        }
+    }
+
+    @Test("S1 the client's end ends its sync")
+    func released() throws {
+        let virtual = try VirtualWorld(.simplest)
+        try virtual.run {
+            let transport = FaultyTransport(service: virtual.world.service, executor: virtual.executor)
+            var options = SyncOptions()
+            virtual.configureEnvironment(&options.environment)
+            let store = try StoreKind.simplest.makeStore()
+            var client: SyncClient<TestStore>? = try SyncClient(
+                url: "http://server.test", store: store, transport: transport, options: options)
+            try await client?.define([World.schema])
+            let updates = try #require(client?.statusUpdates)
+            try await client?.start([Self.todo])
+            try await virtual.sleep(.seconds(1))
+            client = nil
+            try await virtual.sleep(.seconds(1))
+            transport.clear()
+            try await virtual.sleep(.seconds(600))
+            #expect(transport.requests.isEmpty)
+            var last: SyncStatus?
+            for await status in updates { last = status }
+            #expect(last == .stopped)
+        }
+    }
+}

@@ -1,0 +1,144 @@
+import HTTPTypes
+import Testing
+import TidelineStore
+import TidelineTestStores
+
+@testable import Tideline
+
+/// Rule F10: pulls of several tables side by side.
+@Suite("Pulls side by side", .timeLimit(.minutes(15)), .releasesClients)
+struct SideBySidePullTests {
+    static let tables = (0..<6).map { TableSchema("T\($0)", columns: [.string("text")]) }
+    static let subscriptions = tables.map { Subscription($0.name) }
+
+    private func makeWorld(_ stores: StoreKind, rows: Int = 10) throws -> VirtualWorld {
+        let virtual = try VirtualWorld(stores, schemas: Self.tables + [World.schema])
+        for table in Self.tables {
+            let all = (0..<rows).map { number -> Row in
+                [
+                    "id": .string("\(table.name)-\(number)"), "text": "x", "version": .string("v\(number)"),
+                    "updatedAt": .timestamp(World.instant(Int64(number) * 10_000)), "deleted": false,
+                ]
+            }
+            try virtual.world.serverStore.write { try $0.upsert(all, into: table.name) }
+        }
+        return virtual
+    }
+
+    private func makeClient(_ virtual: VirtualWorld) async throws -> Client {
+        let client = try await virtual.makeClient()
+        try await client.client.define(Self.tables)
+        return client
+    }
+
+    @Test("F10 as many tables as allowed are pulled at once", arguments: StoreKind.perEngine, [1, 4, 9])
+    func window(_ stores: StoreKind, maxInFlight: Int) throws {
+        let virtual = try makeWorld(stores)
+        try virtual.run {
+            let client = try await makeClient(virtual)
+            let most = MaximumCount()
+            client.transport.inspect { _, _ in
+                most.enter()
+                try? await virtual.sleep(.milliseconds(10))
+                most.leave()
+                return nil
+            }
+            let results = try await client.client.pull(
+                Self.subscriptions, settings: PullSettings(pageSize: 4, maxInFlight: maxInFlight))
+            #expect(most.maximum == min(maxInFlight, 6))
+            #expect(results.map(\.rowsStored) == Array(repeating: 10, count: 6))
+            for table in Self.tables {
+                #expect(try client.store.read { try $0.count(Query(table.name)) } == 10)
+            }
+        }
+    }
+
+    @Test(
+        "F10 one sequence shows the progress of all pulls, with the total that the server tells",
+        arguments: StoreKind.perEngine)
+    func progress(_ stores: StoreKind) throws {
+        let virtual = try makeWorld(stores)
+        try virtual.run {
+            let client = try await makeClient(virtual)
+            let (steps, progress) = AsyncStream.makeStream(of: PullProgress.self)
+            async let results = client.client.pull(
+                Self.subscriptions, settings: PullSettings(pageSize: 4, countsRows: true), progress: progress)
+            var all: [PullProgress] = []
+            for await step in steps { all.append(step) }
+            #expect(try await results.count == 6)
+            #expect(all.map(\.rowsPulled) == all.map(\.rowsPulled).sorted())
+            #expect(all.last?.rowsPulled == 60 && all.last?.total == 60)
+            #expect(Set(all.map(\.table)) == Set(Self.tables.map(\.name)))
+            #expect(all.allSatisfy { $0.total.map { $0 <= 60 } ?? false })
+        }
+    }
+
+    @Test("F10 an error of one table leaves the others unaffected", arguments: StoreKind.perEngine)
+    func oneFails(_ stores: StoreKind) throws {
+        let virtual = try makeWorld(stores)
+        try virtual.run {
+            let client = try await makeClient(virtual)
+            client.transport.inspect { request, _ in request.target.contains("/T2") ? .answer(.answer(403)) : nil }
+            let error = await #expect(throws: SyncError.self) { try await client.client.pull(Self.subscriptions) }
+            #expect(error?.table == "T2" && error?.code == .rejected)
+            for table in Self.tables where table.name != "T2" {
+                #expect(try client.store.read { try $0.count(Query(table.name)) } == 10)
+            }
+        }
+    }
+
+    @Test(
+        "F10 a failure of the network cancels the others, and the next pull completes them",
+        arguments: StoreKind.perEngine, [1, 3, 7])
+    func networkFails(_ stores: StoreKind, after count: Int) throws {
+        let virtual = try makeWorld(stores)
+        try virtual.run {
+            let client = try await makeClient(virtual)
+            client.transport.inspect { _, _ in client.transport.requests.count > count ? .loseRequest : nil }
+            let settings = PullSettings(pageSize: 4)
+            let code = await syncErrorCode { try await client.client.pull(Self.subscriptions, settings: settings) }
+            #expect(code == .network)
+            client.transport.inspect(nil)
+            try await client.client.pull(Self.subscriptions, settings: settings)
+            for table in Self.tables {
+                #expect(try client.store.read { try $0.count(Query(table.name)) } == 10)
+            }
+        }
+    }
+
+    @Test("F1 pulls side by side push once before", arguments: StoreKind.perEngine)
+    func pushesOnce(_ stores: StoreKind) throws {
+        let virtual = try makeWorld(stores)
+        try virtual.run {
+            let client = try await makeClient(virtual)
+            for table in Self.tables { try await client.client.table(table.name).insert(["id": "mine"]) }
+            client.transport.inspect { request, _ in
+                request.method == .post && request.target.contains("/T2") ? .answer(.answer(403)) : nil
+            }
+            let code = await syncErrorCode { try await client.client.pull(Self.subscriptions) }
+            #expect(code == .completedWithErrors)
+            #expect(client.transport.requests.count == 6)
+            let settings = PullSettings(whenPushFails: .pullOthers)
+            let error = await #expect(throws: SyncError.self) {
+                try await client.client.pull(Self.subscriptions, settings: settings)
+            }
+            #expect(error?.operationErrors.map(\.table) == ["T2"])
+            for table in Self.tables {
+                #expect(try client.store.read { try $0.count(Query(table.name)) } == 11)
+            }
+        }
+    }
+
+    @Test("F10 arguments are checked before anything is sent")
+    func arguments() throws {
+        let virtual = try makeWorld(.simplest)
+        try virtual.run {
+            let client = try await makeClient(virtual)
+            let code = await syncErrorCode {
+                try await client.client.pull([Self.subscriptions[0], Subscription("Nowhere")])
+            }
+            #expect(code != nil && client.transport.requests.isEmpty)
+            #expect(try await client.client.pull([]).isEmpty)
+        }
+    }
+}

@@ -1,0 +1,345 @@
+import HTTPTypes
+import Testing
+import TidelineStore
+import TidelineTestStores
+
+@testable import Tideline
+
+/// Rules S3 to S6: what a sync that runs itself does after failures, and how it ends.
+@Suite("Failures of a self-running sync", .timeLimit(.minutes(15)), .releasesClients)
+struct SyncFailureTests {
+    static let todo = Subscription("TodoItem")
+
+    @Test(
+        "S3 offline and back: nothing is lost, and a report of the network ends the wait",
+        arguments: StoreKind.perEngine)
+    func offline(_ stores: StoreKind) throws {
+        let virtual = try VirtualWorld(stores)
+        try virtual.run {
+            let client = try await virtual.makeClient()
+            let record = virtual.record(client)
+            let connectivity = TestConnectivity()
+            try await client.client.start([Self.todo], settings: SyncSettings(connectivity: connectivity))
+            try await virtual.sleep(.seconds(1))
+            client.transport.inspect { _, _ in .loseRequest }
+            client.transport.clear()
+            try await client.items.insert(["id": "a", "text": "offline"])
+            try virtual.world.plant([World.row("b", at: 0)])
+            try await virtual.sleep(.seconds(6 * 3600))
+            // The delays grow to five minutes.
+            #expect((60...120).contains(client.transport.requests.count), "\(client.transport.requests.count)")
+            guard case .offline(let nextTry) = client.client.status else {
+                Issue.record("the status is \(client.client.status)")
+                return
+            }
+            #expect(nextTry > client.context.options.environment.now())
+            client.transport.inspect(nil)
+            connectivity.report(false)
+            connectivity.report(true)
+            try await virtual.sleep(.seconds(1))
+            #expect(try virtual.world.serverTexts() == ["b", "offline"])
+            #expect(try client.texts() == ["b", "offline"])
+            #expect(record.kinds.contains("offline") && record.kinds.last == "idle")
+            await client.client.stop()
+        }
+    }
+
+    @Test("S3 a monitor that reports a network all the time costs at most one request a second")
+    func floodOfReports() throws {
+        let virtual = try VirtualWorld(.simplest)
+        try virtual.run {
+            let client = try await virtual.makeClient()
+            client.transport.inspect { _, _ in .loseRequest }
+            let connectivity = TestConnectivity()
+            try await client.client.start([Self.todo], settings: SyncSettings(connectivity: connectivity))
+            for number in 0..<1_000 {
+                connectivity.report(number.isMultiple(of: 2))
+                try await virtual.sleep(.milliseconds(10))
+            }
+            #expect(client.transport.requests.count <= 24, "\(client.transport.requests.count)")
+            await client.client.stop()
+        }
+    }
+
+    @Test("S3 Retry-After delays the next round", arguments: StoreKind.perEngine)
+    func retryAfter(_ stores: StoreKind) throws {
+        let virtual = try VirtualWorld(stores)
+        try virtual.run {
+            let client = try await virtual.makeClient { $0.retry.maximumAttempts = 1 }
+            client.transport.inspect { _, _ in .answer(.answer(503, headers: [.retryAfter: "100"])) }
+            try await client.client.start([Self.todo])
+            try await virtual.sleep(.seconds(99))
+            #expect(client.transport.requests.count == 1)
+            client.transport.inspect(nil)
+            try await virtual.sleep(.seconds(2))
+            #expect(client.transport.requests.count == 2)
+            await client.client.stop()
+        }
+    }
+
+    @Test(
+        "S4 the status follows the sync, and a reader that never reads does not block it",
+        arguments: StoreKind.perEngine)
+    func status(_ stores: StoreKind) throws {
+        let virtual = try VirtualWorld(stores)
+        try virtual.run {
+            let client = try await virtual.makeClient()
+            let lazy = client.client.statusUpdates
+            let record = virtual.record(client)
+            try virtual.world.plant(World.rows(at: 0..<30))
+            try await client.items.insert(["id": "a", "text": "mine"])
+            client.transport.inspect { _, _ in
+                try? await virtual.sleep(.milliseconds(10))
+                return nil
+            }
+            try await client.client.start(
+                [Self.todo], settings: SyncSettings(pull: PullSettings(pageSize: 10, countsRows: true)))
+            try await virtual.sleep(.seconds(1))
+            #expect(record.kinds.filter { !["pulling", "stopped"].contains($0) } == ["pushing", "idle"])
+            #expect(client.client.status != .stopped)
+            #expect(record.kinds.contains("pulling"))
+            guard case .idle(let since) = client.client.status else {
+                Issue.record("the status is \(client.client.status)")
+                return
+            }
+            #expect(since <= client.context.options.environment.now())
+            await client.client.stop()
+            var iterator = lazy.makeAsyncIterator()
+            #expect(await iterator.next() == .stopped)
+        }
+    }
+
+    @Test(
+        "S5 an operation that the server rejects is reported once and skipped, and everything else goes on",
+        arguments: StoreKind.perEngine)
+    func poison(_ stores: StoreKind) throws {
+        final class Reports: SyncContextDelegate {
+            let ids = SharedValue<[String]>([])
+            func pushCompleted(_ result: PushResult) async {
+                ids.update { $0 += result.operationErrors.map(\.itemID) }
+            }
+        }
+        let virtual = try VirtualWorld(stores)
+        try virtual.run {
+            let client = try await virtual.makeClient()
+            let reports = Reports()
+            client.context.delegate = reports
+            client.transport.inspect { request, body in
+                body.contains("poison") ? .answer(.answer(400, #"{"error":"no"}"#)) : nil
+            }
+            try await client.client.start([Self.todo])
+            try await client.items.insert(["id": "p", "text": "poison"])
+            try await virtual.sleep(.seconds(1))
+            #expect(client.client.status == .needsAttention(operationErrors: 1))
+            try await client.items.insert(["id": "a", "text": "a"])
+            try virtual.world.plant([World.row("b", at: 0)])
+            try await virtual.sleep(.seconds(3600))
+            #expect(client.transport.requests.count { $0.hasPrefix("POST") } == 2)
+            #expect(try virtual.world.serverTexts() == ["a", "b"])
+            #expect(try client.texts() == ["a", "b", "poison"])
+            #expect(reports.ids.value == ["p"])
+            // The app asks.
+            client.client.syncNow()
+            try await virtual.sleep(.seconds(1))
+            #expect(client.transport.requests.count { $0.hasPrefix("POST") } == 3)
+            // The operation changes.
+            try await client.items.update(id: "p") { $0["text"] = "harmless" }
+            try await virtual.sleep(.seconds(1))
+            #expect(try virtual.world.serverTexts() == ["a", "b", "harmless"])
+            guard case .idle = client.client.status else {
+                Issue.record("the status is \(client.client.status)")
+                return
+            }
+            await client.client.stop()
+        }
+    }
+
+    @Test("S5 an operation that fails on the server is tried five times", arguments: StoreKind.perEngine)
+    func serverFailure(_ stores: StoreKind) throws {
+        let virtual = try VirtualWorld(stores)
+        try virtual.run {
+            let client = try await virtual.makeClient { $0.retry.maximumAttempts = 1 }
+            client.transport.inspect { _, body in body.contains("poison") ? .answer(.answer(500)) : nil }
+            try await client.client.start([Self.todo])
+            try await client.items.insert(["id": "p", "text": "poison"])
+            try await virtual.sleep(.seconds(3600))
+            #expect(client.transport.requests.count { $0.hasPrefix("POST") } == 5)
+            #expect(client.client.status == .needsAttention(operationErrors: 1))
+            await client.client.stop()
+            // A new start tries again.
+            client.transport.inspect(nil)
+            try await client.client.start([Self.todo])
+            try await virtual.sleep(.seconds(1))
+            #expect(try virtual.world.serverTexts() == ["poison"])
+            await client.client.stop()
+        }
+    }
+
+    @Test("S4 a sign-in that fails loses nothing, and a new sign-in continues", arguments: StoreKind.perEngine)
+    func signIn(_ stores: StoreKind) throws {
+        let virtual = try VirtualWorld(stores)
+        try virtual.run {
+            let refreshes = SharedValue(0)
+            let client = try await virtual.makeClient { options in
+                options.authorization = { refresh in
+                    if refresh {
+                        refreshes.update { $0 += 1 }
+                        throw TransportError(.connection, "the token service does not answer")
+                    }
+                    return nil
+                }
+            }
+            client.transport.inspect { request, _ in
+                request.headerFields[.zumoAuth] == "good" ? nil : .answer(.answer(401))
+            }
+            try await client.client.start([Self.todo])
+            try await client.items.insert(["id": "a", "text": "a"])
+            try await virtual.sleep(.seconds(3600))
+            #expect(client.client.status == .needsSignIn)
+            #expect(client.transport.requests.count == 1 && refreshes.value == 1)
+            #expect(try await client.queue() == ["insert a"])
+            client.client.syncNow()
+            try await virtual.sleep(.seconds(10))
+            #expect(client.client.status == .needsSignIn)
+            client.client.currentUser = SignedInUser(userID: "u", authenticationToken: "good")
+            try await virtual.sleep(.seconds(10))
+            #expect(try virtual.world.serverTexts() == ["a"])
+            #expect(try await client.queue().isEmpty)
+            await client.client.stop()
+        }
+    }
+
+    @Test(
+        "S6 a sign-out waits for what is in flight and removes everything",
+        arguments: StoreKind.perEngine, [false, true])
+    func signOut(_ stores: StoreKind, duringPush: Bool) throws {
+        let virtual = try VirtualWorld(stores)
+        try virtual.run {
+            let base = try stores.makeStore()
+            let store = HookedStore(base)
+            let transport = FaultyTransport(service: virtual.world.service, executor: virtual.executor)
+            var options = SyncOptions()
+            virtual.configureEnvironment(&options.environment)
+            options.userID = "first"
+            let client = try SyncClient(
+                url: "http://server.test", store: store, transport: transport, options: options)
+            try await client.define([World.schema])
+            client.currentUser = SignedInUser(userID: "first", authenticationToken: "token")
+            try virtual.world.plant(World.rows(at: 0..<10))
+            try await client.pull(Query("TodoItem"), queryID: "all")
+            try await client.table("TodoItem").insert(["id": "mine", "text": "mine"])
+            let isReached = SharedValue(false)
+            transport.inspect { request, _ in
+                guard (request.method == .post) == duringPush else { return nil }
+                isReached.value = true
+                try? await virtual.sleep(.seconds(100))
+                return nil
+            }
+            try await client.start([Self.todo])
+            while !isReached.value { try await virtual.sleep(.milliseconds(1)) }
+            try await client.stop(wiping: true)
+            #expect(client.status == .stopped && client.currentUser == nil && client.context.inFlight.isEmpty)
+            #expect(try base.read { try $0.count(Query("TodoItem")) } == 0)
+            #expect(try await client.pendingOperationsCount == 0)
+            #expect(try base.tokens().isEmpty)
+            transport.clear()
+            try await virtual.sleep(.seconds(600))
+            #expect(transport.requests.isEmpty)
+            // The next user finds an empty store.
+            transport.inspect(nil)
+            options.userID = "second"
+            let next = try SyncClient(
+                url: "http://server.test", store: store, transport: transport, options: options)
+            try await next.start([Self.todo])
+            try await virtual.sleep(.seconds(5))
+            #expect(try base.read { try $0.count(Query("TodoItem")) } >= 10)
+            await next.stop()
+        }
+    }
+
+    @Test("S6 a sign-out is one transaction, and one that fails removes nothing", arguments: StoreKind.perEngine)
+    func failedSignOut(_ stores: StoreKind) throws {
+        let virtual = try VirtualWorld(stores)
+        try virtual.run {
+            let store = HookedStore(try stores.makeStore())
+            let transport = FaultyTransport(service: virtual.world.service, executor: virtual.executor)
+            var options = SyncOptions()
+            virtual.configureEnvironment(&options.environment)
+            let client = try SyncClient(
+                url: "http://server.test", store: store, transport: transport, options: options)
+            try await client.define([World.schema])
+            try await client.table("TodoItem").insert(["id": "a", "text": "a"])
+            transport.inspect { _, _ in .loseRequest }
+            try await client.start([Self.todo])
+            try await virtual.sleep(.seconds(1))
+            store.onWrite { _ in throw StoreError(.full, "the disk is full") }
+            #expect(await syncErrorCode { try await client.stop(wiping: true) } == .store)
+            store.onWrite(nil)
+            #expect(client.status == .stopped)
+            #expect(try await client.pendingOperationsCount == 1)
+            #expect(try await client.table("TodoItem").rows().rows.count == 1)
+            store.onWrite(nil)
+            #expect(try await client.stop(wiping: true) == ForcePurgeResult(rows: 1, operations: 1))
+            #expect(store.writes == 1)
+            #expect(try await client.pendingOperationsCount == 0)
+        }
+    }
+
+    @Test("S6 a stop within a call of the delegate returns, and the sync ends afterwards")
+    func stopWithinDelegate() throws {
+        final class Stopper: SyncContextDelegate {
+            let client = SharedValue<SyncClient<TestStore>?>(nil)
+            let refusal = SharedValue<SyncError.Code?>(nil)
+            func pushCompleted(_ result: PushResult) async {
+                refusal.value = await syncErrorCode { try await client.value?.stop(wiping: true) }
+            }
+        }
+        let virtual = try VirtualWorld(.simplest)
+        try virtual.run {
+            let client = try await virtual.makeClient()
+            let stopper = Stopper()
+            stopper.client.value = client.client
+            client.context.delegate = stopper
+            try await client.items.insert(["id": "a", "text": "a"])
+            try await client.client.start([Self.todo])
+            try await virtual.sleep(.seconds(5))
+            #expect(client.client.status == .stopped)
+            #expect(stopper.refusal.value == .invalidArgument)
+            #expect(try client.texts() == ["a"])
+            stopper.client.value = nil
+        }
+    }
+
+    @Test(
+        "S6 a sync that is cancelled at any point leaves nothing in flight, and the next one completes it",
+        arguments: 0..<60)
+    func cancellation(at turn: Int) throws {
+        let virtual = try VirtualWorld(.simplest)
+        try virtual.run {
+            let client = try await virtual.makeClient()
+            try virtual.world.plant(World.rows(at: 0..<7))
+            for number in 0..<3 { try await client.items.insert(["id": .string("m\(number)"), "text": "mine"]) }
+            client.transport.inspect { _, _ in
+                try? await virtual.sleep(.milliseconds(3))
+                return nil
+            }
+            let settings = SyncSettings(pull: PullSettings(pageSize: 3, push: PushSettings(maxInFlight: 2)))
+            let sync = Task(executorPreference: virtual.executor) {
+                try await client.client.run([Self.todo], settings: settings)
+            }
+            try await virtual.sleep(.milliseconds(turn))
+            sync.cancel()
+            _ = try? await sync.value
+            #expect(client.client.status == .stopped && client.context.inFlight.isEmpty)
+            let count = client.transport.requests.count
+            try await virtual.sleep(.seconds(600))
+            #expect(client.transport.requests.count == count)
+            try await client.client.start([Self.todo], settings: settings)
+            try await virtual.sleep(.seconds(10))
+            await client.client.stop()
+            #expect(try await client.queue().isEmpty)
+            #expect(try client.store.versions() == virtual.world.serverVersions())
+            #expect(try client.texts().count == 10)
+        }
+    }
+}

@@ -1,0 +1,359 @@
+import Testing
+import TidelineStore
+
+@testable import Tideline
+
+/// The decisions of a sync that runs itself, event by event.
+@Suite("Sync machine")
+struct SyncMachineTests {
+    /// One event, and the actions that must follow, as ``MachineScript`` writes them.
+    typealias Steps = [(event: String, actions: String)]
+
+    private func expect(
+        _ subscriptions: [Subscription], _ steps: Steps, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        var script = MachineScript(subscriptions)
+        for (number, step) in steps.enumerated() {
+            let actions = script.handle(step.event)
+            #expect(actions == step.actions, "step \(number + 1), \(step.event)", sourceLocation: sourceLocation)
+        }
+    }
+
+    private static let a = Subscription("a")
+    private static let pair = [Subscription("a"), Subscription("b")]
+
+    @Test("S1 the start pushes and pulls, and each interval pulls")
+    func startAndIntervals() {
+        expect(
+            [Self.a],
+            [
+                ("declared", "push failed"), ("pushed", "pulling a; pull a"),
+                ("pulled", "interval1 60.0; idle"), ("interval1", "push"), ("pushed", "pulling a; pull a"),
+                ("pulled", "interval1 60.0; idle"),
+            ])
+    }
+
+    @Test("S1 a sync without subscriptions only pushes")
+    func onlyPushes() {
+        expect([], [("declared", "push failed"), ("pushed", "idle"), ("local", "pushDelay 0.2; idle")])
+    }
+
+    @Test("S1 local changes are pushed when none has come for the delay, and at the latest after five delays")
+    func debounce() {
+        expect(
+            [],
+            [
+                ("declared", "push failed"), ("pushed", "idle"), ("local", "pushDelay 0.2; idle"), ("local", "idle"),
+                ("local", "idle"), ("pushDelay", "pushDelay 0.2; idle"), ("pushDelay", "push"), ("pushed", "idle"),
+                // Changes that keep coming.
+                ("local", "pushDelay 0.2; idle"), ("local", "idle"), ("pushDelay", "pushDelay 0.2; idle"),
+                ("local", "idle"), ("pushDelay", "pushDelay 0.2; idle"), ("local", "idle"),
+                ("pushDelay", "pushDelay 0.2; idle"), ("local", "idle"), ("pushDelay", "pushDelay 0.2; idle"),
+                ("local", "idle"), ("pushDelay", "push"),
+            ])
+    }
+
+    @Test("S2 triggers during a round are folded into one more")
+    func folding() {
+        expect(
+            [Self.a],
+            [
+                ("declared", "push failed"), ("requested", ""), ("signal a", "signal1 1.0"), ("local", "pushDelay 0.2"),
+                ("pushDelay", ""), ("pushed", "push all"), ("pushed", "pulling a; pull a"), ("requested", ""),
+                ("requested", ""), ("signal a", ""), ("pulled", "interval1 60.0; push all"),
+                ("pushed", "pulling a; pull a"), ("pulled", "idle"),
+            ])
+    }
+
+    @Test("S2 subscriptions are pulled in order of priority, equal ones together")
+    func priorities() {
+        expect(
+            [
+                Subscription("low", priority: -1), Subscription("a"), Subscription("high", priority: 5),
+                Subscription("b"),
+            ],
+            [
+                ("declared", "push failed"), ("pushed", "pulling high; pull high"),
+                ("pulled", "interval3 60.0; pulling a; pull a b"),
+                ("pulled", "interval2 60.0; interval4 60.0; pulling low; pull low"), ("pulled", "interval1 60.0; idle"),
+            ])
+    }
+
+    @Test("S2 a subscription with many signals does not hold back those with a lower priority")
+    func noStarvation() {
+        expect(
+            [Subscription("high", priority: 1), Subscription("low")],
+            [
+                ("declared", "push failed"), ("pushed", "pulling high; pull high"), ("signal high", "signal1 1.0"),
+                ("pulled", "interval1 60.0; pulling low; pull low"), ("pulled", "interval2 60.0; push"),
+                ("pushed", "pulling high; pull high"),
+            ])
+    }
+
+    @Test("S2 a new subscription is pulled at once, the others keep their intervals")
+    func newSubscription() {
+        var script = MachineScript([Self.a])
+        for event in ["declared", "pushed", "pulled"] { _ = script.handle(event) }
+        script.subscriptions = Self.pair
+        #expect(script.handle("declared") == "push")
+        #expect(script.handle("pushed") == "pulling b; pull b")
+        #expect(script.handle("pulled") == "interval2 60.0; idle")
+        script.subscriptions = [Self.pair[1]]
+        #expect(script.handle("declared") == "idle")
+        #expect(script.handle("interval1") == "idle")
+    }
+
+    @Test("S3 failures of the network are retried with growing delays, up to the bound, and a success resets them")
+    func backOff() {
+        var script = MachineScript([Self.a])
+        _ = script.handle("declared")
+        var delays: [String] = []
+        for number in 1...11 {
+            delays.append(script.handle("pushed network").split(separator: ";").first.map(String.init) ?? "")
+            #expect(script.handle("offline\(number)") == "push failed")
+        }
+        // The random number of the script is 0.5, which reduces each delay to three quarters.
+        #expect(
+            delays
+                == ([0.75, 1.5, 3, 6, 12, 24, 48, 96, 192, 225, 225] as [Double]).enumerated()
+                .map { "offline\($0 + 1) \($1)" })
+        for event in ["pushed", "pulled"] { _ = script.handle(event) }
+        _ = script.handle("interval1")
+        #expect(script.handle("pushed network") == "offline12 0.75; offline")
+    }
+
+    @Test("S3 while offline, local changes, signals, and intervals wait; the app's request does not")
+    func waitsOffline() {
+        expect(
+            Self.pair,
+            [
+                ("declared", "push failed"), ("pushed", "pulling a; pull a b"),
+                ("pulled b network", "interval1 60.0; offline1 0.75; offline"), ("local", "pushDelay 0.2; offline"),
+                ("pushDelay", "offline"), ("signal a", "signal1 1.0; offline"), ("interval1", "offline"),
+                ("requested", "push all"), ("pushed", "pulling a; pull a b"),
+                ("pulled", "interval1 60.0; interval2 60.0; idle"), ("offline1", "idle"),
+            ])
+    }
+
+    @Test("S3 a new network starts over at once; reports that keep coming do so once in a delay")
+    func connectivity() {
+        expect(
+            [Self.a],
+            [
+                ("declared", "push failed"), ("pushed network", "offline1 0.75; offline"),
+                ("offline1", "push failed"), ("pushed network", "offline2 1.5; offline"),
+                ("network lost", "offline"), ("network", "network 1.0; push failed"),
+                ("pushed network", "offline3 0.75; offline"), ("network", "offline"), ("network", "offline"),
+                ("offline2", "offline"), ("networkTimer", "network 1.0; push failed"), ("pushed", "pulling a; pull a"),
+                ("pulled", "interval1 60.0; idle"), ("networkTimer", "idle"),
+                // A report without news changes nothing.
+                ("network", "idle"), ("network lost", "idle"), ("network", "network 1.0; push"),
+            ])
+    }
+
+    @Test("S3 Retry-After is obeyed up to the bound", arguments: [(20, "20.0"), (0, "0.75"), (9_999, "300.0")])
+    func retryAfter(_ seconds: Int, _ delay: String) {
+        var script = MachineScript([Self.a])
+        _ = script.handle("declared")
+        script.retryAfter = .seconds(seconds)
+        #expect(script.handle("pushed network") == "offline1 \(delay); offline")
+    }
+
+    @Test("S4 a failure of one subscription is shown, and the others continue")
+    func failingSubscription() {
+        expect(
+            Self.pair,
+            [
+                ("declared", "push failed"), ("pushed", "pulling a; pull a b"),
+                ("pulled b rejected", "interval1 60.0; pullRetry2 0.75; failing rejected"),
+                ("interval1", "push"), ("pushed", "pulling a; pull a"),
+                ("pulled", "interval1 60.0; failing rejected"), ("signal b", "failing rejected"),
+                ("pullRetry2", "push"), ("pushed", "pulling b; pull b"),
+                ("pulled b rejected", "pullRetry2 1.5; failing rejected"), ("pullRetry2", "push"),
+                ("pushed", "pulling b; pull b"), ("pulled", "interval2 60.0; idle"),
+            ])
+    }
+
+    @Test("S4 a sign-in is needed until the app signs in or asks for a sync, and nothing is lost meanwhile")
+    func signIn() {
+        expect(
+            [Self.a],
+            [
+                ("declared", "push failed"), ("pushed authentication", "sign in"), ("local", "pushDelay 0.2; sign in"),
+                ("pushDelay", "sign in"), ("network lost", "sign in"), ("network", "sign in"),
+                ("signedIn", "push failed"),
+                ("pushed", "pulling a; pull a"), ("pulled a authentication", "sign in"), ("requested", "push all"),
+                ("pushed", "pulling a; pull a"), ("pulled", "interval1 60.0; idle"), ("signedIn", "idle"),
+            ])
+    }
+
+    @Test("S5 an operation that the server rejects is shown and not sent again until the app asks")
+    func rejectedOperation() {
+        expect(
+            [Self.a],
+            [
+                ("declared", "push failed"), ("pushed unresolved 1", "pulling a; pull a"),
+                ("pulled", "interval1 60.0; attention 1"), ("interval1", "push"),
+                ("pushed unresolved 1", "pulling a; pull a"), ("pulled", "interval1 60.0; attention 1"),
+                ("requested", "push all"), ("pushed", "pulling a; pull a"), ("pulled", "idle"),
+            ])
+    }
+
+    @Test("S5 an operation that fails on the server is retried with growing delays, and then no more")
+    func serverFailure() {
+        var script = MachineScript([])
+        _ = script.handle("declared")
+        for delay in ["0.75", "1.5", "3.0", "6.0"] {
+            #expect(script.handle("pushed failed 1") == "pushRetry \(delay); idle")
+            #expect(script.handle("local") == "pushDelay 0.2; idle")
+            #expect(script.handle("pushDelay") == "push")
+            #expect(script.handle("pushed unresolved 1") == "idle")
+            #expect(script.handle("pushRetry") == "push failed")
+        }
+        #expect(script.handle("pushed failed 1") == "attention 1")
+        #expect(script.handle("requested") == "push all")
+        #expect(script.handle("pushed") == "idle")
+    }
+
+    @Test("S5 while the server fails for all operations, pushes wait and pulls continue")
+    func serverFailing() {
+        expect(
+            [Self.a],
+            [
+                ("declared", "push failed"), ("pushed serverFailing", "pushRetry 0.75; pulling a; pull a"),
+                ("pulled", "interval1 60.0; failing serverFailing"), ("local", "pushDelay 0.2; failing serverFailing"),
+                ("pushDelay", "failing serverFailing"), ("interval1", "pulling a; pull a"),
+                ("pulled", "interval1 60.0; failing serverFailing"), ("pushRetry", "push failed"), ("pushed", "idle"),
+            ])
+    }
+
+    @Test("S3 the delays have no effect on the time, and the time none on the delays")
+    func clockJumps() {
+        var script = MachineScript([Self.a])
+        for (event, ticks) in [("declared", Int64(0)), ("pushed", -1_000_000_000_000), ("pulled", .max)] {
+            script.now = Timestamp(clampingTicks: ticks)
+            _ = script.handle(event)
+        }
+        script.now = Timestamp(clampingTicks: .min)
+        #expect(script.handle("interval1") == "push")
+        #expect(script.handle("pushed network") == "offline1 0.75; offline")
+        script.now = .max
+        #expect(script.handle("offline1") == "push")
+    }
+
+    @Test("S4 no pull follows a cancellation without a reason at once")
+    func cancelledPull() {
+        expect(
+            [Self.a],
+            [
+                ("declared", "push failed"), ("pushed cancelled", "pulling a; pull a"),
+                ("pulled a cancelled", "pullRetry1 0.75; failing cancelled"),
+            ])
+    }
+}
+
+/// A machine whose events and actions are texts.
+struct MachineScript {
+    var subscriptions: [Subscription]
+    var now = Timestamp(clampingTicks: 17_900_000_000_000_000)
+    var retryAfter: Duration?
+    private var machine = SyncMachine()
+    private var pulled: [Int] = []
+
+    init(_ subscriptions: [Subscription]) { self.subscriptions = subscriptions }
+
+    /// Handles an event and returns the actions, separated by semicolons.
+    mutating func handle(_ event: String) -> String {
+        let actions = machine.handle(self.event(event), at: now, random: { 0.5 })
+        return actions.map { text(of: $0) }.joined(separator: "; ")
+    }
+
+    private func event(_ text: String) -> SyncMachine.Event {
+        let words = text.split(separator: " ").map(String.init)
+        switch words[0] {
+        case "declared": return .declared(subscriptions)
+        case "local": return .localChange
+        case "requested": return .requested
+        case "signedIn": return .signedIn
+        case "signal": return .changed(table: words[1])
+        case "network": return .network(isAvailable: words.count == 1)
+        case "pushed": return .pushed(outcome(words.dropFirst()))
+        case "pulled": return .pulled(results(words.dropFirst()))
+        case "pushDelay": return .fired(.pushDelay)
+        case "pushRetry": return .fired(.pushRetry)
+        case "networkTimer": return .fired(.network)
+        default: return .fired(timer(words[0]))
+        }
+    }
+
+    private func timer(_ word: String) -> SyncMachine.Timer {
+        let number = Int(word.drop { !$0.isNumber }) ?? 0
+        return switch word.prefix(while: { !$0.isNumber }) {
+        case "interval": .interval(number)
+        case "pullRetry": .pullRetry(number)
+        case "signal": .signal(number)
+        default: .offline(number)
+        }
+    }
+
+    private func outcome(_ words: ArraySlice<String>) -> SyncMachine.PushOutcome {
+        var outcome = SyncMachine.PushOutcome()
+        guard let kind = words.first else { return outcome }
+        let ids = Set(words.dropFirst().compactMap { Int64($0) })
+        switch kind {
+        case "unresolved": outcome.unresolved = ids
+        case "failed": (outcome.unresolved, outcome.failedOnServer) = (ids, ids)
+        default: outcome.failure = .init(code: .init(rawValue: kind), retryAfter: retryAfter)
+        }
+        return outcome
+    }
+
+    /// The results of the latest pulls, all successful except the one of the table that the words name.
+    private func results(_ words: ArraySlice<String>) -> [Int: SyncMachine.Failure?] {
+        var results: [Int: SyncMachine.Failure?] = [:]
+        for id in pulled {
+            let table = machine.entries.first { $0.id == id }?.subscription.table
+            let code = words.first == table ? words.last : nil
+            results[id] = .some(code.map { .init(code: .init(rawValue: $0), retryAfter: retryAfter) })
+        }
+        return results
+    }
+
+    private mutating func text(of action: SyncMachine.Action) -> String {
+        switch action {
+        case .push(.all): return "push all"
+        case .push(.failedOnServer): return "push failed"
+        case .push(.none): return "push"
+        case .pull(let pulls):
+            pulled = pulls.map(\.id)
+            return "pull \(pulls.map(\.subscription.table).joined(separator: " "))"
+        case .schedule(let timer, let delay): return "\(text(of: timer)) \(delay / .seconds(1))"
+        case .publish(let status): return text(of: status)
+        }
+    }
+
+    private func text(of timer: SyncMachine.Timer) -> String {
+        switch timer {
+        case .pushDelay: "pushDelay"
+        case .pushRetry: "pushRetry"
+        case .network: "network"
+        case .interval(let id): "interval\(id)"
+        case .pullRetry(let id): "pullRetry\(id)"
+        case .signal(let id): "signal\(id)"
+        case .offline(let number): "offline\(number)"
+        }
+    }
+
+    private func text(of status: SyncStatus) -> String {
+        switch status {
+        case .stopped: "stopped"
+        case .idle: "idle"
+        case .pushing(let done, let total): "pushing \(done) \(total)"
+        case .pulling(let table, _, _): "pulling \(table)"
+        case .offline: "offline"
+        case .needsSignIn: "sign in"
+        case .needsAttention(let count): "attention \(count)"
+        case .failing(let code, _, _): "failing \(code)"
+        }
+    }
+}

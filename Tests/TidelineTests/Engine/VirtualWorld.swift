@@ -1,0 +1,128 @@
+import HTTPTypes
+import Synchronization
+import Testing
+import TidelineServer
+import TidelineStore
+import TidelineTestStores
+
+@testable import Tideline
+@testable import TidelineSimulation
+
+/// A server and clients on one thread and a virtual clock, which advances only when nothing can run.
+struct VirtualWorld: Sendable {
+    let world: World
+    let executor = SimulationExecutor()
+    /// The difference between the clients' clocks and the world's time.
+    let offset = SharedValue(Duration.zero)
+
+    static let epoch: Int64 = 17_900_000_000_000_000
+
+    private static func ticks(_ duration: Duration) -> Int64 {
+        duration.components.seconds * Timestamp.ticksPerSecond + duration.components.attoseconds / 100_000_000_000
+    }
+
+    init(_ stores: StoreKind, schemas: [TableSchema] = [World.schema]) throws {
+        let executor = executor
+        world = try World(stores) { options in
+            options.schemas = schemas
+            options.clock = { Timestamp(clampingTicks: Self.epoch).advanced(by: executor.now) }
+        }
+    }
+
+    /// Runs a scenario to its end, on the calling thread.
+    func run(_ scenario: @escaping @Sendable () async throws -> Void) throws {
+        let result = SharedValue<Result<Void, any Error>?>(nil)
+        Task(executorPreference: executor) {
+            do {
+                try await scenario()
+                result.value = .success(())
+            } catch {
+                result.value = .failure(error)
+            }
+        }
+        while result.value == nil {
+            guard executor.runNext() || executor.waitForEscapedTask() else {
+                throw WorldStopped()
+            }
+        }
+        // What has been cancelled still runs to its end.
+        while executor.isReady, executor.runNext() {}
+        try result.value?.get()
+    }
+
+    struct WorldStopped: Error {}
+
+    func sleep(_ duration: Duration) async throws { try await executor.sleep(for: duration) }
+
+    func makeClient(
+        store: TestStore? = nil, configure: (inout SyncOptions) -> Void = { _ in }
+    ) async throws -> Client {
+        try await world.makeClient(store: store) { options in
+            configureEnvironment(&options.environment)
+            options.logger.logLevel = .critical
+            configure(&options)
+        }
+    }
+
+    func configureEnvironment(_ environment: inout SyncEnvironment) {
+        let (executor, offset) = (executor, offset)
+        environment.sleep = { try await executor.sleep(for: $0) }
+        environment.random = { 0.5 }
+        environment.now = {
+            Timestamp(clampingTicks: Self.epoch + Self.ticks(executor.now + offset.value))
+        }
+        environment.storeExecutor = StoreExecutor(writes: executor.makeLane(), reads: executor)
+        environment.taskExecutor = executor
+    }
+
+    /// Collects the statuses of a client.
+    func record(_ client: Client) -> StatusRecord {
+        let record = StatusRecord()
+        let updates = client.client.statusUpdates
+        Task(executorPreference: executor) {
+            for await status in updates { record.add(status) }
+        }
+        return record
+    }
+}
+
+/// A value that several tasks share.
+final class SharedValue<Value: Sendable>: Sendable {
+    private let stored: Mutex<Value>
+
+    init(_ value: Value) { stored = Mutex(value) }
+
+    var value: Value {
+        get { stored.withLock { $0 } }
+        set { stored.withLock { $0 = newValue } }
+    }
+
+    func update<T: Sendable>(_ body: (inout Value) -> T) -> T { stored.withLock { body(&$0) } }
+}
+
+/// The kinds of the statuses of a client.
+final class StatusRecord: Sendable {
+    private let list = Mutex<[SyncStatus]>([])
+
+    func add(_ status: SyncStatus) { list.withLock { $0.append(status) } }
+
+    var kinds: [String] {
+        list.withLock { list in
+            list.map { String("\($0)".prefix { $0 != "(" }) }
+                .reduce(into: []) { kinds, kind in
+                    if kinds.last != kind { kinds.append(kind) }
+                }
+        }
+    }
+}
+
+/// A connectivity monitor that the test controls.
+final class TestConnectivity: ConnectivityMonitor {
+    private let stream: AsyncStream<Bool>
+    private let continuation: AsyncStream<Bool>.Continuation
+
+    init() { (stream, continuation) = AsyncStream.makeStream() }
+
+    func reports() -> AsyncStream<Bool> { stream }
+    func report(_ isAvailable: Bool) { continuation.yield(isAvailable) }
+}
