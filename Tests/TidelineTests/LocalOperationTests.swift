@@ -231,6 +231,24 @@ struct LocalOperationTests {
         #expect(try world.state(client) == "local [] queue [] server [\(id) deleted]")
     }
 
+    @Test("L3 the row that an insert returns equals the stored row in every column", arguments: StoreKind.perEngine)
+    func returnsStored(_ stores: StoreKind) async throws {
+        let client = try await World(stores).makeClient()
+        let rows: [Row] = [
+            ["id": "Ab"], ["text": "no id"],
+            [
+                "id": "all", "tags": .json("[ 1 ]"), "effort": 3, "text": "é\u{0}", "complete": true, "version": "mine",
+                "priority": .null, "photo": .bytes([0, 255]), "due": .timestamp(Timestamp(clampingTicks: 12_345)),
+            ],
+        ]
+        for row in rows {
+            let returned = try await client.items.insert(row)
+            let stored = try client.row(returned.idText)
+            #expect(returned == stored)
+            #expect(returned.columnNames == stored?.columnNames)
+        }
+    }
+
     // MARK: L4, L5
 
     @Test(

@@ -50,16 +50,19 @@ extension Connection {
             throw StoreError(.io, "SQLite rejected a setting", path: path)
         }
         try SQLFunctions.register(on: handle, path: path)
-        for setting in Self.settings + (purpose == .writing ? Self.durability(options.durability) : []) {
+        let others = purpose == .writing ? Self.durability(options.durability) : [Self.mapping]
+        for setting in Self.settings + others {
             try executeOnce("PRAGMA \(setting)")
         }
     }
 
     /// Together, these settings were measured to make bulk writes 1.8 times as fast as SQLite's defaults. A negative
-    /// cache size is in KiB, the map size in bytes.
-    private static let settings = [
-        "cache_size = -65536", "mmap_size = 268435456", "temp_store = MEMORY", "wal_autocheckpoint = 8000",
-    ]
+    /// cache size is in KiB.
+    private static let settings = ["cache_size = -65536", "temp_store = MEMORY", "wal_autocheckpoint = 8000"]
+
+    /// The size in bytes of the part of the file that a reader maps. A writer does not, because SQLite then searches the
+    /// write-ahead log for each page that it reads, even if the page is in its cache.
+    private static let mapping = "mmap_size = 268435456"
 
     /// Apple's systems write a synced file through the drive's cache only when they are asked to; others ignore it.
     private static func durability(_ durability: StoreCapabilities.Durability) -> [String] {

@@ -76,10 +76,11 @@ final class Session {
     private func copyThenScan(
         _ statement: Statement, _ buffer: RowBuffer, _ shape: RowShape, _ body: (borrowing RowView) throws -> ScanStep
     ) throws {
+        guard try statement.step() else { return }
         var found = PackedRows(shape: shape)
-        while try statement.step() {
+        repeat {
             try buffer.withRow(of: statement.handle) { (row) throws in try found.append(copying: row) }
-        }
+        } while try statement.step()
         for position in 0..<found.count {
             if case .stop = try found.withRow(at: position, body) { break }
         }

@@ -150,11 +150,14 @@ extension SyncMachine.Failure {
 extension SyncContext {
     /// Returns whether a push with these settings would send an operation.
     fileprivate func hasOperations(toSendWith settings: PushSettings) async throws -> Bool {
-        let (operations, errorStore) = (operations, errorStore)
+        let (operations, errorStore, options) = (operations, errorStore, options)
         return try await reading { reader in
             let count = try operations.count(in: reader)
             guard count > 0 else { return false }
-            return count > (try errorStore.all(in: reader).count { $0.isHeld(by: settings) })
+            let held = try errorStore.all(in: reader).count {
+                $0.isHeld(by: settings, options.policy(for: $0.table))
+            }
+            return count > held
         }
     }
 

@@ -15,7 +15,7 @@ struct LocalChanges: Sendable {
     func insert(_ given: Row, in writer: some StoreWriter) throws -> Row {
         var row = try RowInput.checked(given, for: schema)
         let pending = try pendingOperations(of: row.idText, in: writer)
-        if writesRows, try writer.row(in: schema.name, id: row.idText) != nil {
+        if writesRows, try RowInput.isStored(row.idText, of: schema, in: writer) {
             throw SyncError(
                 .rowExists, "the local table already has a row with this id", table: schema.name, id: row.idText)
         }
@@ -23,8 +23,11 @@ struct LocalChanges: Sendable {
         guard writesRows else { return row }
         // A restored row keeps the case of the identifier in its operations.
         if let newest = pending.last { row.id = .string(newest.itemID) }
-        try writer.upsert(row, into: schema.name)
-        return try writer.row(in: schema.name, id: row.idText) ?? row
+        // The row is new, so it is stored as it is packed here and need not be read back.
+        var rows = PackedRows(shape: try writer.shape(of: schema.name), byteCapacity: 512)
+        try rows.append(completing: row)
+        try writer.upsert(rows, into: schema.name)
+        return rows.withRow(at: 0) { $0.owned() }
     }
 
     /// Merges the named columns into a row. Unless `overwriting` is true, the row's version must equal the stored
@@ -160,13 +163,14 @@ struct LocalChanges: Sendable {
             id: try operations.takeID(in: writer), table: schema.name, itemID: id, itemKey: schema.itemKey(id),
             kind: kind)
         operation.restores = restores
-        if kind == .delete { operation.deletedItem = stored?.json }
+        let isFirstChange = isFirst && kind != .insert
+        // The app may already have written the row, which therefore is not a valid base row.
+        let hasBase = isFirstChange && writesRows
+        let content = hasBase || kind == .delete ? stored?.json : nil
+        if kind == .delete { operation.deletedItem = content }
         // The response to an operation in flight sets the base row and base version of the operation after it.
-        if isFirst, kind != .insert {
-            operation.baseVersion = stored == nil ? givenVersion : stored?.version
-            // The app may already have written the row, which therefore is not a valid base row.
-            if writesRows { operation.base = stored?.json }
-        }
+        if isFirstChange { operation.baseVersion = stored == nil ? givenVersion : stored?.version }
+        if hasBase { operation.base = content }
         try operations.save(operation, in: writer)
     }
 

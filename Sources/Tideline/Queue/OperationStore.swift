@@ -4,21 +4,25 @@ internal import TidelineStore
 /// Reads and writes operations and their error records in the system tables, within a transaction of the caller.
 struct OperationStore: Sendable {
     let tables: SystemTables
-    private let sequenceCounter = SequenceCounter()
+    private let block = NumberBlock()
     /// The key type of the operation counter in the config table. Pull tokens have a different key type.
     static let counterKeyType: Int64 = 2
+    private static let counterID = "lastOperationId"
 
     // MARK: Reading
 
     func operation(_ id: Int64, in reader: some StoreReader) throws -> TableOperation? {
-        try reader.withRow(in: tables.operations, id: .int(id)) { try operation(from: $0.owned()) }
+        try reader.withRow(in: tables.operations, id: .int(id)) { try operation(from: $0) }
     }
 
     /// Returns the operations of one row, oldest first; at most two.
     func operations(of table: String, key: String, in reader: some StoreReader) throws -> [TableOperation] {
-        let query = Query(tables.operations)
-            .filter(.column("table") == .value(table) && .column("itemKey") == .value(key)).order(by: "id")
-        return try operations(matching: query, in: reader)
+        // The order is that of the numbers. Stores look such a query up in the index without planning it.
+        let isOfRow = RowPredicate.and([
+            .comparison(.equal, .column("table"), .literal(.string(table))),
+            .comparison(.equal, .column("itemKey"), .literal(.string(key))),
+        ])
+        return try operations(matching: Query(tables.operations, predicate: isOfRow), in: reader)
     }
 
     /// Returns the operations of a table, oldest first.
@@ -30,7 +34,7 @@ struct OperationStore: Sendable {
     func operations(matching query: Query, in reader: some StoreReader) throws -> [TableOperation] {
         var found: [TableOperation] = []
         try reader.scan(query) { view in
-            found.append(try operation(from: view.owned()))
+            found.append(try operation(from: view))
             return .next
         }
         return found
@@ -72,52 +76,45 @@ struct OperationStore: Sendable {
 
     // MARK: Writing
 
-    /// Assigns the number of a new operation: one more than any earlier number.
+    /// Assigns the number of a new operation: greater than any earlier number.
     ///
-    /// The counter is stored outside the queue so that numbers do not restart when the queue is empty. If the counter
-    /// was lost or reset, the number of the newest operation replaces it. Adding an operation and raising the counter
-    /// are one transaction, so the newest operation is read only if the counter is lower than the last number assigned
-    /// here.
+    /// The counter in the config table is an upper bound of all numbers that were assigned. It is stored outside the
+    /// queue so that numbers do not restart when the queue is empty, and raised by ``NumberBlock/size`` at a time so
+    /// that most operations only read it. The numbers up to it belong to the client that raised it last. Any other
+    /// client, such as another process, raises it again, so that later operations always have greater numbers. If the
+    /// counter was lost or reset, the number of the newest operation replaces it.
     func takeID(in writer: some StoreWriter) throws -> Int64 {
-        let key = "lastOperationId"
-        var stored: Int64 = 0
-        if let row = try writer.row(in: tables.config, id: key) {
-            guard let value = row["value"]?.string.flatMap({ Int64($0) }) else { throw damagedCounter(key) }
-            stored = value
-        }
-        if !sequenceCounter.isAtLeast(stored) { stored = try max(stored, lastID(in: writer)) }
-        let (next, overflow) = stored.addingReportingOverflow(1)
-        guard !overflow else { throw damagedCounter(key) }
-        sequenceCounter.note(next)
+        let stored = try storedCounter(in: writer)
+        if let next = block.take(upTo: stored) { return next }
+        let last = block.isLast(stored) ? stored : try max(stored, lastID(in: writer))
+        let (limit, overflow) = last.addingReportingOverflow(NumberBlock.size)
+        guard !overflow else { throw damagedCounter() }
         let row = Row(
-            id: .string(key),
+            id: .string(Self.counterID),
             distinctColumns: [
-                ("table", ""), ("key", .string(key)), ("keyType", .int(Self.counterKeyType)),
-                ("value", .string(String(next))),
+                ("table", ""), ("key", .string(Self.counterID)), ("keyType", .int(Self.counterKeyType)),
+                ("value", .string(String(limit))),
             ])
         try writer.upsert(row, into: tables.config)
-        return next
+        return block.begin(after: last, upTo: limit)
     }
 
-    private func damagedCounter(_ key: String) -> StoreError {
-        StoreError(.corrupt, "the operation counter is damaged", table: tables.config, id: key)
+    private func storedCounter(in reader: some StoreReader) throws -> Int64 {
+        let stored = try reader.withRow(in: tables.config, id: .string(Self.counterID)) { view in
+            guard let value = view["value"]?.string.flatMap({ Int64($0) }) else { throw damagedCounter() }
+            return value
+        }
+        return stored ?? 0
+    }
+
+    private func damagedCounter() -> StoreError {
+        StoreError(.corrupt, "the operation counter is damaged", table: tables.config, id: Self.counterID)
     }
 
     func save(_ operation: TableOperation, in writer: some StoreWriter) throws {
-        let row = Row(
-            id: .int(operation.id),
-            distinctColumns: [
-                ("table", .string(operation.table)), ("itemId", .string(operation.itemID)),
-                ("itemKey", .string(operation.itemKey)), ("tableKind", .int(operation.kind.rawValue)),
-                ("properties", operation.deletedItem.map { .json($0) } ?? .null),
-                ("baseVersion", operation.baseVersion.map { .string($0) } ?? .null),
-                ("base", operation.base.map { .json($0) } ?? .null),
-                ("pulled", operation.pulled.map { .json($0) } ?? .null), ("attempts", .int(operation.attempts)),
-                ("sent", .json(try Self.json(operation.sent))), ("restores", .bool(operation.restores)),
-                ("revision", .int(operation.revision)),
-                ("lastError", operation.lastError.map { .string($0) } ?? .null),
-            ])
-        try writer.upsert(row, into: tables.operations)
+        var packer = OperationPacker(try writer.shape(of: tables.operations))
+        try packer.append(operation, sent: Self.json(operation.sent))
+        try writer.upsert(packer.rows, into: tables.operations)
     }
 
     private static let nothingSent = "[]"
@@ -138,8 +135,8 @@ struct OperationStore: Sendable {
         try writer.delete(ids: [.string(String(operation))], from: tables.errors)
     }
 
-    private func operation(from row: Row) throws -> TableOperation {
-        guard case .int(let id)? = row.id, let table = row["table"]?.string, let itemID = row["itemId"]?.string,
+    private func operation(from row: borrowing RowView) throws -> TableOperation {
+        guard case .int(let id) = row.id, let table = row["table"]?.string, let itemID = row["itemId"]?.string,
             let key = row["itemKey"]?.string, let kind = row["tableKind"]?.int.flatMap({ OperationKind(rawValue: $0) })
         else {
             throw StoreError(.corrupt, "an operation in the queue is damaged", table: tables.operations, id: row.idText)
@@ -160,14 +157,76 @@ struct OperationStore: Sendable {
     }
 }
 
-/// The last operation number that this process assigned, used to detect a counter that was lost or reset.
-private final class SequenceCounter: Sendable {
-    private let last = Atomic(Int64.max)
+/// Packs an operation for the queue's table, without an intermediate row.
+private struct OperationPacker: ~Copyable {
+    private(set) var rows: PackedRows
 
-    /// Returns whether a stored counter is at least the last number assigned here.
-    func isAtLeast(_ number: Int64) -> Bool { number >= last.load(ordering: .relaxed) }
+    init(_ shape: RowShape) { rows = PackedRows(shape: shape, byteCapacity: 1_024) }
 
-    /// Records a number that was assigned. If the transaction rolls back, the stored counter is lower and is verified
-    /// again.
-    func note(_ number: Int64) { last.store(number, ordering: .relaxed) }
+    mutating func append(_ operation: TableOperation, sent: String) throws {
+        rows.beginRow()
+        try set(operation.table, as: .string, "table")
+        try set(operation.itemID, as: .string, "itemId")
+        try set(operation.itemKey, as: .string, "itemKey")
+        try rows.setInt(operation.kind.rawValue, at: position("tableKind"))
+        try set(operation.deletedItem, as: .json, "properties")
+        try set(operation.baseVersion, as: .string, "baseVersion")
+        try set(operation.base, as: .json, "base")
+        try set(operation.pulled, as: .json, "pulled")
+        try rows.setInt(operation.attempts, at: position("attempts"))
+        try set(sent, as: .json, "sent")
+        try rows.setBool(operation.restores, at: position("restores"))
+        try rows.setInt(operation.revision, at: position("revision"))
+        try set(operation.lastError, as: .string, "lastError")
+        rows.setID(.int(operation.id))
+        try rows.endRow()
+    }
+
+    private mutating func set(_ text: String?, as tag: RowTag, _ column: String) throws {
+        let position = try position(column)
+        guard var text else { return rows.setNull(at: position) }
+        text.withUTF8 { rows.setBytes(UnsafeRawBufferPointer($0), as: tag, at: position) }
+    }
+
+    private func position(_ column: String) throws -> Int {
+        if let position = rows.shape.index(of: column) { return position }
+        throw StoreError(
+            .schemaMismatch, "the table of the queue lacks a column; create the client again", table: rows.shape.table,
+            column: column)
+    }
+}
+
+/// The operation numbers that this client may still assign; see ``OperationStore/takeID(in:)``.
+///
+/// If a transaction that began a block rolls back, the stored counter differs from the block's limit, and the next
+/// operation begins another block. Numbers that a transaction took before it rolled back are not assigned again.
+private final class NumberBlock: Sendable {
+    /// The number of operations for which the counter is raised. A client that ends leaves the rest unused.
+    static let size: Int64 = 64
+
+    private struct State {
+        var last: Int64 = 0
+        /// The value to which this client raised the counter, or `nil` if it has not.
+        var limit: Int64?
+    }
+
+    private let state = Mutex(State())
+
+    /// Returns the next number if the stored counter is that of the block and the block has numbers left.
+    func take(upTo stored: Int64) -> Int64? {
+        state.withLock { state in
+            guard state.limit == stored, state.last < stored else { return nil }
+            state.last += 1
+            return state.last
+        }
+    }
+
+    /// Returns whether the stored counter is that of the block, so that no other client has assigned numbers since.
+    func isLast(_ stored: Int64) -> Bool { state.withLock { $0.limit == stored } }
+
+    /// Begins a block and returns its first number.
+    func begin(after last: Int64, upTo limit: Int64) -> Int64 {
+        state.withLock { $0 = State(last: last + 1, limit: limit) }
+        return last + 1
+    }
 }

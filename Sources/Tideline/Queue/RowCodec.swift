@@ -133,6 +133,8 @@ extension Row {
     /// The row as JSON, as stored with an operation.
     var json: String {
         var writer = JSONWriter()
+        // Most rows fit, so that the buffer need not grow repeatedly.
+        writer.bytes.reserveCapacity(1_024)
         writer.append(self)
         return String(decoding: writer.bytes, as: UTF8.self)
     }

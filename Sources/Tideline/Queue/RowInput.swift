@@ -12,7 +12,9 @@ enum RowInput {
     ) throws -> Row {
         try checkID(of: row, for: schema, isKnown: try isKnown())
         var checked: [(name: String, value: Value)] = []
-        for (name, value) in row.values where !SystemColumns.names.contains(name) {
+        let values = row.values
+        checked.reserveCapacity(values.count)
+        for (name, value) in values where !SystemColumns.contains(name: name) {
             checked.append((name, try fitted(value, column: name, id: row.idText, schema: schema)))
         }
         return Row(id: row.id, distinctColumns: checked)

@@ -6,6 +6,8 @@ struct QueryRun {
     let table: StoredTable
     private let keys: any KeySource
     private let isWriting: Bool
+    /// The path of a query that needs no planning, because it looks up the entries of one index.
+    private let lookup: AccessPath?
 
     /// Creates an execution.
     ///
@@ -13,7 +15,8 @@ struct QueryRun {
     ///   body, so that no row is read or searched for in data that a change has moved.
     /// - Throws: The errors of ``Query/validate(against:)``.
     init(_ query: Query, table: StoredTable, keys: any KeySource, isWriting: Bool) throws(StoreError) {
-        try table.evaluator.validate(query)
+        lookup = AccessPath(lookingUp: query, in: table)
+        if lookup == nil { try table.evaluator.validate(query) }
         self.query = query
         self.table = table
         self.keys = keys
@@ -31,6 +34,8 @@ struct QueryRun {
         rowCount: () throws -> Int, _ body: (borrowing RowView) throws -> ScanStep
     ) throws -> Int? {
         guard query.limit != 0 else { return query.includesTotalCount ? try count(rowCount: rowCount) : nil }
+        // Most lookups by the sync core find nothing, which needs no memory for rows.
+        if let lookup, try lookup.isEmpty(in: keys) { return nil }
         let projection = query.selection == nil ? nil : RowProjection(query.resultColumns(of: table.schema), of: table)
         guard query.includesTotalCount else {
             _ = try run(projection, countsMatches: false, copies: isWriting, body)
@@ -64,7 +69,7 @@ struct QueryRun {
     // MARK: Running
 
     private func path(for purpose: QueryPlanner.Purpose) -> AccessPath {
-        QueryPlanner(query, of: table, purpose: purpose).plan()
+        lookup ?? QueryPlanner(query, of: table, purpose: purpose).plan()
     }
 
     private func walk(for purpose: QueryPlanner.Purpose) throws(StoreError) -> RowWalk {

@@ -4,12 +4,19 @@ extension PackedRows {
     /// - Throws: ``StoreError/Code/invalidValue``, naming the table, column, and identifier, if the row has no
     ///   identifier or one of the wrong type, has a column that the shape lacks, or has a value that does not fit its
     ///   column. The batch is then unchanged.
-    public mutating func append(_ row: Row) throws(StoreError) {
+    public mutating func append(_ row: Row) throws(StoreError) { try append(row, completing: false) }
+
+    /// Appends a row as a store keeps it when it is new: the optional columns that it lacks are null.
+    ///
+    /// - Throws: The errors of ``append(_:)``.
+    package mutating func append(completing row: Row) throws(StoreError) { try append(row, completing: true) }
+
+    private mutating func append(_ row: Row, completing: Bool) throws(StoreError) {
         guard let key = row.id else {
             throw StoreError(.invalidValue, "a row has no id", table: shape.table, column: "id")
         }
         guard key.type == shape.idType else { throw wrongIDType(key) }
-        if let (source, bytes) = row.packed, hasSameColumns(as: source) {
+        if !completing, let (source, bytes) = row.packed, hasSameColumns(as: source) {
             unsafe bytes.withUnsafeBytes { bytes in unsafe key.withBytes { unsafe append(packed: bytes, id: $0) } }
             return
         }
@@ -24,8 +31,18 @@ extension PackedRows {
             cancelRow()
             throw error
         }
+        if completing { completeRow() }
         setID(key)
         try endRow()
+    }
+
+    /// Sets the optional columns that are absent from the row under construction to null.
+    private mutating func completeRow() {
+        builder.skip(to: shape.count, end: buffer.count - builder.payloadStart)
+        builder.nextIndex = shape.count
+        for index in 0..<shape.count where builder.slots[index].tag == .absent && shape.columns[index].isOptional {
+            builder.slots[index].tag = .null
+        }
     }
 
     /// Appends a copy of a borrowed row. Columns are found by name unless the shapes are the same.

@@ -108,6 +108,12 @@ public struct Row: Sendable {
         }
     }
 
+    /// Calls `body` with the columns of a row that is unchanged since it was read, without copying values. The view has
+    /// no identifier. Returns `nil` for any other row.
+    package func withPackedColumns<T>(_ body: (borrowing RowView) -> T) -> T? {
+        shape.map { Row.withView($0, bytes, body) }
+    }
+
     /// Returns this row with the columns of `change` replaced or added. The identifier does not change.
     public func merging(_ change: Row) -> Row {
         var merged = self

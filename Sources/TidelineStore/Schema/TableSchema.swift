@@ -125,6 +125,13 @@ public struct SystemColumns: OptionSet, Sendable, Hashable, Codable {
     /// The names of all system columns, whether or not a table keeps them.
     public static let names: [String] = ["createdAt", "updatedAt", "version", "deleted", "__extra"]
 
+    /// Returns whether a name is that of a system column. Compares lengths first, because most names differ in
+    /// it.
+    package static func contains(name: String) -> Bool {
+        let length = name.utf8.count
+        return (length == 7 || length == 9) && names.contains { $0.isSameBytes(as: name) }
+    }
+
     /// The definitions of the columns in this set, in the order createdAt, updatedAt, version, deleted, `__extra`.
     public var columns: [ColumnSchema] {
         var columns: [ColumnSchema] = []

@@ -78,7 +78,13 @@ extension String {
     ///
     /// Identifiers compare in this form under ``IDMatching/asciiCaseInsensitive``, and `lower` in a query returns it.
     package var asciiLowercased: String {
-        guard utf8.contains(where: { $0 &- 0x41 < 26 }) else { return self }
+        // Most strings are contiguous, and then without a call for each byte.
+        let isMixed = unsafe utf8.withContiguousStorageIfAvailable { bytes in
+            var found = false
+            for index in bytes.indices where unsafe bytes[index] &- 0x41 < 26 { found = true }
+            return found
+        }
+        guard isMixed ?? utf8.contains(where: { $0 &- 0x41 < 26 }) else { return self }
         return String(decoding: utf8.map { $0 &- 0x41 < 26 ? $0 | 0x20 : $0 }, as: UTF8.self)
     }
 

@@ -20,7 +20,26 @@ package enum ItemID {
         guard id != ".", id != ".." else { throw WireError(.invalidID, "an id must not be . or ..", id: id) }
     }
 
+    /// Whether an identifier consists of ASCII characters that are always valid, which is true of most identifiers.
+    private static func isPlain(_ id: String) -> Bool {
+        let isPlain = id.utf8.withContiguousStorageIfAvailable { bytes in
+            // Two dots are a path.
+            guard bytes.count > 2, bytes.count <= 255 else { return false }
+            for byte in bytes {
+                switch byte {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+                    continue
+                default: return false
+                }
+            }
+            return true
+        }
+        return isPlain ?? false
+    }
+
     private static func fault(in id: String) -> String? {
+        if isPlain(id) { return nil }
         let scalars = id.unicodeScalars
         if scalars.isEmpty { return "must not be empty" }
         if scalars.count > 255 { return "must not have more than 255 characters" }

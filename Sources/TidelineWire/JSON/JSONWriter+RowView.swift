@@ -18,6 +18,20 @@ extension JSONWriter {
         bytes.append(UInt8(ascii: "}"))
     }
 
+    /// Writes the columns of a borrowed row that are not absent, with their names.
+    mutating func append(columnsOf view: borrowing RowView, isFirst: Bool) {
+        var isFirst = isFirst
+        for index in 0..<view.shape.count {
+            let tag = view.tag(at: index)
+            guard tag != .absent else { continue }
+            if !isFirst { separator() }
+            isFirst = false
+            append(string: view.shape.columns[index].name)
+            bytes.append(UInt8(ascii: ":"))
+            appendValue(of: view, at: index, tag: tag)
+        }
+    }
+
     private mutating func appendID(of view: borrowing RowView) {
         switch view.shape.idType {
         case .string: view.withIDBytes { appendText($0) }

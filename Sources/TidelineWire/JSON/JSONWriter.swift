@@ -60,6 +60,8 @@ package struct JSONWriter: Sendable {
             append(key.value)
             isFirst = false
         }
+        defer { bytes.append(UInt8(ascii: "}")) }
+        if columns == nil, row.withPackedColumns({ append(columnsOf: $0, isFirst: isFirst) }) != nil { return }
         for (name, value) in row.values where columns?(name) ?? true {
             if !isFirst { separator() }
             isFirst = false
@@ -67,6 +69,5 @@ package struct JSONWriter: Sendable {
             bytes.append(UInt8(ascii: ":"))
             append(value)
         }
-        bytes.append(UInt8(ascii: "}"))
     }
 }
