@@ -35,11 +35,13 @@ private func tidelineStore(
 ) {}
 
 private func tideline(
-    _: ChangeSignals.Type, _: any ConnectivityMonitor.Type, _: ColumnConflict.Type, _: ConflictDecision.Type, _: ConflictPolicy.Type, _: MergeRule.Type, _: RowConflict.Type,
+    _: ChangeSignals.Type, _: any ConnectivityMonitor.Type, _: ColumnConflict.Type, _: ConflictDecision.Type,
+    _: ConflictPolicy.Type, _: MergeRule.Type, _: RowConflict.Type,
     _: ForcePurgeResult.Type, _: OperationFailure.Type, _: OperationKind.Type, _: PullProgress.Type, _: PullResult.Type,
     _: PullSettings.Type, _: PullToken.Type, _: PushOperation.Type, _: PushProgress.Type, _: PushResult.Type,
     _: PushSettings.Type, _: PushWarning.Type, _: RemotePage.Type, _: RemoteRows.Type, _: RemoteTable.Type,
-    _: RetryPolicy.Type, _: ServerDialect.Type, _: SignedInUser.Type, _: SkippedRow.Type, _: StoreExecutor.Type, _: Subscription.Type,
+    _: RetryPolicy.Type, _: ServerDialect.Type, _: SignedInUser.Type, _: SkippedRow.Type, _: StoreExecutor.Type,
+    _: Subscription.Type,
     _: SyncClient<AnyStore>.Type,
     _: SyncContext<AnyStore>.Type, _: any SyncContextDelegate.Type, _: SyncEnvironment.Type, _: SyncError.Type,
     _: SyncOptions.Type, _: SyncSettings.Type, _: SyncStatus.Type, _: SyncTable.Type, _: SyncTransaction.Type,
