@@ -25,7 +25,7 @@ struct PolicySimulationTests {
         "Todo", columns: [.string("title"), .int("rank"), .bool("done"), .timestamp("editedAt")])
 
     @Test(
-        "C3 edits, kills, faults, and clocks in any order violate no invariant", arguments: Seeds(200), policies.indices
+        "C3 edits, kills, faults, and clocks in any order violate no invariant", arguments: Seeds(50), policies.indices
     )
     func invariants(seed: UInt64, policy: Int) async throws {
         try await Simulation(seed: seed) { world in
@@ -34,7 +34,7 @@ struct PolicySimulationTests {
         }.run()
     }
 
-    @Test("C3 a merge by column undoes no edit", arguments: Seeds(200))
+    @Test("C3 a merge by column undoes no edit", arguments: Seeds(50))
     func mergeKeepsEdits(seed: UInt64) async throws {
         try await Simulation(seed: seed) { world in
             world.options.conflictPolicies["Todo"] = .merge(others: .client)

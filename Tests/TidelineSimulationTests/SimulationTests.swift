@@ -21,7 +21,7 @@ struct SimulationTests {
         try await Simulation(seed: seed).run()
     }
 
-    @Test("The invariants hold in the dialect Datasync 3", arguments: Seeds(1_000))
+    @Test("The invariants hold in the dialect Datasync 3", arguments: Seeds(500))
     func datasync(seed: UInt64) async throws {
         try await Simulation(seed: seed) { $0.dialect = .datasync3 }.run()
     }

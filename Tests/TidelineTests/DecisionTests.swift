@@ -5,7 +5,7 @@ import TidelineTestStores
 @testable import Tideline
 
 /// Rule C5: the record of decisions.
-@Suite("Decisions about conflicts", .timeLimit(.minutes(15)), .releasesClients)
+@Suite("Decisions about conflicts", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct DecisionTests {
     /// Makes a client that has resolved `count` conflicts of the row `a` in favor of the server.
     private func makeClient(

@@ -7,7 +7,7 @@ import TidelineTestStores
 @testable import Tideline
 
 /// Rule C3: conflict policies, from the conflict to the server.
-@Suite("Conflict policies", .timeLimit(.minutes(15)), .releasesClients)
+@Suite("Conflict policies", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct PolicyTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var testDescription: String

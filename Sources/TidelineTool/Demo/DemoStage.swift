@@ -39,8 +39,15 @@ final class DemoStage {
 
     // MARK: Server
 
-    func startServer() throws {
-        let server = try ToolProcess(["serve", "--port", "0", "--store", location("server")])
+    func startServer() throws { try startServer(port: "0") }
+
+    /// Starts the server again at the same address.
+    func restartServer() throws {
+        try startServer(port: String(url[url.index(after: url.lastIndex(of: ":") ?? url.startIndex)...]))
+    }
+
+    private func startServer(port: String) throws {
+        let server = try ToolProcess(["serve", "--port", port, "--store", location("server")])
         self.server = server
         guard let line = server.readLine(), let url = line.split(separator: " ").last, url.hasPrefix("http") else {
             throw ToolError("the server did not start")

@@ -26,6 +26,7 @@ struct DemoStory {
         try settleByServer()
         try settleByKeeping()
         try await rest()
+        try await DemoLiveStory(stage: stage).tell()
     }
 
     // MARK: 1

@@ -11,11 +11,13 @@ extension Check {
         Check("SYN-001", "The tables of the sync core are defined beside the app's and returned as defined") {
             context in
             let store = try context.syncStore(.items)
-            let expected = [SystemRows.tables.configSchema, SystemRows.tables.errorsSchema]
-            let names = ["MS_TableConfig", "MS_TableOperationErrors", "MS_TableOperations", "TodoItem"]
             let found = try store.tables()
+            let names = [
+                "MS_TableConfig", "MS_TableDecisions", "MS_TableOperationErrors", "MS_TableOperations", "TodoItem",
+            ]
             try context.expect(found.map(\.name), is: names, "the tables")
-            try context.expect(found, is: expected + [SystemRows.tables.operationsSchema, .items], "the definitions")
+            let expected = (SystemRows.tables.schemas + [.items]).sorted { $0.name < $1.name }
+            try context.expect(found, is: expected, "the definitions")
         },
         Check(
             "SYN-002", "Columns called table, key, value, order, group and select are stored, searched, and sorted by",

@@ -15,7 +15,7 @@ extension Check {
             let store = try context.syncStore(.items)
             func expectLists(_ store: TracedStore, _ when: String) throws {
                 try context.expect(try store.appTables(), is: [.items], "the app's tables \(when)")
-                let names = ["MS_TableConfig", "MS_TableOperationErrors", "MS_TableOperations", "TodoItem"]
+                let names = SystemRows.tables.schemas.map(\.name).sorted() + ["TodoItem"]
                 try context.expect(try store.tables().map(\.name), is: names, "all tables \(when)")
             }
             try expectLists(store, "at first")

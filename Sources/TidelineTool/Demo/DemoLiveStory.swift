@@ -1,0 +1,106 @@
+internal import Foundation
+internal import Tideline
+internal import TidelineAsyncHTTPClient
+internal import TidelineStore
+
+/// The last steps of the demo: two clients in this process that sync by themselves, a merge of two edits of one row, and a
+/// server that stops and comes back.
+struct DemoLiveStory {
+    let stage: DemoStage
+    private let first: SyncClient<AnyStore>
+    private let second: SyncClient<AnyStore>
+
+    private static let table = TodoItem.schema.name
+    private static let subscriptions = [Subscription(table, interval: .milliseconds(250))]
+    private static let limit: Duration = .seconds(30)
+
+    init(stage: DemoStage) throws {
+        self.stage = stage
+        first = try Self.client("third", stage)
+        second = try Self.client("fourth", stage)
+    }
+
+    private static func client(_ name: String, _ stage: DemoStage) throws -> SyncClient<AnyStore> {
+        var options = SyncOptions()
+        options.conflictPolicy = .merge()
+        options.retry.maximumAttempts = 1
+        let store = try StoreLocation(parsing: stage.location(name)).open()
+        return try SyncClient(url: stage.url, store: AnyStore(store), options: options)
+    }
+
+    func tell() async throws {
+        do {
+            try await seeEachOther()
+            try await mergeEdits()
+            if stage.engine.keepsRows { try await loseTheServer() }
+        } catch {
+            await end()
+            throw error
+        }
+        await end()
+    }
+
+    private func start(_ client: SyncClient<AnyStore>) async throws {
+        try await client.start(Self.subscriptions, settings: SyncSettings(initialRetryDelay: .milliseconds(250)))
+    }
+
+    private func end() async {
+        for client in [first, second] {
+            await client.stop()
+            try? client.store.close()
+        }
+    }
+
+    private func seeEachOther() async throws {
+        stage.title("6. Two more clients sync by themselves: no command pushes or pulls")
+        for client in [first, second] {
+            try await client.define([TodoItem.schema])
+            try await start(client)
+        }
+        try await first.table(Self.table).insert(["id": "tea", "text": "Buy tea", "complete": false])
+        try await wait("the second sees what the first added", for: second) { $0?[TodoItem.text] == "Buy tea" }
+    }
+
+    private func mergeEdits() async throws {
+        stage.title("7. Both change one item while neither syncs, and the edits are merged")
+        for client in [first, second] { await client.stop() }
+        try await first.table(Self.table).update(["id": "tea", "text": "Buy green tea"])
+        try await second.table(Self.table).update(["id": "tea", "complete": true])
+        for client in [first, second] { try await start(client) }
+        for (name, client) in [("first", first), ("second", second)] {
+            try await wait("the \(name) has both edits", for: client) {
+                $0?[TodoItem.text] == "Buy green tea" && $0?[TodoItem.complete] == true
+            }
+        }
+        let merges = try await first.decisions(table: Self.table) + second.decisions(table: Self.table)
+        try stage.check("the decision is on record: \(merges.map(\.rule).joined())", merges.count == 1)
+    }
+
+    private func loseTheServer() async throws {
+        stage.title("8. The server stops, and comes back")
+        stage.stopServer()
+        try await first.table(Self.table).update(["id": "tea", "text": "Buy black tea"])
+        try await waitUntil("the first client is offline, and its change is in the queue") {
+            guard case .offline = first.status else { return false }
+            return try await first.pendingOperationsCount == 1
+        }
+        try stage.restartServer()
+        try await wait("the second sees the change", for: second) { $0?[TodoItem.text] == "Buy black tea" }
+    }
+
+    private func wait(
+        _ promise: String, for client: SyncClient<AnyStore>, _ holds: (Row?) -> Bool
+    ) async throws {
+        try await waitUntil(promise) { holds(try await client.table(Self.table).row(id: "tea")) }
+    }
+
+    /// Waits for a state that stays once it is reached.
+    private func waitUntil(_ promise: String, _ holds: () async throws -> Bool) async throws {
+        let start = ContinuousClock.now
+        while try await !holds(), ContinuousClock.now - start < Self.limit {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        let seconds = Double((ContinuousClock.now - start) / .milliseconds(1)) / 1000
+        try stage.check("\(promise) (after \(String(format: "%.2f", seconds)) s)", try await holds())
+    }
+}
