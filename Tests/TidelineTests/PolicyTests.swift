@@ -149,7 +149,7 @@ struct PolicyTests {
         let (first, client) = try await makeClients(world) { $0.conflictPolicy = .merge(["priority": .sum]) }
         let patches = MaximumCount()
         client.transport.inspect { request, _ in
-            guard request.method == .patch else { return nil }
+            guard request.isUpdate else { return nil }
             patches.enter()
             _ = try? await first.items.update(id: "a") { $0["priority"] = .int(($0["priority"]?.int ?? 0) + 10) }
             _ = try? await first.context.push()
@@ -235,7 +235,7 @@ struct PolicyTests {
             let once = Once()
             let items = client.items
             client.transport.inspect { request, _ in
-                guard request.method == .patch, once.first() else { return nil }
+                guard request.isUpdate, once.first() else { return nil }
                 return .delay {
                     if deletes {
                         try await items.delete(id: "a")
@@ -260,7 +260,7 @@ struct PolicyTests {
         try await edit(client, ["priority": 11])
         let items = client.items
         client.transport.inspect { request, body in
-            if request.method == .patch, body.contains("11") { return .change { $0.replacing("{", with: "<") } }
+            if request.isUpdate, body.contains("11") { return .change { $0.replacing("{", with: "<") } }
             guard request.method == .get else { return nil }
             _ = try? await first.items.pull()
             try? await first.items.update(["id": "a", "priority": 12])
