@@ -487,14 +487,15 @@ struct DelegateTests {
             ends.add($0.error?.code.rawValue)
         }
         do {
-            try await client.context.push()
+            try await client.context.push(settings: PushSettings(maxInFlight: 1))
             Issue.record("the push succeeded")
         } catch let error as SyncError {
             #expect(error.code == .cancelled && error.operationErrors.map(\.code) == [.conflict])
         }
-        let stored = try await client.context.operationErrors()
-        #expect(stored.map(\.code) == [.conflict] && stored[0].serverItem?["text"] == "theirs")
-        #expect(abs(stored[0].time.ticks - Timestamp.now.ticks) < 3600 * Timestamp.ticksPerSecond)
+        let errors = try await client.context.operationErrors()
+        let stored = try #require(errors.first)
+        #expect(errors.map(\.code) == [.conflict] && stored.serverItem?["text"] == "theirs")
+        #expect(abs(stored.time.ticks - Timestamp.now.ticks) < 3600 * Timestamp.ticksPerSecond)
         #expect(ends.values == ["cancelled"])
     }
 }
