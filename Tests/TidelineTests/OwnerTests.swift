@@ -146,8 +146,8 @@ struct OwnerTests {
             // After a wipe the store has no owner.
             let code = await syncErrorCode { try await ann.table("TodoItem").insert(["id": "n"]) }
             #expect(code == (wipes ? nil : .otherUser))
-            let counter = try store.read { try $0.row(in: "MS_TableConfig", id: "lastOperationId") }
-            #expect(counter?["value"]?.string.flatMap { Int64($0) } ?? 0 >= (wipes ? 3 : 2))
+            let counter = try store.read { try $0.row(in: "MS_TableConfig", id: "lastOperationId") }?["value"]?.string
+            #expect(counter?.split(separator: " ").first.flatMap { Int64($0) } ?? 0 >= (wipes ? 3 : 2))
         }
     }
 

@@ -56,6 +56,27 @@ struct QueueTests {
         #expect(Set(operations.map(\.id)).count == expected.count)
     }
 
+    /// The client that rolled back believes to have raised the counter to the number to which the other then raises it.
+    @Test(
+        "Q1 two clients never assign one operation ID after a first transaction rolled back",
+        arguments: StoreKind.perEngine)
+    func numbersAfterRollback(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let first = try await world.makeClient()
+        let second = try await world.makeClient(store: first.store)
+        await #expect(throws: CancellationError.self) {
+            try await first.context.transaction { transaction in
+                try transaction.insert(["id": "gone", "text": "new"], into: "TodoItem")
+                throw CancellationError()
+            }
+        }
+        let clients = [second, first, second, first]
+        for (number, client) in clients.enumerated() {
+            try await client.items.insert(["id": .string("r\(number)"), "text": "new"])
+        }
+        #expect(try await first.context.pendingOperations().map(\.itemID) == ["r0", "r1", "r2", "r3"])
+    }
+
     @Test(
         "Q1 a damaged operation counter is an error and does not reuse a number", arguments: StoreKind.perEngine,
         ["x", "9223372036854775807"])

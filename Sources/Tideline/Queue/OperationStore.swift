@@ -80,31 +80,32 @@ struct OperationStore: Sendable {
     ///
     /// The counter in the config table is an upper bound of all numbers that were assigned. It is stored outside the
     /// queue so that numbers do not restart when the queue is empty, and raised by ``NumberBlock/size`` at a time so
-    /// that most operations only read it. The numbers up to it belong to the client that raised it last. Any other
+    /// that most operations only read it. The numbers up to it belong to the block that is named beside it. Any other
     /// client, such as another process, raises it again, so that later operations always have greater numbers. If the
     /// counter was lost or reset, the number of the newest operation replaces it.
     func takeID(in writer: some StoreWriter) throws -> Int64 {
-        let stored = try storedCounter(in: writer)
-        if let next = block.take(upTo: stored) { return next }
-        let last = block.isLast(stored) ? stored : try max(stored, lastID(in: writer))
+        let stored = try writer.withRow(in: tables.config, id: .string(Self.counterID)) { $0["value"]?.string ?? "" }
+        if let next = block.take(from: stored) { return next }
+        let counted = try stored.map(counter) ?? 0
+        let last = block.isLast(stored) ? counted : try max(counted, lastID(in: writer))
         let (limit, overflow) = last.addingReportingOverflow(NumberBlock.size)
         guard !overflow else { throw damagedCounter() }
+        // The name is compared only: a block whose transaction rolled back must not equal the one that replaced it.
+        let name = "\(limit) \(String(UInt64.random(in: .min ... .max), radix: 16))"
         let row = Row(
             id: .string(Self.counterID),
             distinctColumns: [
                 ("table", ""), ("key", .string(Self.counterID)), ("keyType", .int(Self.counterKeyType)),
-                ("value", .string(String(limit))),
+                ("value", .string(name)),
             ])
         try writer.upsert(row, into: tables.config)
-        return block.begin(after: last, upTo: limit)
+        return block.begin(name, after: last, upTo: limit)
     }
 
-    private func storedCounter(in reader: some StoreReader) throws -> Int64 {
-        let stored = try reader.withRow(in: tables.config, id: .string(Self.counterID)) { view in
-            guard let value = view["value"]?.string.flatMap({ Int64($0) }) else { throw damagedCounter() }
-            return value
-        }
-        return stored ?? 0
+    /// Returns the number in a stored counter, which stands alone or before the name of a block.
+    private func counter(_ stored: String) throws -> Int64 {
+        guard let number = stored.split(separator: " ").first.flatMap({ Int64($0) }) else { throw damagedCounter() }
+        return number
     }
 
     private func damagedCounter() -> StoreError {
@@ -198,35 +199,36 @@ private struct OperationPacker: ~Copyable {
 
 /// The operation numbers that this client may still assign; see ``OperationStore/takeID(in:)``.
 ///
-/// If a transaction that began a block rolls back, the stored counter differs from the block's limit, and the next
-/// operation begins another block. Numbers that a transaction took before it rolled back are not assigned again.
+/// If a transaction that began a block rolls back, the stored counter differs from the block, and the next operation begins
+/// another block. Numbers that a transaction took before it rolled back are not assigned again.
 private final class NumberBlock: Sendable {
     /// The number of operations for which the counter is raised. A client that ends leaves the rest unused.
     static let size: Int64 = 64
 
     private struct State {
+        /// The counter as this client stored it, or `nil` if it has not.
+        var name: String?
         var last: Int64 = 0
-        /// The value to which this client raised the counter, or `nil` if it has not.
-        var limit: Int64?
+        var limit: Int64 = 0
     }
 
     private let state = Mutex(State())
 
     /// Returns the next number if the stored counter is that of the block and the block has numbers left.
-    func take(upTo stored: Int64) -> Int64? {
+    func take(from stored: String?) -> Int64? {
         state.withLock { state in
-            guard state.limit == stored, state.last < stored else { return nil }
+            guard let name = state.name, name == stored, state.last < state.limit else { return nil }
             state.last += 1
             return state.last
         }
     }
 
     /// Returns whether the stored counter is that of the block, so that no other client has assigned numbers since.
-    func isLast(_ stored: Int64) -> Bool { state.withLock { $0.limit == stored } }
+    func isLast(_ stored: String?) -> Bool { state.withLock { $0.name != nil && $0.name == stored } }
 
     /// Begins a block and returns its first number.
-    func begin(after last: Int64, upTo limit: Int64) -> Int64 {
-        state.withLock { $0 = State(last: last + 1, limit: limit) }
+    func begin(_ name: String, after last: Int64, upTo limit: Int64) -> Int64 {
+        state.withLock { $0 = State(name: name, last: last + 1, limit: limit) }
         return last + 1
     }
 }
