@@ -308,7 +308,7 @@ struct PushFailureTests {
         let task = Task { () -> SyncError.Code? in
             // The transport needs the task before its first request.
             while push.withLock({ $0 == nil }) { await Task.yield() }
-            return await syncErrorCode { try await client.context.push() }
+            return await syncErrorCode { try await client.context.push(settings: PushSettings(maxInFlight: 1)) }
         }
         push.withLock { $0 = task }
         #expect(await task.value == .cancelled)
