@@ -60,6 +60,28 @@ struct ConnectionTests {
         #expect(try ServerAddress(url).text.contains("?") == false)
     }
 
+    @Test("no log or error contains the query of a base URL, which may be a key")
+    func secretQuery() async throws {
+        let log = LogRecorder()
+        let answers: [@Sendable () throws -> TransportResponse] = [
+            { throw TransportError(.connection, "refused") }, { throw TransportError(.tooLarge, "too large") },
+            { throw CancellationError() }, { .answer(200, "[") }, { .answer(401) }, { .answer(404) }, { .answer(503) },
+            { .answer(200, "[]") },
+        ]
+        var texts: [String] = []
+        for answer in answers {
+            let items = try await makeClient(
+                url: "https://server.test/app?code=SECRET", ScriptedTransport { _ in try answer() }
+            ) { $0.logger = log.logger }
+            do { try await items.pull(queryID: "q") } catch {
+                texts.append("\(error) \(String(reflecting: error))")
+            }
+        }
+        #expect(texts.count == answers.count - 1 && log.entries.count >= answers.count - 3)
+        texts += log.entries.map(\.message)
+        #expect(!texts.contains { $0.contains("SECRET") }, "\(texts)")
+    }
+
     @Test("a base URL parameter that the target already has is not sent twice")
     func addressWithRepeatedQuery() throws {
         let address = try ServerAddress("https://server.test/app?code=k&b=1")

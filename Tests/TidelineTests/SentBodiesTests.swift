@@ -96,6 +96,63 @@ struct SentBodiesTests {
         #expect(try world.state(client) == "local [a=two] queue [] server [a=two]")
     }
 
+    /// An answer that is a refusal, and whether the server may have applied the request nevertheless.
+    enum Refusal: CaseIterable, Sendable {
+        case badRequest, forbidden, unprocessable, redirect, notImplemented
+
+        var status: Int {
+            switch self {
+            case .badRequest: 400
+            case .forbidden: 403
+            case .unprocessable: 422
+            case .redirect: 302
+            case .notImplemented: 501
+            }
+        }
+
+        /// A redirect, or an error of 5xx, may be that of a proxy which has passed the request on.
+        var isCertain: Bool { (400..<500).contains(status) }
+    }
+
+    @Test(
+        "P6 a lone refusal tells that an insert was not carried out; an answer that may be a proxy's does not",
+        arguments: StoreKind.perEngine, Refusal.allCases)
+    func refusedInsert(_ stores: StoreKind, _ refusal: Refusal) async throws {
+        let world = try World(stores)
+        let client = try await world.makeSyncedClient()
+        try await client.items.insert(["id": "b", "text": "new"])
+        client.transport.inspect { _, _ in
+            let answer = TransportResponse.answer(refusal.status)
+            return refusal.isCertain ? .answer(answer) : .change { _ in answer }
+        }
+        #expect(try await pushErrors(client).map(\.code) == [.rejected])
+        #expect(try await sent(client).count == (refusal.isCertain ? 0 : 1))
+        client.transport.inspect(nil)
+        try await client.items.delete(id: "b")
+        #expect(try await client.queue() == (refusal.isCertain ? [] : ["delete b"]))
+        try await client.context.push()
+        let server = refusal.isCertain ? "[a=one]" : "[a=one, b deleted]"
+        #expect(try world.state(client) == "local [a=one] queue [] server \(server)")
+    }
+
+    @Test(
+        "P6 an insert that met a row of others was not carried out, so that its delete leaves that row alone",
+        arguments: StoreKind.perEngine)
+    func insertOverOther(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let client = try await world.makeSyncedClient()
+        let other = try await world.makeOther()
+        try await other.items.insert(["id": "b", "text": "theirs"])
+        try await other.context.push()
+        try await client.items.insert(["id": "b", "text": "mine"])
+        #expect(try await pushErrors(client).map(\.code) == [.conflict])
+        #expect(try await sent(client).isEmpty)
+        try await client.items.delete(id: "b")
+        #expect(try await client.queue().isEmpty)
+        try await client.items.pull()
+        #expect(try world.state(client) == "local [a=one, b=theirs] queue [] server [a=one, b=theirs]")
+    }
+
     @Test(
         "P6 JSON is compared by content, and true is not 1",
         arguments: [

@@ -154,7 +154,10 @@ struct ServiceTests {
             "\(user)", String(reflecting: user), "\([user])", "\(Mirror(reflecting: user).children.map(\.value))",
         ]
         dump(user, to: &texts[0])
-        for authorization in [nil, HTTPField(name: .authorization, value: "Bearer SECRET-3")] {
+        func field(_ value: String) -> HTTPField { HTTPField(name: .authorization, value: value) }
+        for (authorization, secret) in [
+            (nil, "SECRET-1"), (field("Bearer SECRET-3"), "SECRET-3"), (field("SharedKey SECRET-4 v1"), "SECRET-4"),
+        ] as [(HTTPField?, String)] {
             let client = try makeClient(transport) {
                 $0.logger = log.logger
                 if let authorization { $0.authorization = { _ in authorization } }
@@ -162,16 +165,15 @@ struct ServiceTests {
             client.currentUser = authorization == nil ? user : nil
             try await client.define([World.schema])
             try await client.table("TodoItem").insert(["id": "a", "text": "x"])
-            let secrets = authorization == nil ? ["SECRET-1"] : ["SECRET-3"]
             for call in [
                 { _ = try await client.remoteTable("T").read() }, { try await client.context.push() },
                 { _ = try await client.invokeAPI("x") }, { _ = try await client.table("TodoItem").pull() },
             ] as [@Sendable () async throws -> Void] {
                 do { try await call() } catch {
-                    texts.append(filtered("\(error) \(String(reflecting: error))", secrets))
+                    texts.append(filtered("\(error) \(String(reflecting: error))", [secret]))
                 }
             }
-            for error in try await client.context.operationErrors() { texts.append(filtered("\(error)", secrets)) }
+            for error in try await client.context.operationErrors() { texts.append(filtered("\(error)", [secret])) }
             do {
                 _ = try await client.signIn(provider: "x", token: ["access_token": "SECRET-2"])
             } catch {
@@ -181,6 +183,18 @@ struct ServiceTests {
         texts += log.entries.map(\.message)
         #expect(!texts.contains { $0.contains("SECRET") }, "\(texts)")
         #expect(!log.entries.isEmpty)
+    }
+
+    @Test("a row that contains the token is stored as the server has sent it")
+    func tokenInRow() async throws {
+        let transport = ScriptedTransport { exchange in
+            .answer(200, exchange.number == 1 ? #"[{"id":"a","text":"SECRET-1","version":"1"}]"# : "[]")
+        }
+        let client = try makeClient(transport)
+        client.currentUser = SignedInUser(userID: "a", authenticationToken: "SECRET-1")
+        try await client.define([World.schema])
+        try await client.table("TodoItem").pull()
+        #expect(try await client.table("TodoItem").row(id: "a")?["text"] == "SECRET-1")
     }
 
     /// Returns the text without the secrets of other requests, which the client cannot know in this one.

@@ -43,23 +43,25 @@ struct RemoteRowReader: Sendable {
     ///
     /// - Parameter id: The identifier of the requested row, or `nil` if the server assigns it.
     /// - Throws: ``SyncError`` with code invalidAnswer for a response without a row or with a different row.
-    func row(in answer: TransportResponse, id: String?) throws -> Row {
-        let row = try readable(answer, id: id) { try parse(answer.body[...], requiresID: true) }
+    func row(in answer: ServerAnswer, id: String?) throws -> Row {
+        let row = try readable(answer, id: id) { try parse(answer.response.body[...], requiresID: true) }
         guard let id, !isSame(row.idText, id) else { return row }
         throw SyncError(
             .invalidAnswer, "the server returned the row \(row.idText.debugDescription) instead", table: table, id: id,
-            status: answer.response.status.code)
+            status: answer.status)
     }
 
     /// Returns the rows of a page, and the total number of matching rows if the response includes it.
     ///
     /// - Parameter isPartial: Whether the rows have only the selected columns.
     func rows(
-        in answer: TransportResponse, requiresID: Bool, isPartial: Bool
+        in answer: ServerAnswer, requiresID: Bool, isPartial: Bool
     ) throws -> (rows: [Row], totalCount: Int64?, nextLink: String?) {
         try readable(answer, id: nil) {
-            let page = try JSONPage(answer.body)
-            let rows = try page.rows.map { try parse(answer.body[$0], requiresID: requiresID, isPartial: isPartial) }
+            let page = try JSONPage(answer.response.body)
+            let rows = try page.rows.map {
+                try parse(answer.response.body[$0], requiresID: requiresID, isPartial: isPartial)
+            }
             return (rows, page.totalCount, page.nextLink)
         }
     }
@@ -69,17 +71,17 @@ struct RemoteRowReader: Sendable {
         schema: TableSchema("", columns: [], systemColumns: [.version, .extra]), keepsOthers: true)
 
     /// Returns the row in a response with its identifier and version, and all other columns in `__extra`.
-    func wholeRow(in answer: TransportResponse, id: String) throws -> Row {
+    func wholeRow(in answer: ServerAnswer, id: String) throws -> Row {
         try readable(answer, id: id) {
-            try answer.body.withUnsafeBytes { try Self.wholeRows.parseRow($0, requireID: true) }
+            try answer.response.body.withUnsafeBytes { try Self.wholeRows.parseRow($0, requireID: true) }
         }
     }
 
     /// Returns the rows of a page as ``wholeRow(in:id:)`` returns a single row.
-    func wholeRows(in answer: TransportResponse) throws -> [Row] {
+    func wholeRows(in answer: ServerAnswer) throws -> [Row] {
         try readable(answer, id: nil) {
-            try JSONPage(answer.body).rows.map { range in
-                try answer.body[range].withUnsafeBytes { try Self.wholeRows.parseRow($0, requireID: true) }
+            try JSONPage(answer.response.body).rows.map { range in
+                try answer.response.body[range].withUnsafeBytes { try Self.wholeRows.parseRow($0, requireID: true) }
             }
         }
     }
@@ -100,11 +102,11 @@ struct RemoteRowReader: Sendable {
         }
     }
 
-    private func readable<T>(_ answer: TransportResponse, id: String?, _ body: () throws -> T) throws -> T {
+    private func readable<T>(_ answer: ServerAnswer, id: String?, _ body: () throws -> T) throws -> T {
         do {
             return try body()
         } catch let error as WireError {
-            throw SyncError(unreadable: error, table: table, id: id, status: answer.response.status.code)
+            throw SyncError(unreadable: error, table: table, id: id, status: answer.status)
         }
     }
 }

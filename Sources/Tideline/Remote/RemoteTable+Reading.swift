@@ -37,8 +37,9 @@ extension RemoteTable {
             let options = ReadOptions(includeDeleted: includeDeleted, parameters: try pairs(parameters))
             var sent = query
             // Some servers take a limit of 0 for the default page size, and reject a limit above their maximum.
-            sent.limit = query.limit.map { min(max($0, 1), context.dialect.maximumPageSize) }
-            let request = try context.dialect.read(sent, schema: reader.schema, options: options)
+            let service = try context.tableService
+            sent.limit = query.limit.map { min(max($0, 1), service.maximumPageSize) }
+            let request = try service.dialect.read(sent, schema: reader.schema, options: options)
             let requiresID = query.selection?.contains("id") ?? true
             let isPartial = query.selection != nil
             if query.limit == 0, !query.includesTotalCount {
@@ -85,21 +86,23 @@ extension RemoteTable {
     private func page(
         _ request: WireRequest, _ reader: RemoteRowReader, requiresID: Bool, isPartial: Bool
     ) async throws -> RemotePage {
-        let answer = try await context.answer(to: request, table: name, id: nil)
+        let service = try context.tableService
+        let answer = try await context.answer(to: service.call(request), table: name, id: nil)
         let (rows, totalCount, link) = try reader.rows(in: answer, requiresID: requiresID, isPartial: isPartial)
         return RemotePage(
-            rows: rows, totalCount: totalCount.map { Int($0) }, next: next(after: answer, link: link, to: request),
+            rows: rows, totalCount: totalCount.map { Int($0) },
+            next: next(after: answer, link: link, to: request, service),
             requiresID: requiresID, isPartial: isPartial)
     }
 
     /// - Parameter link: The link in the body of the response.
     private func next(
-        after answer: TransportResponse, link: String?, to request: WireRequest
+        after answer: ServerAnswer, link: String?, to request: WireRequest, _ service: TableServiceFamily
     ) -> Result<WireRequest, WireError>? {
         let base = context.connection.base
         do throws(WireError) {
-            let target = try context.dialect.nextPage(
-                after: answer.response, link: link, target: request.target,
+            let target = try service.dialect.nextPage(
+                after: answer.response.response, link: link, target: request.target,
                 base: (base.scheme, base.authority, base.path))
             guard let target else { return nil }
             var next = request

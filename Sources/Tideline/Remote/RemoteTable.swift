@@ -28,13 +28,14 @@ public struct RemoteTable: Sendable {
     public func lookup(id: String, includeDeleted: Bool = false, parameters: Parameters = []) async throws -> Row? {
         try await mapped {
             let reader = try await makeReader()
-            let request = try context.dialect.lookup(
+            let service = try context.tableService
+            let request = try service.dialect.lookup(
                 id, in: name, includeDeleted: includeDeleted, parameters: pairs(parameters), features: [])
-            let answer = try await context.connection.send(request)
-            switch context.dialect.meaning(of: answer.response, to: .existingRow) {
+            let answer = try await context.connection.send(service.call(request))
+            switch answer.kind {
             case .done: return try reader.row(in: answer, id: id)
             case .gone: return nil
-            default: throw context.dialect.failure(answer, table: name, id: id)
+            default: throw answer.failure(table: name, id: id)
             }
         }
     }
@@ -52,7 +53,7 @@ public struct RemoteTable: Sendable {
                 row.id = .string(context.options.environment.makeID())
             }
             row = try reader.checked(row)
-            let request = try context.dialect.insert(row, into: name, parameters: pairs(parameters))
+            let request = try context.tableService.dialect.insert(row, into: name, parameters: pairs(parameters))
             let id = row.id?.text
             return try reader.row(in: await send(request, id: id, reader), id: id)
         }
@@ -66,7 +67,7 @@ public struct RemoteTable: Sendable {
             let reader = try await makeReader()
             let (change, id) = (try reader.checked(row, isKnown: true), row.idText)
             return try await write(id, version: row.version, reader, deleted: false) { current, version in
-                try context.dialect.update(
+                try context.tableService.dialect.update(
                     change, in: name, replacing: current, version: version, parameters: pairs(parameters))
             }
         }
@@ -77,7 +78,8 @@ public struct RemoteTable: Sendable {
     public func delete(id: String, version: String? = nil, parameters: Parameters = []) async throws {
         try await mapped {
             let reader = try await makeReader()
-            let request = try context.dialect.delete(id, from: name, version: version, parameters: pairs(parameters))
+            let request = try context.tableService.dialect.delete(
+                id, from: name, version: version, parameters: pairs(parameters))
             _ = try await send(request, id: id, reader)
         }
     }
@@ -88,7 +90,7 @@ public struct RemoteTable: Sendable {
         try await mapped {
             let reader = try await makeReader()
             return try await write(id, version: version, reader, deleted: true) { current, version in
-                try context.dialect.undelete(
+                try context.tableService.dialect.undelete(
                     id, in: name, replacing: current, version: version, parameters: pairs(parameters), features: [])
             }
         }
@@ -110,7 +112,7 @@ public struct RemoteTable: Sendable {
         _ id: String, version: String?, _ reader: RemoteRowReader, deleted: Bool,
         _ makeRequest: (_ current: String?, _ version: String?) throws -> WireRequest
     ) async throws -> Row {
-        guard context.dialect.replacesWholeRows else {
+        guard context.family.replacesWholeRows else {
             return try reader.row(in: await send(makeRequest(nil, version), id: id, reader), id: id)
         }
         // An invalid row is refused before anything is sent.
@@ -134,26 +136,27 @@ public struct RemoteTable: Sendable {
         if deleted {
             // On some servers the look-up of a single row hides tombstones.
             let query = Query(name).filter(.column("id") == .value(id))
-            let request = try context.dialect.read(query, schema: nil, options: ReadOptions(includeDeleted: true))
-            let answer = try await context.answer(to: request, table: name, id: id)
+            let request = try context.tableService.dialect.read(
+                query, schema: nil, options: ReadOptions(includeDeleted: true))
+            let answer = try await context.answer(to: context.tableService.call(request), table: name, id: id)
             if let row = try reader.wholeRows(in: answer).first(where: { reader.isSame($0.idText, id) }) { return row }
         }
-        let request = try context.dialect.lookup(
+        let request = try context.tableService.dialect.lookup(
             id, in: name, includeDeleted: deleted, parameters: [], features: [])
-        return try reader.wholeRow(in: await context.answer(to: request, table: name, id: id), id: id)
+        return try reader.wholeRow(
+            in: await context.answer(to: context.tableService.call(request), table: name, id: id), id: id)
     }
 
     /// Sends a write and returns a successful response; throws for any other.
-    private func send(_ request: WireRequest, id: String?, _ reader: RemoteRowReader) async throws -> TransportResponse
-    {
+    private func send(_ request: WireRequest, id: String?, _ reader: RemoteRowReader) async throws -> ServerAnswer {
         // Without an identifier, a repeated insert would create a second row.
-        let answer = try await context.connection.send(request, retries: id != nil)
-        let meaning = context.dialect.meaning(of: answer.response, to: .existingRow)
-        guard meaning != .done else { return answer }
-        var error = context.dialect.failure(answer, table: name, id: id)
-        if meaning == .conflict {
+        let call = try context.tableService.call(request)
+        let answer = try await context.connection.send(call, retries: id != nil)
+        guard answer.kind != .done else { return answer }
+        var error = answer.failure(table: name, id: id)
+        if answer.kind == .conflict {
             error.code = .conflict
-            error.message = "the request conflicts with the row on the server: \(context.dialect.message(of: answer))"
+            error.message = "the request conflicts with the row on the server: \(answer.meaning.message)"
             error.serverItem = await serverItem(in: answer, id: id, reader)
         }
         throw error
@@ -163,7 +166,7 @@ public struct RemoteTable: Sendable {
     ///
     /// A response without a version may contain the client's own row. The row is then read with a list query, which
     /// also returns tombstones.
-    private func serverItem(in answer: TransportResponse, id: String?, _ reader: RemoteRowReader) async -> Row? {
+    private func serverItem(in answer: ServerAnswer, id: String?, _ reader: RemoteRowReader) async -> Row? {
         if let row = try? reader.row(in: answer, id: id), row.version != nil { return row }
         guard let id else { return nil }
         let query = Query(name).filter(.column("id") == .value(id))

@@ -14,31 +14,33 @@ struct ServerConnection: Sendable {
     let base: ServerAddress
     let transport: any Transport
     let options: SyncOptions
-    let dialect: any Dialect
+    let family: any ServerFamily
     let account = Account()
     private let refresh = SharedRefresh()
     /// Called before each request, including retries. Throws if the request must not be sent.
-    var willSend: @Sendable () throws -> Void = {}
+    var willSend: @Sendable () async throws -> Void = {}
 
     init(base: ServerAddress, transport: any Transport, options: SyncOptions) {
         self.base = base
         self.transport = transport
         self.options = options
-        dialect = options.dialect.name.dialect
+        family = options.dialect.family
     }
 
     /// Sends a request and returns the response, whatever its status.
     ///
-    /// Retries after transient responses and returns the last one. After a 401, refreshes the authentication once.
+    /// Retries after transient responses and returns the last one. If the user must sign in, refreshes the authentication once.
     /// - Parameters:
     ///   - retries: Whether to retry after a transient response. Pass `false` for a request that must not be applied
     ///     twice.
     ///   - signsIn: Whether the request includes the user's token.
-    /// - Throws: ``SyncError`` with code network; invalidAnswer for a response larger than the transport accepts;
+    ///   - timeout: The time limit, or `nil` for that of the options.
+    /// - Throws: ``SyncError`` with code network; invalidAnswer for a response that is larger than the
+    ///   transport accepts or that the dialect cannot read;
     ///   authentication if there is no token; or cancelled.
     func send(
-        _ request: WireRequest, retries: Bool = true, signsIn: Bool = true
-    ) async throws -> TransportResponse {
+        _ call: ServerCall, retries: Bool = true, signsIn: Bool = true, timeout: Duration? = nil
+    ) async throws -> ServerAnswer {
         var attempt = 1
         var hasRefreshed = false
         // The number of refreshes before a request that the server refused.
@@ -47,24 +49,23 @@ struct ServerConnection: Sendable {
             if Task.isCancelled { throw SyncError(.cancelled, "the task was cancelled") }
             let refreshes = refresh.successes
             let field = signsIn ? try await signIn(refreshAfter: refused) : nil
-            try willSend()
-            var answer = try await sendOnce(request, signIn: field)
-            answer.attempts = attempt
-            let isRefused = dialect.meaning(of: answer.response, to: .existingRow) == .authentication
+            try await willSend()
+            var answer = try await sendOnce(call, signIn: field, timeout: timeout ?? options.timeout)
+            answer.response.attempts = attempt
+            let isRefused = answer.kind == .signInNeeded
             refused = nil
             if isRefused, !hasRefreshed, signsIn, options.authorization != nil {
                 (hasRefreshed, refused) = (true, refreshes)
                 continue
             }
-            guard retries, dialect.isTransient(answer.response),
+            guard retries, answer.meaning.isTransient,
                 let delay = options.retry.delay(
-                    afterAttempt: attempt, retryAfter: RetryAfter.duration(of: answer.response),
+                    afterAttempt: attempt, retryAfter: answer.meaning.retryAfter,
                     random: options.environment.random())
             else { return answer }
             // The query is not logged because it contains values of the app's rows.
-            let path = request.target.prefix { $0 != "?" }
-            options.logger.notice(
-                "\(request.method) \(path): HTTP \(answer.response.status.code), retrying in \(delay)")
+            let path = call.request.target.prefix { $0 != "?" }
+            options.logger.notice("\(call.request.method) \(path): HTTP \(answer.status), retrying in \(delay)")
             try await pause(delay)
             attempt += 1
         }
@@ -78,14 +79,24 @@ struct ServerConnection: Sendable {
         }
     }
 
-    private func sendOnce(_ request: WireRequest, signIn: HTTPField?) async throws -> TransportResponse {
+    private func sendOnce(_ call: ServerCall, signIn: HTTPField?, timeout: Duration) async throws -> ServerAnswer {
+        var response = try await transmit(call.request, signIn: signIn, timeout: timeout)
+        let meaning = Result { try call.meaning(response) }
+        // A failure may be shown, so its text must not repeat the credentials.
+        guard let signIn, (try? meaning.get())?.kind != .done, response.redact(signIn) else {
+            return ServerAnswer(response: response, meaning: try meaning.get())
+        }
+        return ServerAnswer(response: response, meaning: try call.meaning(response))
+    }
+
+    private func transmit(
+        _ request: WireRequest, signIn: HTTPField?, timeout: Duration
+    ) async throws -> TransportResponse {
         let http = makeRequest(request, signIn: signIn)
         do {
-            var answer = try await transport.send(http, body: request.body, timeout: options.timeout)
-            options.logger.debug("\(request.method) \(request.target): HTTP \(answer.response.status.code)")
-            let isDone = dialect.meaning(of: answer.response, to: .existingRow) == .done
-            if let signIn, !isDone { answer.redact(signIn) }
-            return answer
+            let response = try await transport.send(http, body: request.body, timeout: timeout)
+            options.logger.debug("\(request.method) \(request.target): HTTP \(response.response.status.code)")
+            return response
         } catch let error as TransportError {
             throw failure(error)
         } catch is CancellationError {
@@ -100,7 +111,7 @@ struct ServerConnection: Sendable {
             method: request.method, scheme: base.scheme, authority: base.authority,
             path: base.pathAndQuery(of: request.target))
         http.headerFields[.userAgent] = "Tideline/\(TidelineVersion.current)"
-        let own = dialect.headers(version: TidelineVersion.current, installationID: options.installationID)
+        let own = family.headers(installationID: options.installationID)
         for fields in [own, options.headers, request.headers] {
             for field in fields { http.headerFields[fields: field.name] = fields[fields: field.name] }
         }
@@ -125,7 +136,7 @@ struct ServerConnection: Sendable {
     private func signIn(refreshAfter count: Int?) async throws -> HTTPField? {
         do {
             if let field = try await authorization(refreshAfter: count) { return field }
-            return account.user.map { dialect.authentication(token: $0.authenticationToken) }
+            return account.user.map { family.authentication(token: $0.authenticationToken) }
         } catch is CancellationError {
             throw SyncError(.cancelled, "the sign-in was cancelled")
         } catch {
@@ -180,27 +191,10 @@ struct ServerAddress: Sendable, Hashable {
     /// A query parameter of the address is not repeated if the target already has it, as in a link that the server made
     /// from an earlier request.
     func pathAndQuery(of target: String) -> String {
+        guard !query.isEmpty else { return "\(path)/\(target)" }
         let own = target.split(separator: "?", maxSplits: 1).dropFirst().first?.split(separator: "&") ?? []
         let missing = query.split(separator: "&").filter { !own.contains($0) }.joined(separator: "&")
         guard !missing.isEmpty else { return "\(path)/\(target)" }
         return "\(path)/\(target)\(target.contains("?") ? "&" : "?")\(missing)"
-    }
-}
-
-/// Parses the header `Retry-After`: a number of seconds, or a date.
-enum RetryAfter {
-    static func duration(of response: HTTPResponse) -> Duration? {
-        guard let text = response.headerFields[.retryAfter] else { return nil }
-        if let seconds = Int64(text), seconds >= 0 { return .seconds(min(seconds, 86_400)) }
-        guard let until = HTTPDate.instant(text), let now = ServerClock.time(of: response) else { return nil }
-        return .milliseconds((until.ticks - now.ticks) / 10_000)
-    }
-}
-
-/// Reads the server's clock from its responses.
-enum ServerClock {
-    /// Returns the time in the header `Date`, or `nil` if there is none or it cannot be parsed.
-    static func time(of response: HTTPResponse) -> Timestamp? {
-        response.headerFields[.date].flatMap { HTTPDate.instant($0) }
     }
 }

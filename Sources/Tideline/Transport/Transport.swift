@@ -35,13 +35,20 @@ public struct TransportResponse: Sendable {
     }
 
     /// Replaces the request's credentials wherever the body repeats them, so that no message can show them.
-    mutating func redact(_ secret: HTTPField) {
+    ///
+    /// - Returns: Whether the body has changed.
+    mutating func redact(_ secret: HTTPField) -> Bool {
         redact([secret.value] + secret.value.split(separator: " ").suffix(1).map(String.init))
     }
 
     /// Replaces each of the secrets in the body with an ellipsis.
-    mutating func redact(_ secrets: [String]) {
+    ///
+    /// - Returns: Whether the body has changed.
+    @discardableResult
+    mutating func redact(_ secrets: [String]) -> Bool {
+        let received = body
         for secret in secrets where !secret.isEmpty { body.replace(Array(secret.utf8), with: Array("…".utf8)) }
+        return body != received
     }
 }
 

@@ -20,8 +20,8 @@ package enum DialectName: String, Sendable, Hashable, CaseIterable {
     ///
     /// - Parameter assumed: The dialect of a request that is valid in both.
     package init(of method: HTTPRequest.Method, target: String, headers: HTTPFields, assumed: DialectName) {
-        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        let parameters = parts.count == 2 ? parts[1].split(separator: "&") : []
+        let query = target.utf8.firstIndex(of: UInt8(ascii: "?")).map { target[$0...].dropFirst() } ?? ""
+        let parameters = query.isEmpty ? [] : query.split(separator: "&")
         let values = parameters.map { parameter in
             let pair = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let name = PercentEncoding.decode(pair[0], plusIsSpace: true)?.asciiLowercased ?? ""

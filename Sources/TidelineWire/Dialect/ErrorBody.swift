@@ -1,7 +1,7 @@
 internal import TidelineStore
 
 /// Extracts the message from the body of a failed request.
-enum ErrorBody {
+package enum ErrorBody {
     /// The member names in order of preference. A title is the least specific part of a response.
     private static let names = ["error", "description", "message", "Message", "detail", "title"]
     private static let maximumLength = 2_000
@@ -11,7 +11,7 @@ enum ErrorBody {
     /// of these, or a JSON string. Returns the text itself if it is not JSON. The message has up to 2,000 characters.
     /// For a web page or XML document, returns its text, up to 500 characters. Prefers a longer message to one that is
     /// only "Error".
-    static func message(of body: [UInt8]) -> String {
+    package static func message(of body: [UInt8]) -> String {
         // The body is wrapped in an object, so that the row reader also accepts a JSON string.
         let wrapped = Array(#"{"body":"#.utf8) + body + [UInt8(ascii: "}")]
         if let value = row(wrapped)?["body"], let message = message(in: value, depth: 0) {

@@ -1,0 +1,302 @@
+internal import HTTPTypes
+internal import TidelineStore
+internal import TidelineWire
+
+/// Adapts the dialect of an app. It checks what the dialect returns, so that the core can rely on it.
+struct CustomFamily<D: CustomDialect>: ServerFamily {
+    let dialect: D
+
+    var name: String { dialect.name }
+    var tableService: TableServiceFamily? { nil }
+    var replacesWholeRows: Bool { dialect.replacesWholeRows }
+    var maximumPageSize: Int { .max }
+
+    func validateNewID(_ id: String, of table: String) throws(SyncError) {
+        do {
+            try dialect.validateNewID(id)
+        } catch {
+            throw SyncError(
+                .invalidArgument, "the dialect \(name) does not accept the id: \(error)", table: table, column: "id",
+                id: id, cause: error)
+        }
+    }
+
+    func headers(installationID: String?) -> HTTPFields { dialect.headers }
+    func authentication(token: String) -> HTTPField { dialect.authentication(token: token) }
+    func changeSignals(over connection: DialectConnection) -> ChangeSignals? {
+        dialect.changeSignals(over: connection)
+    }
+
+    // MARK: Rows
+
+    func call(for request: RowRequest) throws -> ServerCall {
+        try call(
+            table: request.table, id: request.id, { try dialect.request(for: request) },
+            { try dialect.meaning(of: $0, to: request) })
+    }
+
+    /// Returns a request with the meanings of its responses. Errors of the dialect become those of the client.
+    func call(
+        table: String, id: String? = nil, _ makeRequest: () throws -> ServerRequest,
+        _ meaning: @escaping @Sendable (TransportResponse) throws -> AnswerMeaning
+    ) throws -> ServerCall {
+        let request: ServerRequest
+        do {
+            request = try makeRequest()
+        } catch {
+            throw SyncError(
+                .invalidArgument, "the dialect \(name) cannot make the request: \(error)", table: table, id: id,
+                cause: error)
+        }
+        return ServerCall(request: request.wire) { [name] response in
+            do {
+                var answer = try meaning(response)
+                if answer.kind != .done, answer.message.isEmpty { answer.message = HTTPMessage.text(of: response) }
+                return answer
+            } catch {
+                throw SyncError(
+                    .invalidAnswer, "the dialect \(name) cannot read the response: \(error)", table: table, id: id,
+                    status: response.response.status.code, cause: error)
+            }
+        }
+    }
+
+    func row(in answer: ServerAnswer, to request: RowRequest, _ codec: RowCodec) throws -> Row? {
+        func failure(_ message: String, cause: (any Error)? = nil) -> OperationFailure {
+            OperationFailure(.invalidAnswer, message, status: answer.status, cause: cause)
+        }
+        let isLookUp = request.action == .lookUp
+        guard var row = answer.meaning.row else {
+            guard isLookUp else { return nil }
+            throw failure("the dialect \(name) returned no row for a look-up; a row that does not exist is gone")
+        }
+        if row.id == nil { row.id = .string(request.id) }
+        guard !isLookUp || codec.schema.itemKey(row.idText).isSameBytes(as: codec.schema.itemKey(request.id)) else {
+            throw failure("the dialect \(name) returned the row \(row.idText.debugDescription) instead")
+        }
+        do {
+            return try checked(row, codec)
+        } catch {
+            throw failure(error.description, cause: error)
+        }
+    }
+
+    /// Returns a server row with the columns and types of the table. The app's columns that it omits are null.
+    ///
+    /// - Throws: ``SyncError`` with code invalidAnswer and the column at fault.
+    private func checked(_ row: Row, _ codec: RowCodec) throws(SyncError) -> Row {
+        let shape = codec.answerParser.shape
+        func unfit(_ message: String, _ column: String) -> SyncError {
+            SyncError(
+                .invalidAnswer, "the dialect \(name) returned a row that does not fit the table: \(message)",
+                table: codec.schema.name, column: column, id: row.id?.text)
+        }
+        guard case .string(let id)? = row.id else { throw unfit("it has no id, which must be text", "id") }
+        do {
+            try ItemID.validateExisting(id)
+        } catch {
+            throw unfit(error.message, "id")
+        }
+        var checked = Row(id: row.id)
+        for (column, value) in row.values {
+            let isDeleted = column == "deleted"
+            let known = shape.index(of: column).map { shape.columns[$0].type }
+            guard let type = isDeleted ? ColumnType.bool : known else { continue }
+            guard let converted = value.converted(to: type) else {
+                throw unfit("\(value) is not of type \(type.rawValue)", column)
+            }
+            checked[column] = converted
+        }
+        // A row that had a time before has none now.
+        if checked["updatedAt"] == nil { checked["updatedAt"] = .null }
+        // A row without further columns has none, so that it need not be read before an update.
+        if codec.schema.systemColumns.contains(.extra), checked.extra == nil { checked.extra = .json("{}") }
+        return codec.completed(checked)
+    }
+
+    // MARK: Pull
+
+    func mayRefusePageSize(_ refusal: SyncError) -> Bool { false }
+
+    func canContinue(from token: PullToken) -> Bool {
+        guard token.dialect == name, let cursor = token.cursor else { return false }
+        return (try? RecordJSON.decode(D.Cursor.self, from: cursor)) != nil
+    }
+
+    func makeFeed(_ plan: PullPlan, from start: FeedStart) throws -> any PullFeed {
+        let query = plan.query
+        guard query.order.isEmpty, query.skip == 0, query.limit == nil else {
+            throw SyncError(
+                .invalidArgument,
+                "the dialect \(name) pulls rows in the order of its server; remove order, skip, and limit from the query",
+                table: query.table)
+        }
+        return CursorFeed(self, plan, from: start)
+    }
+
+    /// Checks a page of the dialect, and packs its rows.
+    ///
+    /// - Throws: ``SyncError`` with code invalidAnswer for a row that does not fit, unless such rows are skipped, and for
+    ///   identifiers that contradict each other.
+    func pack(
+        _ page: ServerPage<D.Cursor>, for plan: PullPlan, limit: Int, askedAt: UInt64
+    ) throws -> PulledPage {
+        let codec = plan.codec
+        let latest = try latestRows(of: page, codec)
+        var rows = PackedRows(shape: codec.answerParser.shape)
+        var (deleted, skipped): ([Int], [SkippedRow]) = ([], [])
+        for (index, row) in page.rows.enumerated() where row.id.flatMap({ latest[$0] }) ?? index == index {
+            guard let misfit = add(row, to: &rows, &deleted, codec) else { continue }
+            guard plan.skipsMisfits, row.id != nil else { throw misfit }
+            skipped.append(
+                SkippedRow(table: codec.schema.name, id: row.idText, column: misfit.column, message: misfit.message))
+        }
+        for id in page.deletedIDs {
+            let tombstone: Row = ["id": id, "deleted": true]
+            if let misfit = add(tombstone, to: &rows, &deleted, codec) { throw misfit }
+        }
+        let total = page.remaining.map { Int64(max($0, rows.count)) }
+        let summary = PageSummary(count: rows.count + skipped.count, totalCount: total, requested: limit)
+        return PulledPage(
+            rows, codec, summary: summary, deleted: deleted, skipped: skipped, askedAt: askedAt,
+            cursor: try RecordJSON.encode(page.cursor), isLast: page.isLast)
+    }
+
+    /// Adds a row to a page. Of a deleted row, only its state is kept.
+    ///
+    /// - Returns: The error if the row does not fit the table.
+    private func add(
+        _ row: Row, to rows: inout PackedRows, _ deleted: inout [Int], _ codec: RowCodec
+    ) -> SyncError? {
+        do {
+            let row = try checked(row, codec)
+            let isDeleted = row.isTombstone
+            let kept = row.filteringColumns { isDeleted ? ["version", "updatedAt"].contains($0) : $0 != "deleted" }
+            try rows.append(kept)
+            if isDeleted { deleted.append(rows.count - 1) }
+            return nil
+        } catch let error as StoreError {
+            return SyncError(
+                .invalidAnswer, "a row from the server cannot be stored: \(error.message)", table: codec.schema.name,
+                column: error.column, id: error.id, cause: error)
+        } catch {
+            return error as? SyncError ?? SyncError(.invalidAnswer, "\(error)", table: codec.schema.name, cause: error)
+        }
+    }
+
+    /// Returns the position of the last row of each identifier.
+    ///
+    /// - Throws: ``SyncError`` for a row that is also deleted, and for identifiers that differ only in case in a table that
+    ///   ignores case.
+    private func latestRows(of page: ServerPage<D.Cursor>, _ codec: RowCodec) throws(SyncError) -> [RowID: Int] {
+        func contradiction(_ message: String, _ id: String) -> SyncError {
+            SyncError(
+                .invalidAnswer, "the dialect \(name) returned a page that contradicts itself: \(message)",
+                table: codec.schema.name, column: "id", id: id)
+        }
+        var latest: [RowID: Int] = [:]
+        var spellings = IDTable<Void>(matching: codec.schema.idMatching)
+        func note(_ id: String) throws(SyncError) {
+            let other = id.withUTF8Bytes { spellings.spelling(of: $0) }
+            if let other, !other.elementsEqual(id.utf8) {
+                let other = String(decoding: other, as: UTF8.self).debugDescription
+                throw contradiction("it has the ids \(other) and \(id.debugDescription), which differ only in case", id)
+            }
+            id.withUTF8Bytes { spellings.insert((), for: $0) }
+        }
+        for (index, row) in page.rows.enumerated() {
+            guard case .string(let text)? = row.id else { continue }
+            try note(text)
+            latest[.string(text)] = index
+        }
+        var deleted: Set<RowID> = []
+        for id in page.deletedIDs {
+            guard latest[.string(id)] == nil else { throw contradiction("a row is both present and deleted", id) }
+            guard deleted.insert(.string(id)).inserted else { throw contradiction("a row is deleted twice", id) }
+            try note(id)
+        }
+        return latest
+    }
+}
+
+/// The feed of a server with positions of its own. The token is the cursor of the last page.
+struct CursorFeed<D: CustomDialect>: PullFeed {
+    private let family: CustomFamily<D>
+    private let plan: PullPlan
+    private let start: FeedStart
+    /// The cursor of the latest page, as JSON.
+    private var cursor: String?
+    private var loops = LoopDetector()
+
+    init(_ family: CustomFamily<D>, _ plan: PullPlan, from start: FeedStart) {
+        self.family = family
+        self.plan = plan
+        self.start = start
+        cursor = start.token?.cursor
+    }
+
+    var first: (any PageStep)? { CursorStep(family: family, plan: plan, cursor: cursor) }
+
+    mutating func begin(with page: PulledPage) {}
+
+    mutating func receive(_ page: PulledPage) throws(SyncError) -> ReceivedPage {
+        var token: PullToken?
+        if plan.queryID != nil {
+            token = PullToken(updatedAt: nil, serverDate: nil, filter: start.filter, columns: plan.columns)
+            token?.dialect = family.name
+            token?.cursor = page.cursor
+            if !page.isLast { token?.isRefreshing = start.isRefreshing ? true : nil }
+        }
+        guard !page.isLast else { return ReceivedPage(kind: .separate, token: token) }
+        guard page.cursor != cursor, loops.note(page.cursor) == 0 else {
+            throw SyncError(
+                .noProgress,
+                "the pull cannot continue: the dialect \(family.name) returned the same cursor again, in a page that is "
+                    + "not the last")
+        }
+        cursor = page.cursor
+        return ReceivedPage(
+            kind: .separate, token: token, next: CursorStep(family: family, plan: plan, cursor: page.cursor))
+    }
+
+    func token(of page: PendingPage, replacing stored: PullToken) -> PullToken { page.token ?? stored }
+
+    func limited(_ token: PullToken, to skipped: Timestamp, before: PullToken?) -> PullToken? { before }
+}
+
+/// A page after a cursor.
+struct CursorStep<D: CustomDialect>: PageStep {
+    let family: CustomFamily<D>
+    let plan: PullPlan
+    /// The cursor as JSON, or `nil` for the first page.
+    let cursor: String?
+
+    var limit: Int { plan.settings.pageSize }
+    var hasCursor: Bool { cursor != nil }
+
+    private func decoded() throws -> D.Cursor? { try cursor.map { try RecordJSON.decode(from: $0) } }
+
+    private func page(limit: Int) -> PageRequest {
+        PageRequest(
+            of: plan.schema, predicate: plan.query.predicate, pageSize: limit, parameters: plan.settings.parameters)
+    }
+
+    func call(limit: Int) throws -> ServerCall {
+        let page = page(limit: limit)
+        return try family.call(
+            table: page.table, { try family.dialect.request(for: page, after: decoded()) },
+            { [family] in try family.dialect.meaning(of: $0, to: page) })
+    }
+
+    func page(in answer: ServerAnswer, limit: Int, askedAt: UInt64) throws -> PulledPage {
+        let page: ServerPage<D.Cursor>
+        do {
+            page = try family.dialect.page(in: answer.response, to: self.page(limit: limit), after: decoded())
+        } catch {
+            throw SyncError(
+                .invalidAnswer, "the dialect \(family.name) cannot read the page: \(error)", table: plan.schema.name,
+                cause: error)
+        }
+        return try family.pack(page, for: plan, limit: limit, askedAt: askedAt)
+    }
+}

@@ -1,0 +1,52 @@
+internal import TidelineWire
+
+/// The protocol that a server speaks, chosen when the client is made.
+///
+/// ```swift
+/// var options = SyncOptions()
+/// options.dialect = .datasync3
+/// let client = try SyncClient(url: "https://example.org", store: store, options: options)
+/// ```
+///
+/// Two dialects of table services are built in. For a server of another family, conform a type to ``CustomDialect`` and
+/// create a dialect with ``init(_:)``; see <doc:SpeakingToAnotherServer>.
+///
+/// A store can be used with one dialect after another, such as after the server was replaced. Incremental pulls then begin
+/// with the first row.
+public struct ServerDialect: Sendable, Hashable, CustomStringConvertible {
+    let family: any ServerFamily
+
+    /// Creates the dialect of a server of another family.
+    public init(_ dialect: some CustomDialect) { family = CustomFamily(dialect: dialect) }
+
+    private init(_ name: DialectName) { family = TableServiceFamily(name: name) }
+
+    /// ZUMO 2: the Node and .NET Framework back ends of Azure Mobile Apps.
+    ///
+    /// An update sends the columns that have changed.
+    public static let zumo2 = ServerDialect(.zumo2)
+
+    /// Datasync 3: the server of the .NET Datasync Community Toolkit, with OData version 4.
+    ///
+    /// An update replaces the whole row on the server. A client keeps the server's columns that the local table does not
+    /// define in the column `__extra` (`SystemColumns.extra`) and sends them back unchanged, so that an update wipes
+    /// nothing. A row whose server columns are not known, such as one that was pulled in another dialect, is read again
+    /// before its first update.
+    ///
+    /// A new identifier consists of 1 to 127 ASCII letters, digits, and characters of `_.|:-`, and begins with a letter
+    /// or a digit.
+    public static let datasync3 = ServerDialect(.datasync3)
+
+    /// The dialects that are built in.
+    public static let all: [ServerDialect] = DialectName.allCases.map { ServerDialect($0) }
+
+    /// The name in commands, such as `zumo2`, or that of the custom dialect.
+    public var description: String { family.name }
+
+    /// Dialects are equal if they are built in, or not, and have the same name.
+    public static func == (a: ServerDialect, b: ServerDialect) -> Bool {
+        a.family.name == b.family.name && (a.family.tableService == nil) == (b.family.tableService == nil)
+    }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(family.name) }
+}

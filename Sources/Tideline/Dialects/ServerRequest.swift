@@ -1,0 +1,188 @@
+public import HTTPTypes
+public import TidelineStore
+internal import TidelineWire
+
+/// A request that a ``CustomDialect`` makes. The client adds the server's address and the authentication, and sends it.
+public struct ServerRequest: Sendable, Hashable {
+    /// The HTTP method.
+    public let method: HTTPRequest.Method
+    /// The path and query, percent-encoded, relative to the address of the server: `notes/_changes?since=4`.
+    public let target: String
+    /// The headers, which take precedence over ``SyncOptions/headers``.
+    public var headers: HTTPFields
+    /// The body, or `nil` if there is none.
+    public var body: [UInt8]?
+
+    /// Creates a request.
+    ///
+    /// - Parameters:
+    ///   - method: The HTTP method.
+    ///   - path: The segments of the path after the address of the server. They are percent-encoded, so that an identifier
+    ///     may be a segment.
+    ///   - query: The names and values of the query, which are percent-encoded.
+    ///   - headers: The headers. A request with a body has `Content-Type: application/json` unless they name another type.
+    ///   - body: The body, or `nil` if there is none.
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidArgument`` for a segment that is empty, `.`, or `..`.
+    public init(
+        _ method: HTTPRequest.Method, path: [String], query: [(name: String, value: String)] = [],
+        headers: HTTPFields = [:], body: [UInt8]? = nil
+    ) throws {
+        if let segment = path.first(where: { ["", ".", ".."].contains($0) }) {
+            throw SyncError(.invalidArgument, "\(segment.debugDescription) cannot be a segment of a URL's path")
+        }
+        let parameters = query.map { "\(PercentEncoding.encode($0.name))=\(PercentEncoding.encode($0.value))" }
+        self.method = method
+        target =
+            path.map { PercentEncoding.encode($0) }.joined(separator: "/")
+            + (parameters.isEmpty ? "" : "?" + parameters.joined(separator: "&"))
+        self.headers = headers
+        self.body = body
+        if body != nil, headers[.contentType] == nil { self.headers[.contentType] = "application/json" }
+    }
+
+    /// Creates a request for the address in a link of the server, such as that of its next page.
+    ///
+    /// - Parameters:
+    ///   - link: The path and query after the address of the server, percent-encoded.
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidArgument`` for a link that could lead elsewhere: one with a
+    ///   scheme or host, a leading slash, a segment `..`, or characters that a URL cannot contain.
+    public init(following link: String) throws {
+        let path = link.prefix { $0 != "?" }.lowercased().replacing("%2e", with: ".")
+        let isPlain = link.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"\"<>\\^`{|}#".utf8.contains($0) }
+        guard isPlain, !path.hasPrefix("/"), !path.contains(":"), !path.split(separator: "/").contains("..") else {
+            throw SyncError(
+                .invalidArgument, "the link \(link.prefix(200).debugDescription) does not lead to the server's address")
+        }
+        method = .get
+        target = link
+        headers = [:]
+        body = nil
+    }
+
+    var wire: WireRequest { WireRequest(method: method, target: target, headers: headers, body: body) }
+}
+
+/// A request for one row, which a dialect translates; see ``CustomDialect/request(for:)``.
+public struct RowRequest: Sendable {
+    /// The kind of the request.
+    public enum Action: Sendable, Hashable, CaseIterable {
+        /// Insert ``RowRequest/row``. If a row with the identifier exists, also a soft-deleted one, the answer is a conflict.
+        case insert
+        /// Change the columns of ``RowRequest/row``, including to null, and leave all others.
+        case update
+        /// Delete the row.
+        case delete
+        /// Restore the soft-deleted row with its content at that time. A refusal leads to an insert. It is not requested if no
+        /// look-up and no conflict shows a soft-deleted row.
+        case undelete
+        /// Return the row, also if it is soft-deleted, with true in the column `deleted`.
+        case lookUp
+    }
+
+    /// The kind of the request.
+    public let action: Action
+    /// The definition of the row's table.
+    public let schema: TableSchema
+    /// The identifier of the row.
+    public let id: String
+    /// The columns to write, with the identifier. It contains only columns of the app: no `version` or `updatedAt`.
+    public let row: Row
+    /// The version of the server row on which the change is based. The change is only allowed if the row has this version;
+    /// any other is a conflict. `nil` for any version.
+    public let version: String?
+    /// The parameters of ``PushSettings/parameters``.
+    public internal(set) var parameters: [(name: String, value: String)]
+    /// The row to replace, as JSON, which may have columns that the table no longer defines.
+    let currentJSON: String?
+
+    /// Creates a request, such as for a test of a dialect.
+    public init(
+        _ action: Action, of id: String, in schema: TableSchema, row: Row = Row(), version: String? = nil,
+        current: Row? = nil, parameters: [(name: String, value: String)] = []
+    ) {
+        self.init(
+            action, id: id, schema: schema, row: row, version: version, currentJSON: current?.json,
+            parameters: parameters)
+    }
+
+    init(
+        _ action: Action, id: String, schema: TableSchema, row: Row = Row(), version: String? = nil,
+        currentJSON: String? = nil, parameters: [(name: String, value: String)] = []
+    ) {
+        self.action = action
+        self.schema = schema
+        self.id = id
+        self.row = row
+        self.version = version
+        self.currentJSON = currentJSON
+        self.parameters = parameters
+    }
+
+    /// The name of the row's table.
+    public var table: String { schema.name }
+
+    /// The server row in ``version``, if ``CustomDialect/replacesWholeRows`` is `true` and the row is updated or restored.
+    public var current: Row? {
+        currentJSON.flatMap { try? RowCodec(schema: schema).row($0) }
+    }
+
+    /// The app's columns of the row after the change: those of ``current`` with those of ``row``.
+    public var wholeRow: Row {
+        var whole = (current ?? Row()).merging(row).filteringColumns { !SystemColumns.contains(name: $0) }
+        whole.id = .string(id)
+        return whole
+    }
+}
+
+/// A request for a page of a pull, which a dialect translates; see ``CustomDialect/request(for:after:)``.
+public struct PageRequest: Sendable {
+    /// The definition of the table.
+    public let schema: TableSchema
+    /// The filter of the rows to return, or `nil` for all rows.
+    public let predicate: RowPredicate?
+    /// The number of rows wanted; see ``PullSettings/pageSize``. A page may have fewer or more.
+    public let pageSize: Int
+    /// The parameters of ``PullSettings/parameters``.
+    public let parameters: [(name: String, value: String)]
+
+    /// Creates a request, such as for a test of a dialect.
+    public init(
+        of schema: TableSchema, predicate: RowPredicate? = nil, pageSize: Int = 1000,
+        parameters: [(name: String, value: String)] = []
+    ) {
+        self.schema = schema
+        self.predicate = predicate
+        self.pageSize = pageSize
+        self.parameters = parameters
+    }
+
+    /// The name of the table.
+    public var table: String { schema.name }
+}
+
+/// A page of rows or changes that a dialect has read; see ``CustomDialect/page(in:to:after:)``.
+public struct ServerPage<Cursor: Sendable>: Sendable {
+    /// The rows, each in its state at the end of the page. Rows with true in the column `deleted` are removed locally.
+    ///
+    /// If an identifier occurs more than once, as in a list of changes, the last row counts.
+    public var rows: [Row]
+    /// The identifiers of rows that were deleted, and are not among ``rows``.
+    public var deletedIDs: [String]
+    /// The position after the page, from which the next page or the next pull continues.
+    public var cursor: Cursor
+    /// Whether the pull ends with this page. If not, ``cursor`` must differ from that of the page before.
+    public var isLast: Bool
+    /// The number of rows from this page to the end of the pull, if the server tells it, for ``PullProgress/total``.
+    public var remaining: Int?
+
+    /// Creates a page.
+    public init(
+        rows: [Row], deletedIDs: [String] = [], cursor: Cursor, isLast: Bool, remaining: Int? = nil
+    ) {
+        self.rows = rows
+        self.deletedIDs = deletedIDs
+        self.cursor = cursor
+        self.isLast = isLast
+        self.remaining = remaining
+    }
+}

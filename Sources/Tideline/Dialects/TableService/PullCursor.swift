@@ -1,0 +1,204 @@
+internal import TidelineStore
+
+/// Decides which page a pull requests next, how far its token advances, and when the pull ends. A pure state machine.
+///
+/// An incremental pull never uses `$skip` because rows move while it reads. It requests rows in the order of
+/// `updatedAt` from a lower bound, and raises the bound to the greatest `updatedAt` of each page. Rows at the bound are
+/// returned again and recognized. A page that lies entirely within the bound's millisecond would be returned again
+/// forever; that millisecond is read by identifier instead.
+///
+/// A short page, or a page without new rows, does not end the pull because a server may cut pages arbitrarily without
+/// indicating it. The last page is empty, or contains all matching rows according to the server's count.
+struct PullCursor: Sendable {
+    /// A page to request.
+    struct Request: Sendable {
+        /// The filter to add to the caller's filter.
+        var filter: RowPredicate?
+        var order: [OrderTerm]
+        var skip = 0
+        var limit: Int
+        /// Whether to request the total count, which proves that a response contains all matching rows.
+        var wantsCount = false
+    }
+
+    /// The next step after a page.
+    enum Decision: Sendable {
+        case request(Request)
+        case finish
+    }
+
+    private enum Mode: Hashable {
+        case window(from: Timestamp?, isExclusive: Bool = false)
+        case drain(from: Timestamp, lastID: String?)
+        case byID(last: String?)
+        case bySkip(skip: Int, remaining: Int?, order: [OrderTerm])
+    }
+
+    /// The watermark: the greatest `updatedAt` up to which all rows were applied, or `nil` if there is none yet.
+    private(set) var token: Timestamp?
+    private var mode: Mode
+    private let pageSize: Int
+    private var wantsCount: Bool
+    /// Detects a server that returns the same rows repeatedly.
+    private var loops = LoopDetector()
+    /// The greatest `updatedAt` received, which becomes the token once its millisecond is read completely.
+    private var drained: Timestamp?
+
+    /// Creates a cursor for an incremental pull.
+    ///
+    /// - Parameters:
+    ///   - token: The token of the previous pull.
+    ///   - lookback: The longest time between a row's timestamp and its commit.
+    init(token: PullToken?, lookback: Duration, pageSize: Int) {
+        self.token = token?.updatedAt
+        self.pageSize = pageSize
+        let start = token?.start(lookback: lookback)
+        mode = .window(from: start?.bound, isExclusive: start?.isExclusive ?? false)
+        wantsCount = token != nil
+    }
+
+    /// Creates a cursor for a pull of all rows: by identifier, or in the caller's order, starting at `skip`, with at
+    /// most `limit` rows.
+    init(order: [OrderTerm], skip: Int, limit: Int?, pageSize: Int) {
+        self.pageSize = pageSize
+        wantsCount = false
+        mode =
+            order.isEmpty && skip == 0 && limit == nil
+            ? .byID(last: nil) : .bySkip(skip: skip, remaining: limit, order: Self.completed(order))
+    }
+
+    /// Returns the order with the identifier as the last term, so that rows that are equal in all other terms keep
+    /// their places between pages.
+    private static func completed(_ order: [OrderTerm]) -> [OrderTerm] {
+        order.contains { $0.column == "id" } ? order : order + [OrderTerm("id")]
+    }
+
+    /// The first page to request, or `nil` if the limit is 0.
+    var first: Request? {
+        if case .bySkip(_, let remaining?, _) = mode, remaining == 0 { return nil }
+        return request
+    }
+
+    // MARK: Deciding
+
+    /// The relation of the page requested last to earlier pages.
+    var pageKind: PageKind {
+        switch mode {
+        case .window: .window
+        case .drain: .drain
+        case .byID, .bySkip: .separate
+        }
+    }
+
+    /// Processes a page and returns the next step.
+    ///
+    /// - Throws: ``SyncError`` with code noProgress if the server ignores the filter or order.
+    mutating func receive(_ page: PageSummary) throws(SyncError) -> Decision {
+        switch mode {
+        case .window(let bound, _):
+            return try receiveWindow(page, from: bound)
+        case .drain(let bound, _):
+            return try receiveDrain(page, from: bound)
+        case .byID:
+            guard page.count > 0 else { return .finish }
+            try requireNew(page.lastID)
+            mode = .byID(last: page.lastID)
+            return .request(request)
+        case .bySkip(let skip, let remaining, let order):
+            let left = remaining.map { max($0 - page.count, 0) }
+            guard page.count > 0, left != 0 else { return .finish }
+            try requireNew(page.lastID, allowing: 1)
+            mode = .bySkip(skip: skip + page.count, remaining: left, order: order)
+            return .request(request)
+        }
+    }
+
+    private mutating func receiveWindow(_ page: PageSummary, from bound: Timestamp?) throws(SyncError) -> Decision {
+        guard page.count > 0 else { return .finish }
+        let (oldest, newest) = try Self.range(of: page)
+        if let bound, oldest.flooredToMillisecond < bound.flooredToMillisecond {
+            throw Self.noProgress("the server returned a row older than requested; it does not filter by updatedAt")
+        }
+        token = max(token ?? newest, newest)
+        let isWhole = page.totalCount.map { $0 <= Int64(page.count) } ?? false
+        if isWhole, !page.hasNextLink { return .finish }
+        guard page.isAscending else {
+            throw Self.noProgress("the server does not return rows in the order of updatedAt")
+        }
+        advance(past: page, newest: newest, from: bound)
+        return .request(request)
+    }
+
+    private mutating func advance(past page: PageSummary, newest: Timestamp, from bound: Timestamp?) {
+        defer { wantsCount = page.isShort }
+        guard let bound, newest.flooredToMillisecond <= bound.flooredToMillisecond else {
+            mode = .window(from: newest)
+            return
+        }
+        // The end was most likely reached. Requesting the page again with the count is cheaper than reading by
+        // identifier.
+        if page.isShort, !wantsCount { return }
+        // While the millisecond is read by identifier, the token stays below its unread rows.
+        drained = newest
+        mode = .drain(from: bound.flooredToMillisecond, lastID: nil)
+        loops = LoopDetector()
+    }
+
+    private mutating func receiveDrain(_ page: PageSummary, from bound: Timestamp) throws(SyncError) -> Decision {
+        let end = bound.advanced(byTicks: Timestamp.ticksPerMillisecond)
+        if page.count == 0 {
+            token = max(token ?? bound, drained ?? bound)
+            mode = .window(from: end)
+            wantsCount = true
+            return .request(request)
+        }
+        let (oldest, newest) = try Self.range(of: page)
+        guard oldest >= bound, newest < end else {
+            throw Self.noProgress("the server returned a row that is not from the requested millisecond")
+        }
+        try requireNew(page.lastID)
+        drained = max(drained ?? newest, newest)
+        mode = .drain(from: bound, lastID: page.lastID)
+        return .request(request)
+    }
+
+    private static func range(of page: PageSummary) throws(SyncError) -> (oldest: Timestamp, newest: Timestamp) {
+        guard let oldest = page.oldest, let newest = page.newest else {
+            throw noProgress("a row has no updatedAt", id: page.undatedID)
+        }
+        return (oldest, newest)
+    }
+
+    private mutating func requireNew(_ lastID: String?, allowing repetitions: Int = 0) throws(SyncError) {
+        guard loops.note(lastID) <= repetitions else {
+            throw Self.noProgress("the server returned the same rows again", id: lastID)
+        }
+    }
+
+    private static func noProgress(_ reason: String, id: String? = nil) -> SyncError {
+        SyncError(.noProgress, "the pull cannot continue: \(reason)", id: id)
+    }
+
+    // MARK: Requests
+
+    private var request: Request {
+        let updatedAt = RowPredicate.column("updatedAt")
+        switch mode {
+        case .window(let bound, let isExclusive):
+            return Request(
+                filter: bound.map { isExclusive ? updatedAt > .value($0) : updatedAt >= .value($0) },
+                order: [OrderTerm("updatedAt"), OrderTerm("id")],
+                limit: pageSize, wantsCount: wantsCount)
+        case .drain(let bound, let lastID):
+            let end = bound.advanced(byTicks: Timestamp.ticksPerMillisecond)
+            var filter = updatedAt >= .value(bound) && updatedAt < .value(end)
+            if let lastID { filter = filter && .column("id") > .value(lastID) }
+            return Request(filter: filter, order: [OrderTerm("id")], limit: pageSize)
+        case .byID(let last):
+            return Request(
+                filter: last.map { .column("id") > .value($0) }, order: [OrderTerm("id")], limit: pageSize)
+        case .bySkip(let skip, let remaining, let order):
+            return Request(filter: nil, order: order, skip: skip, limit: min(pageSize, remaining ?? pageSize))
+        }
+    }
+}

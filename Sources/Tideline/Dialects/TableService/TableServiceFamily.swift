@@ -1,0 +1,130 @@
+internal import HTTPTypes
+internal import TidelineStore
+internal import TidelineWire
+
+/// The table services of Azure Mobile Apps and its successor, in the dialects of TidelineWire.
+struct TableServiceFamily: ServerFamily {
+    let name: String
+    let dialect: any Dialect
+
+    init(name: DialectName) {
+        self.name = name.rawValue
+        dialect = name.dialect
+    }
+
+    var tableService: TableServiceFamily? { self }
+    var replacesWholeRows: Bool { dialect.replacesWholeRows }
+    var maximumPageSize: Int { dialect.maximumPageSize }
+
+    func validateNewID(_ id: String, of table: String) throws(SyncError) {
+        do {
+            try dialect.validateNewID(id)
+        } catch {
+            throw SyncError(.invalidArgument, error.message, table: table, column: "id", id: id, cause: error)
+        }
+    }
+
+    func headers(installationID: String?) -> HTTPFields {
+        dialect.headers(version: TidelineVersion.current, installationID: installationID)
+    }
+
+    func authentication(token: String) -> HTTPField { dialect.authentication(token: token) }
+
+    func changeSignals(over connection: DialectConnection) -> ChangeSignals? { nil }
+
+    // MARK: Rows
+
+    func call(for request: RowRequest) throws -> ServerCall {
+        let (table, id, parameters) = (request.table, request.id, request.parameters.map { ($0.name, $0.value) })
+        switch request.action {
+        case .insert:
+            return call(
+                try dialect.insert(request.row, into: table, parameters: parameters, features: .offline), .insert)
+        case .update:
+            return call(
+                try dialect.update(
+                    request.row, in: table, replacing: request.currentJSON, version: request.version,
+                    parameters: parameters, features: .offline))
+        case .delete:
+            return call(
+                try dialect.delete(
+                    id, from: table, version: request.version, parameters: parameters, features: .offline))
+        case .undelete:
+            return call(
+                try dialect.undelete(
+                    id, in: table, replacing: request.currentJSON, version: request.version, parameters: parameters,
+                    features: .offline))
+        case .lookUp:
+            return try lookUp(id, in: request.schema)
+        }
+    }
+
+    /// Requests a row or tombstone with a list query, because on some servers the look-up of a single row hides tombstones.
+    private func lookUp(_ id: String, in schema: TableSchema) throws -> ServerCall {
+        let query = Query(schema.name).filter(.column("id") == .value(id))
+        var call = call(
+            try dialect.read(query, schema: schema, options: ReadOptions(includeDeleted: true, isSyncTable: true)))
+        let meaning = call.meaning
+        call.meaning = { response in
+            var meaning = try meaning(response)
+            // The table is missing, not the row.
+            if meaning.kind == .gone { meaning.kind = .refused }
+            return meaning
+        }
+        return call
+    }
+
+    func row(in answer: ServerAnswer, to request: RowRequest, _ codec: RowCodec) throws -> Row? {
+        let body = answer.response.body
+        switch (request.action, answer.kind) {
+        case (.lookUp, _):
+            let key = codec.schema.itemKey(request.id)
+            return try codec.rows(page: body).first { codec.schema.itemKey($0.idText).isSameBytes(as: key) }
+        case (.insert, .conflict) where !dialect.answersInsertsWithServerRow:
+            // The body is that of the request.
+            return nil
+        case (_, .conflict), (.delete, _):
+            return try? codec.row(body: body)
+        default:
+            guard var row = try? codec.row(body: body) else { return nil }
+            if let version = dialect.version(of: answer.response.response) { row["version"] = .string(version) }
+            return row
+        }
+    }
+
+    // MARK: Responses
+
+    /// Returns a request with the meanings of its responses.
+    func call(_ request: WireRequest, _ purpose: RequestPurpose = .existingRow) -> ServerCall {
+        ServerCall(request: request) { meaning(of: $0, to: purpose) }
+    }
+
+    func meaning(of response: TransportResponse, to purpose: RequestPurpose = .existingRow) -> AnswerMeaning {
+        let kind: AnswerMeaning.Kind =
+            switch dialect.meaning(of: response.response, to: purpose) {
+            case .done: .done
+            case .gone: .gone
+            case .conflict: .conflict
+            case .authentication: .signInNeeded
+            case .unavailable: .unavailable
+            case .serverFailure: .serverFailed
+            case .rejected: .refused
+            }
+        guard kind != .done else { return .done }
+        return AnswerMeaning(
+            kind, message: HTTPMessage.text(of: response), retryAfter: RetryAfter.duration(of: response.response),
+            mayHaveBeenApplied: !dialect.isRefusal(response.response))
+    }
+
+    // MARK: Pull
+
+    func mayRefusePageSize(_ refusal: SyncError) -> Bool {
+        refusal.status.map { dialect.mayRefusePageSize(status: $0) } ?? false
+    }
+
+    func canContinue(from token: PullToken) -> Bool { token.dialect == nil }
+
+    func makeFeed(_ plan: PullPlan, from start: FeedStart) throws -> any PullFeed {
+        WatermarkFeed(self, plan, from: start)
+    }
+}

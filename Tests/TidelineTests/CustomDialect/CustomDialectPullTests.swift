@@ -1,0 +1,301 @@
+import HTTPTypes
+import Testing
+import TidelineTestStores
+
+@testable import Tideline
+
+/// Pulls from a server with a list of changes by sequence number.
+@Suite("Custom dialect: pull")
+struct CustomDialectPullTests {
+    @Test("F4 a pull continues from the cursor of the last one, per query id", arguments: StoreKind.perEngine)
+    func incremental(_ stores: StoreKind) async throws {
+        let world = NotesWorld(stores)
+        let client = try await world.makeClient()
+        for number in 0..<5 { world.server.write("\(number)", ["text": .string("n\(number)")]) }
+        let steps = Recorder<PullProgress>()
+        let result = try await client.pull(PullSettings(pageSize: 2, onProgress: { steps.add($0) }))
+        #expect(result.rowsPulled == 5 && result.rowsStored == 5 && result.requests == 3 && result.writes == 3)
+        #expect(steps.values.map(\.rowsPulled) == [2, 4, 5] && steps.values.map(\.total) == [5, 5, 5])
+        #expect(try await client.cursor() == "5")
+        world.server.write("1", ["text": "new"])
+        world.server.write("2", nil)
+        world.server.clear()
+        let next = try await client.pull()
+        #expect(world.server.requests == ["GET /db/Note/_changes?since=5&limit=1000"])
+        #expect(next.rowsStored == 1 && next.rowsRemoved == 1)
+        #expect(try client.texts() == ["0": "n0", "1": "new", "3": "n3", "4": "n4"])
+        try await client.client.pull(Query("Note"), queryID: "other")
+        #expect(world.server.requests.last == "GET /db/Note/_changes?since=0&limit=1000")
+    }
+
+    @Test("F3 a pull without a query id begins with the first row", arguments: StoreKind.perEngine)
+    func whole(_ stores: StoreKind) async throws {
+        let world = NotesWorld(stores)
+        let client = try await world.makeClient()
+        world.server.write("a", ["text": "one"])
+        try await client.notes.pull()
+        try await client.notes.pull()
+        #expect(world.server.requests == Array(repeating: "GET /db/Note/_changes?since=0&limit=1000", count: 2))
+        #expect(try client.texts() == ["a": "one"])
+    }
+
+    @Test("F6 a table at rest costs one request and no write", arguments: StoreKind.perEngine)
+    func resting(_ stores: StoreKind) async throws {
+        let world = NotesWorld(stores)
+        let client = try await world.makeClient()
+        world.server.write("a", ["text": "one"])
+        try await client.pull()
+        world.server.clear()
+        let result = try await client.pull()
+        #expect(world.server.requests.count == 1 && result.writes == 0)
+    }
+
+    @Test(
+        "F8 a page and its cursor commit together, and a pull that ended resumes there", arguments: StoreKind.perEngine)
+    func resumes(_ stores: StoreKind) async throws {
+        let world = NotesWorld(stores)
+        let client = try await world.makeClient()
+        for number in 0..<5 { world.server.write("\(number)", ["text": "x"]) }
+        world.server.inspect { request, _ in request.contains("since=4") ? .answer(.answer(500)) : nil }
+        await #expect(throws: SyncError.self) { try await client.pull(PullSettings(pageSize: 2)) }
+        #expect(try client.texts().count == 4)
+        #expect(try await client.cursor() == "4")
+        world.server.inspect(nil)
+        let again = try await world.makeClient(store: client.store)
+        world.server.clear()
+        try await again.pull(PullSettings(pageSize: 2))
+        #expect(world.server.requests == ["GET /db/Note/_changes?since=4&limit=2"])
+        #expect(try client.texts().count == 5)
+    }
+
+    @Test(
+        "F8 a page that was requested before a push undoes nothing, and loses nothing", arguments: StoreKind.perEngine)
+    func stalePage(_ stores: StoreKind) async throws {
+        let world = NotesWorld(stores)
+        let client = try await world.makeClient()
+        world.server.write("a", ["text": "one"])
+        world.server.write("b", ["text": "two"])
+        try await client.pull()
+        // The answer shows a state of each row that is neither the base nor the result of the push.
+        world.server.write("a", ["text": "between"])
+        let once = Once()
+        world.server.inspect { [client, server = world.server] request, _ in
+            guard request.contains("_changes"), once.first() else { return nil }
+            return .delay {
+                server.write("a", ["text": "later"])
+                try await client.notes.update(["id": "a", "text": "mine"])
+                let error = try #require(try await client.pushErrors().first)
+                try await error.keepOperationAndUpdateItem(try #require(error.item))
+                try await client.client.push()
+                #expect(server.fields("a")?["text"] == "mine")
+            }
+        }
+        try await client.pull()
+        world.server.inspect(nil)
+        #expect(try client.row("a")?["text"] == "mine")
+        // The cursor stays before the page, because its row may have been a newer one.
+        #expect(try await client.cursor() == "2")
+        try await client.pull()
+        #expect(try client.texts() == ["a": "mine", "b": "two"])
+        #expect(try await client.cursor() == "5")
+    }
+
+    @Test(
+        "F8 a delete by others that meets the end of a push is found by the next pull", arguments: StoreKind.perEngine)
+    func staleDelete(_ stores: StoreKind) async throws {
+        let world = NotesWorld(stores)
+        let client = try await world.makeClient()
+        world.server.write("a", ["text": "one"])
+        try await client.pull()
+        try await client.notes.update(["id": "a", "text": "mine"])
+        let once = Once()
+        world.server.inspect { [client, server = world.server] request, _ in
+            // The pull's own push is answered; then others delete the row, before the page is made.
+            guard request.contains("_changes"), once.first() else { return nil }
+            try? await client.notes.update(["id": "a", "text": "again"])
+            _ = try? await client.client.push()
+            server.write("a", nil)
+            return nil
+        }
+        try await client.pull()
+        world.server.inspect(nil)
+        try await client.pull()
+        #expect(try client.texts().isEmpty)
+    }
+
+    @Test(
+        "C4 a row that is pulled while an operation waits changes neither it nor the row",
+        arguments: StoreKind.perEngine)
+    func pending(_ stores: StoreKind) async throws {
+        let world = NotesWorld(stores)
+        let client = try await world.makeClient()
+        world.server.write("a", ["text": "one", "likes": 1])
+        world.server.write("b", ["text": "two"])
+        try await client.pull()
+        try await client.notes.update(["id": "a", "text": "mine"])
+        try await client.notes.update(["id": "b", "text": "mine"])
+        world.server.write("a", ["text": "theirs", "likes": 1])
+        world.server.write("b", nil)
+        var settings = PullSettings()
+        settings.whenPushFails = .pullOthers
+        await #expect(throws: SyncError.self) { try await client.pull(settings) }
+        #expect(try client.texts() == ["a": "mine", "b": "mine"])
+        for error in try await client.client.operationErrors() { try await error.cancelOperationAndDiscardItem() }
+        #expect(try client.texts() == ["a": "theirs"])
+    }
+
+    @Test(
+        "F5 a cursor that the server no longer knows lets the pull begin with the first row",
+        arguments: StoreKind.perEngine)
+    func expired(_ stores: StoreKind) async throws {
+        let world = NotesWorld(stores)
+        let client = try await world.makeClient()
+        world.server.write("a", ["text": "one"])
+        try await client.pull()
+        world.server.write("b", ["text": "two"])
+        world.server.compact()
+        world.server.clear()
+        try await client.pull()
+        #expect(
+            world.server.requests == [1, 0].map { "GET /db/Note/_changes?since=\($0)&limit=1000" })
+        #expect(try client.texts() == ["a": "one", "b": "two"])
+        #expect(try await client.cursor() == "2")
+        // A server that knows no cursor is an error, not a loop.
+        world.server.inspect { request, _ in request.contains("since=0") ? nil : .answer(.answer(410)) }
+        let error = await #expect(throws: SyncError.self) { try await client.pull(PullSettings(pageSize: 1)) }
+        #expect(error?.code == .rejected && error?.status == 410 && error?.table == "Note")
+    }
+
+    @Test("F4 the token of another dialect is not used, and nothing is lost", arguments: StoreKind.perEngine)
+    func otherDialect(_ stores: StoreKind) async throws {
+        let world = NotesWorld(stores)
+        let client = try await world.makeClient()
+        world.server.write("a", ["text": "one"])
+        try await client.pull()
+        let other = try await world.makeClient(store: client.store, dialect: ServerDialect(ReplacingNotes()))
+        world.server.clear()
+        try await other.pull()
+        #expect(world.server.requests == ["GET /db/Note/_changes?since=0&limit=1000"])
+        let transport = ScriptedTransport { _ in .answer(200, "[]") }
+        var options = SyncOptions()
+        options.logger.logLevel = .critical
+        let tables = try SyncClient(
+            url: "http://notes.test/db", store: client.store, transport: transport, options: options)
+        try await tables.pull(Query("Note"), queryID: "all")
+        #expect(transport.requests.count == 1 && transport.requests[0].target.contains("updatedAt ge") == false)
+        world.server.clear()
+        try await client.pull()
+        #expect(world.server.requests == ["GET /db/Note/_changes?since=0&limit=1000"])
+    }
+
+    @Test("F2 a query that the dialect cannot pull is refused", arguments: StoreKind.perEngine)
+    func refused(_ stores: StoreKind) async throws {
+        let world = NotesWorld(stores)
+        let client = try await world.makeClient()
+        let filtered = Query("Note").filter(.column("likes") > 1)
+        let error = await #expect(throws: SyncError.self) { try await client.client.pull(filtered, queryID: "some") }
+        #expect(error?.code == .invalidArgument && error?.table == "Note")
+        #expect(error?.message.contains("the server cannot filter its changes") == true)
+        for query in [Query("Note").order(by: "text"), Query("Note").limit(5)] {
+            let error = await #expect(throws: SyncError.self) { try await client.client.pull(query) }
+            #expect(error?.code == .invalidArgument && error?.message.contains("dialect notes") == true)
+        }
+        #expect(world.server.requests.isEmpty)
+    }
+
+    @Test("F8 a row that does not fit stops the pull with its name, or is skipped", arguments: StoreKind.perEngine)
+    func misfit(_ stores: StoreKind) async throws {
+        let world = NotesWorld(stores)
+        let client = try await world.makeClient()
+        world.server.write("a", ["text": "one"])
+        world.server.write("b", ["text": 5])
+        world.server.write("c", ["text": "three", "due": "2026-11-23T10:00:00+02:00"])
+        let error = await #expect(throws: SyncError.self) { try await client.pull(PullSettings(pageSize: 1)) }
+        #expect(error?.code == .invalidAnswer && error?.id == "b" && error?.column == "text" && error?.status == 200)
+        #expect(try client.texts() == ["a": "one"])
+        #expect(try await client.cursor() == "1")
+        let result = try await client.pull(PullSettings(whenRowDoesNotFit: .skipAndReport))
+        #expect(result.skippedRows.map(\.id) == ["b"] && result.rowsSkipped == 1)
+        #expect(try client.texts() == ["a": "one", "c": "three"])
+        #expect(try client.row("c")?["due"] == .timestamp(try #require(Timestamp("2026-11-23T08:00:00Z"))))
+    }
+
+    @Test("F5 pages that contradict themselves or make no progress are errors, not losses or loops")
+    func hostilePages() async throws {
+        func check(_ pages: [ServerPage<Int>], _ code: SyncError.Code, _ text: String) async throws {
+            let world = NotesWorld(.simplest)
+            let client = try await world.makeClient(dialect: ServerDialect(ScriptedDialect(pages: pages)))
+            let error = await #expect(throws: SyncError.self) { try await client.pull() }
+            #expect(error?.code == code && error?.table == "Note", "\(String(describing: error))")
+            #expect(error?.message.contains(text) == true, "\(String(describing: error))")
+        }
+        let row: Row = ["id": "a", "text": "one", "version": "1"]
+        try await check([ServerPage(rows: [row], cursor: 0, isLast: false)], .noProgress, "the same cursor")
+        try await check(
+            [1, 2, 1, 2].map { ServerPage(rows: [], cursor: $0, isLast: false) }, .noProgress, "the same cursor")
+        try await check(
+            [ServerPage(rows: [row], deletedIDs: ["a"], cursor: 1, isLast: true)], .invalidAnswer, "present and deleted"
+        )
+        try await check(
+            [ServerPage(rows: [row], deletedIDs: ["A"], cursor: 1, isLast: true)], .invalidAnswer, "only in case")
+        try await check(
+            [ServerPage(rows: [["text": "one"]], cursor: 1, isLast: true)], .invalidAnswer, "has no id")
+        try await check(
+            [ServerPage(rows: [["id": 1]], cursor: 1, isLast: true)], .invalidAnswer, "must be text")
+        try await check(
+            [ServerPage(rows: [["id": "a", "version": 1]], cursor: 1, isLast: true)], .invalidAnswer, "is not of type")
+    }
+
+    @Test(
+        "F5 a cursor that leads to itself is an error at once, also one that an earlier pull has stored",
+        arguments: StoreKind.perEngine)
+    func ownCursor(_ stores: StoreKind) async throws {
+        let world = NotesWorld(stores)
+        let pages = [
+            ServerPage(rows: [["id": "a", "text": "one", "version": "1"]], cursor: 1, isLast: true),
+            ServerPage(rows: [["id": "b", "text": "two", "version": "1"]], cursor: 1, isLast: false),
+        ]
+        let client = try await world.makeClient(dialect: ServerDialect(ScriptedDialect(pages: pages)))
+        try await client.pull()
+        world.server.clear()
+        let error = await #expect(throws: SyncError.self) { try await client.pull() }
+        #expect(error?.code == .noProgress && world.server.requests.count == 1)
+        // Nothing of the page is stored, and the next pull asks again.
+        #expect(try client.texts() == ["a": "one"])
+        #expect(try await client.cursor() == "1")
+    }
+
+    @Test("F7 of several states of a row in one page, the last counts", arguments: StoreKind.perEngine)
+    func lastState(_ stores: StoreKind) async throws {
+        let pages = [
+            ServerPage(
+                rows: [
+                    ["id": "a", "text": "one", "version": "1"], ["id": "b", "text": "x", "version": "1"],
+                    ["id": "b", "deleted": true, "version": "2"], ["id": "a", "text": "two", "version": "2"],
+                    ["id": "c", "deleted": true], ["id": "c", "text": "back", "version": "3"],
+                ], deletedIDs: ["d"], cursor: 1, isLast: false),
+            ServerPage(
+                rows: [["id": "a", "text": "three", "version": "3"]], deletedIDs: ["c"], cursor: 2, isLast: true),
+        ]
+        let client = try await NotesWorld(stores).makeClient(dialect: ServerDialect(ScriptedDialect(pages: pages)))
+        try await client.pull(PullSettings(pagesPerTransaction: 2))
+        #expect(try client.texts() == ["a": "three"])
+    }
+}
+
+/// A dialect whose pages are those of the test, whatever the server answers.
+struct ScriptedDialect: CustomDialect {
+    let pages: [ServerPage<Int>]
+    let name = "scripted"
+
+    func request(for page: PageRequest, after cursor: Int?) throws -> ServerRequest {
+        try ServerRequest(.get, path: [page.table, "_changes"])
+    }
+
+    func page(in response: TransportResponse, to page: PageRequest, after cursor: Int?) throws -> ServerPage<Int> {
+        pages[(cursor ?? 0) % pages.count]
+    }
+
+    func request(for row: RowRequest) throws -> ServerRequest { try ServerRequest(.get, path: [row.table, row.id]) }
+    func meaning(of response: TransportResponse, to row: RowRequest) throws -> AnswerMeaning { .done }
+}

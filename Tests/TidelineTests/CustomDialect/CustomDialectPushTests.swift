@@ -1,0 +1,364 @@
+import Foundation
+import HTTPTypes
+import Testing
+import TidelineTestStores
+
+@testable import Tideline
+
+/// Pushes to a server of another family.
+@Suite("Custom dialect: push")
+struct CustomDialectPushTests {
+    @Test("P1 inserts, updates, and deletes reach the server, and other clients", arguments: StoreKind.perEngine)
+    func changes(_ stores: StoreKind) async throws {
+        let world = NotesWorld(stores)
+        let (first, second) = (try await world.makeClient(), try await world.makeClient())
+        let due = try #require(Timestamp("2026-11-23T10:00:00.1234567Z"))
+        try await first.notes.insert(["id": "a é", "text": "one", "likes": 1, "due": due])
+        try await first.notes.insert(["id": "b", "text": "two"])
+        try await first.client.push()
+        #expect(world.server.fields("a é")?["due"]?.string == "2026-11-23T10:00:00.1234567Z")
+        try await second.pull()
+        #expect(try second.texts() == ["a é": "one", "b": "two"])
+        #expect(try second.row("a é")?["due"] == .timestamp(due))
+        #expect(try first.row("b")?["version"] == "1")
+
+        try await first.notes.update(["id": "a é", "text": "uno", "likes": Value.null])
+        try await first.notes.delete(id: "b")
+        world.server.clear()
+        try await first.client.push()
+        // Two rows are sent side by side.
+        #expect(world.server.requests.sorted() == ["DELETE /db/Note/b?revision=1", "PUT /db/Note/a%20%C3%A9"])
+        try await second.pull()
+        #expect(try second.texts() == ["a é": "uno"])
+        #expect(try second.row("a é")?["likes"] == .null)
+        #expect(try await first.queue().isEmpty)
+    }
+
+    @Test("P1 an update sends the changed columns only, with null")
+    func changedColumns() async throws {
+        let world = NotesWorld(.simplest)
+        let client = try await world.makeClient()
+        world.server.write("a", ["text": "one", "likes": 3, "color": "red"])
+        try await client.pull()
+        try await client.notes.update(["id": "a", "text": "two", "likes": Value.null])
+        let bodies = Recorder<String>()
+        world.server.inspect { _, body in
+            bodies.add(body)
+            return nil
+        }
+        try await client.client.push()
+        #expect(bodies.values.count == 1)
+        let change = try JSONDecoder().decode(NotesDialect.Change.self, from: Data(bodies.values[0].utf8))
+        #expect(change.revision == 1 && change.fields.row == ["text": "two", "likes": Value.null])
+        #expect(world.server.fields("a")?["color"] == "red")
+    }
+
+    @Test("P4 a conflict has the server row, and can be resolved", arguments: StoreKind.perEngine)
+    func conflict(_ stores: StoreKind) async throws {
+        let world = NotesWorld(stores)
+        let client = try await world.makeClient()
+        world.server.write("a", ["text": "one", "likes": 1])
+        try await client.pull()
+        world.server.write("a", ["text": "theirs", "likes": 1])
+        try await client.notes.update(["id": "a", "text": "mine"])
+        let error = try #require(try await client.pushErrors().first)
+        #expect(error.code == .conflict && error.serverItem?["text"] == "theirs" && !error.isRowGone)
+        #expect(error.serverItem?["version"] == "2" && world.server.fields("a")?["text"] == "theirs")
+        try await error.keepOperationAndUpdateItem(try #require(error.item))
+        try await client.client.push()
+        #expect(world.server.fields("a")?["text"] == "mine" && world.server.revision("a") == 3)
+    }
+
+    @Test("C3 a three-way merge resolves a conflict", arguments: StoreKind.perEngine)
+    func merge(_ stores: StoreKind) async throws {
+        let world = NotesWorld(stores)
+        let client = try await world.makeClient { $0.conflictPolicy = .merge() }
+        world.server.write("a", ["text": "one", "likes": 1])
+        try await client.pull()
+        world.server.write("a", ["text": "theirs", "likes": 1])
+        try await client.notes.update(["id": "a", "likes": 2])
+        try await client.client.push()
+        #expect(world.server.fields("a") == ["text": "theirs", "likes": 2])
+    }
+
+    @Test("P4 an update of a deleted document is a conflict with a row that is gone", arguments: StoreKind.perEngine)
+    func gone(_ stores: StoreKind) async throws {
+        let world = NotesWorld(stores)
+        let client = try await world.makeClient()
+        world.server.write("a", ["text": "one"])
+        try await client.pull()
+        world.server.write("a", nil)
+        try await client.notes.update(["id": "a", "text": "mine"])
+        let error = try #require(try await client.pushErrors().first)
+        #expect(error.code == .conflict && error.isRowGone && error.serverItem == nil)
+        // The record survives a restart.
+        let again = try await world.makeClient(store: client.store)
+        #expect(try await again.client.operationErrors().map(\.isRowGone) == [true])
+        // A delete of it is complete.
+        try await error.cancelOperationAndDiscardItem()
+        try await client.pull()
+        #expect(try client.texts().isEmpty)
+    }
+
+    @Test("P4 an insert of a document that exists is a conflict; a delete of one that is gone is complete")
+    func existing() async throws {
+        let world = NotesWorld(.simplest)
+        let client = try await world.makeClient()
+        world.server.write("a", ["text": "theirs"])
+        world.server.write("b", ["text": "two"])
+        world.server.write("b", nil)
+        try await client.notes.insert(["id": "a", "text": "mine"])
+        try await client.notes.delete(id: "b")
+        let errors = try await client.pushErrors()
+        #expect(errors.map(\.code) == [.conflict] && errors.first?.serverItem?["text"] == "theirs")
+        #expect(try await client.queue() == ["insert a"])
+    }
+
+    @Test("P6 lost answers are recognized", arguments: StoreKind.perEngine, [OperationKind.insert, .update, .delete])
+    func lostAnswers(_ stores: StoreKind, _ kind: OperationKind) async throws {
+        let world = NotesWorld(stores)
+        let client = try await world.makeClient()
+        if kind != .insert {
+            world.server.write("a", ["text": "one", "likes": 1])
+            try await client.pull()
+        }
+        switch kind {
+        case .insert: try await client.notes.insert(["id": "a", "text": "two", "likes": 1])
+        case .update: try await client.notes.update(["id": "a", "text": "two"])
+        case .delete: try await client.notes.delete(id: "a")
+        }
+        world.server.inspect { _, _ in .loseAnswer }
+        await #expect(throws: SyncError.self) { try await client.client.push() }
+        world.server.inspect(nil)
+        let revision = world.server.revision("a")
+        try await client.client.push()
+        #expect(try await client.queue().isEmpty)
+        #expect(world.server.revision("a") == revision)
+        #expect(try client.row("a")?["text"] == (kind == .delete ? nil : "two"))
+    }
+
+    @Test("P6 after a lost answer, a change of others is a conflict", arguments: StoreKind.perEngine)
+    func lostAnswerAndOthers(_ stores: StoreKind) async throws {
+        let world = NotesWorld(stores)
+        let client = try await world.makeClient()
+        world.server.write("a", ["text": "one", "likes": 1])
+        try await client.pull()
+        try await client.notes.update(["id": "a", "text": "mine"])
+        world.server.inspect { _, _ in .loseRequest }
+        await #expect(throws: SyncError.self) { try await client.client.push() }
+        world.server.inspect(nil)
+        world.server.write("a", ["text": "theirs", "likes": 1])
+        #expect(try await client.pushErrors().map(\.code) == [.conflict])
+        #expect(world.server.fields("a")?["text"] == "theirs")
+    }
+
+    @Test("C4 a row that was deleted and inserted again replaces the deleted document", arguments: StoreKind.perEngine)
+    func insertedAgain(_ stores: StoreKind) async throws {
+        let world = NotesWorld(stores)
+        let client = try await world.makeClient()
+        try await client.notes.insert(["id": "a", "text": "one"])
+        try await client.client.push()
+        try await client.notes.delete(id: "a")
+        try await client.client.push()
+        try await client.notes.insert(["id": "a", "text": "two"])
+        try await client.client.push()
+        #expect(world.server.fields("a") == ["text": "two"])
+        // In one push, the delete becomes an update that restores the row.
+        try await client.notes.delete(id: "a")
+        try await client.notes.insert(["id": "a", "text": "three", "likes": 1])
+        try await client.client.push()
+        #expect(world.server.fields("a")?["text"] == "three")
+        #expect(try await client.queue().isEmpty)
+    }
+
+    @Test("P3 the meaning of an answer is that of the dialect, not that of its status")
+    func meanings() async throws {
+        let world = NotesWorld(.simplest)
+        let client = try await world.makeClient()
+        try await client.notes.insert(["id": "a", "text": "forbidden"])
+        try await client.notes.insert(["id": "b", "text": "two"])
+        let errors = try await client.pushErrors()
+        #expect(errors.map(\.code) == [.rejected] && errors.first?.message == "the text is forbidden")
+        #expect(world.server.fields("b")?["text"] == "two")
+
+        try await client.notes.update(["id": "a", "text": "one"])
+        let delays = Recorder<Duration>()
+        let waiting = try await world.makeClient(store: client.store) { options in
+            options.environment.sleep = { delays.add($0) }
+        }
+        world.server.inspect { _, _ in .answer(.answer(420)) }
+        let busy = await #expect(throws: SyncError.self) { try await waiting.client.push() }
+        #expect(busy?.code == .network && busy?.retryAfter == .seconds(10) && busy?.status == 420)
+        #expect(delays.values == Array(repeating: .seconds(10), count: 3))
+        world.server.inspect { _, _ in .answer(.answer(498)) }
+        let signIn = await #expect(throws: SyncError.self) { try await waiting.client.push() }
+        #expect(signIn?.code == .authentication && signIn?.message.contains("the session has ended") == true)
+        world.server.inspect(nil)
+        try await client.client.push()
+        #expect(world.server.fields("a")?["text"] == "one")
+    }
+
+    @Test("P3 an answer that the dialect cannot read fails its operation only, and the next push finds its effect")
+    func unreadable() async throws {
+        let world = NotesWorld(.simplest)
+        let client = try await world.makeClient()
+        try await client.notes.insert(["id": "a", "text": "one"])
+        try await client.notes.insert(["id": "b", "text": "two"])
+        let isFirst = SharedValue(true)
+        world.server.inspect { request, _ in
+            guard request.hasSuffix("/a"), isFirst.value else { return nil }
+            isFirst.value = false
+            return .answer(.answer(200, "<html>"))
+        }
+        let errors = try await client.pushErrors()
+        #expect(errors.map(\.code) == [.invalidAnswer] && errors.first?.itemID == "a")
+        #expect(errors.first?.message.contains("the dialect notes cannot read the response") == true)
+        #expect(world.server.fields("b")?["text"] == "two")
+        try await client.client.push()
+        #expect(world.server.fields("a")?["text"] == "one")
+    }
+
+    @Test("401 the token of the current user is sent as the dialect writes it, and refreshed once")
+    func signIn() async throws {
+        let world = NotesWorld(.simplest)
+        let refreshes = Recorder<Bool>()
+        let client = try await world.makeClient { options in
+            options.authorization = { refresh in
+                refreshes.add(refresh)
+                return HTTPField(name: .authorization, value: refresh ? "new" : "old")
+            }
+        }
+        let headers = world.server
+        world.server.inspect { [weak headers] _, _ in
+            headers?.headers.last?[.authorization] == "old" ? .answer(.answer(498)) : nil
+        }
+        try await client.notes.insert(["id": "a", "text": "one"])
+        try await client.client.push()
+        #expect(world.server.fields("a") != nil && refreshes.values == [false, true])
+        world.server.inspect(nil)
+        let other = try await world.makeClient()
+        other.client.currentUser = SignedInUser(userID: "u", authenticationToken: "secret")
+        try await other.pull()
+        #expect(world.server.headers.last?[.authorization] == "Bearer secret")
+    }
+
+    @Test("A dialect that replaces rows gets the whole row, with columns that the table does not define")
+    func wholeRows() async throws {
+        let world = NotesWorld(.simplest)
+        let client = try await world.makeClient(dialect: ServerDialect(ReplacingNotes()))
+        world.server.write("a", ["text": "one", "likes": 1, "color": "red"])
+        try await client.pull()
+        try await client.notes.update(["id": "a", "text": "two"])
+        world.server.clear()
+        let bodies = Recorder<String>()
+        world.server.inspect { _, body in
+            bodies.add(body)
+            return nil
+        }
+        try await client.client.push()
+        // The row is known, so that it is not read first.
+        #expect(world.server.requests.count == 1)
+        let change = try JSONDecoder().decode(NotesDialect.Change.self, from: Data(bodies.values[0].utf8))
+        #expect(change.fields.row == ["text": "two", "likes": 1, "due": Value.null, "color": "red"])
+        // A second update needs no look-up either, because the answer had the row.
+        try await client.notes.update(["id": "a", "likes": 2])
+        try await client.client.push()
+        #expect(world.server.requests.count == 2 && world.server.fields("a")?["color"] == "red")
+    }
+
+    @Test("A row without columns that the table does not define is sent without a look-up, too")
+    func wholeRowsWithoutOthers() async throws {
+        let world = NotesWorld(.simplest)
+        let client = try await world.makeClient(dialect: ServerDialect(ReplacingNotes()))
+        world.server.write("a", ["text": "one"])
+        try await client.pull()
+        try await client.notes.insert(["id": "b", "text": "two"])
+        try await client.client.push()
+        for row in ["a", "b"].map({ try? client.row($0) }) { #expect(row?["__extra"] == .json("{}")) }
+        for id in ["a", "b"] { try await client.notes.update(["id": .string(id), "likes": 1]) }
+        world.server.clear()
+        try await client.client.push()
+        #expect(world.server.requests.sorted() == ["PUT /db/Note/a", "PUT /db/Note/b"])
+        #expect(world.server.fields("a")?["text"] == "one" && world.server.fields("a")?["likes"] == 1)
+    }
+
+    @Test("L3 an identifier that the dialect does not accept is refused before anything is stored")
+    func identifiers() async throws {
+        let world = NotesWorld(.simplest)
+        let client = try await world.makeClient(dialect: ServerDialect(ReplacingNotes()))
+        let error = await #expect(throws: SyncError.self) {
+            try await client.notes.insert(["id": "_a", "text": "one"])
+        }
+        #expect(error?.code == .invalidArgument && error?.column == "id" && error?.id == "_a")
+        #expect(error?.message.contains("begins with an underscore") == true)
+        #expect(try client.texts().isEmpty)
+    }
+
+    @Test("Direct requests are refused, with the dialect's name")
+    func directRequests() async throws {
+        let client = try await NotesWorld(.simplest).makeClient()
+        func check(_ body: () async throws -> Void) async {
+            let error = await #expect(throws: SyncError.self) { try await body() }
+            #expect(error?.code == .invalidArgument && error?.message.contains("the dialect notes") == true)
+        }
+        let table = client.client.remoteTable("Note")
+        await check { _ = try await table.read() }
+        await check { _ = try await table.lookup(id: "a") }
+        await check { _ = try await table.insert(["text": "a"]) }
+        await check { _ = try await table.update(["id": "a", "text": "a"]) }
+        await check { try await table.delete(id: "a") }
+        await check { _ = try await client.client.invokeAPI("x") }
+        await check { _ = try await client.client.signIn(provider: "aad", token: [:]) }
+    }
+}
+
+/// The dialect of ``NotesServer`` with updates of whole rows.
+struct ReplacingNotes: CustomDialect {
+    private let notes = NotesDialect()
+
+    let name = "replacing"
+    var replacesWholeRows: Bool { true }
+
+    private struct Extra: Codable {
+        var color: String?
+    }
+
+    /// Returns a row with the color, which the table does not define, in its further columns.
+    private func kept(_ row: Row) throws -> Row {
+        var row = row
+        if let color = row["color"]?.string {
+            row["__extra"] = .json(String(decoding: try JSONEncoder().encode(Extra(color: color)), as: UTF8.self))
+        }
+        return row
+    }
+
+    func validateNewID(_ id: String) throws {
+        if id.hasPrefix("_") { throw NotesError("it begins with an underscore") }
+    }
+
+    func request(for page: PageRequest, after cursor: Int?) throws -> ServerRequest {
+        try notes.request(for: page, after: cursor)
+    }
+
+    func page(in response: TransportResponse, to page: PageRequest, after cursor: Int?) throws -> ServerPage<Int> {
+        var result = try notes.page(in: response, to: page, after: cursor)
+        result.rows = try result.rows.map(kept)
+        return result
+    }
+
+    func request(for row: RowRequest) throws -> ServerRequest {
+        guard row.action == .update else { return try notes.request(for: row) }
+        var whole = row.wholeRow
+        if let extra = row.current?["__extra"]?.json {
+            whole["color"] = try JSONDecoder().decode(Extra.self, from: Data(extra.utf8)).color.map { .string($0) }
+        }
+        return try notes.request(
+            for: RowRequest(.update, of: row.id, in: row.schema, row: whole, version: row.version))
+    }
+
+    func meaning(of response: TransportResponse, to row: RowRequest) throws -> AnswerMeaning {
+        var meaning = try notes.meaning(of: response, to: row)
+        meaning.row = try meaning.row.map(kept)
+        return meaning
+    }
+}

@@ -1,0 +1,146 @@
+import Foundation
+import Testing
+import TidelineTestStores
+
+@testable import Tideline
+
+@Suite("The article on custom dialects")
+struct DialectArticleTests {
+    @Test("The article contains the code of the dialect")
+    func isShown() throws {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        let root = folder.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let article = try String(
+            contentsOf: root.appendingPathComponent("Sources/Tideline/Tideline.docc/SpeakingToAnotherServer.md"),
+            encoding: .utf8)
+        let code = try String(contentsOf: folder.appendingPathComponent("NotesDialect.swift"), encoding: .utf8)
+        let parts = code.components(separatedBy: "\n// article: ").dropFirst()
+        #expect(parts.count == 6)
+        for part in parts {
+            let lines = part.components(separatedBy: "\n").dropFirst()
+            let text = lines.prefix { $0 != "// end" }.joined(separator: "\n")
+            #expect(article.contains("```swift\n\(text)\n```"), "the article must contain:\n\(text)")
+        }
+    }
+
+    @Test("The article's client synchronizes")
+    func works() async throws {
+        let world = NotesWorld(.simplest)
+        let client = try await makeClient(store: try world.stores.makeStore(), transport: world.server)
+        world.server.write("a", ["text": "one"])
+        try await client.pull(Query("Note"), queryID: "all")
+        try await client.table("Note").update(["id": "a", "likes": 1])
+        try await client.push()
+        #expect(world.server.fields("a") == ["text": "one", "likes": 1])
+    }
+
+    @Test("The article's advice on tests works: requests and meanings are values")
+    func values() throws {
+        let dialect = NotesDialect()
+        let schema = NotesWorld.schema
+        let delete = try dialect.request(for: RowRequest(.delete, of: "a b", in: schema, version: "7"))
+        #expect(delete == (try ServerRequest(.delete, path: ["Note", "a b"], query: [("revision", "7")])))
+        #expect(delete.target == "Note/a%20b?revision=7")
+        let page = PageRequest(of: schema, pageSize: 10)
+        #expect(try dialect.request(for: page, after: nil).target == "Note/_changes?since=0&limit=10")
+        #expect(try dialect.meaning(of: .answer(498), to: page).kind == .signInNeeded)
+        #expect(try dialect.meaning(of: .answer(404), to: page).kind == .refused)
+        #expect(try dialect.meaning(of: .answer(410), to: page).kind == .gone)
+        let lookUp = RowRequest(.lookUp, of: "a", in: schema)
+        #expect(try dialect.meaning(of: .answer(200, #"{"problem":"missing"}"#), to: lookUp).kind == .gone)
+        #expect(try dialect.meaning(of: .answer(200, #"{"problem":"no"}"#), to: lookUp).message == "no")
+    }
+}
+
+@Suite("Parts of dialects")
+struct DialectPartTests {
+    @Test("The meanings of HTTP")
+    func statuses() {
+        let expected: [Int: AnswerMeaning.Kind] = [
+            200: .done, 204: .done, 299: .done, 301: .refused, 304: .refused, 400: .refused, 401: .signInNeeded,
+            403: .refused, 404: .gone, 408: .unavailable, 409: .conflict, 410: .gone, 412: .conflict, 422: .refused,
+            429: .unavailable, 500: .serverFailed, 501: .refused, 502: .serverFailed, 503: .unavailable,
+            504: .serverFailed, 505: .refused,
+        ]
+        for (status, kind) in expected {
+            let meaning = AnswerMeaning(byStatusOf: .answer(status, "why", headers: [.retryAfter: "7"]))
+            #expect(meaning.kind == kind, "\(status)")
+            #expect(meaning.message == (kind == .done ? "" : "why") || status == 301, "\(status)")
+            #expect(meaning.retryAfter == (kind == .done ? nil : .seconds(7)))
+            #expect(meaning.mayHaveBeenApplied == !(400..<500).contains(status), "\(status)")
+        }
+    }
+
+    @Test("A request escapes its path and query, and refuses paths that lead elsewhere")
+    func requests() throws {
+        let request = try ServerRequest(
+            .put, path: ["a/b", "ü?#"], query: [("k&", "v =+")], headers: [.accept: "text/plain"], body: [1])
+        #expect(request.target == "a%2Fb/%C3%BC%3F%23?k%26=v%20%3D%2B")
+        #expect(request.headers == [.accept: "text/plain", .contentType: "application/json"])
+        for path in [[""], ["a", ".."], ["."]] {
+            #expect(throws: SyncError.self) { try ServerRequest(.get, path: path) }
+        }
+        #expect(try ServerRequest(following: "Note?page=2&x=%2F..").target == "Note?page=2&x=%2F..")
+        for link in [
+            "http://other.test/", "/Note", "//other.test", "../x", "a/%2e%2E/x", "a b", "a\u{0}", "x:y", "a#b", "é",
+        ] {
+            #expect(throws: SyncError.self, "\(link)") { try ServerRequest(following: link) }
+        }
+    }
+
+    @Test("Fields of a row survive JSON, and null is written")
+    func fields() throws {
+        let instant = try #require(Timestamp("2026-11-23T10:00:00.1234567Z"))
+        let row: Row = [
+            "text": "é", "none": Value.null, "yes": true, "count": Int64.max, "half": 0.5, "due": instant,
+            "photo": Value.bytes([0, 255]), "tags": Value.json(#"{"b":[1,2.5,null],"a":"x"}"#),
+        ]
+        let json = String(decoding: try JSONEncoder().encode(JSONFields(row)), as: UTF8.self)
+        #expect(json.contains(#""none":null"#) && json.contains("9223372036854775807"))
+        let read = try JSONDecoder().decode(JSONFields.self, from: Data(json.utf8)).row
+        #expect(read["text"] == "é" && read["none"] == .null && read["yes"] == true && read["half"] == 0.5)
+        #expect(read["count"] == .int(.max))
+        #expect(read["tags"] == .json(#"{"a":"x","b":[1,2.5,null]}"#))
+        #expect(read["due"]?.converted(to: .timestamp) == .timestamp(instant))
+        #expect(read["photo"]?.converted(to: .bytes) == .bytes([0, 255]))
+        #expect(read["count"]?.converted(to: .double) == .double(Double(Int64.max)))
+        #expect(read["text"]?.converted(to: .timestamp) == nil && read["half"]?.converted(to: .int) == nil)
+    }
+
+    @Test("A record of an earlier version, which has the status only, still says that its row is gone")
+    func olderRecord() async throws {
+        let world = NotesWorld(.simplest)
+        let client = try await world.makeClient()
+        world.server.write("a", ["text": "one"])
+        try await client.pull()
+        world.server.write("a", nil)
+        try await client.notes.update(["id": "a", "text": "mine"])
+        #expect(try await client.pushErrors().map(\.isRowGone) == [true])
+        let table = SystemTables().errors
+        func rewrite(_ status: Int) throws {
+            try client.store.write { writer in
+                var row = try #require(try writer.rows(matching: Query(table)).rows.first)
+                let properties = try #require(row["properties"]?.json)
+                var members = try #require(
+                    try JSONSerialization.jsonObject(with: Data(properties.utf8)) as? [String: Any])
+                members["isRowGone"] = nil
+                members["status"] = status
+                let data = try JSONSerialization.data(withJSONObject: members)
+                row["properties"] = .json(String(decoding: data, as: UTF8.self))
+                try writer.upsert(row, into: table)
+            }
+        }
+        for (status, isGone) in [(404, true), (410, true), (412, false)] {
+            try rewrite(status)
+            #expect(try await client.client.operationErrors().map(\.isRowGone) == [isGone])
+        }
+    }
+
+    @Test("Dialects are equal by their names, and built-in ones differ from others")
+    func equality() {
+        #expect(ServerDialect.all == [.zumo2, .datasync3] && ServerDialect.zumo2 != .datasync3)
+        let notes = ServerDialect(NotesDialect())
+        #expect(notes == ServerDialect(NotesDialect()) && notes != .zumo2 && notes.description == "notes")
+        #expect(Set([notes, .zumo2, ServerDialect(NotesDialect())]).count == 2)
+    }
+}

@@ -1,0 +1,200 @@
+import Testing
+import TidelineTestStores
+
+@testable import Tideline
+
+/// The change signals of a dialect, over virtual time.
+@Suite("Custom dialect: change signals")
+struct DialectSignalTests {
+    /// A notes server, a client, and the signals of its dialect.
+    private struct Scene: Sendable {
+        let virtual: VirtualWorld
+        let world: NotesWorld
+        let client: NotesClient
+        let dialect: SignallingNotes
+        /// The number of pulls so far.
+        var pulls: Int { world.server.requests.count { $0.contains("_changes") } }
+    }
+
+    /// Runs a scenario with a dialect whose signals are those of the closure, by the number of the call.
+    private func run(
+        _ signals: @escaping @Sendable (Int) -> ChangeSignals?,
+        _ scenario: @escaping @Sendable (Scene) async throws -> Void
+    ) throws {
+        let virtual = try VirtualWorld(.simplest)
+        try virtual.run {
+            let world = NotesWorld(.simplest)
+            let dialect = SignallingNotes(makeSignals: signals)
+            let client = try await world.makeClient(dialect: ServerDialect(dialect)) { options in
+                virtual.configureEnvironment(&options.environment)
+            }
+            try await scenario(Scene(virtual: virtual, world: world, client: client, dialect: dialect))
+            await client.client.stop()
+        }
+    }
+
+    private static let never = Subscription("Note", interval: nil)
+
+    @Test("S1 a signal of the dialect leads to a pull; a flood of them to one a second")
+    func flood() throws {
+        let (names, continuation) = AsyncStream.makeStream(of: String.self)
+        try run { _ in
+            ChangeSignals(names)
+        } _: { scene in
+            try await scene.client.client.start([Self.never])
+            try await scene.virtual.sleep(.seconds(5))
+            scene.world.server.write("a", ["text": "one"])
+            continuation.yield("Note")
+            try await scene.virtual.sleep(.milliseconds(100))
+            #expect(try scene.client.texts() == ["a": "one"])
+            // Names of tables without a subscription are ignored.
+            try await scene.virtual.sleep(.seconds(5))
+            scene.world.server.clear()
+            for name in ["Other", "", "note", "Note\u{0}"] { continuation.yield(name) }
+            try await scene.virtual.sleep(.seconds(5))
+            #expect(scene.pulls == 0)
+            for _ in 0..<10_000 { continuation.yield("Note") }
+            try await scene.virtual.sleep(.seconds(40))
+            #expect((1...36).contains(scene.pulls), "\(scene.pulls)")
+            #expect(scene.dialect.calls.value == 1)
+        }
+    }
+
+    @Test("S1 a signal that stalls leaves the intervals as they are, and ends with the sync")
+    func stall() throws {
+        let hasEnded = SharedValue(false)
+        let (names, continuation) = AsyncStream.makeStream(of: String.self)
+        continuation.onTermination = { _ in hasEnded.value = true }
+        try run { _ in
+            ChangeSignals(names)
+        } _: { scene in
+            try await scene.client.client.start([Subscription("Note")])
+            try await scene.virtual.sleep(.seconds(3_600))
+            #expect((58...61).contains(scene.pulls), "\(scene.pulls)")
+            scene.world.server.write("a", ["text": "one"])
+            try await scene.virtual.sleep(.seconds(61))
+            #expect(try scene.client.texts() == ["a": "one"])
+            await scene.client.client.stop()
+            #expect(hasEnded.value && scene.client.client.status == .stopped)
+        }
+    }
+
+    @Test(
+        "S1 signals that end or throw at once are asked for with increasing delays, without more pulls",
+        arguments: [false, true])
+    func lies(throwing: Bool) throws {
+        struct Lost: Error {}
+        try run { _ in
+            ChangeSignals(AsyncThrowingStream<String, any Error> { $0.finish(throwing: throwing ? Lost() : nil) })
+        } _: { scene in
+            try await scene.client.client.start([Subscription("Note")])
+            try await scene.client.notes.insert(["id": "a", "text": "one"])
+            try await scene.virtual.sleep(.seconds(3_600))
+            #expect((58...61).contains(scene.pulls), "\(scene.pulls)")
+            // 0.75 s, doubled up to 225 s.
+            #expect((20...30).contains(scene.dialect.calls.value), "\(scene.dialect.calls.value)")
+            #expect(scene.world.server.fields("a") != nil)
+        }
+    }
+
+    @Test("S1 a signal that repeats itself without a pause holds back nothing")
+    func endless() throws {
+        try run { _ in
+            ChangeSignals(AsyncStream { "Note" })
+        } _: { scene in
+            try await scene.client.client.start([Self.never])
+            try await scene.client.notes.insert(["id": "a", "text": "one"])
+            try await scene.virtual.sleep(.seconds(30))
+            #expect(scene.world.server.fields("a") != nil)
+            #expect(scene.pulls <= 31)
+        }
+    }
+
+    @Test("S1 signals that worked and are lost are listened to again, and the changes in the meantime are pulled")
+    func reconnects() throws {
+        let continuations = Recorder<AsyncStream<String>.Continuation>()
+        try run { _ in
+            let (names, continuation) = AsyncStream.makeStream(of: String.self)
+            continuations.add(continuation)
+            return ChangeSignals(names)
+        } _: { scene in
+            try await scene.client.client.start([Self.never])
+            try await scene.virtual.sleep(.seconds(120))
+            scene.world.server.write("a", ["text": "one"])
+            continuations.values.last?.finish()
+            try await scene.virtual.sleep(.seconds(5))
+            #expect(try scene.client.texts() == ["a": "one"])
+            scene.world.server.write("b", ["text": "two"])
+            continuations.values.last?.yield("Note")
+            try await scene.virtual.sleep(.seconds(2))
+            #expect(try scene.client.texts() == ["a": "one", "b": "two"])
+        }
+    }
+
+    @Test("S1 a dialect can poll its server, with the tables of the current subscriptions and the user's token")
+    func polling() throws {
+        let virtual = try VirtualWorld(.simplest)
+        let isDue = SharedValue(false)
+        try virtual.run {
+            let world = NotesWorld(.simplest)
+            let client = try await world.makeClient { virtual.configureEnvironment(&$0.environment) }
+            client.client.currentUser = SignedInUser(userID: "u", authenticationToken: "secret")
+            world.server.inspect { [weak server = world.server] request, _ in
+                guard request.contains("_poll") else { return nil }
+                #expect(server?.headers.last?[.authorization] == "Bearer secret")
+                while !isDue.value {
+                    do { try await virtual.sleep(.seconds(1)) } catch { return .loseAnswer }
+                }
+                isDue.value = false
+                return .answer(.answer(200, "Note"))
+            }
+            try await client.client.start([Self.never])
+            try await virtual.sleep(.seconds(10))
+            #expect(world.server.requests.filter { $0.contains("_poll") } == ["GET /db/_poll?tables=Note"])
+            world.server.write("a", ["text": "one"])
+            isDue.value = true
+            try await virtual.sleep(.seconds(5))
+            #expect(try client.texts() == ["a": "one"])
+            try await client.client.updateSubscriptions([Self.never, Subscription("Note", queryID: "b", interval: nil)])
+            isDue.value = true
+            try await virtual.sleep(.seconds(5))
+            #expect(world.server.requests.last { $0.contains("_poll") } == "GET /db/_poll?tables=Note")
+            await client.client.stop()
+            world.server.inspect(nil)
+        }
+    }
+}
+
+/// The dialect of ``NotesServer`` with the signals of a test.
+struct SignallingNotes: CustomDialect {
+    private let notes = NotesDialect()
+    let makeSignals: @Sendable (Int) -> ChangeSignals?
+    /// The number of times that the signals were asked for.
+    let calls = SharedValue(0)
+
+    init(makeSignals: @escaping @Sendable (Int) -> ChangeSignals?) { self.makeSignals = makeSignals }
+
+    let name = "signalling"
+
+    func changeSignals(over connection: DialectConnection) -> ChangeSignals? {
+        makeSignals(
+            calls.update { calls in
+                calls += 1
+                return calls
+            })
+    }
+
+    func request(for page: PageRequest, after cursor: Int?) throws -> ServerRequest {
+        try notes.request(for: page, after: cursor)
+    }
+
+    func page(in response: TransportResponse, to page: PageRequest, after cursor: Int?) throws -> ServerPage<Int> {
+        try notes.page(in: response, to: page, after: cursor)
+    }
+
+    func request(for row: RowRequest) throws -> ServerRequest { try notes.request(for: row) }
+
+    func meaning(of response: TransportResponse, to row: RowRequest) throws -> AnswerMeaning {
+        try notes.meaning(of: response, to: row)
+    }
+}

@@ -1,0 +1,66 @@
+import TidelineStore
+import TidelineTestStores
+
+@testable import Tideline
+
+/// A ``NotesServer`` and its clients.
+struct NotesWorld: Sendable {
+    static let schema = TableSchema("Note", columns: [.string("text"), .int("likes"), .timestamp("due")])
+
+    let stores: StoreKind
+    let server = NotesServer()
+
+    init(_ stores: StoreKind) { self.stores = stores }
+
+    func makeClient(
+        store: TestStore? = nil, dialect: ServerDialect = ServerDialect(NotesDialect()),
+        configure: (inout SyncOptions) -> Void = { _ in }
+    ) async throws -> NotesClient {
+        var options = SyncOptions()
+        options.dialect = dialect
+        options.environment.sleep = { _ in }
+        options.logger.logLevel = .critical
+        configure(&options)
+        let store = try store ?? stores.makeStore()
+        let client = try SyncClient(url: "http://notes.test/db", store: store, transport: server, options: options)
+        try await client.define([Self.schema])
+        return NotesClient(client: client, store: store)
+    }
+}
+
+/// A client of a ``NotesWorld``.
+struct NotesClient: Sendable {
+    let client: SyncClient<TestStore>
+    let store: TestStore
+
+    var notes: SyncTable { client.table("Note") }
+
+    @discardableResult
+    func pull(_ settings: PullSettings = PullSettings()) async throws -> PullResult {
+        try await client.pull(Query("Note"), queryID: "all", settings: settings)
+    }
+
+    func row(_ id: String) throws -> Row? { try store.read { try $0.row(in: "Note", id: id) } }
+
+    /// The texts of the local rows, by their identifiers.
+    func texts() throws -> [String: String] {
+        let rows = try store.read { try $0.rows(matching: Query("Note")).rows }
+        return Dictionary(uniqueKeysWithValues: rows.map { ($0.idText, $0["text"]?.string ?? "") })
+    }
+
+    func queue() async throws -> [String] {
+        try await client.context.pendingOperations().map { "\($0.kind) \($0.itemID)" }
+    }
+
+    /// Pushes, and returns the errors of single operations.
+    func pushErrors() async throws -> [TableOperationError] {
+        do {
+            return try await client.push().operationErrors
+        } catch let error as SyncError where error.code == .completedWithErrors {
+            return error.operationErrors
+        }
+    }
+
+    /// The cursor of the pulls, as JSON.
+    func cursor() async throws -> String? { try await notes.pullToken(queryID: "all")?.cursor }
+}

@@ -1,0 +1,148 @@
+import Testing
+import TidelineTestStores
+
+@testable import Tideline
+
+/// Pulls of rows without `updatedAt`, from a server that has versions only.
+@Suite("Rows without a time")
+struct UndatedRowTests {
+    @Test(
+        "F8 a change of others that meets the end of a push is found by the next pull, whatever has a time",
+        arguments: StoreKind.perEngine, [false, true])
+    func changedAfterPush(_ stores: StoreKind, datesAnswers: Bool) async throws {
+        let world = NotesWorld(stores)
+        let client = try await world.makeClient(dialect: ServerDialect(DatedNotes(datesAnswers: datesAnswers)))
+        world.server.write("a", ["text": "one"])
+        try await client.pull()
+        let once = Once()
+        world.server.inspect { [client, server = world.server] request, _ in
+            // The push is answered after the page was requested; then others change the row, before the page is made.
+            guard request.contains("_changes"), once.first() else { return nil }
+            try? await client.notes.update(["id": "a", "text": "mine"])
+            _ = try? await client.client.push()
+            #expect(server.fields("a")?["text"] == "mine")
+            server.write("a", ["text": "theirs"])
+            return nil
+        }
+        try await client.pull()
+        world.server.inspect(nil)
+        #expect((try client.row("a")?["updatedAt"]?.isNull == false) == datesAnswers)
+        #expect(try client.texts() == ["a": "mine"])
+        try await client.pull()
+        #expect(try client.texts() == ["a": "theirs"])
+    }
+
+    @Test("F8 a page with the state that a push replaced is passed, with its cursor", arguments: StoreKind.perEngine)
+    func replacedState(_ stores: StoreKind) async throws {
+        let world = NotesWorld(stores)
+        let client = try await world.makeClient()
+        world.server.write("a", ["text": "one"])
+        try await client.pull()
+        let once = Once()
+        world.server.inspect { [client] request, _ in
+            guard request.contains("_changes"), once.first() else { return nil }
+            return .delay {
+                try await client.notes.update(["id": "a", "text": "mine"])
+                try await client.client.push()
+            }
+        }
+        // This pull returns the row again, as it was before the push.
+        try await client.client.pull(Query("Note"), queryID: "other")
+        #expect(try client.texts() == ["a": "mine"])
+        #expect(try await client.notes.pullToken(queryID: "other")?.cursor == "1")
+    }
+
+    @Test(
+        "C4 a change of others that is pulled while an operation waits is shown when the operation is discarded",
+        arguments: StoreKind.perEngine)
+    func pending(_ stores: StoreKind) async throws {
+        let world = NotesWorld(stores)
+        let client = try await world.makeClient()
+        world.server.write("a", ["text": "one"])
+        try await client.pull()
+        try await client.notes.update(["id": "a", "text": "mine"])
+        world.server.write("a", ["text": "theirs"])
+        world.server.inspect { request, _ in request.hasPrefix("PUT") ? .answer(.answer(403)) : nil }
+        var settings = PullSettings()
+        settings.whenPushFails = .pullOthers
+        await #expect(throws: SyncError.self) { try await client.pull(settings) }
+        #expect(try client.texts() == ["a": "mine"])
+        // The server refused the push without showing its row.
+        let error = try #require(try await client.client.operationErrors().first)
+        #expect(error.code == .rejected && error.serverItem == nil)
+        try await error.cancelOperationAndDiscardItem()
+        #expect(try client.texts() == ["a": "theirs"])
+        try await client.pull()
+        #expect(try client.texts() == ["a": "theirs"])
+    }
+
+    @Test(
+        "F7 rows in the state that is stored are not written, with and without an operation",
+        arguments: StoreKind.perEngine)
+    func unchanged(_ stores: StoreKind) async throws {
+        let world = NotesWorld(stores)
+        let client = try await world.makeClient()
+        for id in ["a", "b"] { world.server.write(id, ["text": "one"]) }
+        try await client.pull()
+        world.server.inspect { request, _ in request.hasPrefix("PUT") ? .answer(.answer(403)) : nil }
+        try await client.notes.update(["id": "b", "text": "mine"])
+        var settings = PullSettings()
+        settings.whenPushFails = .pullOthers
+        // The first pull of all rows finds an operation, the second one that has failed.
+        let steps = Recorder<PullProgress>()
+        settings.onProgress = { steps.add($0) }
+        for _ in 1...2 {
+            await #expect(throws: SyncError.self) { try await client.notes.pull(settings: settings) }
+        }
+        #expect(steps.values.map(\.rowsPulled) == [2, 2])
+        #expect(try await client.client.context.pendingOperationsHavePulledRows() == [false])
+    }
+
+    @Test("F7 the state of a row with a time is another than that of one without", arguments: StoreKind.perEngine)
+    func otherState(_ stores: StoreKind) async throws {
+        let time = try #require(Timestamp("2026-11-23T10:00:00Z"))
+        let pages = [
+            ServerPage(
+                rows: [["id": "a", "text": "one", "version": "1", "updatedAt": .timestamp(time)]], cursor: 1,
+                isLast: true),
+            ServerPage(rows: [["id": "a", "text": "two", "version": "1"]], cursor: 2, isLast: true),
+            ServerPage(rows: [["id": "a", "text": "two", "version": "1"]], cursor: 3, isLast: true),
+        ]
+        let client = try await NotesWorld(stores).makeClient(dialect: ServerDialect(ScriptedDialect(pages: pages)))
+        try await client.pull()
+        #expect(try await client.pull().rowsStored == 1)
+        #expect(try client.texts() == ["a": "two"])
+        #expect(try client.row("a")?["updatedAt"]?.isNull ?? true)
+        #expect(try await client.pull().rowsStored == 0)
+    }
+}
+
+/// The dialect of ``NotesServer``, whose answers to changes may have a time. Its pages have none.
+private struct DatedNotes: CustomDialect {
+    private let notes = NotesDialect()
+    let datesAnswers: Bool
+    let name = "dated"
+
+    func request(for page: PageRequest, after cursor: Int?) throws -> ServerRequest {
+        try notes.request(for: page, after: cursor)
+    }
+
+    func page(in response: TransportResponse, to page: PageRequest, after cursor: Int?) throws -> ServerPage<Int> {
+        try notes.page(in: response, to: page, after: cursor)
+    }
+
+    func request(for row: RowRequest) throws -> ServerRequest { try notes.request(for: row) }
+
+    func meaning(of response: TransportResponse, to row: RowRequest) throws -> AnswerMeaning {
+        var meaning = try notes.meaning(of: response, to: row)
+        if datesAnswers { meaning.row?["updatedAt"] = Timestamp("2026-11-23T10:00:00Z").map { .timestamp($0) } }
+        return meaning
+    }
+}
+
+extension SyncContext {
+    /// Returns for each pending operation whether a pull has stored a row beside it.
+    fileprivate func pendingOperationsHavePulledRows() async throws -> [Bool] {
+        try await pendingOperations().map { $0.pulled != nil }
+    }
+}
