@@ -53,6 +53,8 @@ public struct StoreError: Error, Sendable {
         public static let schemaMismatch = Code(rawValue: "schemaMismatch")
         /// A value, column, or identifier does not fit the table. Fix the row.
         public static let invalidValue = Code(rawValue: "invalidValue")
+        /// A stored value does not fit the property of the ``TableRecord`` that it is read into. Fix the type or the row.
+        public static let unreadableRecord = Code(rawValue: "unreadableRecord")
         /// The query uses a feature that the store or query language does not support, or is inconsistent. Fix the
         /// query.
         public static let unsupportedQuery = Code(rawValue: "unsupportedQuery")

@@ -7,6 +7,9 @@ public struct RowOrder: Sendable {
     public struct Key: Sendable {
         fileprivate let values: [Value]
         fileprivate let id: Value
+
+        /// The identifier of the row as identifiers of the table compare: equal for the same row only.
+        package var identity: Value { id }
     }
 
     /// Creates the order for rows of `shape`.

@@ -4,6 +4,7 @@ public struct Column<T: ColumnValue>: Sendable {
     public let name: String
 
     /// Creates a column with the given name.
+    @inlinable
     public init(_ name: String) { self.name = name }
 
     /// Returns the column's position in rows of `shape`, or `nil` if the shape has no such column.

@@ -114,6 +114,25 @@ public struct Row: Sendable {
         shape.map { Row.withView($0, bytes, body) }
     }
 
+    /// Returns the row as a record.
+    ///
+    /// - Throws: The errors of ``RecordReader/read(_:)``; ``StoreError/Code/invalidValue`` for a row without an identifier.
+    public func record<Record: TableRecord>(_ type: Record.Type = Record.self) throws -> Record {
+        if let shape, let id, shape.table.isSameBytes(as: Record.tableName) {
+            return try unsafe id.withBytes { id in
+                try unsafe bytes.withUnsafeBytes { bytes in
+                    var view = RowView(shape: shape)
+                    // This process validated or created the bytes when it created the row.
+                    unsafe view.point(atID: id, trusting: bytes)
+                    return try view.record()
+                }
+            }
+        }
+        var rows = PackedRows(shape: Record.schema.makeShape())
+        try rows.append(filteringColumns { rows.shape.index(of: $0) != nil })
+        return try rows.withRow(at: 0) { try $0.record() }
+    }
+
     /// Returns this row with the columns of `change` replaced or added. The identifier does not change.
     public func merging(_ change: Row) -> Row {
         var merged = self

@@ -58,7 +58,7 @@ struct RowDecoder: Decoder {
         _ type: T.Type, from text: String, at path: [any CodingKey]
     ) throws -> T {
         do {
-            return try NestedJSON.makeDecoder().decode(type, from: Data(text.utf8))
+            return try NestedJSON.decode(type, from: text)
         } catch let error as DecodingError {
             throw error.moved(below: path)
         }

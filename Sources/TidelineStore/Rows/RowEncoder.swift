@@ -76,12 +76,7 @@ final class RowEncoder: Encoder {
         try value.encode(to: encoder)
         if let value = encoder.value, !encoder.isNested { return value }
         do {
-            let text = try String(decoding: NestedJSON.makeEncoder().encode(value), as: UTF8.self)
-            guard text.hasPrefix("{") || text.hasPrefix("[") else {
-                let message = "\(T.self) is neither a single value nor a structure"
-                throw EncodingError.invalidValue(value, .init(codingPath: [], debugDescription: message))
-            }
-            return .json(text)
+            return .json(try NestedJSON.encode(value))
         } catch EncodingError.invalidValue(let culprit, var context) {
             context = .init(
                 codingPath: path + context.codingPath, debugDescription: context.debugDescription,
@@ -209,5 +204,21 @@ enum NestedJSON {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .custom { decoder in try Timestamp(from: decoder).date }
         return decoder
+    }
+
+    /// Returns the text of a value that is a JSON array or object.
+    ///
+    /// - Throws: `EncodingError`, also if the value has another JSON form.
+    static func encode(_ value: some Encodable) throws -> String {
+        let text = String(decoding: try makeEncoder().encode(value), as: UTF8.self)
+        guard text.hasPrefix("{") || text.hasPrefix("[") else {
+            let message = "\(type(of: value)) is neither a single value nor a structure"
+            throw EncodingError.invalidValue(value, .init(codingPath: [], debugDescription: message))
+        }
+        return text
+    }
+
+    static func decode<T: Decodable>(_ type: T.Type = T.self, from text: String) throws -> T {
+        try makeDecoder().decode(type, from: Data(text.utf8))
     }
 }

@@ -110,6 +110,13 @@ public struct RowView: ~Copyable {
         }
     }
 
+    /// Returns whether the value at a position is null or absent.
+    @inlinable
+    public func isNull(at index: Int) -> Bool {
+        let tag = rawTag(at: index)
+        return tag == RowTag.null.rawValue || tag == RowTag.absent.rawValue
+    }
+
     /// Returns the value at a position, or `nil` if the column is absent.
     public func value(at index: Int) -> Value? {
         unsafe Value(tag(at: index), bytes(at: index))

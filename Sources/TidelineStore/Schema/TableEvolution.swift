@@ -110,7 +110,9 @@ extension String {
     ///
     /// This relies on the layout of `String` as two words. A short string contains its bytes, and a long one their
     /// address and count, so equal words imply equal strings.
-    private func isRepresented(as other: String) -> Bool {
+    @inlinable
+    @inline(__always)
+    func isRepresented(as other: String) -> Bool {
         guard MemoryLayout<String>.size == MemoryLayout<(UInt64, UInt64)>.size else { return false }
         let a = unsafe unsafeBitCast(self, to: (UInt64, UInt64).self)
         let b = unsafe unsafeBitCast(other, to: (UInt64, UInt64).self)

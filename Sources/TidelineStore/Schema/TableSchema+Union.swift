@@ -38,12 +38,13 @@ extension TableSchema {
     /// - Throws: ``StoreError/Code/schemaMismatch``, as ``union(_:)`` does.
     package func includes(_ other: TableSchema) throws(StoreError) -> Bool { try union(other) == self }
 
-    /// Returns this definition without the given columns and without the indexes over them.
+    /// Returns this definition without the given columns and without the indexes over them and the references in them.
     package func removing(columns names: [String]) -> TableSchema {
         func isRemoved(_ column: String) -> Bool { names.contains { $0.isSameBytes(as: column) } }
         var result = self
         result.columns.removeAll { isRemoved($0.name) }
         result.indexes.removeAll { $0.columns.contains(where: isRemoved) }
+        result.references.removeAll { isRemoved($0.column) }
         return result
     }
 }

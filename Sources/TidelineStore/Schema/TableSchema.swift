@@ -22,7 +22,9 @@ public struct TableSchema: Sendable, Hashable, Codable {
     public var idMatching: IDMatching
     /// The indexes that the store maintains for queries.
     public var indexes: [IndexSchema]
-    /// The columns that hold identifiers of rows in other tables.
+    /// The columns that hold identifiers of rows in other tables, or in this one.
+    ///
+    /// Stores keep them and do not enforce them. A sync client orders the requests of a push by them.
     public var references: [ForeignKey]
     /// Whether the table belongs to the framework and is hidden from the app's list of tables.
     public var isSystem: Bool
@@ -154,7 +156,7 @@ public struct IndexSchema: Sendable, Hashable, Codable, ExpressibleByArrayLitera
     public init(arrayLiteral elements: String...) { columns = elements }
 }
 
-/// A declaration that a column holds the identifier of a row in another table.
+/// A declaration that a column holds the identifier of a row in another table, or in its own.
 public struct ForeignKey: Sendable, Hashable, Codable {
     /// The column in this table.
     public var column: String

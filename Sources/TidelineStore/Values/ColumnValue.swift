@@ -14,11 +14,13 @@ public protocol ValueConvertible: Sendable {
 
 /// A Swift type whose values a column can hold, and over which ``Column`` is generic.
 ///
-/// The types are `Bool`, `Int`, `Int64`, `Double`, `Float`, `String`, ``Timestamp``, `[UInt8]`, `Date`, `Data`, `UUID`,
-/// `URL`, and optionals of these types. A `RawRepresentable` type with such a raw value conforms by declaration:
+/// The types are `Bool`, all integers of up to 64 bits, `Double`, `Float`, `String`, ``Timestamp``, `[UInt8]`, `Date`,
+/// `Data`, `UUID`, `URL`, ``ID``, and optionals of these types. Arrays, sets, and dictionaries of such `Codable` values are
+/// JSON. A `RawRepresentable` type with such a raw value and a `Codable` type conform by declaration:
 ///
 /// ```swift
 /// enum Priority: Int, ColumnValue { case low, high }
+/// struct Address: JSONColumnValue { var street: String }
 /// ```
 public protocol ColumnValue: ValueConvertible {
     /// The type of a column that holds such values.
@@ -30,6 +32,11 @@ public protocol ColumnValue: ValueConvertible {
     /// The default implementation uses ``init(columnValue:)``. Types that a row can return directly read it without a
     /// ``Value``.
     static func readColumn(_ row: borrowing RowView, at index: Int) -> Self?
+    /// Sets the column at the given position of the row under construction to this value.
+    ///
+    /// The default implementation sets ``ValueConvertible/columnValue``. A type throws an error for a value that has no
+    /// stored form.
+    func writeColumn(to rows: inout PackedRows, at index: Int) throws
 }
 
 extension ColumnValue {
@@ -37,44 +44,68 @@ extension ColumnValue {
         guard let value = row.value(at: index) else { return nil }
         return Self(columnValue: value)
     }
+
+    public func writeColumn(to rows: inout PackedRows, at index: Int) throws { rows.set(columnValue, at: index) }
 }
 
 extension Bool: ColumnValue {
     public static var columnType: ColumnType { .bool }
     public var columnValue: Value { .bool(self) }
     public init?(columnValue value: Value) { if let bool = value.bool { self = bool } else { return nil } }
+    @inlinable
     public static func readColumn(_ row: borrowing RowView, at index: Int) -> Self? { row.bool(at: index) }
+    @inlinable
+    public func writeColumn(to rows: inout PackedRows, at index: Int) { rows.setBool(self, at: index) }
 }
 
-extension Int64: ColumnValue {
+extension ColumnValue where Self: FixedWidthInteger {
     public static var columnType: ColumnType { .int }
-    public var columnValue: Value { .int(self) }
-    public init?(columnValue value: Value) { if let int = value.int { self = int } else { return nil } }
-    public static func readColumn(_ row: borrowing RowView, at index: Int) -> Self? { row.int(at: index) }
-}
-
-extension Int: ColumnValue {
-    public static var columnType: ColumnType { .int }
-    public var columnValue: Value { .int(Int64(self)) }
+    /// The integer. One beyond the range of 64 bits with a sign becomes a double, which compares correctly with every
+    /// stored integer and cannot be stored in a column of type int.
+    public var columnValue: Value { Int64(exactly: self).map { .int($0) } ?? .double(Double(self)) }
+    /// Creates the integer, or `nil` if it is out of range.
     public init?(columnValue value: Value) {
-        guard let int = value.int, let narrowed = Int(exactly: int) else { return nil }
+        guard let int = value.int, let narrowed = Self(exactly: int) else { return nil }
         self = narrowed
     }
+    @inlinable
     public static func readColumn(_ row: borrowing RowView, at index: Int) -> Self? {
-        row.int(at: index).flatMap { Int(exactly: $0) }
+        row.int(at: index).flatMap { Self(exactly: $0) }
+    }
+    @inlinable
+    public func writeColumn(to rows: inout PackedRows, at index: Int) {
+        if let int = Int64(exactly: self) { rows.setInt(int, at: index) } else { rows.set(columnValue, at: index) }
     }
 }
+
+extension Int: ColumnValue {}
+extension Int8: ColumnValue {}
+extension Int16: ColumnValue {}
+extension Int32: ColumnValue {}
+extension Int64: ColumnValue {}
+extension UInt: ColumnValue {}
+extension UInt8: ColumnValue {}
+extension UInt16: ColumnValue {}
+extension UInt32: ColumnValue {}
+extension UInt64: ColumnValue {}
 
 extension Double: ColumnValue {
     public static var columnType: ColumnType { .double }
     public var columnValue: Value { .double(self) }
     public init?(columnValue value: Value) { if let double = value.double { self = double } else { return nil } }
+    @inlinable
+    public static func readColumn(_ row: borrowing RowView, at index: Int) -> Self? {
+        row.double(at: index) ?? row.int(at: index).flatMap { Self(exactly: $0) }
+    }
+    @inlinable
+    public func writeColumn(to rows: inout PackedRows, at index: Int) { rows.setDouble(self, at: index) }
 }
 
 extension String: ColumnValue {
     public static var columnType: ColumnType { .string }
     public var columnValue: Value { .string(self) }
     public init?(columnValue value: Value) { if let string = value.string { self = string } else { return nil } }
+    @inlinable
     public static func readColumn(_ row: borrowing RowView, at index: Int) -> Self? { row.string(at: index) }
 }
 
@@ -85,16 +116,10 @@ extension Timestamp: ColumnValue {
         guard let timestamp = value.timestamp else { return nil }
         self = timestamp
     }
+    @inlinable
     public static func readColumn(_ row: borrowing RowView, at index: Int) -> Self? { row.timestamp(at: index) }
-}
-
-extension [UInt8]: ValueConvertible {
-    public var columnValue: Value { .bytes(self) }
-}
-
-extension [UInt8]: ColumnValue {
-    public static var columnType: ColumnType { .bytes }
-    public init?(columnValue value: Value) { if let bytes = value.bytes { self = bytes } else { return nil } }
+    @inlinable
+    public func writeColumn(to rows: inout PackedRows, at index: Int) { rows.setTimestamp(self, at: index) }
 }
 
 extension Float: ColumnValue {
@@ -117,6 +142,14 @@ extension ColumnValue where Self: RawRepresentable, RawValue: ColumnValue {
         guard let rawValue = RawValue(columnValue: value) else { return nil }
         self.init(rawValue: rawValue)
     }
+    @inlinable
+    public static func readColumn(_ row: borrowing RowView, at index: Int) -> Self? {
+        RawValue.readColumn(row, at: index).flatMap { Self(rawValue: $0) }
+    }
+    @inlinable
+    public func writeColumn(to rows: inout PackedRows, at index: Int) throws {
+        try rawValue.writeColumn(to: &rows, at: index)
+    }
 }
 
 extension Optional: ValueConvertible where Wrapped: ColumnValue {
@@ -134,6 +167,17 @@ extension Optional: ColumnValue where Wrapped: ColumnValue {
         }
         guard let wrapped = Wrapped(columnValue: value) else { return nil }
         self = wrapped
+    }
+    /// Reads the column: `.some(nil)` if it is null or absent, and `nil` if the value is of another type.
+    @inlinable
+    public static func readColumn(_ row: borrowing RowView, at index: Int) -> Self? {
+        if row.isNull(at: index) { return .some(nil) }
+        guard let wrapped = Wrapped.readColumn(row, at: index) else { return nil }
+        return .some(wrapped)
+    }
+    @inlinable
+    public func writeColumn(to rows: inout PackedRows, at index: Int) throws {
+        if let wrapped = self { try wrapped.writeColumn(to: &rows, at: index) } else { rows.setNull(at: index) }
     }
 }
 

@@ -32,10 +32,10 @@ public enum RowID: Sendable, Hashable {
     }
 
     /// Calls `body` with the identifier's bytes in a packed row: UTF-8, or eight little-endian bytes.
-    func withBytes<T>(_ body: (UnsafeRawBufferPointer) -> T) -> T {
+    func withBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T {
         switch self {
-        case .string(var text): text.withUTF8 { unsafe body(UnsafeRawBufferPointer($0)) }
-        case .int(let number): unsafe withUnsafeBytes(of: number.littleEndian) { unsafe body($0) }
+        case .string(var text): try text.withUTF8 { try unsafe body(UnsafeRawBufferPointer($0)) }
+        case .int(let number): try unsafe withUnsafeBytes(of: number.littleEndian) { try unsafe body($0) }
         }
     }
 

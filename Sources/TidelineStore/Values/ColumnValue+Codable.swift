@@ -1,0 +1,81 @@
+/// A `Codable` type that a column stores as JSON: `struct Address: JSONColumnValue { var street: String }`.
+///
+/// The value must be encoded as an array or an object. Instants are ISO 8601 text, and the members of an object are
+/// sorted. Arrays, sets, and dictionaries of column values that are `Codable` need no declaration.
+public protocol JSONColumnValue: ColumnValue, Codable {}
+
+extension JSONColumnValue {
+    public static var columnType: ColumnType { .json }
+    /// The value as JSON. A value that has no JSON form becomes an empty text, which no column stores and no row matches.
+    public var columnValue: TidelineStore.Value { JSONColumn.value(of: self) }
+    public init?(columnValue value: TidelineStore.Value) {
+        guard let decoded = JSONColumn.decode(Self.self, from: value) else { return nil }
+        self = decoded
+    }
+    public func writeColumn(to rows: inout PackedRows, at index: Int) throws {
+        rows.set(.json(try NestedJSON.encode(self)), at: index)
+    }
+}
+
+/// The stored form of `Codable` values.
+private enum JSONColumn {
+    static func value(of value: some Encodable) -> Value { .json((try? NestedJSON.encode(value)) ?? "") }
+
+    static func decode<T: Decodable>(_ type: T.Type, from value: Value) -> T? {
+        value.json.flatMap { try? NestedJSON.decode(type, from: $0) }
+    }
+}
+
+extension Array: ValueConvertible where Element: ColumnValue & Codable {
+    /// The stored form: bytes for an array of bytes, and JSON for any other.
+    public var columnValue: TidelineStore.Value {
+        if let bytes = self as? [UInt8], Element.self == UInt8.self {
+            .bytes(bytes)
+        } else {
+            JSONColumn.value(of: self)
+        }
+    }
+}
+
+extension Array: ColumnValue where Element: ColumnValue & Codable {
+    public static var columnType: ColumnType { Element.self == UInt8.self ? .bytes : .json }
+    public init?(columnValue value: TidelineStore.Value) {
+        let found =
+            Element.self == UInt8.self ? value.bytes as? [Element] : JSONColumn.decode([Element].self, from: value)
+        guard let found else { return nil }
+        self = found
+    }
+    public func writeColumn(to rows: inout PackedRows, at index: Int) throws {
+        rows.set(Element.self == UInt8.self ? columnValue : .json(try NestedJSON.encode(self)), at: index)
+    }
+}
+
+extension Set: ValueConvertible where Element: ColumnValue & Codable {
+    public var columnValue: TidelineStore.Value { JSONColumn.value(of: self) }
+}
+
+extension Set: ColumnValue where Element: ColumnValue & Codable {
+    public static var columnType: ColumnType { .json }
+    public init?(columnValue value: TidelineStore.Value) {
+        guard let decoded = JSONColumn.decode(Self.self, from: value) else { return nil }
+        self = decoded
+    }
+    public func writeColumn(to rows: inout PackedRows, at index: Int) throws {
+        rows.set(.json(try NestedJSON.encode(self)), at: index)
+    }
+}
+
+extension Dictionary: ValueConvertible where Key: ColumnValue & Codable, Value: ColumnValue & Codable {
+    public var columnValue: TidelineStore.Value { JSONColumn.value(of: self) }
+}
+
+extension Dictionary: ColumnValue where Key: ColumnValue & Codable, Value: ColumnValue & Codable {
+    public static var columnType: ColumnType { .json }
+    public init?(columnValue value: TidelineStore.Value) {
+        guard let decoded = JSONColumn.decode(Self.self, from: value) else { return nil }
+        self = decoded
+    }
+    public func writeColumn(to rows: inout PackedRows, at index: Int) throws {
+        rows.set(.json(try NestedJSON.encode(self)), at: index)
+    }
+}
