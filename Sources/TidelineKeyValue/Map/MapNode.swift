@@ -12,8 +12,11 @@ internal import TidelineStore
 struct MapNode: Sendable {
     /// The number of bytes of keys and values above which a node is split.
     static let maximumByteCount = 4096
-    /// The number of entries or separators above which a node is split.
+    /// The number of entries above which a leaf is split.
     static let maximumCount = 128
+    /// The number of separators above which a branch is split. A transaction copies each branch that it changes, with a
+    /// reference to each child, so branches are smaller than leaves.
+    static let maximumBranchCount = 32
 
     /// The content of a node, which several maps may share.
     ///
@@ -53,6 +56,8 @@ struct MapNode: Sendable {
     }
 
     var isLeaf: Bool { children.isEmpty }
+
+    private var greatestCount: Int { isLeaf ? Self.maximumCount : Self.maximumBranchCount }
 
     /// Creates an empty leaf.
     init() { content = Content(MapEntries(), []) }
@@ -130,7 +135,7 @@ struct MapNode: Sendable {
 
     /// Whether the node has to be split and can be. Splitting a branch moves a separator to its parent.
     var isOversized: Bool {
-        entries.count > MapNode.maximumCount
+        entries.count > greatestCount
             || entries.byteCount > MapNode.maximumByteCount && entries.count > (isLeaf ? 1 : 2)
     }
 
@@ -193,7 +198,7 @@ struct MapNode: Sendable {
 
     private var isUndersized: Bool {
         entries.count == 0
-            || entries.count < MapNode.maximumCount / 4 && entries.byteCount < MapNode.maximumByteCount / 4
+            || entries.count < greatestCount / 4 && entries.byteCount < MapNode.maximumByteCount / 4
     }
 
     /// Merges an undersized child with a sibling if there is room, and always if the child is empty.
@@ -210,7 +215,7 @@ struct MapNode: Sendable {
     }
 
     private func hasRoom(for other: MapNode) -> Bool {
-        entries.count + other.entries.count < MapNode.maximumCount
+        entries.count + other.entries.count < greatestCount
             && entries.byteCount + other.entries.byteCount <= MapNode.maximumByteCount
     }
 

@@ -41,7 +41,8 @@ extension MapNode {
         if let upper, let last = keys.last {
             try #require(last.lexicographicallyPrecedes(upper), sourceLocation: sourceLocation)
         }
-        try #require(keys.count <= MapNode.maximumCount, sourceLocation: sourceLocation)
+        let maximumCount = isLeaf ? MapNode.maximumCount : MapNode.maximumBranchCount
+        try #require(keys.count <= maximumCount, sourceLocation: sourceLocation)
         try requireSize(keys, sourceLocation)
         guard !isLeaf else {
             try #require(isRoot || !keys.isEmpty, "no leaf is empty", sourceLocation: sourceLocation)

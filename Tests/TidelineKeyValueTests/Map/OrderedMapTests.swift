@@ -147,8 +147,8 @@ import TidelineSupport
         var map = OrderedMap()
         for number in 0..<100_000 { map.put(key(number), []) }
         try map.requireInvariants()
-        // At least 65 entries in a leaf and at least 65 children in a branch.
-        #expect(map.root.depth == 2)
+        // At least 65 entries in a leaf and at least 17 children in a branch.
+        #expect(map.root.depth == 3)
         let isEveryKeyFound = (0..<100_000).reversed().allSatisfy { map.delete(key($0)) }
         #expect(isEveryKeyFound)
         try map.requireInvariants()
@@ -176,7 +176,7 @@ import TidelineSupport
         }
         #expect(map.root.children.count == 2)
         var filler = 0
-        while map.root.children[0].entries.count < MapNode.maximumCount {
+        while map.root.children[0].entries.count < MapNode.maximumBranchCount {
             filler += 1
             if !filler.isMultiple(of: 1000) { map.put(key(filler), []) }
         }
@@ -185,8 +185,8 @@ import TidelineSupport
             try #require(wasThere)
             last -= 1
         }
-        #expect(map.root.children[0].entries.count == MapNode.maximumCount)
-        while map.root.depth == 2, map.root.children[0].entries.count == MapNode.maximumCount {
+        #expect(map.root.children[0].entries.count == MapNode.maximumBranchCount)
+        while map.root.depth == 2, map.root.children[0].entries.count == MapNode.maximumBranchCount {
             let wasThere = map.delete(key(last * 1000))
             try #require(wasThere)
             last -= 1

@@ -1,0 +1,60 @@
+internal import Dispatch
+public import TidelineStore
+
+extension ObservedStore {
+    /// Observes the rows that a query returns.
+    ///
+    /// The query is read when its iteration begins, in a transaction that excludes other writes. An iteration that begins within
+    /// a body of this store throws ``StoreError/Code/busy``.
+    public func observe(_ query: Query) -> LiveQuery<Row> {
+        observe(query, opening: openElsewhere, mapError: { $0 })
+    }
+
+    /// Observes the number of rows that match a query's predicate. Order, skip, limit, and selection are ignored.
+    public func observeCount(_ query: Query) -> LiveValue<Int> {
+        observeCount(query, opening: openElsewhere, mapError: { $0 })
+    }
+
+    /// Observes whether a row matches a query's predicate.
+    public func observeExistence(_ query: Query) -> LiveValue<Bool> {
+        LiveValue(query: query, open: openElsewhere, value: { $0 > 0 }, mapError: { $0 })
+    }
+
+    /// Observes the rows that a query returns, which `open` starts, with errors that `mapError` replaces.
+    package func observe(
+        _ query: Query, opening open: @escaping @Sendable (LiveRegistration) async throws -> LiveHandle,
+        mapError: @escaping @Sendable (any Error) -> any Error
+    ) -> LiveQuery<Row> {
+        LiveQuery(query: query, open: open, decode: { $0 }, mapError: mapError)
+    }
+
+    /// Observes the number of rows that match a query's predicate in the same way.
+    package func observeCount(
+        _ query: Query, opening open: @escaping @Sendable (LiveRegistration) async throws -> LiveHandle,
+        mapError: @escaping @Sendable (any Error) -> any Error
+    ) -> LiveValue<Int> {
+        LiveValue(query: query, open: open, value: { $0 }, mapError: mapError)
+    }
+
+    /// The number of the last commit that changed a table under observation, from 0.
+    public var commit: Int { hub.commit }
+
+    /// The number of live queries that are being iterated.
+    package var liveQueryCount: Int { hub.queryCount }
+
+    /// The number of tables whose changes are recorded.
+    package var observedTableCount: Int { hub.tableCount }
+
+    /// Starts a query on the calling thread.
+    package func open(_ registration: LiveRegistration) throws -> LiveHandle {
+        try start(registration)
+        return LiveHandle(registration, hub)
+    }
+
+    /// Starts a query outside Swift's cooperative pool, whose threads must not block.
+    @Sendable private func openElsewhere(_ registration: LiveRegistration) async throws -> LiveHandle {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async { continuation.resume(with: Result { try open(registration) }) }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+public import TidelineStore
+
+/// A store whose queries can be observed.
+///
+/// ```swift
+/// let store = ObservedStore(try SQLiteStore(path: path))
+/// for try await update in store.observe(Query("TodoItem").filter(.column("complete") == false)) {
+///     print(update.rows.count, update.changes)
+/// }
+/// ```
+/// It is a ``LocalStore`` like the one that it wraps. Changes are seen if they are made through this value, a copy of it, or another
+/// `ObservedStore` around it, not if they are made through the wrapped store or by another process. While nobody observes a
+/// table, its writes cost nothing more.
+public struct ObservedStore<Base: LocalStore>: LocalStore {
+    /// The wrapped store.
+    public let base: Base
+    let hub: ObservationHub
+    /// Whether this store records the changes, rather than a store that it wraps.
+    private let records: Bool
+
+    /// Wraps a store. Around another `ObservedStore`, all live queries are those of the inner store.
+    ///
+    /// - Parameters:
+    ///   - base: The store.
+    ///   - maximumRecordedRows: The number of rows of a table up to which the changes of a transaction are recorded. After
+    ///     a larger transaction, the queries of the table are read again, so that memory stays bounded.
+    public init(_ base: Base, maximumRecordedRows: Int = 1_000) {
+        self.base = base
+        let inner = (((base as? AnyStore)?.base ?? base) as? any ObservedStoring)?.hub
+        hub = inner ?? ObservationHub(maximumRecordedRows: maximumRecordedRows)
+        records = inner == nil
+    }
+
+    public var capabilities: StoreCapabilities { base.capabilities }
+    public func tables() throws -> [TableSchema] { try base.tables() }
+    public func read<T>(_ body: (Base.Reader) throws -> T) throws -> T { try base.read(body) }
+
+    /// Creates tables and indexes, and migrates existing ones. The live queries of these tables are read again.
+    public func define(_ tables: [TableSchema]) throws {
+        try base.define(tables)
+        guard records, hub.observes(tables.map(\.name)) else { return }
+        // The definition is stored, whatever comes of the live queries. If they cannot be read now, the next commit
+        // detects that the definition changed.
+        try? committing { writer, pending in pending = try hub.prepare(redefined: tables.map(\.name), in: writer) }
+    }
+
+    public func write<T>(_ body: (ObservedWriter<Base.Writer>) throws -> T) throws -> T {
+        guard records else { return try base.write { try body(ObservedWriter(base: $0, recorder: nil)) } }
+        return try committing { writer, pending in
+            let recorder = hub.makeRecorder()
+            let result = try body(ObservedWriter(base: writer, recorder: recorder))
+            if let recorder { pending = try hub.prepare(recorder, in: writer) }
+            return result
+        }
+    }
+
+    /// Closes the store and ends its live queries with the error ``StoreError/Code/closed``.
+    public func close() throws {
+        try base.close()
+        hub.close()
+    }
+
+    /// Starts a live query on the calling thread, in a transaction that changes nothing.
+    ///
+    /// - Throws: The errors of a query; ``StoreError/Code/busy`` within a body of this store.
+    package func start(_ registration: LiveRegistration) throws {
+        do {
+            if capabilities.isReadOnly {
+                try base.read { try hub.prepare(starting: registration, in: $0) }.commit()
+            } else {
+                try committing { writer, pending in pending = try hub.prepare(starting: registration, in: writer) }
+            }
+        } catch {
+            hub.remove(registration)
+            throw error
+        }
+    }
+
+    /// Runs a transaction and delivers its changes when it is committed.
+    ///
+    /// - Parameter body: The body of the transaction, which sets the changes at its end.
+    private func committing<T>(_ body: (Base.Writer, inout PendingCommit?) throws -> T) throws -> T {
+        var pending: PendingCommit?
+        do {
+            let result = try base.write { writer in
+                // A store that runs the body again has discarded the changes of the first run.
+                pending?.rollBack()
+                pending = nil
+                return try body(writer, &pending)
+            }
+            pending?.commit()
+            return result
+        } catch {
+            pending?.rollBack()
+            throw error
+        }
+    }
+}
+
+/// An ``ObservedStore``, without the type of the store that it wraps.
+private protocol ObservedStoring {
+    var hub: ObservationHub { get }
+}
+
+extension ObservedStore: ObservedStoring {}

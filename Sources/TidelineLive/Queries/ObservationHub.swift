@@ -1,0 +1,238 @@
+internal import Synchronization
+internal import TidelineStore
+
+/// The live queries of a store.
+package final class ObservationHub: Sendable {
+    private struct Table {
+        var definition: ObservedDefinition
+        var index = PredicateIndex()
+        /// The queries, each with the condition under which it is filed.
+        var queries: [ObjectIdentifier: (query: LiveRegistration, condition: IndexedCondition)] = [:]
+
+        mutating func insert(_ query: LiveRegistration, under condition: IndexedCondition) {
+            remove(query)
+            queries[ObjectIdentifier(query)] = (query, condition)
+            index.insert(query, under: condition)
+        }
+
+        mutating func remove(_ query: LiveRegistration) {
+            guard let filed = queries.removeValue(forKey: ObjectIdentifier(query)) else { return }
+            index.remove(query, under: filed.condition)
+        }
+    }
+
+    private struct State {
+        /// The tables under observation. The keys compare byte by byte.
+        var tables: [Value: Table] = [:]
+        /// The tables whose queries must be read again, because the transaction that did so failed.
+        var unread: Set<Value> = []
+        var isClosed = false
+    }
+
+    private let maximumRecordedRows: Int
+    private let state = LockedValue(State())
+    private let isObserving = Atomic(false)
+    /// Held from the end of a transaction's body until its outcome is known.
+    private let commitLock = PlainLock()
+    private let lastCommit = Atomic(0)
+
+    init(maximumRecordedRows: Int) { self.maximumRecordedRows = maximumRecordedRows }
+
+    /// The number of running live queries.
+    package var queryCount: Int { state.withLock { $0.tables.values.reduce(0) { $0 + $1.queries.count } } }
+
+    /// The number of tables with live queries.
+    package var tableCount: Int { state.withLock { $0.tables.count } }
+
+    /// The number of the last commit that changed a table under observation.
+    package var commit: Int { lastCommit.load(ordering: .acquiring) }
+
+    // MARK: Recording
+
+    /// Returns a recorder for a transaction, or `nil` if nobody observes the store.
+    ///
+    /// Live queries start in a write transaction, so that none starts during another one.
+    func makeRecorder() -> ChangeRecorder? { isObserving.load(ordering: .acquiring) ? ChangeRecorder(self) : nil }
+
+    /// Returns whether one of the tables is under observation.
+    func observes(_ tables: [String]) -> Bool {
+        state.withLock { state in tables.contains { state.tables[.string($0)] != nil } }
+    }
+
+    /// Returns an object that records the changes of a table, or `nil` if nobody observes it.
+    func recordedTable(_ name: String, in reader: some StoreReader) throws -> RecordedTable? {
+        guard let definition = definition(of: name) else { return nil }
+        return RecordedTable(
+            name, shape: definition.shape, foldsID: definition.foldsID, maximumCount: maximumRecordedRows,
+            isReadAgain: try isUnread(name) || !definition.isCurrent(in: reader))
+    }
+
+    private func isUnread(_ table: String) -> Bool { state.withLock { $0.unread.contains(.string(table)) } }
+
+    /// Requires that the queries of tables are read again by the next transaction that changes them.
+    func requireReadingAgain(_ tables: [String]) {
+        guard !tables.isEmpty else { return }
+        state.withLock { state in state.unread.formUnion(tables.map { .string($0) }) }
+    }
+
+    private func definition(of table: String) -> ObservedDefinition? {
+        state.withLock { $0.tables[.string(table)]?.definition }
+    }
+
+    // MARK: Changes
+
+    /// Acquires the lock of the commits and returns the number of the last one.
+    func lockCommits() -> Int {
+        commitLock.lock()
+        return commit
+    }
+
+    /// Releases the lock.
+    ///
+    /// - Parameter number: The number of the commit, or `nil` if the transaction was rolled back.
+    func unlockCommits(_ number: Int?) {
+        if let number { lastCommit.store(number, ordering: .releasing) }
+        commitLock.unlock()
+    }
+
+    /// Applies the changes of a transaction to the live queries, at the end of its body.
+    func prepare(_ recorder: ChangeRecorder, in reader: some StoreReader) throws -> PendingCommit? {
+        var changed: [TableChanges] = []
+        var readAgain: [String] = []
+        for table in recorder.recorded {
+            if table.isReadAgain {
+                readAgain.append(table.name)
+            } else {
+                let changes = try table.takeChanges(in: reader)
+                if !changes.rows.isEmpty { changed.append(changes) }
+            }
+        }
+        guard !changed.isEmpty || !readAgain.isEmpty else { return nil }
+        let pending = PendingCommit(self, changesRows: true)
+        for changes in changed {
+            for (query, rows) in candidates(for: changes) {
+                pending.change(query) { try query.apply(rows, of: changes, in: reader) }
+            }
+        }
+        for table in readAgain { self.readAgain(table, in: reader, pending) }
+        return pending
+    }
+
+    /// Reads the live queries of tables whose definitions may have changed.
+    func prepare(redefined tables: [String], in reader: some StoreReader) throws -> PendingCommit? {
+        let pending = PendingCommit(self, changesRows: true)
+        for table in tables { readAgain(table, in: reader, pending) }
+        return pending
+    }
+
+    /// Returns the queries that changed rows may concern, each with these rows.
+    private func candidates(for changes: TableChanges) -> [(LiveRegistration, [Int])] {
+        state.withLock { state in
+            guard let index = state.tables[.string(changes.name)]?.index else { return [] }
+            var places: [ObjectIdentifier: Int] = [:]
+            var found: [(query: LiveRegistration, rows: [Int])] = []
+            for row in changes.rows.indices {
+                func add(_ query: LiveRegistration) {
+                    let place = places[ObjectIdentifier(query), default: found.count]
+                    if place == found.count {
+                        places[ObjectIdentifier(query)] = place
+                        found.append((query, [row]))
+                    } else if found[place].rows.last != row {
+                        found[place].rows.append(row)
+                    }
+                }
+                _ = changes.withBefore(row) { index.forEachCandidate(of: $0, add) }
+                _ = changes.withAfter(row) { index.forEachCandidate(of: $0, add) }
+            }
+            return found.map { ($0.query, $0.rows) }
+        }
+    }
+
+    /// Reads the whole results of all queries of a table.
+    private func readAgain(_ table: String, in reader: some StoreReader, _ pending: PendingCommit) {
+        pending.noteReadingAgain(table)
+        let queries = state.withLock { state in
+            state.unread.remove(.string(table))
+            return state.tables[.string(table)]?.queries.values.map(\.query) ?? []
+        }
+        guard !queries.isEmpty else { return }
+        let definition = Result { try ObservedDefinition(of: table, in: reader) }
+        for query in queries {
+            pending.change(query) {
+                let definition = try definition.get()
+                let delta = try query.read(definition, in: reader)
+                file(query, definition, isNew: false)
+                return delta
+            }
+        }
+    }
+
+    // MARK: Queries
+
+    /// Reads the result of a new query and registers it.
+    ///
+    /// - Throws: ``StoreError/Code/closed`` if the store was closed; the errors of a query.
+    func prepare(starting query: LiveRegistration, in reader: some StoreReader) throws -> PendingCommit {
+        let table = query.query.table
+        let known = definition(of: table)
+        let isRedefined = try known.map { try isUnread(table) || !$0.isCurrent(in: reader) } ?? false
+        let pending = PendingCommit(self, changesRows: isRedefined)
+        do {
+            if isRedefined { readAgain(table, in: reader, pending) }
+            let definition = try definition(of: table) ?? ObservedDefinition(of: table, in: reader)
+            let delta = try query.read(definition, in: reader)
+            guard file(query, definition, isNew: true) else { throw ObservationHub.closed }
+            pending.start(query, delta)
+            return pending
+        } catch {
+            pending.rollBack()
+            throw error
+        }
+    }
+
+    /// Files a query that was read in the index of its table.
+    ///
+    /// - Returns: Whether the query is registered. The consumer may have removed it, and the store may have been closed.
+    @discardableResult
+    private func file(_ query: LiveRegistration, _ definition: ObservedDefinition, isNew: Bool) -> Bool {
+        guard let condition = query.current?.plan.condition else { return false }
+        return state.withLock { state in
+            guard !state.isClosed else { return false }
+            let key = Value.string(query.query.table)
+            var table = state.tables.removeValue(forKey: key) ?? Table(definition: definition)
+            if table.definition.shape !== definition.shape {
+                // The positions of columns may differ. All queries of the table are filed again.
+                table.index = PredicateIndex()
+                table.definition = definition
+            }
+            let isRegistered = isNew || table.queries[ObjectIdentifier(query)] != nil
+            if isRegistered { table.insert(query, under: condition) }
+            if !table.queries.isEmpty { state.tables[key] = table }
+            isObserving.store(!state.tables.isEmpty, ordering: .releasing)
+            return isRegistered
+        }
+    }
+
+    /// Removes a query. It may not have been registered.
+    package func remove(_ query: LiveRegistration) {
+        state.withLock { state in
+            let key = Value.string(query.query.table)
+            state.tables[key]?.remove(query)
+            if state.tables[key]?.queries.isEmpty == true { state.tables[key] = nil }
+            isObserving.store(!state.tables.isEmpty, ordering: .releasing)
+        }
+    }
+
+    /// Ends all queries.
+    func close() {
+        let queries = state.withLock { state in
+            defer { state.tables = [:] }
+            state.isClosed = true
+            isObserving.store(false, ordering: .releasing)
+            return state.tables.values.flatMap { $0.queries.values.map(\.query) }
+        }
+        for query in queries { query.mailbox.finish(Self.closed) }
+    }
+
+    private static var closed: StoreError { StoreError(.closed, "the store was closed, which ends its live queries") }
+}

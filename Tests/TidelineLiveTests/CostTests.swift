@@ -1,0 +1,68 @@
+import Testing
+import TidelineLive
+import TidelineMemory
+import TidelineStore
+
+@Suite("The reads of an observed store")
+struct CostTests {
+    private static let schemas = [TableSchema("Item", columns: [.int("number")]), TableSchema("Other", columns: [])]
+
+    @Test("A write of a table that nobody observes reads no row, and one of an observed table reads each row twice")
+    func readsOfWrites() throws {
+        let base = CountingStore(try MemoryStore())
+        let store = ObservedStore(base)
+        try store.define(Self.schemas)
+        let rows = (0..<10).map { ["id": .string("\($0)"), "number": .int(Int64($0))] as Row }
+        try store.write { try $0.upsert(rows, into: "Item") }
+        #expect(base.reads == 0)
+        var updates = store.observe(Query("Item")).makeAsyncIterator()
+        try updates.start(in: store)
+        let before = base.reads
+        try store.write { try $0.upsert(rows.map { Row(id: $0.id) }, into: "Other") }
+        #expect(base.reads == before)
+        try store.write { try $0.upsert(rows.map { $0.merging(["number": 100]) }, into: "Item") }
+        #expect(base.reads == before + 20)
+        updates = store.observe(Query("Item")).makeAsyncIterator()
+        let after = base.reads
+        try store.write { _ = try $0.delete(matching: Query("Item")) }
+        #expect(base.reads == after)
+    }
+}
+
+/// A store that counts the look-ups and scans within writes.
+private final class CountingStore: LocalStore {
+    private let base: MemoryStore
+    private let count = LockedValue(0)
+
+    init(_ base: MemoryStore) { self.base = base }
+
+    var reads: Int { count.withLock { $0 } }
+    var capabilities: StoreCapabilities { base.capabilities }
+    func define(_ tables: [TableSchema]) throws { try base.define(tables) }
+    func tables() throws -> [TableSchema] { try base.tables() }
+    func close() throws { try base.close() }
+    func read<T>(_ body: (MemoryStore.Reader) throws -> T) throws -> T { try base.read(body) }
+    func write<T>(_ body: (CountingWriter) throws -> T) throws -> T {
+        try base.write { writer in try body(CountingWriter(base: writer) { self.count.withLock { $0 += 1 } }) }
+    }
+}
+
+private struct CountingWriter: StoreWriter {
+    let base: MemoryStore.Writer
+    let noteRead: () -> Void
+
+    func schema(of table: String) throws -> TableSchema { try base.schema(of: table) }
+    func shape(of table: String) throws -> RowShape { try base.shape(of: table) }
+    func withRow<T>(in table: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
+        noteRead()
+        return try base.withRow(in: table, id: id, body)
+    }
+    func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
+        noteRead()
+        return try base.scan(query, body)
+    }
+    func count(_ query: Query) throws -> Int { try base.count(query) }
+    func upsert(_ rows: borrowing PackedRows, into table: String) throws { try base.upsert(rows, into: table) }
+    func delete(ids: [RowID], from table: String) throws -> Int { try base.delete(ids: ids, from: table) }
+    func delete(matching query: Query) throws -> Int { try base.delete(matching: query) }
+}
