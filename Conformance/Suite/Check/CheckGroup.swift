@@ -28,6 +28,8 @@ public enum CheckGroup: String, Sendable, Hashable, Codable, CaseIterable {
     case scale = "SCA"
     /// Random operations compared with a model, and limits.
     case model = "MOD"
+    /// The conditions of live queries.
+    case observation = "OBS"
 
     /// The heading of the group in reports.
     public var title: String {
@@ -46,6 +48,7 @@ public enum CheckGroup: String, Sendable, Hashable, Codable, CaseIterable {
         case .durability: "Durability and faults"
         case .scale: "Scale"
         case .model: "Model and limits"
+        case .observation: "Live queries"
         }
     }
 }

@@ -6,7 +6,7 @@ extension BrokenStore {
             foundBy: ["GET-018"], saying: "index"),
         BrokenStore(
             .indexKeepsOldValues, breaks: "A changed value leaves the index",
-            foundBy: ["UPS-048"], saying: "index"),
+            foundBy: ["UPS-048", "OBS-009"], saying: "index"),
         BrokenStore(
             .indexMissesUpdates, breaks: "A changed value is found by the index",
             foundBy: ["UPS-041"], saying: "index"),

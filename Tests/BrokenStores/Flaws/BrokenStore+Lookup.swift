@@ -6,7 +6,7 @@ extension BrokenStore {
             foundBy: ["GET-003"], saying: "nil"),
         BrokenStore(
             .lookupHeedsCase, breaks: "Ids compare without regard to ASCII case in look-ups",
-            foundBy: ["VAL-044"], saying: "case"),
+            foundBy: ["VAL-044", "OBS-003"], saying: "case"),
         BrokenStore(
             .lookupTrimsID, breaks: "An id is compared byte for byte, spaces included",
             foundBy: ["GET-001"], saying: "id"),
@@ -27,7 +27,7 @@ extension BrokenStore {
             foundBy: ["GET-032"], saying: "skip"),
         BrokenStore(
             .deleteIgnoresLimit, breaks: "Deleting by a query heeds its limit",
-            foundBy: ["GET-031"], saying: "limit"),
+            foundBy: ["GET-031", "OBS-004"], saying: "limit"),
         BrokenStore(
             .deleteIgnoresOrder, breaks: "Deleting by a query heeds its order",
             foundBy: ["GET-031"], saying: "order"),

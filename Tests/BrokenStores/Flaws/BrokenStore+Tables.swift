@@ -21,7 +21,7 @@ extension BrokenStore {
             foundBy: ["SYS-001"], saying: "all tables"),
         BrokenStore(
             .newColumnIsZero, breaks: "A new column is null in the rows there are",
-            foundBy: ["TAB-061"], saying: "null"),
+            foundBy: ["TAB-061", "OBS-008"], saying: "null"),
         BrokenStore(
             .undefinedTableIsEmpty, breaks: "A table that was never defined is noSuchTable",
             foundBy: ["TAB-020"], saying: "noSuchTable"),

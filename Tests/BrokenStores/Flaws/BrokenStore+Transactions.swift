@@ -6,7 +6,7 @@ extension BrokenStore {
             foundBy: ["TRN-003"], saying: "second"),
         BrokenStore(
             .rollbackKeepsAll, breaks: "When the body throws, nothing remains",
-            foundBy: ["TRN-002"], saying: "throws"),
+            foundBy: ["TRN-002", "OBS-005"], saying: "throws"),
         BrokenStore(
             .deletesNotRolledBack, breaks: "A rollback brings deleted rows back",
             foundBy: ["TRN-005"], saying: "deleted"),
@@ -18,10 +18,10 @@ extension BrokenStore {
             foundBy: ["TRN-040"], saying: "one read"),
         BrokenStore(
             .ownWritesUnseen, breaks: "A transaction sees its own changes",
-            foundBy: ["TRN-022"], saying: "own"),
+            foundBy: ["TRN-022", "OBS-001", "OBS-011"], saying: "own"),
         BrokenStore(
             .deletesAppliedLast, breaks: "Changes of one id apply in their order",
-            foundBy: ["TRN-034"], saying: "filled"),
+            foundBy: ["TRN-034", "OBS-002"], saying: "filled"),
         BrokenStore(
             .nestedWriteWaits, breaks: "A write inside a body of the same store does not wait for itself",
             foundBy: ["TRN-019"], saying: "busy"),
@@ -36,7 +36,7 @@ extension BrokenStore {
             foundBy: ["TRN-018"], saying: "once"),
         BrokenStore(
             .writersAtOnce, breaks: "Writers wait for each other",
-            foundBy: ["CON-024"], saying: "waits"),
+            foundBy: ["CON-024", "OBS-010"], saying: "waits"),
         BrokenStore(
             .tablesCommittedOneByOne, breaks: "Readers see no half of a commit",
             foundBy: ["CON-002"], saying: "partial"),
@@ -72,7 +72,7 @@ extension BrokenStore {
             foundBy: ["CON-024"], saying: "waits"),
         BrokenStore(
             .ownWritesUnseenByQueries, breaks: "The queries of a transaction see its own changes",
-            foundBy: ["TRN-023"], saying: "own"),
+            foundBy: ["TRN-023", "OBS-006", "OBS-007"], saying: "own"),
         BrokenStore(
             .secondTableNotCommitted, breaks: "A transaction commits the changes of all tables",
             foundBy: ["TRN-001"], saying: "tables"),

@@ -19,7 +19,7 @@ import TidelineTestSupport
 
     private static let suites = StoreKind.all.filter { $0.engine != "sorted" }.map(suite(of:))
     private static let cases =
-        suites.flatMap { suite in suite.checks.map { Case(suite: suite, check: $0) } } + checksumCases
+        suites.flatMap { suite in suite.checks.map { Case(suite: suite, check: $0) } } + checksumCases + observedCases
 
     /// The checks that page checksums can affect: durability and damaged files.
     private static var checksumCases: [Case] {
@@ -27,9 +27,23 @@ import TidelineTestSupport
         return suite.checks.filter { $0.group == .durability }.map { Case(suite: suite, check: $0) }
     }
 
-    private static func suite(of kind: StoreKind) -> ConformanceSuite {
+    /// The checks of writes, over stores in memory whose tables are all under observation. The stores with files hand
+    /// over changes by the same code.
+    private static var observedCases: [Case] {
+        let groups: Set<CheckGroup> = [
+            .syncCore, .tables, .upsert, .lookup, .transactions, .concurrency, .model,
+        ]
+        return StoreKind.perEngine.filter { !$0.isPersistent }.flatMap { kind in
+            let suite = suite(kind.observedHarness)
+            return suite.checks.filter { groups.contains($0.group) }.map { Case(suite: suite, check: $0) }
+        }
+    }
+
+    private static func suite(of kind: StoreKind) -> ConformanceSuite { suite(kind.harness) }
+
+    private static func suite(_ harness: StoreHarness) -> ConformanceSuite {
         ConformanceSuite(
-            kind.harness,
+            harness,
             settings: ConformanceSettings(
                 seed: number("SEED") ?? 1, rounds: Int(number("ROUNDS") ?? 1), rows: 3_000))
     }

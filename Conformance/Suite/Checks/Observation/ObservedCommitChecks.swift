@@ -1,0 +1,49 @@
+internal import Dispatch
+internal import TidelineLive
+internal import TidelineStore
+
+extension Check {
+    /// The order of commits.
+    static let observedCommits: [Check] = [
+        Check(
+            "OBS-010", "A second writer waits until the first has committed, so that live queries see both in order",
+            why: "Each commit's changes are relative to the commit before it.", tier: .stress
+        ) { context in
+            let store = try context.observedStore(.notes)
+            var all = try ObservedQuery(Query("Note"), in: store)
+            let arrived = [DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)]
+            try context.onThreads(2, "two writers at once") { thread in
+                try store.write { writer in
+                    arrived[thread].signal()
+                    // In a correct store, the other writer is not in its body.
+                    _ = arrived[1 - thread].wait(timeout: .now() + .milliseconds(100))
+                    try writer.upsert(["id": .string("\(thread)")], into: "Note")
+                }
+            }
+            try all.expectCurrent(in: store, context, "after two writers at once, of which the second waits")
+            try context.expect(all.commit, is: 2, "the number of commits")
+        },
+        Check(
+            "OBS-011", "While writers on several threads commit, each live query receives the commits in order",
+            tier: .stress
+        ) { context in
+            let store = try context.observedStore(.items, .notes)
+            var queries = try [Query("Note"), Query("Note").order(by: "number").limit(5), Query("TodoItem")]
+                .map { try ObservedQuery($0, in: store) }
+            let steps = 25 * context.rounds
+            try context.onThreads(4, "four writers") { thread in
+                for step in 0..<steps {
+                    try store.write { writer in
+                        let id = RowID.string("\((step * 7 + thread) % 20)")
+                        try writer.upsert(Row(id: id, distinctColumns: [("number", .int(Int64(step)))]), into: "Note")
+                        try writer.upsert(Row(id: id), into: "TodoItem")
+                        try writer.delete(ids: [.string("\(step % 20)")], from: thread % 2 == 0 ? "Note" : "TodoItem")
+                    }
+                }
+            }
+            for index in queries.indices {
+                try queries[index].expectCurrent(in: store, context, "after the own commits of four writers")
+            }
+        },
+    ]
+}
