@@ -43,6 +43,19 @@ struct DefinitionTests {
         #expect(schema.columns.map(\.name) == ["note", "text"] && schema.indexes == [["note"], ["text"]])
     }
 
+    @Test("L11 a column that is added after a push is sent by the next push", arguments: StoreKind.perEngine)
+    func grownAfterPush(_ stores: StoreKind) async throws {
+        let (world, store) = (try World(stores), try stores.makeStore())
+        let client = try await makeClient(Self.older, over: store, in: world)
+        try await client.table("Note").insert(["id": "a", "text": "one"])
+        try await client.context.push()
+        try await client.define([Self.newer])
+        try await client.table("Note").insert(["id": "b", "text": "two", "note": "second"])
+        try await client.context.push()
+        #expect(try serverNote(world, "b")?["note"] == "second")
+        #expect(try await client.table("Note").row(id: "b")?["note"] == "second")
+    }
+
     @Test("L11 defining the same table again writes nothing", arguments: StoreKind.perEngine)
     func atRest(_ stores: StoreKind) async throws {
         let (world, store) = (try World(stores), HookedStore(try stores.makeStore()))
@@ -167,17 +180,89 @@ struct DefinitionTests {
         #expect(try serverNote(world, "a")?["note"] == "kept")
     }
 
-    // MARK: Not supported yet
+    // MARK: References
 
-    @Test("a definition with references is refused, not ignored", arguments: StoreKind.perEngine)
-    func references(_ stores: StoreKind) async throws {
-        let (world, store) = (try World(stores), try stores.makeStore())
+    private static func schema(
+        _ name: String, _ columns: [ColumnSchema] = [.string("ref")], references: [(column: String, table: String)] = []
+    ) -> TableSchema {
+        TableSchema(
+            name, columns: columns, references: references.map { ForeignKey(column: $0.column, table: $0.table) })
+    }
+
+    private static let unfit: [(schemas: [TableSchema], table: String, column: String, text: String)] = [
+        ([schema("A", references: [("ref", "Nowhere")])], "A", "ref", "\"Nowhere\", which is not defined; define it"),
+        ([schema("A", references: [("ref", "Nite")])], "A", "ref", "did you mean \"Note\"?"),
+        ([schema("A", references: [("rev", "Note")])], "A", "rev", "does not define; did you mean \"ref\"?"),
+        ([schema("A", references: [("version", "Note")])], "A", "version", "does not define"),
+        ([schema("A", [.int("ref")], references: [("ref", "Note")])], "A", "ref", "type int; give it the type string"),
+        (
+            [schema("A", references: [("ref", "B")]), schema("B", references: [("ref", "A")])], "A", "ref",
+            "\"A\" -> \"B\" -> \"A\"; remove one"
+        ),
+        (
+            [
+                schema("C", references: [("ref", "C"), ("ref", "D")]), schema("D", references: [("ref", "E")]),
+                schema("E", references: [("ref", "Note"), ("ref", "D")]),
+            ], "D", "ref", "\"D\" -> \"E\" -> \"D\""
+        ),
+    ]
+
+    @Test(
+        "Q3 a reference that cannot be followed is an error that names table and column",
+        arguments: unfit.indices)
+    func wrongReferences(_ index: Int) async throws {
+        let (world, store) = (try World(.simplest), try StoreKind.simplest.makeStore())
         let client = try await makeClient(Self.older, over: store, in: world)
-        let child = TableSchema(
-            "Line", columns: [.string("note")], references: [ForeignKey(column: "note", table: "Note")])
-        let error = await #expect(throws: SyncError.self) { try await client.define([child]) }
-        #expect(error?.code == .invalidArgument && error?.table == "Line" && error?.column == "note")
-        #expect(try store.tables().contains { $0.name == "Line" } == false)
+        let (schemas, table, column, text) = Self.unfit[index]
+        let error = await #expect(throws: SyncError.self) { try await client.define(schemas) }
+        #expect(error?.code == .invalidArgument && error?.table == table && error?.column == column)
+        #expect(error?.message.contains(text) == true, "\(error?.message ?? "")")
+        #expect(try store.tables().filter { !$0.isSystem }.map(\.name) == ["Note"])
+    }
+
+    @Test(
+        "Q3 tables of one call reference each other in any order, and later ones those that exist",
+        arguments: StoreKind.perEngine)
+    func definedTogether(_ stores: StoreKind) async throws {
+        let (world, store) = (try World(stores), HookedStore(try stores.makeStore()))
+        let client = try SyncClient(
+            url: "http://server.test", store: store, transport: FaultyTransport(service: world.service))
+        let tables = [
+            Self.schema("C", references: [("ref", "B"), ("ref", "C")]), Self.schema("B", references: [("ref", "A")]),
+            Self.schema("A"),
+        ]
+        try await client.define(tables)
+        try await client.define([Self.schema("D", references: [("ref", "C"), ("id", "B")])])
+        let later = Self.schema("A", references: [("ref", "D")])
+        let error = await #expect(throws: SyncError.self) { try await client.define([later]) }
+        #expect(error?.message.contains("cycle") == true)
+        // The same definitions again write nothing.
+        store.onWrite(nil)
+        try await client.define(tables)
+        #expect(store.writes == 0)
+        #expect(try store.tables().first { $0.name == "C" }?.references.count == 2)
+    }
+
+    @Test(
+        "L11 an older definition hides no reference, also not from the pushes of other processes",
+        arguments: StoreKind.perEngine)
+    func olderReferences(_ stores: StoreKind) async throws {
+        let (world, store) = (try World(stores) { $0.schemas = [] }, try stores.makeStore())
+        let parent = Self.schema("Parent")
+        let transport = FaultyTransport(service: world.service)
+        let older = try SyncClient(url: "http://server.test", store: store, transport: transport)
+        try await older.define([parent, Self.schema("Child")])
+        let newer = try await makeClient(parent, over: store, in: world)
+        try await newer.define([Self.schema("Child", references: [("ref", "Parent")])])
+        try await older.define([parent, Self.schema("Child")])
+        try await older.table("Child").insert(["id": "c", "ref": "p"])
+        try await older.table("Parent").insert(["id": "p"])
+        try await older.push(settings: PushSettings(maxInFlight: 1))
+        #expect(transport.requests.map { $0.contains("/Parent") } == [true, false])
+        // The reference is dropped with its column.
+        try await newer.drop(columns: ["ref"], from: "Child")
+        #expect(try store.read { try $0.schema(of: "Child").references.isEmpty })
+        try await newer.define([Self.schema("Child"), Self.schema("Parent", references: [("ref", "Child")])])
     }
 
     @Test("an older version of the core keeps the columns that a newer version added to the system tables")

@@ -316,8 +316,10 @@ struct PushTests {
     func twoProcesses(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let file = try StoreFiles(stores)
-        let first = try await world.makeSyncedClient(store: try file.open())
-        let second = try await world.makeClient(store: try file.open())
+        // A push waits for the other, by real pauses.
+        let waits: (inout SyncOptions) -> Void = { $0.environment.sleep = { try await Task.sleep(for: $0) } }
+        let first = try await world.makeSyncedClient(store: try file.open(), configure: waits)
+        let second = try await world.makeClient(store: try file.open(), configure: waits)
         for number in 1...9 { try await first.items.insert(["id": .string("r\(number)"), "text": "new"]) }
         try await first.items.update(["id": "a", "text": "two"])
         for client in [first, second] {

@@ -2,7 +2,8 @@ internal import TidelineStore
 
 /// Stores the definitions of synchronized tables, which only grow.
 ///
-/// For each table, the config table records the union of all definitions by any client of the store.
+/// For each table, the config table records the union of all definitions by any client of the store. One more record has
+/// the references of all tables, which each push reads.
 ///
 /// A store's `define` hides the columns that a definition does not name. If two processes define a table at the same
 /// time, one may hide columns that the other has just added. Therefore each process adds its union to the record after
@@ -13,6 +14,9 @@ struct DefinitionStore: Sendable {
 
     /// The key type of a definition in the config table. Tokens and the operation counter have different key types.
     private static let keyType: Int64 = 3
+    /// The key type of the references in the config table.
+    private static let referencesKeyType: Int64 = 5
+    private static let referencesID = "references"
     /// The maximum number of retries while other processes change the tables.
     private static let maximumRounds = 100
 
@@ -21,11 +25,17 @@ struct DefinitionStore: Sendable {
         for _ in 0..<Self.maximumRounds {
             let stored = try store.tables()
             let given = try TableEvolution.checked(schemas, beside: stored.map(\.name))
-            let recorded = try store.read { reader in try given.map { try self.recorded(of: $0.name, in: reader) } }
-            let state = try State(given, stored: stored, recorded: recorded)
+            let (recorded, references) = try store.read { reader in
+                (try given.map { try self.recorded(of: $0.name, in: reader) }, try self.references(in: reader))
+            }
+            let state = try State(given, stored: stored, recorded: recorded, references: references)
+            try state.checkReferences(beside: stored)
             if !state.lacking.isEmpty { try store.define(state.lacking) }
-            if state.unrecorded.isEmpty, state.lacking.isEmpty { return }
-            try store.write { try record(state.unrecorded, in: $0) }
+            if state.unrecorded.isEmpty, state.lacking.isEmpty, state.isGraphComplete { return }
+            try store.write { writer in
+                try record(state.unrecorded, in: writer)
+                if !state.isGraphComplete { try recordReferences(of: state.unions, in: writer) }
+            }
         }
         throw StoreError(.busy, "other processes keep changing the tables; try again", table: schemas.first?.name)
     }
@@ -52,15 +62,35 @@ struct DefinitionStore: Sendable {
         var lacking: [TableSchema] = []
         /// The definitions that are incomplete in the record.
         var unrecorded: [TableSchema] = []
+        /// The definitions with everything that was ever defined.
+        var unions: [TableSchema] = []
+        /// Whether the references of the definitions are recorded.
+        var isGraphComplete: Bool
 
-        init(_ given: [TableSchema], stored: [TableSchema], recorded: [TableSchema?]) throws {
+        init(
+            _ given: [TableSchema], stored: [TableSchema], recorded: [TableSchema?], references: ReferenceGraph?
+        ) throws {
+            isGraphComplete = true
             for (schema, recorded) in zip(given, recorded) {
                 let stored = stored.first { $0.name.isSameBytes(as: schema.name) }
                 var union = try stored?.union(schema) ?? schema
                 if let recorded { union = try union.union(recorded) }
                 if union != stored { lacking.append(union) }
                 if try recorded?.includes(union) != true { unrecorded.append(union) }
+                if !union.references.isEmpty, references?.includes(union) != true { isGraphComplete = false }
+                unions.append(union)
             }
+        }
+
+        /// Throws if a reference of the definitions is to a table that is not defined, or completes a cycle.
+        func checkReferences(beside stored: [TableSchema]) throws {
+            guard unions.contains(where: { !$0.references.isEmpty }) else { return }
+            let others = stored.filter { table in
+                !table.isSystem && !unions.contains { $0.name.isSameBytes(as: table.name) }
+            }
+            var graph = ReferenceGraph()
+            for schema in unions + others { graph.add(schema) }
+            try graph.check(among: (unions + others).map(\.name))
         }
     }
 
@@ -72,8 +102,20 @@ struct DefinitionStore: Sendable {
 
     /// Removes columns from the record.
     func forget(columns: [String], of table: String, in writer: some StoreWriter) throws {
-        guard let schema = try recorded(of: table, in: writer) else { return }
-        try save(schema.removing(columns: columns), in: writer)
+        if let schema = try recorded(of: table, in: writer) {
+            try save(schema.removing(columns: columns), in: writer)
+        }
+        if var graph = try references(in: writer), !graph.references(of: table).isEmpty {
+            graph.remove(columns: columns, of: table)
+            try save(graph, in: writer)
+        }
+    }
+
+    /// Returns the references between all tables, or `nil` if none was ever defined.
+    func references(in reader: some StoreReader) throws -> ReferenceGraph? {
+        let value = try reader.withRow(in: tables.config, id: .string(Self.referencesID)) { $0["value"]?.string }
+        guard let value, let value else { return nil }
+        return try RecordJSON.decode(from: value)
     }
 
     // MARK: The record
@@ -82,6 +124,20 @@ struct DefinitionStore: Sendable {
         for schema in schemas {
             try save(try recorded(of: schema.name, in: writer)?.union(schema) ?? schema, in: writer)
         }
+    }
+
+    private func recordReferences(of schemas: [TableSchema], in writer: some StoreWriter) throws {
+        var graph = try references(in: writer) ?? ReferenceGraph()
+        for schema in schemas { graph.add(schema) }
+        try save(graph, in: writer)
+    }
+
+    private func save(_ graph: ReferenceGraph, in writer: some StoreWriter) throws {
+        let row: Row = [
+            "id": .string(Self.referencesID), "table": "", "key": .string(Self.referencesID),
+            "keyType": .int(Self.referencesKeyType), "value": .string(try RecordJSON.encode(graph)),
+        ]
+        try writer.upsert(row, into: tables.config)
     }
 
     private func recorded(of table: String, in reader: some StoreReader) throws -> TableSchema? {

@@ -1,18 +1,21 @@
 internal import TidelineStore
 
 extension SyncContext {
-    /// Removes columns and their indexes from a local table.
+    /// Removes columns from a local table, with their indexes and references.
     ///
     /// Drop a column only when no version of the app still defines it. A later ``define(_:)`` that names the column
     /// adds it again.
     /// - Throws: ``SyncError``. Nothing is removed then.
     ///   - ``SyncError/Code/operationsPending`` if a pending operation would send a value of the column.
-    ///   - ``SyncError/Code/operationInFlight`` if an operation of the table is in flight.
+    ///   - ``SyncError/Code/operationInFlight`` if an operation of the table is in flight, or may be in another process
+    ///     that shares the store.
     ///   - ``SyncError/Code/invalidArgument`` if a name is not an app column of this table.
     public nonisolated(nonsending) func drop(columns: [String], from table: String) async throws {
         let drop = ColumnDrop(columns: columns, table: table, operations: operations, definitions: definitions)
         try await lock(of: table).withLock {
-            try await performing { [self] in try drop.perform(in: $0, inFlight: inFlight) }
+            try await performing { [self] store in
+                try drop.perform(in: store) { try requireNotInFlight($0, table: table, in: $1) }
+            }
         }
     }
 }
@@ -24,14 +27,13 @@ struct ColumnDrop: Sendable {
     let operations: OperationStore
     let definitions: DefinitionStore
 
-    func perform(in store: some LocalStore, inFlight: Set<Int64>) throws {
+    /// - Parameter requireNotInFlight: A closure that throws if one of the operations is in flight.
+    func perform<Store: LocalStore>(
+        in store: Store, requireNotInFlight: ([TableOperation], Store.Reader) throws -> Void
+    ) throws {
         let (schema, pending) = try store.read { reader in
             let pending = try operations.operations(of: table, in: reader)
-            guard inFlight.isDisjoint(with: pending.map(\.id)) else {
-                throw SyncError(
-                    .operationInFlight, "an operation of the table is in flight; drop the column after the push ends",
-                    table: table, column: columns.first)
-            }
+            try requireNotInFlight(pending, reader)
             let schema = try reader.schema(of: table)
             for column in columns { try check(column, pending, schema, in: reader) }
             return (schema, pending)
@@ -48,8 +50,8 @@ struct ColumnDrop: Sendable {
         guard !isUnchanged else { return }
         try store.define([schema])
         throw SyncError(
-            .operationsPending, "another process changed rows of the table at the same time; try again", table: table,
-            column: columns.first)
+            .operationsPending, "another process changed or pushed rows of the table at the same time; try again",
+            table: table, column: columns.first)
     }
 
     /// Marks the server's further columns of all rows as not known. The dropped columns are among them now.
@@ -63,7 +65,9 @@ struct ColumnDrop: Sendable {
         try writer.upsert(ids.map { Row(id: $0, distinctColumns: [("__extra", .null)]) }, into: table)
     }
 
-    private func revisions(_ pending: [TableOperation]) -> [[Int64]] { pending.map { [$0.id, $0.revision] } }
+    private func revisions(_ pending: [TableOperation]) -> [[Int64]] {
+        pending.map { [$0.id, $0.revision, $0.attempts] }
+    }
 
     private func check(
         _ column: String, _ pending: [TableOperation], _ schema: TableSchema, in reader: some StoreReader

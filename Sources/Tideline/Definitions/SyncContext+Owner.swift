@@ -9,7 +9,7 @@ extension SyncContext {
 
     /// Records server and user with the first stored response, if they are not recorded yet. An address that never
     /// responds therefore does not become the owner of the store.
-    func recordOwner(in writer: Store.Writer) throws {
+    func recordOwner(in writer: Writer) throws {
         guard recordsOwner, let owner = try owners.confirm(owners.own, in: writer) else { return }
         try owners.save(owner, in: writer)
     }
@@ -17,7 +17,7 @@ extension SyncContext {
     /// Assigns the store to this client's server and user, whatever its previous owner.
     ///
     /// Removes the rows of all synchronized tables, the tokens, and the error records in one transaction. The next
-    /// pulls fetch the rows from this server. Waits for a running push and running pulls.
+    /// pulls fetch the rows from this server. Waits for running pulls and a running push, also that of another process.
     /// - Parameter keepingPending: Whether pending operations and their rows are kept and pushed unchanged to this
     ///   server. Use `true` if the same data has moved to another address. An operation is in conflict if the new
     ///   server does not have its row in the base version.
@@ -33,7 +33,7 @@ extension SyncContext {
     /// Removes the rows of all synchronized tables, the pending operations, their errors, the records of decisions about
     /// conflicts, and the tokens, in one transaction. The store then belongs to the next server and user that use it.
     ///
-    /// Waits for a running push and running pulls.
+    /// Waits for running pulls and a running push, also that of another process.
     /// - Returns: The number of rows and operations removed.
     /// - Throws: As ``switchServer(keepingPending:)``.
     @discardableResult
@@ -43,7 +43,8 @@ extension SyncContext {
         let definitions = definitions
         let tables = try await reading { try definitions.tableNames(in: $0) }
         return try await withExclusiveAccess(to: tables) {
-            try await writing { [self] writer in
+            // The push of another process would send operations to the previous server, or as the previous user.
+            try await writingBetweenPushes { [self] writer in
                 guard inFlight.isEmpty else {
                     throw SyncError(.operationInFlight, "an operation is in flight; try again after the push ends")
                 }
@@ -63,7 +64,7 @@ extension SyncContext {
         }
     }
 
-    private func removeRows(of table: String, keepingPending: Bool, in writer: Store.Writer) throws -> Int {
+    private func removeRows(of table: String, keepingPending: Bool, in writer: Writer) throws -> Int {
         guard keepingPending else { return try writer.delete(matching: Query(table)) }
         let schema = try writer.schema(of: table)
         let pending = Set(try operations.operations(of: table, in: writer).map { Array($0.itemKey.utf8) })

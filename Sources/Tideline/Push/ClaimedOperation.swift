@@ -5,9 +5,11 @@ internal import TidelineStore
 final class ClaimedOperation<Store: LocalStore>: AttemptJournal {
     let context: SyncContext<Store>
     let operation: TableOperation
-    let schema: TableSchema
+    let codec: RowCodec
     /// The local row, or `nil` if there is none.
     let snapshot: Row?
+    /// The lease of the push, if other processes share the store.
+    private let lease: PushLease?
     private let state: Mutex<State>
 
     private struct State {
@@ -17,16 +19,19 @@ final class ClaimedOperation<Store: LocalStore>: AttemptJournal {
         var announced: (attempt: Attempt, body: String?)?
     }
 
-    var codec: RowCodec { RowCodec(schema: schema) }
+    var schema: TableSchema { codec.schema }
     var unknownBodies: [String] { state.withLock { $0.unknown } }
 
-    init(_ operation: TableOperation, schema: TableSchema, snapshot: Row?, context: SyncContext<Store>) {
+    init(
+        _ operation: TableOperation, codec: RowCodec, snapshot: Row?, context: SyncContext<Store>, lease: PushLease?
+    ) {
         var operation = operation
-        operation.item = try? operation.deletedItem.map(RowCodec(schema: schema).row) ?? snapshot
+        operation.item = try? operation.deletedItem.map(codec.row) ?? snapshot
         self.operation = operation
-        self.schema = schema
+        self.codec = codec
         self.snapshot = snapshot
         self.context = context
+        self.lease = lease
         state = Mutex(State(unknown: operation.sent))
     }
 
@@ -47,8 +52,9 @@ final class ClaimedOperation<Store: LocalStore>: AttemptJournal {
     // MARK: Journal
 
     /// Records the first request in the transaction that claims the operation.
-    func announce(_ body: Row?, in writer: Store.Writer) throws {
-        guard var stored = try context.operations.operation(operation.id, in: writer) else { return }
+    func announce(_ body: Row?, in writer: SyncContext<Store>.Writer) throws {
+        // The operation was read in this transaction.
+        var stored = operation
         let json = json(of: body)
         let attempt = try note(json, of: &stored)
         try context.operations.save(stored, in: writer)
@@ -108,11 +114,12 @@ final class ClaimedOperation<Store: LocalStore>: AttemptJournal {
     }
 
     /// Changes the stored operation. Returns `nil` and changes nothing if the operation no longer exists or if `body`
-    /// returns `nil`.
+    /// returns `nil`. Throws if another process has taken over the push.
     private func change<T: Sendable>(_ body: @escaping @Sendable (inout TableOperation) throws -> T?) async throws -> T?
     {
-        let (context, id) = (context, operation.id)
+        let (context, lease, id) = (context, lease, operation.id)
         let outcome: (T, [String])? = try await context.writing { writer in
+            guard try lease?.confirm(in: writer) ?? true else { throw SyncError.leaseLost }
             guard var operation = try context.operations.operation(id, in: writer),
                 let result = try body(&operation)
             else { return nil }

@@ -16,6 +16,9 @@ final class DelegateScope: Sendable {
         current.contains { $0.context == ObjectIdentifier(context) && !$0.hasEnded.withLock { $0 } }
     }
 
+    /// Whether the current task runs within a delegate call in a push of any context.
+    static var isActive: Bool { current.contains { !$0.hasEnded.withLock { $0 } } }
+
     /// Runs a delegate call within a push of the context.
     static func run<T>(in context: AnyObject, _ body: () async throws -> T) async rethrows -> T {
         let scope = DelegateScope(context: ObjectIdentifier(context))

@@ -12,6 +12,8 @@ public struct OperationFailure: Error, Sendable {
     public var message: String
     /// The server row, if known.
     public var serverItem: Row?
+    /// Whether the server no longer has the row, or has only its tombstone.
+    public var isRowGone: Bool
     /// The underlying error, if any. It is not stored in the error record, whose message describes it.
     public var cause: (any Error)?
     /// Whether the operation must not be sent again.
@@ -19,12 +21,14 @@ public struct OperationFailure: Error, Sendable {
 
     /// Creates a failure.
     public init(
-        _ code: Code, _ message: String, status: Int? = nil, serverItem: Row? = nil, cause: (any Error)? = nil
+        _ code: Code, _ message: String, status: Int? = nil, serverItem: Row? = nil, isRowGone: Bool = false,
+        cause: (any Error)? = nil
     ) {
         self.code = code
         self.message = message
         self.status = status
         self.serverItem = serverItem
+        self.isRowGone = isRowGone || serverItem?.isTombstone == true
         self.cause = cause
     }
 
@@ -42,9 +46,9 @@ public struct OperationFailure: Error, Sendable {
 
         /// The server row differs from the base row: it was changed or deleted, or already exists.
         public static let conflict = Code(rawValue: "conflict")
-        /// The server rejected the request (403, 400, another 4xx). Correct the row, or cancel the operation.
+        /// The server rejected the request. Correct the row, or cancel the operation.
         public static let rejected = Code(rawValue: "rejected")
-        /// The server failed (500, 502, 504) on the last attempt. Try again later.
+        /// The server failed on the last attempt. Try again later.
         public static let serverFailed = Code(rawValue: "serverFailed")
         /// The server's response cannot be read. The next push determines whether the server applied the request.
         public static let invalidAnswer = Code(rawValue: "invalidAnswer")

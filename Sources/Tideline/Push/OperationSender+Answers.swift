@@ -1,35 +1,51 @@
-internal import HTTPTypes
 internal import TidelineStore
-internal import TidelineWire
 
-/// Interprets the responses to an operation's requests.
+/// A response to a request for the row of an operation.
+struct RowAnswer: Sendable {
+    let request: RowRequest
+    let answer: ServerAnswer
+}
+
+/// Sends an operation's requests, and interprets their responses.
 extension OperationSender {
-    /// Returns the meaning of the status. Throws for a status that ends the push, and for server errors.
-    func meaning(of answer: TransportResponse) throws -> AnswerMeaning {
-        switch dialect.meaning(of: answer.response, to: operation.kind == .insert ? .insert : .existingRow) {
-        case .authentication, .unavailable:
-            throw dialect.failure(answer)
-        case .serverFailure:
-            throw OperationFailure(.serverFailed, reason(answer), status: answer.response.status.code)
-        case let meaning:
-            return meaning
+    /// Returns a request for the row.
+    func request(
+        _ action: RowRequest.Action, row: Row = Row(), version: String? = nil, current: String? = nil
+    ) -> RowRequest {
+        RowRequest(
+            action, id: id, schema: codec.schema, row: row, version: version, currentJSON: current,
+            parameters: parameters)
+    }
+
+    /// Sends a request, with retries.
+    func ask(_ request: RowRequest) async throws -> RowAnswer {
+        RowAnswer(request: request, answer: try await connection.send(family.call(for: request)))
+    }
+
+    /// Returns the kind of a response. Throws for a response that ends the push, and for server errors.
+    func kind(of answer: RowAnswer) throws -> AnswerMeaning.Kind {
+        switch answer.answer.kind {
+        case .signInNeeded, .unavailable:
+            throw answer.answer.failure()
+        case .serverFailed:
+            throw OperationFailure(.serverFailed, answer.answer.meaning.message, status: answer.answer.status)
+        case let kind:
+            return kind
         }
     }
 
-    private func reason(_ answer: TransportResponse) -> String { dialect.message(of: answer) }
-
-    func rejection(_ answer: TransportResponse) -> OperationFailure {
-        OperationFailure(.rejected, reason(answer), status: answer.response.status.code)
+    func rejection(_ answer: RowAnswer) -> OperationFailure {
+        OperationFailure(.rejected, answer.answer.meaning.message, status: answer.answer.status)
     }
 
     /// Returns the rejection of a request with a body, and removes the body if it was certainly not applied.
-    func rejection(_ answer: TransportResponse, to attempt: Attempt) async throws -> OperationFailure {
+    func rejection(_ answer: RowAnswer, to attempt: Attempt) async throws -> OperationFailure {
         try await forgetRefused(attempt, after: answer)
         return rejection(answer)
     }
 
     /// Returns the bodies that the server may have applied before it rejected this request.
-    func unknown(_ attempt: Attempt, after answer: TransportResponse, base: Row?) async throws -> LostRequests {
+    func unknown(_ attempt: Attempt, after answer: RowAnswer, base: Row?) async throws -> LostRequests {
         let isForgotten = try await forgetRefused(attempt, after: answer)
         let bodies = isForgotten ? attempt.bodies.filter { $0 != attempt.added } : attempt.bodies
         return LostRequests(codec: codec, base: base, bodies: try bodies.map(codec.row))
@@ -38,30 +54,35 @@ extension OperationSender {
     /// Removes the body of a request that was refused on its only attempt and therefore not applied. No later server row
     /// can result from it.
     @discardableResult
-    private func forgetRefused(_ attempt: Attempt, after answer: TransportResponse) async throws -> Bool {
-        guard attempt.added != nil, answer.attempts == 1, dialect.isRefusal(answer.response) else { return false }
+    private func forgetRefused(_ attempt: Attempt, after answer: RowAnswer) async throws -> Bool {
+        guard attempt.added != nil, answer.answer.isCertainlyRefused else { return false }
         return try await journal.forget(attempt)
     }
 
     /// - Parameter answer: The response that reported the conflict, or `nil` if a look-up found it.
-    func conflict(_ answer: TransportResponse?, server: Row?) -> OperationFailure {
-        let status = answer?.response.status.code
+    func conflict(_ answer: RowAnswer?, server: Row?) -> OperationFailure {
+        let status = answer?.answer.status
         guard let server else {
-            // Neither the response nor a look-up returned a row, so the row no longer exists: status 404.
-            return OperationFailure(.conflict, "the row is not on the server", status: status == 410 ? 410 : 404)
+            // Neither the response nor a look-up returned a row, so the row no longer exists.
+            return OperationFailure(.conflict, "the row is not on the server", status: status, isRowGone: true)
         }
         let message = server.isTombstone ? "the row was deleted on the server" : "the row was changed on the server"
-        return OperationFailure(.conflict, message, status: status ?? 409, serverItem: server)
+        return OperationFailure(.conflict, message, status: status, serverItem: server)
     }
 
     // MARK: Rows
+
+    /// Returns the server row in a response, or `nil` if it has none that can be read.
+    func serverRow(in answer: RowAnswer) throws -> Row? {
+        try family.row(in: answer.answer, to: answer.request, codec)
+    }
 
     /// Returns the result of a request that was applied.
     ///
     /// - Parameters:
     ///   - sent: The body of the request.
     ///   - ancestor: The row as the request left it, used if the response has no row and the row must be requested.
-    func result(_ answer: TransportResponse, sent: Row, ancestor: Row) async throws -> Result {
+    func result(_ answer: RowAnswer, sent: Row, ancestor: Row) async throws -> Result {
         let (row, isAnswered) = try await row(in: answer)
         var result = Result(row: row, ancestor: isAnswered ? nil : ancestor)
         result.warnings = codec.roundedNumbers(sent: sent, stored: row).map {
@@ -71,25 +92,24 @@ extension OperationSender {
     }
 
     /// Returns the row in the response to an insert or update. If the response has no readable row, requests it.
-    func row(in answer: TransportResponse) async throws -> (row: Row, isAnswered: Bool) {
-        if var row = try? codec.row(body: answer.body) {
+    func row(in answer: RowAnswer) async throws -> (row: Row, isAnswered: Bool) {
+        if let row = try serverRow(in: answer) {
             guard codec.schema.itemKey(row.idText).isSameBytes(as: operation.itemKey) else {
-                throw OperationFailure.foreignID(row.idText, for: id, in: table, answer.response.status.code)
+                throw OperationFailure.foreignID(row.idText, for: id, in: table, answer.answer.status)
             }
-            if let version = dialect.version(of: answer.response) { row["version"] = .string(version) }
             return (codec.completed(row), true)
         }
         guard let row = try await lookUp() else {
             throw OperationFailure(
                 .invalidAnswer, "the server accepted the row, but its response cannot be read",
-                status: answer.response.status.code)
+                status: answer.answer.status)
         }
         return (row, false)
     }
 
     /// Returns the server row in the response to a conflict. If the body has no row, requests it.
-    func conflictingRow(in answer: TransportResponse) async throws -> Row? {
-        if let row = try? codec.row(body: answer.body), row.version != nil,
+    func conflictingRow(in answer: RowAnswer) async throws -> Row? {
+        if let row = try? serverRow(in: answer), row.version != nil,
             codec.schema.itemKey(row.idText).isSameBytes(as: operation.itemKey)
         {
             return codec.completed(row)
@@ -98,32 +118,33 @@ extension OperationSender {
     }
 
     /// Requests the server row after a conflict. If it cannot be read, throws a conflict without a server row.
-    func lookUp(after conflict: TransportResponse?) async throws -> Row? {
+    func lookUp(after conflict: RowAnswer?) async throws -> Row? {
         guard let conflict else { return try await lookUp() }
         do {
             return try await lookUp()
         } catch let failure as OperationFailure {
             throw OperationFailure(
                 .conflict, "the row was changed on the server, and the server row cannot be read: \(failure.message)",
-                status: conflict.response.status.code)
+                status: conflict.answer.status)
         }
     }
 
-    /// Requests the server row or tombstone with a list query, because on some servers the look-up of a single row
-    /// hides tombstones.
+    /// Requests the server row or tombstone.
     func lookUp() async throws -> Row? {
-        let query = Query(table).filter(.column("id") == .value(id))
-        let answer = try await connection.send(
-            dialect.read(query, schema: codec.schema, options: ReadOptions(includeDeleted: true, isSyncTable: true)))
-        guard try meaning(of: answer) == .done else { throw rejection(answer) }
+        var request = request(.lookUp)
+        request.parameters = []
+        let answer = try await ask(request)
+        switch try kind(of: answer) {
+        case .done: break
+        case .gone: return nil
+        default: throw rejection(answer)
+        }
         do {
-            return try codec.rows(page: answer.body).first {
-                codec.schema.itemKey($0.idText).isSameBytes(as: operation.itemKey)
-            }
+            return try serverRow(in: answer)
         } catch {
             throw OperationFailure(
                 .invalidAnswer, "the server row was requested, but the response cannot be read: \(error)",
-                status: answer.response.status.code)
+                status: answer.answer.status)
         }
     }
 }

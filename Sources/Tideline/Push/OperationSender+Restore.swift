@@ -1,6 +1,4 @@
-internal import HTTPTypes
 internal import TidelineStore
-internal import TidelineWire
 
 /// Restores a row that was deleted locally and inserted again. It replaces the deleted row and nothing else.
 extension OperationSender {
@@ -16,8 +14,8 @@ extension OperationSender {
             let attempt = try await journal.note(changes)
             var body = changes
             body.id = .string(id)
-            let answer = try await connection.send(update(body, target))
-            switch try meaning(of: answer) {
+            let answer = try await ask(update(body, target))
+            switch try kind(of: answer) {
             case .done: return try await result(answer, sent: body, ancestor: deleted.merging(changes))
             case .gone, .conflict:
                 _ = try await unknown(attempt, after: answer, base: deleted)
@@ -29,8 +27,8 @@ extension OperationSender {
     }
 
     /// Requests the server row and continues from its state.
-    private func settle(_ item: Row, _ deleted: Row?, answer: TransportResponse?) async throws -> Result {
-        let conflict = answer.flatMap { dialect.meaning(of: $0.response, to: .existingRow) == .conflict ? $0 : nil }
+    private func settle(_ item: Row, _ deleted: Row?, answer: RowAnswer?) async throws -> Result {
+        let conflict = answer.flatMap { $0.answer.kind == .conflict ? $0 : nil }
         guard let server = try await lookUp(after: conflict) else { return try await insert(item) }
         let bodies = try journal.unknownBodies.map(codec.row)
         if server.isTombstone {
@@ -60,23 +58,21 @@ extension OperationSender {
     /// Restores a deleted row if no one has changed it since, and replaces its content.
     func undelete(_ item: Row, _ tombstone: Row) async throws -> Result {
         try await journal.note(tombstone: tombstone)
-        let answer = try await connection.send(
-            dialect.undelete(
-                id, in: table, replacing: tombstone.json, version: tombstone.version, features: .offline))
+        var request = request(.undelete, version: tombstone.version, current: tombstone.json)
+        request.parameters = []
+        let answer = try await ask(request)
         let lost = LostRequests(codec: codec, base: tombstone, bodies: [])
-        let meaning = dialect.meaning(of: answer.response, to: .existingRow)
-        switch meaning {
-        case .authentication, .unavailable:
-            _ = try self.meaning(of: answer)
-            throw rejection(answer)
+        switch answer.answer.kind {
+        case .signInNeeded, .unavailable:
+            throw answer.answer.failure()
         case .done, .conflict:
-            let isDone = meaning == .done
+            let isDone = answer.answer.kind == .done
             let server = try await isDone ? row(in: answer).row : conflictingRow(in: answer)
             guard let server, !server.isTombstone, lost.exactMatch(server) != nil else {
                 throw conflict(answer, server: server)
             }
             return try await replace(server, by: item, known: Row(), base: tombstone)
-        case .gone, .serverFailure, .rejected:
+        case .gone, .serverFailed, .refused:
             // The table may not support undelete.
             return try await insert(item)
         }

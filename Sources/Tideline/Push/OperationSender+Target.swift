@@ -1,5 +1,4 @@
 internal import TidelineStore
-internal import TidelineWire
 
 /// The row that an update changes.
 ///
@@ -25,7 +24,7 @@ extension OperationSender {
 
     /// Returns whether an update of this version can be sent without reading the server's row first.
     func isTarget(_ row: Row?, of version: String?) -> Bool {
-        guard dialect.replacesWholeRows else { return true }
+        guard family.replacesWholeRows else { return true }
         guard let row, let version, case .json? = row.extra else { return false }
         return row.version == version
     }
@@ -37,15 +36,14 @@ extension OperationSender {
     ///   - json: The known row as JSON. It may have columns that the table no longer defines.
     ///   - row: The known row.
     func target(of version: String?, _ json: String?, _ row: Row?) async throws -> FoundTarget {
-        guard dialect.replacesWholeRows else { return .known(UpdateTarget(version: version)) }
+        guard family.replacesWholeRows else { return .known(UpdateTarget(version: version)) }
         if isTarget(row, of: version) { return .known(UpdateTarget(version: version, row: json)) }
         guard let server = try await lookUp(), !server.isTombstone else { return .gone }
         guard version == nil || server.version == version else { return .changed(server) }
         return .known(UpdateTarget(version: server.version, row: server.json))
     }
 
-    func update(_ body: Row, _ target: UpdateTarget) throws -> WireRequest {
-        try dialect.update(
-            body, in: table, replacing: target.row, version: target.version, parameters: parameters, features: .offline)
+    func update(_ body: Row, _ target: UpdateTarget) -> RowRequest {
+        request(.update, row: body, version: target.version, current: target.row)
     }
 }

@@ -1,16 +1,14 @@
-internal import HTTPTypes
 internal import TidelineStore
-internal import TidelineWire
 
 /// Sends one operation and reads its response. It recognizes its own lost requests, so that there are no duplicates and
 /// no false conflicts, and changes of others are not overwritten.
 struct OperationSender: Sendable {
     let connection: ServerConnection
-    let dialect: any Dialect
+    let family: any ServerFamily
     let codec: RowCodec
     /// The operation, with the kind to send.
     let operation: TableOperation
-    let parameters: [(String, String)]
+    let parameters: [(name: String, value: String)]
     /// The journal of requests in flight.
     let journal: any AttemptJournal
 
@@ -81,16 +79,13 @@ struct OperationSender: Sendable {
     func insert(_ item: Row, mayUndelete: Bool = false) async throws -> Result {
         let (body, base, noted) = try insertion(of: item)
         let attempt = try await journal.note(noted)
-        let answer = try await connection.send(
-            dialect.insert(body, into: table, parameters: parameters, features: .offline))
-        switch try meaning(of: answer) {
+        let answer = try await ask(request(.insert, row: body))
+        switch try kind(of: answer) {
         case .done:
             return try await result(answer, sent: body, ancestor: body)
         case .conflict:
             let lost = try await unknown(attempt, after: answer, base: base)
-            let isServerRow = dialect.answersInsertsWithServerRow
-            let found = try await isServerRow ? conflictingRow(in: answer) : lookUp(after: answer)
-            guard let server = found else { throw takenID(answer) }
+            guard let server = try await conflictingRow(in: answer) else { throw takenID(answer) }
             if mayUndelete, server.isTombstone, !(lost.exactMatch(server)?.body.isRestored ?? false) {
                 return try await undelete(item, server)
             }
@@ -111,10 +106,10 @@ struct OperationSender: Sendable {
 
     /// Returns the failure for an identifier that exists on the server in a row that the user cannot read, such as
     /// another user's.
-    private func takenID(_ answer: TransportResponse) -> OperationFailure {
+    private func takenID(_ answer: RowAnswer) -> OperationFailure {
         OperationFailure(
             .conflict, "the server has a row with this id but does not return it; insert the row with another id",
-            status: answer.response.status.code)
+            status: answer.answer.status)
     }
 
     // MARK: Update
@@ -160,8 +155,8 @@ struct OperationSender: Sendable {
         var body = changes
         body.id = .string(id)
         let attempt = try await journal.note(known.merging(changes))
-        let answer = try await connection.send(update(body, target))
-        switch try meaning(of: answer) {
+        let answer = try await ask(update(body, target))
+        switch try kind(of: answer) {
         case .done:
             let ancestor = (built ?? base ?? Row()).merging(changes)
             var result = try await result(answer, sent: body, ancestor: ancestor)
@@ -189,7 +184,7 @@ struct OperationSender: Sendable {
     /// It is a conflict if others have changed one of the remaining columns, or if the row shows nothing of the
     /// operation.
     private func build(
-        on server: Row, item: Row, lost: LostRequests, answer: TransportResponse?, round: Int
+        on server: Row, item: Row, lost: LostRequests, answer: RowAnswer?, round: Int
     ) async throws -> Result {
         // A row that replaces a deleted one replaces only that row.
         let found = operation.restores ? lost.exactMatch(server) : lost.match(server)
@@ -216,11 +211,10 @@ struct OperationSender: Sendable {
         }
         for _ in 1...Self.maximumRounds {
             _ = try await journal.note(nil)
-            let answer = try await connection.send(
-                dialect.delete(id, from: table, version: version, parameters: parameters, features: .offline))
-            switch try meaning(of: answer) {
+            let answer = try await ask(request(.delete, version: version))
+            switch try kind(of: answer) {
             case .done:
-                let row = try? codec.row(body: answer.body)
+                let row = try? serverRow(in: answer)
                 return Result(tombstone: row?.isTombstone == true ? row : nil)
             case .gone:
                 return Result()

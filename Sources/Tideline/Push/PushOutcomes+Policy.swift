@@ -80,7 +80,8 @@ extension PushOutcomes {
         func failed(_ message: String, cause: (any Error)?) -> OperationFailure {
             OperationFailure(
                 .policy, "the conflict policy \(policy.name) of the table \(schema.name.debugDescription) \(message)",
-                status: failure.status, serverItem: failure.serverItem, cause: cause)
+                status: failure.status, serverItem: failure.serverItem, isRowGone: failure.isRowGone,
+                cause: cause)
         }
         let decided: PolicyDecision
         do {

@@ -16,7 +16,7 @@ struct PushOutcomes: Sendable {
         errors = context.errorStore
         decisions = context.decisionStore
         settled = context.settled
-        policy = context.options.policy(for: codec.schema.name)
+        policy = context.policies.policy(for: codec.schema.name)
         now = context.options.environment.now
         self.codec = codec
     }
@@ -118,8 +118,7 @@ struct PushOutcomes: Sendable {
         let isDeleted = local == nil && snapshot != nil
         if let ancestor, codec.overlaps(isDeleted ? codec.completed(Row()) : edits, server, ancestor: ancestor) {
             // Others changed columns on the server that the app has edited or deleted locally.
-            let failure = OperationFailure(
-                .conflict, "the row was changed on the server", status: 409, serverItem: server)
+            let failure = OperationFailure(.conflict, "the row was changed on the server", serverItem: server)
             return try fail(sent, failure, ancestor: ancestor, mayResolve: mayResolve, in: writer)
         }
         let merged = server.merging(edits)

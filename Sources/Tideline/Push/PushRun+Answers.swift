@@ -81,7 +81,7 @@ extension PushRun {
     private static func endsPush(_ error: any Error) -> Bool {
         if error is CancellationError { return Task.isCancelled }
         guard let error = error as? SyncError else { return false }
-        return [.network, .authentication, .store, .cancelled].contains(error.code)
+        return [.network, .authentication, .store, .cancelled, .otherProcess].contains(error.code)
     }
 
     /// Sends an item. An item that does not fit its table, or a request that cannot be encoded (such as an identifier
@@ -93,7 +93,7 @@ extension PushRun {
             return try await sender(for: claimed, as: kind).send(item)
         } catch let error as SyncError where error.code == .invalidArgument {
             throw OperationFailure(.invalidItem, "the row cannot be sent: \(error)", cause: error)
-        } catch let error as SyncError where (error.cause as? TransportError)?.code == .tooLarge {
+        } catch let error as SyncError where error.code == .invalidAnswer {
             // The server is reachable, but this response cannot be read, however often it is requested.
             throw OperationFailure(.invalidAnswer, "the response cannot be read: \(error)", cause: error)
         } catch let error as WireError {

@@ -1,5 +1,4 @@
 internal import Logging
-internal import Synchronization
 internal import TidelineStore
 
 /// One push, which performs the actions that ``PushMachine`` decides on.
@@ -10,8 +9,10 @@ struct PushRun<Store: LocalStore>: Sendable {
     let context: SyncContext<Store>
     let delegate: (any SyncContextDelegate)?
     let settings: PushSettings
+    /// The lease that other processes respect, or `nil` if no process shares the store.
+    let lease: PushLease?
     /// Whether no more requests are sent.
-    private let isClosing = Flag()
+    let isClosing = Flag()
 
     typealias Claimed = ClaimedOperation<Store>
 
@@ -26,7 +27,7 @@ struct PushRun<Store: LocalStore>: Sendable {
     }
 
     /// An operation that is no longer in flight and not stored yet.
-    private struct Ended: Sendable {
+    struct Ended: Sendable {
         var claimed: Claimed
         var answer: Result<Answer, any Error>
 
@@ -58,7 +59,7 @@ struct PushRun<Store: LocalStore>: Sendable {
     }
 
     /// The result of a transaction: the outcomes that it stored, and the operations that it claimed.
-    private struct Step: Sendable {
+    struct Step: Sendable {
         var machine: PushMachine
         var claimed: [Claimed] = []
         var stored: [(ended: Ended, end: StoredEnd)] = []
@@ -66,19 +67,34 @@ struct PushRun<Store: LocalStore>: Sendable {
         var unclaimed: [OperationErrorRecord] = []
         /// Whether the machine ends the push because the server fails repeatedly.
         var givesUp = false
+        /// Whether the search for operations continues in another transaction.
+        var isUnfinished = false
+        /// Whether another process pushes, so that nothing was claimed.
+        var mustWait = false
+        /// Whether another process has taken the lease, so that nothing was stored.
+        var isLost = false
     }
 
     init(context: SyncContext<Store>, delegate: (any SyncContextDelegate)?, settings: PushSettings) {
         self.context = context
         self.delegate = delegate
         self.settings = settings
+        lease = context.makePushLease()
     }
 
     func run() async -> PushResult {
         var result = PushResult()
         do {
-            let machine = try await start(&result)
-            try await send(machine, &result)
+            while try await !send(start(&result), &result) {
+                // The other push may be that of a second client in this process, which waits for this delegate.
+                guard let lease, settings.whenOtherProcessPushes == .wait, !DelegateScope.isActive else {
+                    throw SyncError.otherProcessPushes
+                }
+                try await context.waitForOthers(lease)
+                // The queue has changed in the meantime, and perhaps the owner of the store.
+                try await context.confirmOwner()
+                result = PushResult()
+            }
         } catch {
             result.error = context.syncError(error)
         }
@@ -87,14 +103,18 @@ struct PushRun<Store: LocalStore>: Sendable {
     }
 
     /// Reads the state of the queue. The errors of held operations are reported again.
-    private func start(_ result: inout PushResult) async throws -> PushMachine {
-        let (operations, errorStore) = (context.operations, context.errorStore)
-        let (last, count, records) = try await context.reading { reader in
-            (try operations.lastID(in: reader), try operations.count(in: reader), try errorStore.all(in: reader))
+    private func start(_ result: inout PushResult) async throws -> (PushMachine, PushDependencies?) {
+        let (operations, errorStore, definitions) = (context.operations, context.errorStore, context.definitions)
+        let (last, count, records, references) = try await context.reading { reader in
+            (
+                try operations.lastID(in: reader), try operations.count(in: reader), try errorStore.all(in: reader),
+                try definitions.references(in: reader)
+            )
         }
         var earlier = PushMachine.EarlierFailures()
+        let policies = context.policies
         for record in records {
-            if record.isHeld(by: settings, context.options.policy(for: record.table)) {
+            if record.isHeld(by: settings, policies.policy(for: record.table)) {
                 earlier.held.insert(record.operationID)
                 if settings.failureRetry == .all {
                     result.operationErrors.append(TableOperationError(record, resolver: context))
@@ -106,42 +126,72 @@ struct PushRun<Store: LocalStore>: Sendable {
         result.progress.total = count - earlier.held.count
         var machine = PushMachine(maxInFlight: max(settings.maxInFlight, 1))
         machine.handle(.started(last: last, earlier: earlier))
-        return machine
+        return (machine, references.map { PushDependencies($0, operations: operations) })
     }
 
     /// Sends operations until the machine ends the push, or an error does. After an error, no further request is sent, and
     /// the responses to those on their way are still stored. Cancellation also cancels the requests on their way; what has
     /// arrived is stored, and the next push finds out what the server applied.
-    private func send(_ machine: PushMachine, _ result: inout PushResult) async throws {
-        var machine = machine
+    ///
+    /// - Returns: `false` if another process pushes. Nothing was sent then.
+    private func send(
+        _ start: (machine: PushMachine, dependencies: PushDependencies?), _ result: inout PushResult
+    ) async throws -> Bool {
+        var machine = start.machine
         var abort: (any Error)? { didSet { if abort != nil { isClosing.set() } } }
         var running: Set<Int64> = []
+        var mustWait = false
         let arrivals = Arrivals<Ended>()
         await withTaskGroup(of: Void.self) { group in
             var ended: [Ended] = []
+            var isUnfinished = false
             repeat {
                 if Task.isCancelled, abort == nil { abort = SyncError(.cancelled, "the push was cancelled") }
-                abort = abort ?? ended.lazy.compactMap(\.abort).first
-                running.subtract(ended.map(\.id))
+                // Closures, because this generic type would create each key path again every time.
+                abort = abort ?? ended.lazy.compactMap { $0.abort }.first
+                for one in ended { running.remove(one.id) }
+                let held = lease?.held
                 do {
-                    let step = try await advance(ended, machine, claims: abort == nil)
+                    let step = try await advance(
+                        ended, machine, start.dependencies, claims: abort == nil, isLast: running.isEmpty)
                     machine = report(step, &result)
+                    isUnfinished = step.isUnfinished
                     if step.givesUp { abort = Self.serverFailing }
+                    if step.isLost {
+                        abort = SyncError.leaseLost
+                        group.cancelAll()
+                    }
+                    mustWait = step.mustWait
+                    if held == nil, let lease, !step.claimed.isEmpty { group.addTask { await keepRenewing(lease) } }
                     for claimed in step.claimed {
                         running.insert(claimed.operation.id)
                         group.addTask { await arrivals.append(end(of: claimed)) }
                     }
                 } catch {
                     // Nothing of this transaction was stored. One outcome that the store rejects must not undo the others.
-                    context.inFlight = running.union(ended.map(\.id))
+                    context.inFlight = running.union(ended.map { $0.id })
+                    lease?.resume(held)
                     for one in ended { machine = await storeAlone(one, machine, &result, abort: &abort) }
                     abort = abort ?? error
+                    isUnfinished = false
                 }
-                ended = running.isEmpty ? [] : await arrivals.takeAll()
-            } while !ended.isEmpty
+                ended = running.isEmpty || isUnfinished ? [] : await arrivals.takeAll()
+            } while !ended.isEmpty || isUnfinished
+            group.cancelAll()
         }
         context.inFlight = []
+        if let lease, lease.isHeld { _ = try? await context.writing { try lease.release(in: $0) } }
+        result.progress.heldBack = machine.heldBackCount
+        logHeldBack(machine.heldBackCount)
         if let abort { throw abort }
+        return !mustWait
+    }
+
+    private func logHeldBack(_ count: Int) {
+        guard count > 0 else { return }
+        let (subject, verb) = count == 1 ? ("1 operation", "was") : ("\(count) operations", "were")
+        context.options.logger.notice(
+            "\(subject) \(verb) held back because of references to rows whose operations failed or were not sent")
     }
 
     private static var serverFailing: SyncError {
@@ -167,6 +217,8 @@ struct PushRun<Store: LocalStore>: Sendable {
         }
         for (ended, end) in step.stored {
             guard case .success(let answer) = ended.answer, let outcome = answer.outcome else { continue }
+            // The transaction has recorded the owner of the store.
+            context.recordsOwner = false
             switch end {
             case .rebased: continue
             case .settled: result.progress.resolved += 1
@@ -190,17 +242,30 @@ struct PushRun<Store: LocalStore>: Sendable {
     // MARK: Transactions
 
     /// Stores the outcomes of operations and claims the next ones, in one transaction.
-    private func advance(_ ended: [Ended], _ machine: PushMachine, claims: Bool) async throws -> Step {
-        let context = context
+    ///
+    /// After another process has taken the lease, nothing is stored: the operations are in flight there, perhaps, and their
+    /// attempts are stored, so that a lost response is recognized.
+    /// - Parameter isLast: Whether the push ends unless operations are claimed.
+    private func advance(
+        _ ended: [Ended], _ machine: PushMachine, _ dependencies: PushDependencies? = nil, claims: Bool,
+        isLast: Bool = false
+    ) async throws -> Step {
+        let (context, lease) = (context, lease)
         return try await context.writing { writer in
             var step = Step(machine: machine)
+            guard try lease?.confirm(in: writer) ?? true else {
+                for one in ended { context.inFlight.remove(one.id) }
+                step.isLost = true
+                return step
+            }
             for one in ended {
                 let end = try store(one, mayResolve: step.machine.mayResolve(one.id), in: writer)
                 context.inFlight.remove(one.id)
                 step.machine.handle(one.event(end))
                 step.stored.append((one, end))
             }
-            if claims { try claimNext(&step, in: writer) }
+            if claims { try claimNext(&step, dependencies, in: writer) }
+            if isLast, step.claimed.isEmpty, !step.isUnfinished { try lease?.release(in: writer) }
             return step
         }
     }
@@ -222,7 +287,7 @@ struct PushRun<Store: LocalStore>: Sendable {
     }
 
     /// Stores the outcome of an operation.
-    private func store(_ ended: Ended, mayResolve: Bool, in writer: Store.Writer) throws -> StoredEnd {
+    private func store(_ ended: Ended, mayResolve: Bool, in writer: SyncContext<Store>.Writer) throws -> StoredEnd {
         let claimed = ended.claimed
         let outcomes = PushOutcomes(context, codec: claimed.codec)
         context.settled.note(
@@ -242,121 +307,6 @@ struct PushRun<Store: LocalStore>: Sendable {
             return try outcomes.fail(claimed.operation, failure, mayResolve: mayResolve, in: writer)
         case nil:
             return try outcomes.abandon(claimed.operation, in: writer)
-        }
-    }
-
-    /// Claims operations until the machine has to wait or ends the push.
-    private func claimNext(_ step: inout Step, in writer: Store.Writer) throws {
-        while true {
-            switch step.machine.next() {
-            case .find(let after, let last):
-                let found = try context.operations.first(after: after, upTo: last, in: writer)
-                step.machine.handle(.found(found.map { .init(id: $0.id, table: $0.table, itemKey: $0.itemKey) }))
-            case .send(let id):
-                do {
-                    if let claimed = try claim(id, in: writer) {
-                        step.claimed.append(claimed)
-                    } else {
-                        step.machine.handle(.succeeded(id))
-                    }
-                } catch let failure as OperationFailure {
-                    if let record = try reject(id, failure, in: writer) { step.unclaimed.append(record) }
-                    step.machine.handle(.failed(id, isServerFailure: false))
-                }
-            case .wait, .finish:
-                return
-            case .giveUp:
-                step.givesUp = true
-                isClosing.set()
-                return
-            }
-        }
-    }
-
-    /// Marks an operation as in flight and reads its row. Returns `nil` if the operation no longer exists.
-    private func claim(_ id: Int64, in writer: Store.Writer) throws -> Claimed? {
-        guard var operation = try context.operations.operation(id, in: writer) else { return nil }
-        guard let schema = try writer.schemaIfDefined(of: operation.table) else {
-            throw OperationFailure(
-                .invalidItem,
-                "the table \(operation.table.debugDescription) is not defined; define it, or cancel the operation")
-        }
-        let outcomes = PushOutcomes(context, codec: RowCodec(schema: schema))
-        guard try outcomes.coalesceOrphan(&operation, in: writer) else { return nil }
-        let snapshot = try writer.row(in: operation.table, id: operation.itemID)
-        let claimed = Claimed(operation, schema: schema, snapshot: snapshot, context: context)
-        // A delegate decides for itself what is sent.
-        if delegate == nil, let item = try claimed.item(),
-            case .certain(let body)? = try? sender(for: claimed, as: operation.kind).firstRequest(for: item)
-        {
-            try claimed.announce(body, in: writer)
-        }
-        context.inFlight.insert(id)
-        return claimed
-    }
-
-    /// Stores the failure of an operation that could not be claimed.
-    private func reject(
-        _ id: Int64, _ failure: OperationFailure, in writer: Store.Writer
-    ) throws -> OperationErrorRecord? {
-        guard let operation = try context.operations.operation(id, in: writer) else { return nil }
-        let record = OperationErrorRecord(
-            operation, failure: failure, item: nil, time: context.options.environment.now())
-        try context.errorStore.save(record, in: writer)
-        return record
-    }
-
-    /// Returns the sender of an operation. It sends nothing after the push has been aborted.
-    func sender(for claimed: Claimed, as kind: OperationKind) -> OperationSender {
-        var operation = claimed.operation
-        operation.kind = kind
-        var connection = context.connection
-        connection.willSend = { [isClosing] in
-            if isClosing.isSet { throw SyncError(.cancelled, "the push was aborted") }
-        }
-        return OperationSender(
-            connection: connection, dialect: context.dialect, codec: claimed.codec, operation: operation,
-            parameters: settings.parameters.map { ($0.name, $0.value) }, journal: claimed)
-    }
-}
-
-/// A flag that is set once and read from several tasks.
-private final class Flag: Sendable {
-    private let value = Atomic(false)
-
-    var isSet: Bool { value.load(ordering: .acquiring) }
-    func set() { value.store(true, ordering: .releasing) }
-}
-
-/// Passes elements from several tasks to one that takes all that have arrived.
-private final class Arrivals<Element: Sendable>: Sendable {
-    private struct State {
-        var elements: [Element] = []
-        var taker: CheckedContinuation<Void, Never>?
-    }
-
-    private let state = Mutex(State())
-
-    func append(_ element: Element) {
-        let taker = state.withLock { state in
-            state.elements.append(element)
-            return state.taker.take()
-        }
-        taker?.resume()
-    }
-
-    /// Returns all elements, as soon as there is at least one.
-    func takeAll() async -> [Element] {
-        await withCheckedContinuation { continuation in
-            let isFilled = state.withLock { state in
-                if state.elements.isEmpty { state.taker = continuation }
-                return !state.elements.isEmpty
-            }
-            if isFilled { continuation.resume() }
-        }
-        return state.withLock { state in
-            defer { state.elements = [] }
-            return state.elements
         }
     }
 }

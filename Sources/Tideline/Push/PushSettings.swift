@@ -2,15 +2,15 @@ public import TidelineStore
 
 /// The policy for retrying requests after transient responses.
 ///
-/// Requests are retried after 408, 429, 500, 502, 503, and 504. If the server cannot be reached, the request is not
-/// retried and the call ends.
+/// Requests are retried if the server fails or cannot answer now: in the built-in dialects after 408, 429, 500, 502, 503, and
+/// 504. If the server cannot be reached, the request is not retried and the call ends.
 public struct RetryPolicy: Sendable, Hashable {
     /// The maximum number of attempts; 1 for no retry.
     public var maximumAttempts: Int
     /// The delay before the second attempt. Each further delay is twice as long. Delays are randomly reduced by up to
     /// half.
     public var initialDelay: Duration
-    /// The maximum delay, also if the server's `Retry-After` asks for a longer one.
+    /// The maximum delay, also if the server asks for a longer one.
     public var maximumDelay: Duration
 
     /// Creates a policy. The defaults are four attempts with delays of 0.5 s, 1 s, and 2 s, and at most 30 s if the
@@ -52,16 +52,30 @@ public struct PushSettings: Sendable {
     /// Operations of one row never overlap. With 1, each operation is sent after the one before it has ended, in the order
     /// in which they were made, and calls of the delegate never overlap.
     public var maxInFlight: Int
+    /// The action if another process is pushing operations of the same store, such as an extension of the app.
+    public var whenOtherProcessPushes: OtherProcessPush
     /// A closure that is called after each operation of the push, on an arbitrary thread.
     public var onProgress: (@Sendable (PushProgress) -> Void)?
     /// The operations that failed in an earlier push and are sent again.
     var failureRetry = FailureRetry.all
 
+    /// The action if another process is pushing operations of the same store.
+    ///
+    /// One process pushes at a time. A process that ends or is suspended while it pushes is replaced after 15 seconds.
+    public enum OtherProcessPush: Sendable, Hashable {
+        /// Wait until the other push has ended, and push what is then pending. Within ``SyncContextDelegate/perform(_:)``, a
+        /// push does not wait.
+        case wait
+        /// Throw ``SyncError/Code/otherProcess`` without sending anything.
+        case fail
+    }
+
     /// Creates settings for a push.
     public init(
         parameters: [(name: String, value: String)] = [], retriesConflicts: Bool = false, maxInFlight: Int = 8,
-        onProgress: (@Sendable (PushProgress) -> Void)? = nil
+        whenOtherProcessPushes: OtherProcessPush = .wait, onProgress: (@Sendable (PushProgress) -> Void)? = nil
     ) {
+        self.whenOtherProcessPushes = whenOtherProcessPushes
         self.parameters = parameters
         self.retriesConflicts = retriesConflicts
         self.maxInFlight = maxInFlight
@@ -77,6 +91,9 @@ public struct PushProgress: Sendable, Hashable {
     public internal(set) var resolved = 0
     /// The number of operations that failed.
     public internal(set) var failed = 0
+    /// The number of operations that were held back: they were not sent, because an operation that they depend on by a
+    /// declared reference failed or was not sent. They have no error of their own, and the next push considers them again.
+    public internal(set) var heldBack = 0
     /// The number of pending operations at the start of the push, without operations in conflict that are not sent.
     public internal(set) var total = 0
 }

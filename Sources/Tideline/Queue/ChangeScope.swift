@@ -3,7 +3,7 @@ internal import TidelineWire
 
 extension SyncContext {
     /// Returns the changes of a table within a transaction, after the store's user is confirmed.
-    func changes(of table: String, in writer: Store.Writer) throws -> LocalChanges {
+    func changes(of table: String, in writer: Writer) throws -> LocalChanges {
         try RowInput.checkName(table)
         try owners.confirmUser(in: writer)
         return LocalChanges(
@@ -13,14 +13,9 @@ extension SyncContext {
     }
 
     /// Inserts a row within a transaction, after its identifier is found to be valid on the server.
-    func insert(_ row: Row, _ changes: LocalChanges, in writer: Store.Writer) throws -> Row {
+    func insert(_ row: Row, _ changes: LocalChanges, in writer: Writer) throws -> Row {
         if case .string(let id)? = row.id, (try? ItemID.validate(id)) != nil {
-            do {
-                try dialect.validateNewID(id)
-            } catch {
-                throw SyncError(
-                    .invalidArgument, error.message, table: changes.schema.name, column: "id", id: id, cause: error)
-            }
+            try family.validateNewID(id, of: changes.schema.name)
         }
         return try changes.insert(row, in: writer)
     }
@@ -29,11 +24,11 @@ extension SyncContext {
 /// The app's changes of several tables within one write transaction of the store.
 final class ChangeScope<Store: LocalStore>: TransactionScope {
     private let context: SyncContext<Store>
-    private let writer: Store.Writer
+    private let writer: SyncContext<Store>.Writer
     /// The changes of each table used so far.
     private var tables: [String: LocalChanges] = [:]
 
-    init(_ context: SyncContext<Store>, _ writer: Store.Writer) {
+    init(_ context: SyncContext<Store>, _ writer: SyncContext<Store>.Writer) {
         self.context = context
         self.writer = writer
     }
@@ -62,5 +57,5 @@ final class ChangeScope<Store: LocalStore>: TransactionScope {
     func delete(_ row: Row, from table: String) throws { try changes(of: table).delete(row, in: writer) }
 
     func row(id: String, in table: String) throws -> Row? { try writer.checkedRow(id: id, in: table) }
-    func rows(matching query: Query) throws -> QueryResult { try writer.rows(matching: query) }
+    func reading<T>(_ body: (any StoreReader) throws -> T) throws -> T { try body(writer) }
 }

@@ -1,4 +1,14 @@
+internal import Synchronization
 internal import TidelineStore
+
+/// Whether the current transaction has assigned the number of an operation, so that the block of numbers is this client's.
+private final class TransactionNumbers: Sendable {
+    private let state = Atomic(false)
+
+    var areOwn: Bool { state.load(ordering: .relaxed) }
+
+    func noteOwn() { state.store(true, ordering: .relaxed) }
+}
 
 /// Applies a change by the app in one transaction, so that a row and its queue entry are always written together.
 struct LocalChanges: Sendable {
@@ -10,6 +20,7 @@ struct LocalChanges: Sendable {
     let rejectsInsertOverPendingDelete: Bool
     /// The operations that are in flight.
     let inFlight: Set<Int64>
+    private let numbers = TransactionNumbers()
 
     /// Inserts a row and returns it as stored.
     func insert(_ given: Row, in writer: some StoreWriter) throws -> Row {
@@ -160,8 +171,9 @@ struct LocalChanges: Sendable {
         in writer: some StoreWriter
     ) throws {
         var operation = TableOperation(
-            id: try operations.takeID(in: writer), table: schema.name, itemID: id, itemKey: schema.itemKey(id),
-            kind: kind)
+            id: try operations.takeID(in: writer, isOwn: numbers.areOwn), table: schema.name, itemID: id,
+            itemKey: schema.itemKey(id), kind: kind)
+        numbers.noteOwn()
         operation.restores = restores
         let isFirstChange = isFirst && kind != .insert
         // The app may already have written the row, which therefore is not a valid base row.

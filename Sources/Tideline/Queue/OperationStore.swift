@@ -1,5 +1,6 @@
 internal import Synchronization
 internal import TidelineStore
+internal import TidelineWire
 
 /// Reads and writes operations and their error records in the system tables, within a transaction of the caller.
 struct OperationStore: Sendable {
@@ -51,9 +52,19 @@ struct OperationStore: Sendable {
 
     /// Returns the oldest operation with a number greater than `after` and at most `last`.
     func first(after: Int64, upTo last: Int64, in reader: some StoreReader) throws -> TableOperation? {
+        // Numbers are usually consecutive, and a look-up takes a fraction of the time of a query.
+        if after < last, let next = try operation(after + 1, in: reader) { return next }
         let query = Query(tables.operations)
             .filter(.column("id") > .value(after) && .column("id") <= .value(last)).order(by: "id").limit(1)
         return try operations(matching: query, in: reader).first
+    }
+
+    /// Calls `body` with each operation with a number greater than `after`, oldest first.
+    func forEach(after: Int64, in reader: some StoreReader, _ body: (TableOperation) throws -> Void) throws {
+        try reader.scan(Query(tables.operations).filter(.column("id") > .value(after)).order(by: "id")) { view in
+            try body(operation(from: view))
+            return .next
+        }
     }
 
     /// Returns the number of the newest operation, or 0 if the queue is empty.
@@ -83,7 +94,11 @@ struct OperationStore: Sendable {
     /// that most operations only read it. The numbers up to it belong to the block that is named beside it. Any other
     /// client, such as another process, raises it again, so that later operations always have greater numbers. If the
     /// counter was lost or reset, the number of the newest operation replaces it.
-    func takeID(in writer: some StoreWriter) throws -> Int64 {
+    ///
+    /// - Parameter isOwn: Whether an earlier call in this transaction has found that the block is this client's, so that
+    ///   the counter need not be read again.
+    func takeID(in writer: some StoreWriter, isOwn: Bool = false) throws -> Int64 {
+        if isOwn, let next = block.takeOwn() { return next }
         let stored = try writer.withRow(in: tables.config, id: .string(Self.counterID)) { $0["value"]?.string ?? "" }
         if let next = block.take(from: stored) { return next }
         let counted = try stored.map(counter) ?? 0
@@ -121,8 +136,8 @@ struct OperationStore: Sendable {
     private static let nothingSent = "[]"
 
     /// Encodes the bodies that were sent. Most operations have none and need no encoder.
-    private static func json(_ sent: [String]) throws -> String {
-        sent.isEmpty ? nothingSent : try RecordJSON.encode(sent)
+    private static func json(_ sent: [String]) -> String {
+        sent.isEmpty ? nothingSent : JSONTexts.encode(sent)
     }
 
     /// Removes an operation and its error record.
@@ -152,7 +167,13 @@ struct OperationStore: Sendable {
         operation.revision = row["revision"]?.int ?? 0
         operation.lastError = row["lastError"]?.string
         if let sent = row["sent"]?.json, sent != Self.nothingSent {
-            operation.sent = try RecordJSON.decode(from: sent)
+            do {
+                operation.sent = try JSONTexts.decode(sent)
+            } catch {
+                throw StoreError(
+                    .corrupt, "an operation in the queue is damaged: \(error.message)", table: tables.operations,
+                    column: "sent", id: row.idText)
+            }
         }
         return operation
     }
@@ -218,6 +239,15 @@ private final class NumberBlock: Sendable {
     func take(from stored: String?) -> Int64? {
         state.withLock { state in
             guard let name = state.name, name == stored, state.last < state.limit else { return nil }
+            state.last += 1
+            return state.last
+        }
+    }
+
+    /// Returns the next number if the block has numbers left.
+    func takeOwn() -> Int64? {
+        state.withLock { state in
+            guard state.name != nil, state.last < state.limit else { return nil }
             state.last += 1
             return state.last
         }

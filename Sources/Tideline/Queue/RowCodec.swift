@@ -1,3 +1,4 @@
+internal import Synchronization
 internal import TidelineStore
 internal import TidelineWire
 
@@ -29,21 +30,6 @@ struct RowCodec: Sendable {
     static func looseRow(_ json: String) throws -> Row {
         var json = json
         return try json.withUTF8 { try JSONRow.parse(UnsafeRawBufferPointer($0)) }
-    }
-
-    /// Parses the row in the body of a response.
-    func row(body: [UInt8]) throws -> Row {
-        try body.withUnsafeBytes { try answerParser.parseRow($0, requireID: true) }
-    }
-
-    /// Parses the rows of a page. The column `deleted` marks the tombstones.
-    func rows(page body: [UInt8]) throws -> [Row] {
-        let page = try PulledPage(body: body, self)
-        return (0..<page.rows.count).map { index in
-            var row = completed(page.row(at: index))
-            row["deleted"] = .bool(page.deleted.contains(index))
-            return row
-        }
     }
 
     /// Returns the server's row with null in the app's columns that it omits. The two are equivalent on the wire.
@@ -94,8 +80,27 @@ struct RowCodec: Sendable {
     }
 }
 
+/// The codecs of the tables that were pushed, because creating one takes longer than using it.
+final class CodecCache: Sendable {
+    private let codecs = Mutex<[String: (shape: RowShape, codec: RowCodec)]>([:])
+
+    /// Returns the codec of a table as it is defined now.
+    func codec(for schema: TableSchema, in reader: some StoreReader) throws -> RowCodec {
+        // The names of columns are compared by bytes, which the comparison of definitions does not do.
+        let shape = try reader.shape(of: schema.name)
+        return codecs.withLock { codecs in
+            if let known = codecs[schema.name], known.shape === shape, known.codec.schema == schema {
+                return known.codec
+            }
+            let codec = RowCodec(schema: schema)
+            codecs[schema.name] = (shape, codec)
+            return codec
+        }
+    }
+}
+
 /// The content of a JSON text, for comparison. Foundation's objects do not work here because `true` may equal 1.
-enum JSONContent: Decodable, Hashable {
+enum JSONContent: Codable, Hashable {
     case null
     case bool(Bool)
     case integer(Int64)
@@ -120,6 +125,19 @@ enum JSONContent: Decodable, Hashable {
             self = .array(value)
         } else {
             self = .object(try container.decode([String: JSONContent].self))
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .null: try container.encodeNil()
+        case .bool(let value): try container.encode(value)
+        case .integer(let value): try container.encode(value)
+        case .number(let value): try container.encode(value)
+        case .string(let value): try container.encode(value)
+        case .array(let value): try container.encode(value)
+        case .object(let value): try container.encode(value)
         }
     }
 }

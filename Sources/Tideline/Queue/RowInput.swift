@@ -14,8 +14,8 @@ enum RowInput {
         var checked: [(name: String, value: Value)] = []
         let values = row.values
         checked.reserveCapacity(values.count)
-        for (name, value) in values where !SystemColumns.contains(name: name) {
-            checked.append((name, try fitted(value, column: name, id: row.idText, schema: schema)))
+        for (position, (name, value)) in values.enumerated() where !SystemColumns.contains(name: name) {
+            checked.append((name, try fitted(value, column: name, guess: position, id: row.idText, schema: schema)))
         }
         return Row(id: row.id, distinctColumns: checked)
     }
@@ -35,6 +35,8 @@ enum RowInput {
 
     /// Throws if the name of a table is blank.
     static func checkName(_ table: String) throws {
+        // Most names begin with a letter of ASCII, for which the properties of characters need not be looked up.
+        if let first = table.utf8.first, first > 0x20, first < 0x7F { return }
         guard table.allSatisfy(\.isWhitespace) else { return }
         throw SyncError(
             .invalidArgument, "the table name is blank; pass the name of the table on the server", table: table)
@@ -59,12 +61,16 @@ enum RowInput {
         }
     }
 
-    private static func fitted(_ value: Value, column name: String, id: String, schema: TableSchema) throws -> Value {
+    /// - Parameter guess: The probable position of the column in the definition.
+    private static func fitted(
+        _ value: Value, column name: String, guess: Int = 0, id: String, schema: TableSchema
+    ) throws -> Value {
         func refuse(_ message: String) -> SyncError {
             SyncError(.invalidArgument, message, table: schema.name, column: name, id: id)
         }
         guard !name.hasPrefix("__") else { throw refuse("names that begin with __ are reserved") }
-        guard let column = schema.column(name) else {
+        let isGuessed = guess < schema.columns.count && schema.columns[guess].name.isSameBytes(as: name)
+        guard let column = isGuessed ? schema.columns[guess] : schema.column(name) else {
             throw refuse("the table does not define this column" + schema.suggestion(for: name))
         }
         switch (value, column.type) {

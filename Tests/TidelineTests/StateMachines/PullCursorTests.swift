@@ -183,6 +183,24 @@ struct PullCursorTests {
         #expect(pages < 50)
     }
 
+    @Test(
+        "F5 a server that repeats the rows of a millisecond that is drained is an error, not a loop",
+        arguments: 1...4)
+    func circleInDrain(length: Int) throws {
+        var cursor = Self.incremental()
+        _ = try cursor.receive(Self.page(3, 10, 20))
+        _ = try cursor.receive(Self.page(3, 20, 20))
+        #expect(cursor.pageKind == .drain)
+        var pages = 0
+        let error = #expect(throws: SyncError.self) {
+            while pages < 100 {
+                _ = try cursor.receive(Self.page(3, 10, 20, last: "id\(pages % length)"))
+                pages += 1
+            }
+        }
+        #expect(error?.code == .noProgress && pages < 20)
+    }
+
     @Test("F6 a look-back longer than all of time starts at its beginning")
     func endlessLookback() {
         let token = PullToken(updatedAt: Self.at(0), serverDate: nil, filter: "")

@@ -20,7 +20,7 @@ import TidelineTestStores
         private let process = Process()
         private let input = Pipe()
         private let output = Pipe()
-        private var unread = Data()
+        private lazy var lines = ProcessLines(of: process, output)
 
         init(_ kind: StoreKind, _ folder: String, rows: Int, pageSize: Int) throws {
             let programs = Bundle.main.executableURL?.deletingLastPathComponent()
@@ -64,30 +64,13 @@ import TidelineTestStores
 
         /// Returns the first row of the next requested page, or `nil` if the process requests no more.
         private func nextRequest() throws -> Int? {
-            guard let words = nextLine()?.split(separator: " "), words.count == 3, let number = Int(words[1]),
+            guard let words = lines.next()?.split(separator: " "), words.count == 3, let number = Int(words[1]),
                 let memory = Int(words[2])
             else { return nil }
             self.memory = max(self.memory, memory)
             guard words[0] == "asked" else { return nil }
             asked.append(number)
             return number
-        }
-
-        /// Returns `nil` if the output has ended, or if there is none for two minutes, longer than any page takes.
-        private func nextLine() -> String? {
-            let alarm = DispatchWorkItem { [weak process] in process?.terminate() }
-            DispatchQueue.global().asyncAfter(deadline: .now() + 120, execute: alarm)
-            defer { alarm.cancel() }
-            while true {
-                if let end = unread.firstIndex(of: UInt8(ascii: "\n")) {
-                    let line = String(decoding: unread[..<end], as: UTF8.self)
-                    unread = Data(unread[(end + 1)...])
-                    return line
-                }
-                let more = output.fileHandleForReading.availableData
-                guard !more.isEmpty else { return nil }
-                unread += more
-            }
         }
     }
 

@@ -28,3 +28,11 @@ final class MaximumCount: Sendable {
     func enter() { state.withLock { $0 = ($0.now + 1, max($0.maximum, $0.now + 1)) } }
     func leave() { state.withLock { $0.now -= 1 } }
 }
+
+/// A list of values in the order they were added.
+final class Recorder<Value: Sendable>: Sendable {
+    private let list = Mutex<[Value]>([])
+
+    var values: [Value] { list.withLock { $0 } }
+    func add(_ value: Value) { list.withLock { $0.append(value) } }
+}

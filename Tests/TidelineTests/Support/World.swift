@@ -22,6 +22,7 @@ struct World: Sendable {
 
     /// - Parameter stores: The kind of all stores, the server's and the clients'.
     init(_ stores: StoreKind, change: (inout TableServiceOptions) -> Void = { _ in }) throws {
+        try BothDialects.check(stores)
         let clock = TestClock()
         // Pages are as large in all dialects.
         var options = TableServiceOptions(schemas: [World.schema], datasyncPageSize: 1000, clock: { clock.now })

@@ -1,0 +1,126 @@
+internal import Logging
+internal import TidelineStore
+
+/// Claims the operations to send next, in the transaction that stores the outcomes of earlier ones.
+extension PushRun {
+    /// The maximum number of searches in a transaction after the last claim, so that a long queue of operations that are
+    /// not sent delays no local edit.
+    private static var maximumSearches: Int { 256 }
+
+    /// Claims operations until the machine has to wait or ends the push.
+    func claimNext(
+        _ step: inout Step, _ dependencies: PushDependencies?, in writer: SyncContext<Store>.Writer
+    ) throws {
+        var searches = 0
+        while true {
+            switch step.machine.next() {
+            case .find(let after, let last):
+                let found = try context.operations.first(after: after, upTo: last, in: writer)
+                step.machine.handle(.found(found.map(PushMachine.Candidate.init)))
+                searches += 1
+            case .send(let id):
+                if let lease, !lease.isHeld, try !lease.take(in: writer) {
+                    step.mustWait = true
+                    return
+                }
+                do {
+                    switch try claim(id, step.machine, dependencies, in: writer) {
+                    case .claimed(let claimed):
+                        step.claimed.append(claimed)
+                        searches = 0
+                    case .removed: step.machine.handle(.succeeded(id))
+                    case .mustWait(let other):
+                        step.machine.handle(.mustWait(id, for: other))
+                        searches += 1
+                    }
+                } catch let failure as OperationFailure {
+                    if let record = try reject(id, failure, in: writer) { step.unclaimed.append(record) }
+                    step.machine.handle(.failed(id, isServerFailure: false))
+                }
+            case .wait, .finish:
+                return
+            case .giveUp:
+                step.givesUp = true
+                isClosing.set()
+                return
+            }
+            if searches >= Self.maximumSearches {
+                step.isUnfinished = true
+                return
+            }
+        }
+    }
+
+    private enum Claim {
+        case claimed(Claimed)
+        /// The operation no longer exists.
+        case removed
+        /// Another operation must succeed before.
+        case mustWait(PushMachine.Candidate)
+    }
+
+    /// Marks an operation as in flight and reads its row.
+    private func claim(
+        _ id: Int64, _ machine: PushMachine, _ dependencies: PushDependencies?, in writer: SyncContext<Store>.Writer
+    ) throws -> Claim {
+        guard var operation = try context.operations.operation(id, in: writer) else { return .removed }
+        guard let schema = try writer.schemaIfDefined(of: operation.table) else {
+            throw OperationFailure(
+                .invalidItem,
+                "the table \(operation.table.debugDescription) is not defined; define it, or cancel the operation")
+        }
+        let codec = try context.codecs.codec(for: schema, in: writer)
+        let outcomes = PushOutcomes(context, codec: codec)
+        guard try outcomes.coalesceOrphan(&operation, in: writer) else { return .removed }
+        let snapshot = try writer.row(in: operation.table, id: operation.itemID)
+        let other = try dependencies?.first(before: operation, snapshot: snapshot, in: writer) {
+            machine.isWaiting($0, for: id)
+        }
+        if let other {
+            context.options.logger.debug("the \(operation.title) waits for the \(other.title)")
+            return .mustWait(PushMachine.Candidate(other))
+        }
+        let claimed = Claimed(operation, codec: codec, snapshot: snapshot, context: context, lease: lease)
+        // A delegate decides for itself what is sent.
+        if delegate == nil, let item = try claimed.item(),
+            case .certain(let body)? = try? sender(for: claimed, as: operation.kind).firstRequest(for: item)
+        {
+            try claimed.announce(body, in: writer)
+        }
+        context.inFlight.insert(id)
+        return .claimed(claimed)
+    }
+
+    /// Stores the failure of an operation that could not be claimed.
+    private func reject(
+        _ id: Int64, _ failure: OperationFailure, in writer: SyncContext<Store>.Writer
+    ) throws -> OperationErrorRecord? {
+        guard let operation = try context.operations.operation(id, in: writer) else { return nil }
+        let record = OperationErrorRecord(
+            operation, failure: failure, item: nil, time: context.options.environment.now())
+        try context.errorStore.save(record, in: writer)
+        return record
+    }
+
+    /// Returns the sender of an operation. It sends nothing after the push has been aborted.
+    func sender(for claimed: Claimed, as kind: OperationKind) -> OperationSender {
+        var operation = claimed.operation
+        operation.kind = kind
+        var connection = context.connection
+        connection.willSend = { try await confirmRequest() }
+        return OperationSender(
+            connection: connection, family: context.family, codec: claimed.codec, operation: operation,
+            parameters: settings.parameters, journal: claimed)
+    }
+}
+
+extension PushMachine.Candidate {
+    fileprivate init(_ operation: TableOperation) {
+        self.init(id: operation.id, table: operation.table, itemKey: operation.itemKey)
+    }
+}
+
+extension TableOperation {
+    /// The operation for the log.
+    fileprivate var title: String { "\(kind) of \(itemID.debugDescription) in \(table)" }
+}

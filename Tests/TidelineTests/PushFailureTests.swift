@@ -1,0 +1,324 @@
+import Foundation
+import HTTPTypes
+import Synchronization
+import Testing
+import TidelineStore
+import TidelineTestStores
+
+@testable import Tideline
+
+/// Rules P3, P4 and P8: the failures that end a push, the others, and the operations that stay.
+@Suite("Push failures", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
+struct PushFailureTests {
+    private func threeRows(_ world: World) async throws -> Client {
+        let client = try await world.makeClient()
+        for id in ["a", "b", "c"] { try await client.items.insert(["id": .string(id), "text": .string(id)]) }
+        return client
+    }
+
+    @Test(
+        "P3 a failure that ends the push has its own code, and all operations stay",
+        arguments: StoreKind.perEngine,
+        [
+            (401, SyncError.Code.authentication), (408, .network), (429, .network), (503, .network),
+        ])
+    func aborts(_ stores: StoreKind, _ answer: (Int, SyncError.Code)) async throws {
+        let (status, code) = answer
+        let world = try World(stores)
+        let client = try await threeRows(world)
+        client.transport.inspect { _, body in
+            body.contains(#""b""#) ? .answer(.answer(status, #"{"error":"wait"}"#)) : nil
+        }
+        do {
+            try await client.context.push(settings: PushSettings(maxInFlight: 1))
+            Issue.record("the push succeeded")
+        } catch let error as SyncError {
+            #expect(error.code == code && error.status == status && error.operationErrors.isEmpty)
+            #expect(error.message.contains("wait"))
+        }
+        #expect(try world.state(client) == "local [a=a, b=b, c=c] queue [insert b, insert c] server [a=a]")
+        #expect(try await client.context.operationErrors().isEmpty)
+        client.transport.inspect(nil)
+        try await client.context.push()
+        #expect(try world.state(client) == "local [a=a, b=b, c=c] queue [] server [a=a, b=b, c=c]")
+    }
+
+    @Test(
+        "P3 no connection, a timeout or a TLS failure ends the push; cancellation has its own code",
+        arguments: StoreKind.perEngine, [TransportError.Code.connection, .timeout, .tls, .cancelled])
+    func transportFailures(_ stores: StoreKind, _ code: TransportError.Code) async throws {
+        let world = try World(stores)
+        let client = try await threeRows(world)
+        client.transport.inspect { _, body in
+            body.contains(#""b""#) ? .fail(TransportError(code, "down")) : nil
+        }
+        let expected: SyncError.Code = code == .cancelled ? .cancelled : .network
+        let settings = PushSettings(maxInFlight: 1)
+        #expect(await syncErrorCode { try await client.context.push(settings: settings) } == expected)
+        #expect(try world.state(client) == "local [a=a, b=b, c=c] queue [insert b, insert c] server [a=a]")
+    }
+
+    @Test(
+        "P3 other failures are collected, and the push continues with the other rows",
+        arguments: StoreKind.perEngine, [400, 403, 404, 413, 422, 500, 501, 502, 504, 302, 304])
+    func collects(_ stores: StoreKind, status: Int) async throws {
+        let world = try World(stores)
+        let client = try await threeRows(world)
+        client.transport.inspect { _, body in
+            body.contains(#""b""#) ? .answer(.answer(status, #"{"error":"no"}"#)) : nil
+        }
+        do {
+            try await client.context.push()
+            Issue.record("the push succeeded")
+        } catch let error as SyncError {
+            #expect(error.code == .completedWithErrors)
+            let failure = try #require(error.operationErrors.first)
+            #expect(error.operationErrors.count == 1)
+            #expect(failure.table == "TodoItem" && failure.itemID == "b" && failure.kind == .insert)
+            #expect(failure.status == status && failure.message == "no" && failure.item?["text"] == "b")
+            #expect(failure.code == ([500, 502, 504].contains(status) ? .serverFailed : .rejected))
+        }
+        #expect(try world.state(client) == "local [a=a, b=b, c=c] queue [insert b] server [a=a, c=c]")
+    }
+
+    @Test(
+        "P3 an answer that is too large fails only its operation, and the next push completes it",
+        arguments: StoreKind.perEngine)
+    func tooLarge(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let client = try await threeRows(world)
+        client.transport.inspect { _, body in
+            body.contains(#""b""#) ? .delay { throw TransportError(.tooLarge, "over 100 MB") } : nil
+        }
+        #expect(try await pushErrors(client).map(\.code) == [.invalidAnswer])
+        #expect(try world.state(client) == "local [a=a, b=b, c=c] queue [insert b] server [a=a, b=b, c=c]")
+        client.transport.inspect(nil)
+        try await client.context.push()
+        #expect(try world.state(client) == "local [a=a, b=b, c=c] queue [] server [a=a, b=b, c=c]")
+    }
+
+    @Test("P3 a second operation on a failed row waits for the next push", arguments: StoreKind.perEngine)
+    func holdsBackRow(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let client = try await world.makeSyncedClient()
+        try await client.items.update(["id": "a", "text": "two"])
+        let once = Once()
+        client.transport.inspect { _, _ in
+            if once.first() { try? await client.items.update(["id": "a", "text": "three"]) }
+            return .answer(.answer(400))
+        }
+        #expect(try await pushErrors(client).count == 1)
+        #expect(client.transport.requests.count == 1)
+        #expect(try world.state(client) == "local [a=three] queue [update a] server [a=one]")
+    }
+
+    @Test("P3 an aborted push reports the errors of the operations that failed before", arguments: StoreKind.perEngine)
+    func errorsBeforeAbort(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let client = try await threeRows(world)
+        client.transport.inspect { _, body in
+            if body.contains(#""a""#) { return .answer(.answer(400)) }
+            return body.contains(#""c""#) ? .loseRequest : nil
+        }
+        do {
+            try await client.context.push(settings: PushSettings(maxInFlight: 1))
+            Issue.record("the push succeeded")
+        } catch let error as SyncError {
+            #expect(error.code == .network && error.operationErrors.map(\.itemID) == ["a"])
+        }
+        #expect(try world.state(client) == "local [a=a, b=b, c=c] queue [insert a, insert c] server [b=b]")
+    }
+
+    @Test(
+        "P3 three consecutive operations that fail on the server abort the push; the fourth is not sent",
+        arguments: StoreKind.perEngine)
+    func threeServerFailures(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let client = try await threeRows(world)
+        try await client.items.insert(["id": "d", "text": "d"])
+        client.transport.inspect { _, _ in .answer(.answer(500)) }
+        do {
+            try await client.context.push(settings: PushSettings(maxInFlight: 1))
+            Issue.record("the push succeeded")
+        } catch let error as SyncError {
+            #expect(error.code == .serverFailing && error.operationErrors.map(\.itemID) == ["a", "b", "c"])
+        }
+        #expect(client.transport.requests.count == 12)
+        #expect(try await client.context.pendingOperations().map(\.attempts) == [1, 1, 1, 0])
+        client.transport.inspect(nil)
+        try await client.context.push()
+        #expect(try await client.context.operationErrors().isEmpty)
+        #expect(try world.serverTexts() == ["a", "b", "c", "d"])
+    }
+
+    @Test(
+        "P3 transient failures are retried with increasing pauses and Retry-After, and then succeed",
+        arguments: StoreKind.perEngine, [408, 429, 500, 502, 503, 504])
+    func retries(_ stores: StoreKind, status: Int) async throws {
+        let world = try World(stores)
+        let pauses = Mutex<[Duration]>([])
+        let client = try await world.makeClient {
+            $0.environment.sleep = { pause in pauses.withLock { $0.append(pause) } }
+            $0.environment.random = { 1 }
+        }
+        try await client.items.insert(["id": "a", "text": "a"])
+        let count = Mutex(0)
+        client.transport.inspect { _, _ in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            if number > 3 { return nil }
+            return .answer(.answer(status, headers: number == 2 ? [.retryAfter: "7"] : [:]))
+        }
+        try await client.context.push()
+        let renewal = client.context.makePushLease()?.renewalInterval
+        let retries = pauses.withLock { $0 }.filter { $0 != renewal }
+        #expect(retries == [.milliseconds(500), .seconds(7), .seconds(2)])
+        #expect(try world.state(client) == "local [a=a] queue [] server [a=a]")
+        #expect(client.transport.requests.count == 4)
+    }
+
+    @Test(
+        "P3 a push canceled during a pause ends as canceled and keeps the operation",
+        arguments: StoreKind.perEngine)
+    func cancelledPause(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let client = try await world.makeClient { $0.environment.sleep = { _ in throw CancellationError() } }
+        try await client.items.insert(["id": "a", "text": "a"])
+        client.transport.inspect { _, _ in .answer(.answer(503)) }
+        #expect(await syncErrorCode { try await client.context.push() } == .cancelled)
+        #expect(try await client.queue() == ["insert a"])
+    }
+
+    @Test("P3 a 401 refreshes the sign-in once, also after other attempts", arguments: StoreKind.perEngine)
+    func refreshes(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let tokens = HeaderLog()
+        let client = try await world.makeClient {
+            $0.authorization = { refresh in
+                HTTPField(name: .authorization, value: refresh ? "new" : "old")
+            }
+        }
+        try await client.items.insert(["id": "a", "text": "a"])
+        let statuses = Mutex([503, 401])
+        client.transport.inspect { request, _ in
+            tokens.add(request.headerFields[.authorization])
+            let status = statuses.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+            return status.map { .answer(.answer($0)) }
+        }
+        try await client.context.push()
+        #expect(tokens.values == ["old", "old", "new"])
+        client.transport.inspect { _, _ in .answer(.answer(401)) }
+        client.transport.clear()
+        try await client.items.update(["id": "a", "text": "b"])
+        #expect(await syncErrorCode { try await client.context.push() } == .authentication)
+        #expect(client.transport.requests.count == 2)
+    }
+
+    @Test(
+        "P3 a conflict whose answer has no readable row is still a conflict, and the row is requested once",
+        arguments: StoreKind.perEngine, ["", "null", "[]", "<html>", #"{"id":"a"}"#])
+    func unreadableConflict(_ stores: StoreKind, body: String) async throws {
+        let world = try World(stores)
+        let client = try await world.makeSyncedClient()
+        let other = try await world.makeOther()
+        try await other.items.update(["id": "a", "text": "theirs"])
+        try await other.context.push()
+        try await client.items.update(["id": "a", "text": "mine"])
+        client.transport.inspect { request, _ in
+            request.isUpdate ? .answer(.answer(412, body)) : nil
+        }
+        let error = try #require(try await pushErrors(client).first)
+        #expect(error.code == .conflict && error.status == 412 && error.serverItem?["text"] == "theirs")
+        #expect(client.transport.requests.count == 2)
+    }
+
+    @Test(
+        "P4 without a handler every conflict is an error and the operation stays, in every push",
+        arguments: StoreKind.perEngine)
+    func conflictStays(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let client = try await world.makeSyncedClient()
+        let other = try await world.makeOther()
+        try await other.items.update(["id": "a", "text": "theirs"])
+        try await other.context.push()
+        try await client.items.update(["id": "a", "text": "mine"])
+        for _ in 1...3 {
+            let errors = try await pushErrors(client)
+            #expect(errors.map(\.code) == [.conflict])
+            #expect(try world.state(client) == "local [a=mine] queue [update a] server [a=theirs]")
+            #expect(try await client.context.operationErrors().count == 1)
+        }
+    }
+
+    @Test(
+        "P3 a delete of a row that the server no longer has succeeds", arguments: StoreKind.perEngine, [404, 410])
+    func deleteOfGone(_ stores: StoreKind, status: Int) async throws {
+        let world = try World(stores)
+        let client = try await world.makeSyncedClient()
+        try await client.items.delete(id: "a")
+        client.transport.inspect { _, _ in .answer(.answer(status)) }
+        try await client.context.push()
+        #expect(try world.state(client) == "local [] queue [] server [a=one]")
+    }
+
+    @Test(
+        "P3 a restore that the server rejects in its second request is a rejection, not a conflict",
+        arguments: StoreKind.perEngine)
+    func rejectedRestore(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let client = try await world.makeSyncedClient()
+        try await client.items.delete(id: "a")
+        client.transport.inspect { _, _ in .loseAnswer }
+        #expect(await syncErrorCode { try await client.context.push() } == .network)
+        try await client.items.insert(["id": "a", "text": "back"])
+        let patches = Mutex(0)
+        client.transport.inspect { request, _ in
+            guard request.isUpdate else { return nil }
+            let number = patches.withLock { count in
+                count += 1
+                return count
+            }
+            return number == 2 ? .answer(.answer(400, #"{"error":"no"}"#)) : nil
+        }
+        let error = try #require(try await pushErrors(client).first)
+        #expect(error.code == .rejected && error.message == "no")
+        client.transport.inspect(nil)
+        try await client.context.push()
+        #expect(try world.state(client) == "local [a=back] queue [] server [a=back]")
+    }
+
+    // MARK: P8
+
+    @Test(
+        "P8 a push canceled midway ends as canceled; the next push completes",
+        arguments: StoreKind.perEngine, 1...3)
+    func taskCancelled(_ stores: StoreKind, at number: Int) async throws {
+        let world = try World(stores)
+        let client = try await threeRows(world)
+        let push = Mutex<Task<SyncError.Code?, Never>?>(nil)
+        let count = Mutex(0)
+        client.transport.inspect { _, _ in
+            let current = count.withLock { count in
+                count += 1
+                return count
+            }
+            if current == number { push.withLock { $0?.cancel() } }
+            return nil
+        }
+        let task = Task { () -> SyncError.Code? in
+            // The transport needs the task before its first request.
+            while push.withLock({ $0 == nil }) { await Task.yield() }
+            return await syncErrorCode { try await client.context.push(settings: PushSettings(maxInFlight: 1)) }
+        }
+        push.withLock { $0 = task }
+        #expect(await task.value == .cancelled)
+        #expect(client.transport.requests.count == number)
+        #expect(try await client.queue().count == 3 - number)
+        client.transport.inspect(nil)
+        try await client.context.push()
+        #expect(try world.state(client) == "local [a=a, b=b, c=c] queue [] server [a=a, b=b, c=c]")
+        #expect(client.transport.requests.count == 3)
+    }
+}

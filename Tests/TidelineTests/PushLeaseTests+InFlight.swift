@@ -1,0 +1,124 @@
+import HTTPTypes
+import Testing
+import TidelineStore
+import TidelineTestStores
+
+@testable import Tideline
+@testable import TidelineSimulation
+
+/// Purges, drops, and resolutions by one process, while another process has operations in flight.
+extension PushLeaseTests {
+    /// A call that is refused while an operation of the table is in flight.
+    enum Refused: String, CaseIterable, Sendable {
+        case forcePurge, drop, discard, cancelWithItem, keep, modify, discardWaiting
+
+        func perform(by client: Client) async throws {
+            let context = client.context
+            func error() async throws -> TableOperationError { try #require(try await context.operationErrors().first) }
+            switch self {
+            case .forcePurge: try await client.items.forcePurge()
+            case .drop: try await client.client.drop(columns: ["effort"], from: "TodoItem")
+            case .discard: try await error().cancelOperationAndDiscardItem()
+            case .cancelWithItem: try await error().cancelOperationAndUpdateItem(["id": "b", "text": "kept"])
+            case .keep: try await error().keepOperationAndUpdateItem(["id": "b", "text": "kept"])
+            case .modify: try await error().modifyOperationType(.delete)
+            case .discardWaiting:
+                try await context.cancelOperationAndDiscardItem(
+                    try #require(try await context.pendingOperations().first))
+            }
+        }
+    }
+
+    @Test(
+        "U1 C2 while another process has an operation in flight, purges, drops, and resolutions refuse and change nothing",
+        arguments: StoreKind.sharing, Refused.allCases)
+    func refusedInFlight(_ stores: StoreKind, _ call: Refused) async throws {
+        let device = try Device(stores)
+        try device.world.run {
+            let first = try await device.makeProcess()
+            let second = try await device.makeProcess()
+            try await Self.insert(["b"], first)
+            first.transport.inspect { _, _ in .answer(.answer(403)) }
+            #expect(await syncErrorCode { try await first.context.push() } == .completedWithErrors)
+            first.transport.inspect { _, _ in .delay { try await device.world.sleep(.seconds(5)) } }
+            let push = device.start { try await first.context.push() }
+            try await device.world.sleep(.seconds(1))
+            let before = try device.world.world.state(first)
+            let error = await #expect(throws: SyncError.self) { try await call.perform(by: second) }
+            #expect(error?.code == .operationInFlight && error?.table == "TodoItem")
+            #expect(error?.message.contains("another process") == true, "\(String(describing: error))")
+            #expect(try device.world.world.state(first) == before)
+            #expect(try await push.value.progress.sent == 1)
+            #expect(try device.world.world.state(first) == "local [b=new] queue [] server [b=new]")
+            // The push is over, and there is nothing left to resolve.
+            if call == .forcePurge || call == .drop { try await call.perform(by: second) }
+        }
+    }
+
+    @Test(
+        "C2 an operation that has failed is resolved while another process pushes others", arguments: StoreKind.sharing)
+    func resolvedBesidePush(_ stores: StoreKind) async throws {
+        let device = try Device(stores)
+        try device.world.run {
+            let first = try await device.makeProcess()
+            let second = try await device.makeProcess()
+            try await Self.insert(["b", "c"], first)
+            first.transport.inspect { request, body in
+                if body.contains(#""b""#) { return .answer(.answer(403)) }
+                return .delay { try await device.world.sleep(.seconds(5)) }
+            }
+            let push = device.start { await syncErrorCode { try await first.context.push() } }
+            try await device.world.sleep(.seconds(1))
+            try await second.context.operationErrors().first?.cancelOperationAndDiscardItem()
+            #expect(try device.world.world.state(first) == "local [c=new] queue [insert c] server [c=new]")
+            // The push reports the error that was resolved elsewhere.
+            #expect(try await push.value == .completedWithErrors)
+            #expect(try device.world.world.state(first) == "local [c=new] queue [] server [c=new]")
+        }
+    }
+
+    @Test(
+        "U1 a purge removes operations that another process has not sent, and they are not sent",
+        arguments: StoreKind.sharing, [false, true])
+    func purgedBeforeRequest(_ stores: StoreKind, ofOtherTable: Bool) async throws {
+        let device = try Device(stores)
+        try device.world.run {
+            let first = try await device.makeProcess()
+            let second = try await device.makeProcess()
+            let notes = TableSchema("Note", columns: [.string("text")])
+            for client in [first, second] { try await client.client.define([notes]) }
+            // A delegate decides when the request is sent; until then there is none.
+            first.context.delegate = ScriptedDelegate { operation in
+                try await device.world.sleep(.seconds(5))
+                return try await operation.execute()
+            }
+            try await Self.insert(["b"], first)
+            try await first.client.table("Note").insert(["id": "n", "text": "note"])
+            let push = device.start { await syncErrorCode { try await first.context.push() } }
+            try await device.world.sleep(.seconds(1))
+            if ofOtherTable { first.context.delegate = nil }
+            let result = try await second.client.table(ofOtherTable ? "Note" : "TodoItem").forcePurge()
+            #expect(result == ForcePurgeResult(rows: 1, operations: 1))
+            _ = try await push.value
+            #expect(first.transport.requests.allSatisfy { $0.contains("Note") != ofOtherTable })
+            #expect(try await first.items.rows().rows.count == (ofOtherTable ? 1 : 0))
+        }
+    }
+
+    @Test(
+        "U1 the operations of a process that was killed block nothing once its lease has expired",
+        arguments: StoreKind.sharing)
+    func purgedAfterKill(_ stores: StoreKind) async throws {
+        let device = try Device(stores)
+        try device.world.run {
+            let client = try await device.makeProcess()
+            try await Self.insert(["b"], client)
+            client.transport.inspect { _, _ in .loseRequest }
+            #expect(await syncErrorCode { try await client.context.push() } == .network)
+            try device.plantLease(client)
+            #expect(await syncErrorCode { try await client.items.forcePurge() } == .operationInFlight)
+            try await device.world.sleep(.seconds(16))
+            #expect(try await client.items.forcePurge() == ForcePurgeResult(rows: 1, operations: 1))
+        }
+    }
+}

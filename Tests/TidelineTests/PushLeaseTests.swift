@@ -1,0 +1,428 @@
+import HTTPTypes
+import Synchronization
+import Testing
+import TidelineServer
+import TidelineStore
+import TidelineTestStores
+
+@testable import Tideline
+@testable import TidelineSimulation
+
+/// Rule P9: of several processes that share a store, one pushes. The processes are clients of one file, on a virtual clock.
+@Suite("Push lease", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
+struct PushLeaseTests {
+    /// Two processes of one device.
+    struct Device: Sendable {
+        let world: VirtualWorld
+        let files: StoreFiles
+
+        init(_ stores: StoreKind) throws {
+            world = try VirtualWorld(stores)
+            files = try StoreFiles(stores)
+        }
+
+        func makeProcess(_ configure: @escaping (inout SyncOptions) -> Void = { _ in }) async throws -> Client {
+            try await world.makeClient(store: try files.open(), configure: configure)
+        }
+
+        /// Makes a process whose timers do not run while it waits for a response, as if it were suspended.
+        func makeSuspended(_ configure: @escaping (inout SyncOptions) -> Void = { _ in }) async throws -> Client {
+            try await makeProcess { [world] options in
+                options.environment.sleep = { _ in try await world.sleep(.seconds(10_000)) }
+                configure(&options)
+            }
+        }
+
+        func start<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) -> Task<T, any Error> {
+            Task(executorPreference: world.executor) { try await body() }
+        }
+
+        /// Returns whether a lease is stored.
+        func hasLease(_ client: Client) throws -> Bool { try lease(client) != nil }
+
+        func lease(_ client: Client) throws -> String? {
+            try client.store.read { try $0.row(in: "MS_TableConfig", id: "pushLease")?["value"]?.string }
+        }
+
+        /// Stores the lease of a process that does not exist any more.
+        func plant(_ text: String, _ client: Client) throws {
+            let row: Row = ["id": "pushLease", "table": "", "key": "pushLease", "keyType": 6, "value": .string(text)]
+            try client.store.write { try $0.upsert(row, into: "MS_TableConfig") }
+        }
+
+        func plantLease(_ client: Client) throws {
+            let now = client.context.options.environment.now()
+            try plant(StoredLease(holder: "gone", renewed: now, expires: now.advanced(by: .seconds(15))).text, client)
+        }
+    }
+
+    static func insert(_ ids: [String], _ client: Client) async throws {
+        for id in ids { try await client.items.insert(["id": .string(id), "text": "new"]) }
+    }
+
+    static let fails = PushSettings(whenOtherProcessPushes: .fail)
+
+    // MARK: Waiting
+
+    @Test(
+        "P9 a push waits for that of another process, and then finds less to do", arguments: StoreKind.sharing,
+        [false, true])
+    func waits(_ stores: StoreKind, pulls: Bool) async throws {
+        let device = try Device(stores)
+        try device.world.run {
+            let first = try await device.makeProcess()
+            let second = try await device.makeProcess()
+            try await Self.insert(["a", "b", "c", "d", "e"], first)
+            first.transport.inspect { _, _ in .delay { try await device.world.sleep(.seconds(2)) } }
+            let push = device.start { try await first.context.push() }
+            try await device.world.sleep(.seconds(1))
+            try await Self.insert(["z"], second)
+            if pulls {
+                try await second.items.pull()
+            } else {
+                #expect(try await second.context.push().progress == PushProgress(sent: 1, total: 1))
+            }
+            #expect(device.world.executor.now < .seconds(5))
+            #expect(try await push.value.progress.sent == 5)
+            #expect(first.transport.requests.count == 5)
+            #expect(second.transport.requests.count { $0.hasPrefix("POST") } == 1)
+            #expect(try await second.queue().isEmpty)
+            #expect(try !device.hasLease(first))
+        }
+    }
+
+    @Test("P9 a push that must not wait fails, sends nothing, and later succeeds", arguments: StoreKind.sharing)
+    func fails(_ stores: StoreKind) async throws {
+        let device = try Device(stores)
+        try device.world.run {
+            let first = try await device.makeProcess()
+            let second = try await device.makeProcess()
+            // Without an operation to send, there is nothing to wait for.
+            try device.plantLease(first)
+            try await second.context.push(settings: Self.fails)
+            try device.plant("", first)
+            try await Self.insert(["a"], first)
+            first.transport.inspect { _, _ in .delay { try await device.world.sleep(.seconds(2)) } }
+            let push = device.start { try await first.context.push() }
+            try await device.world.sleep(.seconds(1))
+            #expect(await syncErrorCode { try await second.context.push(settings: Self.fails) } == .otherProcess)
+            let settings = PullSettings(push: Self.fails)
+            #expect(await syncErrorCode { try await second.items.pull(settings: settings) } == .otherProcess)
+            #expect(second.transport.requests.isEmpty)
+            #expect(try await push.value.progress.sent == 1)
+            try await Self.insert(["b"], second)
+            #expect(try await second.context.push(settings: Self.fails).progress.sent == 1)
+        }
+    }
+
+    @Test("P9 a push that is canceled while it waits ends, and disturbs no one", arguments: StoreKind.sharing)
+    func cancellation(_ stores: StoreKind) async throws {
+        let device = try Device(stores)
+        try device.world.run {
+            let first = try await device.makeProcess()
+            let second = try await device.makeProcess()
+            try await Self.insert(["a"], first)
+            first.transport.inspect { _, _ in .delay { try await device.world.sleep(.seconds(9)) } }
+            let push = device.start { try await first.context.push() }
+            try await device.world.sleep(.seconds(1))
+            let waiting = device.start { await syncErrorCode { try await second.context.push() } }
+            try await device.world.sleep(.seconds(2))
+            waiting.cancel()
+            #expect(try await waiting.value == .cancelled)
+            #expect(device.world.executor.now < .seconds(4))
+            #expect(try device.hasLease(first))
+            #expect(try await push.value.progress.sent == 1)
+            #expect(second.transport.requests.isEmpty)
+        }
+    }
+
+    @Test(
+        "P9 the lease is renewed while requests take long and while many are sent", arguments: StoreKind.sharing,
+        [1, 12])
+    func renewal(_ stores: StoreKind, count: Int) async throws {
+        let device = try Device(stores)
+        try device.world.run {
+            // Of several requests, each response renews the lease, even if nothing else does.
+            let first = try await count == 1 ? device.makeProcess() : device.makeSuspended()
+            let second = try await device.makeProcess()
+            try await Self.insert((1...count).map { "r\($0)" }, first)
+            first.transport.inspect { _, _ in .delay { try await device.world.sleep(.seconds(60 / count)) } }
+            let push = device.start { try await first.context.push(settings: PushSettings(maxInFlight: 1)) }
+            try await device.world.sleep(.seconds(1))
+            #expect(try await second.context.push().progress.total == 0)
+            #expect(device.world.executor.now >= .seconds(60))
+            #expect(try await push.value.progress.sent == count)
+            #expect(second.transport.requests.isEmpty)
+        }
+    }
+
+    @Test(
+        "P9 a push that ends with an error or is canceled leaves no lease", arguments: StoreKind.sharing,
+        [SyncError.Code.network, .cancelled, .completedWithErrors])
+    func leavesNone(_ stores: StoreKind, code: SyncError.Code) async throws {
+        let device = try Device(stores)
+        try device.world.run {
+            let first = try await device.makeProcess()
+            let second = try await device.makeProcess()
+            try await Self.insert(["a", "b", "c"], first)
+            first.transport.inspect { _, _ in
+                switch code {
+                case .network: .loseRequest
+                case .cancelled: .delay { try await device.world.sleep(.seconds(5)) }
+                default: .answer(.answer(400))
+                }
+            }
+            let push = device.start { await syncErrorCode { try await first.context.push() } }
+            try await device.world.sleep(.seconds(1))
+            push.cancel()
+            #expect(try await push.value == code)
+            #expect(try !device.hasLease(first))
+            try await second.context.push(settings: Self.fails)
+            #expect(try await second.queue().isEmpty)
+        }
+    }
+
+    @Test("P9 a push whose store fails once, at any transaction, leaves no lease", arguments: StoreKind.sharing)
+    func storeFailure(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        for number in 1...4 {
+            let files = try StoreFiles(stores)
+            let second = try await world.makeClient(store: try files.open())
+            try await Self.insert(["a\(number)", "b\(number)", "c\(number)"], second)
+            let store = HookedStore(try files.open())
+            var options = SyncOptions.inDialect
+            options.environment.sleep = { _ in }
+            let client = try SyncClient(
+                url: "http://server.test", store: store, transport: FaultyTransport(service: world.service),
+                options: options)
+            try await client.define([World.schema])
+            store.onWrite { if $0 == number { throw StoreError(.full, "the disk is full") } }
+            let settings = PushSettings(maxInFlight: 1)
+            #expect(await syncErrorCode { try await client.push(settings: settings) } == .store, "\(number)")
+            store.onWrite(nil)
+            let row = try second.store.read { try $0.row(in: "MS_TableConfig", id: "pushLease") }
+            #expect(row == nil, "\(number)")
+            try await second.context.push(settings: Self.fails)
+            #expect(try await second.queue().isEmpty)
+            try store.close()
+        }
+    }
+
+    @Test(
+        "P9 L12 the store is not emptied or moved to another server while another process pushes",
+        arguments: StoreKind.sharing, [true, false])
+    func emptying(_ stores: StoreKind, isKilled: Bool) async throws {
+        let device = try Device(stores)
+        try device.world.run {
+            let first = try await device.makeProcess()
+            let second = try await device.makeProcess()
+            try await Self.insert(["a", "b"], first)
+            first.transport.inspect { _, _ in .delay { try await device.world.sleep(.seconds(6)) } }
+            let push =
+                isKilled ? nil : device.start { try await first.context.push(settings: PushSettings(maxInFlight: 1)) }
+            if isKilled { try device.plantLease(first) }
+            try await device.world.sleep(.seconds(1))
+            let removed = try await second.context.wipe()
+            // By then, the first had sent both.
+            #expect(removed == ForcePurgeResult(rows: 2, operations: isKilled ? 2 : 0))
+            #expect(try await push?.value.progress.sent ?? 2 == 2)
+            #expect(try device.world.world.serverTexts().count == (isKilled ? 0 : 2))
+            #expect(try !device.hasLease(first))
+        }
+    }
+
+    // MARK: Holders that are gone
+
+    /// The clock of the process that meets the lease of one that was killed.
+    enum ClockChange: String, CaseIterable, Sendable {
+        case none, setBackALittle, setBackFar, setForward, frozen
+    }
+
+    @Test(
+        "P9 the lease of a process that was killed is taken over, whatever the clock shows",
+        arguments: StoreKind.sharing,
+        ClockChange.allCases)
+    func takeover(_ stores: StoreKind, _ change: ClockChange) async throws {
+        let device = try Device(stores)
+        try device.world.run {
+            let client = try await device.makeProcess { options in
+                guard change == .frozen else { return }
+                let now = options.environment.now()
+                options.environment.now = { now }
+            }
+            try await Self.insert(["a"], client)
+            try device.plantLease(client)
+            switch change {
+            case .none, .frozen: break
+            case .setBackALittle: device.world.offset.value = .seconds(-10)
+            case .setBackFar: device.world.offset.value = .seconds(-86_400 * 365)
+            case .setForward: device.world.offset.value = .seconds(86_400 * 365)
+            }
+            let isFree = change == .setBackFar || change == .setForward
+            let code = await syncErrorCode { try await client.context.push(settings: Self.fails) }
+            #expect(code == (isFree ? nil : .otherProcess))
+            if !isFree { try await client.context.push() }
+            #expect(device.world.executor.now >= .seconds(isFree ? 0 : 15) && device.world.executor.now < .seconds(16))
+            #expect(try device.world.world.state(client) == "local [a=new] queue [] server [a=new]")
+            #expect(try !device.hasLease(client))
+        }
+    }
+
+    @Test("P9 a damaged lease holds nobody up", arguments: StoreKind.sharing)
+    func damaged(_ stores: StoreKind) async throws {
+        let device = try Device(stores)
+        try device.world.run {
+            let client = try await device.makeProcess()
+            for (number, text) in ["", "x", "a b c", "a 1 \(Int64.max)", "a \(Int64.min) \(Int64.max)"].enumerated() {
+                try await Self.insert(["r\(number)"], client)
+                try device.plant(text, client)
+                #expect(try await client.context.push(settings: Self.fails).progress.sent == 1)
+            }
+        }
+    }
+
+    // MARK: Holders that are suspended
+
+    /// The point at which a process is suspended until another one has taken over.
+    enum Suspension: String, CaseIterable, Sendable {
+        /// Before the request leaves.
+        case beforeRequest
+        /// After the request left, which arrives late.
+        case request
+        /// After the server has applied the request.
+        case answer
+    }
+
+    /// The other process's action after it has taken over, before the suspended one continues.
+    enum Meanwhile: String, CaseIterable, Sendable { case nothing, edits, stillPushes }
+
+    @Test(
+        "P9 a process that was suspended while it pushed finds out, sends nothing more, and changes nothing",
+        arguments: StoreKind.sharing,
+        OperationKind.allCases.flatMap { kind in
+            Suspension.allCases.flatMap { point in
+                // An insert over a delete that the server has applied is a conflict in any case.
+                Meanwhile.allCases.filter { kind != .delete || $0 != .edits }.map { (kind, point, $0) }
+            }
+        })
+    func suspension(
+        _ stores: StoreKind, _ way: (kind: OperationKind, point: Suspension, meanwhile: Meanwhile)
+    ) async throws {
+        let device = try Device(stores)
+        try device.world.run {
+            let first = try await device.makeSuspended { options in
+                guard way.point == .beforeRequest else { return }
+                options.authorization = { _ in
+                    if device.world.executor.now >= .seconds(1) { try await device.world.sleep(.seconds(60)) }
+                    return nil
+                }
+            }
+            let second = try await device.makeProcess()
+            let id = try await Self.prepare(way.kind, first)
+            try await device.world.sleep(.seconds(1))
+            first.transport.clear()
+            first.transport.inspect { _, _ in
+                if way.point == .answer { return .delay { try await device.world.sleep(.seconds(60)) } }
+                if way.point == .request { try? await device.world.sleep(.seconds(60)) }
+                return nil
+            }
+            let push = device.start { await syncErrorCode { try await first.context.push() } }
+            try await device.world.sleep(.seconds(1))
+            if way.meanwhile == .stillPushes {
+                second.transport.inspect { _, _ in .delay { try await device.world.sleep(.seconds(90)) } }
+            }
+            let other = device.start { try await second.context.push() }
+            try await device.world.sleep(.seconds(30))
+            let version = try device.world.world.serverRow(id)?.version
+            if way.meanwhile == .edits { try await second.items.update(["id": .string(id), "text": "edited"]) }
+            #expect(try await push.value == .otherProcess)
+            // The request that was on its way is the last one.
+            #expect(first.transport.requests.count == (way.point == .beforeRequest ? 0 : 1))
+            #expect(first.context.inFlight.isEmpty)
+            #expect(try await other.value.progress == PushProgress(sent: 1, total: 1))
+            #expect(try device.world.world.serverRow(id)?.version == version)
+            second.transport.inspect(nil)
+            try await second.context.push(settings: Self.fails)
+            try Self.expectAgreement(
+                way.kind, id, edited: way.meanwhile == .edits, device.world.world, [first, second])
+        }
+    }
+
+    static func prepare(_ kind: OperationKind, _ client: Client) async throws -> String {
+        guard kind != .insert else {
+            try await insert(["b"], client)
+            return "b"
+        }
+        try await insert(["a"], client)
+        try await client.context.push()
+        if kind == .update { try await client.items.update(["id": "a", "text": "two"]) }
+        if kind == .delete { try await client.items.delete(id: "a") }
+        return "a"
+    }
+
+    private static func expectAgreement(
+        _ kind: OperationKind, _ id: String, edited: Bool, _ world: World, _ clients: [Client]
+    ) throws {
+        let text = edited ? "edited" : kind == .insert ? "new" : "two"
+        for client in clients {
+            #expect(
+                try world.state(client)
+                    == (kind == .delete
+                        ? "local [] queue [] server [\(id) deleted]"
+                        : "local [\(id)=\(text)] queue [] server [\(id)=\(text)]"))
+        }
+    }
+
+    @Test("P9 a suspended process whose lease no one took goes on", arguments: StoreKind.sharing)
+    func suspendedAlone(_ stores: StoreKind) async throws {
+        let device = try Device(stores)
+        try device.world.run {
+            let client = try await device.makeSuspended()
+            try await Self.insert(["a", "b", "c"], client)
+            client.transport.inspect { _, _ in .delay { try await device.world.sleep(.seconds(60)) } }
+            #expect(try await client.context.push(settings: PushSettings(maxInFlight: 1)).progress.sent == 3)
+            #expect(try !device.hasLease(client))
+        }
+    }
+
+    @Test(
+        "P9 a delegate cannot complete an operation that another process has taken over", arguments: StoreKind.sharing)
+    func delegate(_ stores: StoreKind) async throws {
+        let device = try Device(stores)
+        try device.world.run {
+            let first = try await device.makeSuspended()
+            let second = try await device.makeProcess()
+            first.context.delegate = ScriptedDelegate { operation in
+                try await device.world.sleep(.seconds(60))
+                // A delegate that ignores errors.
+                _ = try? await operation.execute()
+                return ["id": "a", "text": "of the delegate"]
+            }
+            try await Self.insert(["a"], first)
+            let push = device.start { await syncErrorCode { try await first.context.push() } }
+            try await device.world.sleep(.seconds(1))
+            try await second.context.push()
+            #expect(try await push.value == .otherProcess)
+            #expect(first.transport.requests.isEmpty)
+            #expect(try device.world.world.state(first) == "local [a=new] queue [] server [a=new]")
+        }
+    }
+
+    @Test("P9 a delegate that pushes a second client of the store gets an error instead of a deadlock")
+    func withinDelegate() async throws {
+        let device = try Device(StoreKind.sharing[0])
+        try device.world.run {
+            let first = try await device.makeProcess()
+            let second = try await device.makeProcess()
+            let code = SharedValue<SyncError.Code?>(nil)
+            first.context.delegate = ScriptedDelegate { operation in
+                code.value = await syncErrorCode { try await second.context.push() }
+                return try await operation.execute()
+            }
+            try await Self.insert(["a"], first)
+            try await first.context.push()
+            #expect(code.value == .otherProcess)
+            #expect(try await second.queue().isEmpty)
+        }
+    }
+}

@@ -1,0 +1,467 @@
+import HTTPTypes
+import Synchronization
+import Testing
+import TidelineStore
+import TidelineTestStores
+import TidelineTestSupport
+
+@testable import Tideline
+
+/// Rule Q3 for references between tables: parents first on insert, children first on delete, on a server that refuses any
+/// other order.
+@Suite("References", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
+struct ReferenceTests {
+    /// Makes a world whose client and server have the folder `f`, the list `l` in it, and the items `i` and `j` in that.
+    private func makeSynced(_ stores: StoreKind, configure: (inout SyncOptions) -> Void = { _ in }) async throws
+        -> ReferenceWorld
+    {
+        let world = try await ReferenceWorld(stores, configure: configure)
+        try await world.insert("f", into: "Folder")
+        try await world.insert("l", into: "List", parent: "f")
+        for id in ["i", "j"] { try await world.insert(id, into: "Item", parent: "l") }
+        try await world.push()
+        world.clear()
+        return world
+    }
+
+    private func errors(_ world: ReferenceWorld, _ maxInFlight: Int = 8) async throws -> [String] {
+        do {
+            try await world.push(maxInFlight)
+            return []
+        } catch let error as SyncError where error.code == .completedWithErrors {
+            return error.operationErrors.map { "\($0.kind) \($0.table) \($0.itemID)" }
+        }
+    }
+
+    // MARK: Order
+
+    @Test(
+        "Q3 parents are inserted before their children, in whatever order they were made",
+        arguments: StoreKind.perEngine, [1, 8])
+    func inserts(_ stores: StoreKind, maxInFlight: Int) async throws {
+        let world = try await ReferenceWorld(stores)
+        for id in ["i1", "i2"] { try await world.insert(id, into: "Item", parent: "l") }
+        try await world.insert("other", into: "Item")
+        try await world.insert("l", into: "List", parent: "g")
+        try await world.insert("g", into: "Folder", parent: "f")
+        try await world.insert("f", into: "Folder")
+        let result = try await world.push(maxInFlight)
+        #expect(result.progress.sent == 6 && result.progress.heldBack == 0)
+        #expect(world.refused.isEmpty)
+        #expect(try await world.queue().isEmpty)
+        if maxInFlight == 1 {
+            #expect(
+                world.requests == [
+                    "insert Folder f", "insert Folder g", "insert List l", "insert Item i1", "insert Item i2",
+                    "insert Item other",
+                ])
+        }
+    }
+
+    @Test("Q3 rows without pending parents keep their order", arguments: StoreKind.perEngine)
+    func order(_ stores: StoreKind) async throws {
+        let world = try await makeSynced(stores)
+        try await world.insert("a", into: "Item", parent: "l")
+        try await world.insert("m", into: "List", parent: "f")
+        try await world.insert("b", into: "Item")
+        try await world.move("i", in: "Item", to: nil)
+        try await world.push(1)
+        #expect(world.requests == ["insert Item a", "insert List m", "insert Item b", "update Item i"])
+    }
+
+    @Test("Q3 children are deleted before their parents", arguments: StoreKind.perEngine, [1, 8])
+    func deletes(_ stores: StoreKind, maxInFlight: Int) async throws {
+        let world = try await makeSynced(stores)
+        try await world.table("Folder").delete(id: "f")
+        try await world.table("List").delete(id: "l")
+        for id in ["i", "j"] { try await world.table("Item").delete(id: id) }
+        try await world.push(maxInFlight)
+        #expect(world.refused.isEmpty)
+        #expect(try await world.queue().isEmpty)
+        if maxInFlight == 1 {
+            #expect(world.requests == ["delete Item i", "delete Item j", "delete List l", "delete Folder f"])
+        }
+    }
+
+    @Test(
+        "Q3 an update to a new parent waits for it, and the old parent is deleted after it",
+        arguments: StoreKind.perEngine, [1, 8])
+    func moves(_ stores: StoreKind, maxInFlight: Int) async throws {
+        let world = try await makeSynced(stores)
+        try await world.table("List").delete(id: "l")
+        try await world.move("i", in: "Item", to: "m")
+        try await world.move("j", in: "Item", to: nil)
+        try await world.insert("m", into: "List", parent: "f")
+        try await world.push(maxInFlight)
+        #expect(world.refused.isEmpty)
+        #expect(try await world.queue().isEmpty)
+        #expect(try world.serverRow("i", in: "Item")?["listId"] == "m")
+        #expect(try world.serverRow("l", in: "List") == nil)
+        if maxInFlight == 1 {
+            #expect(world.requests == ["insert List m", "update Item i", "update Item j", "delete List l"])
+        }
+    }
+
+    @Test("Q3 a restored parent precedes the rows that reference it", arguments: StoreKind.perEngine)
+    func restores(_ stores: StoreKind) async throws {
+        let world = try await makeSynced(stores)
+        // A delete that is not sent becomes an update that restores the row.
+        try await world.insert("n", into: "Item", parent: "l")
+        try await world.table("List").delete(id: "l")
+        // Without the reference to the folder, there is something to send.
+        try await world.insert("l", into: "List")
+        try await world.push()
+        #expect(world.requests.last == "insert Item n" && world.requests.count >= 2)
+        #expect(world.refused.isEmpty)
+        #expect(try await world.queue().isEmpty)
+    }
+
+    @Test(
+        "Q3 rows of one table that reference each other in a cycle, or themselves, are sent",
+        arguments: StoreKind.perEngine, [1, 8])
+    func cycleOfRows(_ stores: StoreKind, maxInFlight: Int) async throws {
+        let world = try await ReferenceWorld(stores)
+        // A server cannot enforce such references, so this one does not.
+        world.client.transport.inspect(nil)
+        try await world.insert("a", into: "Folder", parent: "b")
+        try await world.insert("b", into: "Folder", parent: "c")
+        try await world.insert("c", into: "Folder", parent: "a")
+        try await world.insert("d", into: "Folder", parent: "d")
+        try await world.insert("e", into: "Folder", parent: "a")
+        #expect(try await world.push(maxInFlight).progress.sent == 5)
+        for id in ["a", "b", "c", "d", "e"] { try await world.table("Folder").delete(id: id) }
+        #expect(try await world.push(maxInFlight).progress.sent == 5)
+        #expect(try await world.queue().isEmpty)
+    }
+
+    @Test("Q3 ids of parents compare without regard to ASCII case", arguments: StoreKind.perEngine)
+    func cases(_ stores: StoreKind) async throws {
+        let world = try await ReferenceWorld(stores)
+        world.client.transport.inspect(nil)
+        try await world.insert("item", into: "Item", parent: "LIST")
+        try await world.insert("list", into: "List")
+        world.client.transport.clear()
+        try await world.push(1)
+        #expect(world.client.transport.requests.map { $0.contains("/List") } == [true, false])
+    }
+
+    // MARK: Failures
+
+    @Test(
+        "Q3 a parent that fails holds back its children only, and the next push sends them",
+        arguments: StoreKind.perEngine, [1, 8])
+    func failedParent(_ stores: StoreKind, maxInFlight: Int) async throws {
+        let recorder = LogRecorder()
+        let world = try await ReferenceWorld(stores) { $0.logger = recorder.logger }
+        try await world.insert("l", into: "List")
+        try await world.insert("i", into: "Item", parent: "l")
+        try await world.insert("m", into: "List")
+        try await world.insert("j", into: "Item", parent: "m")
+        world.fault { $0 == "insert List l" ? .answer(.answer(403)) : nil }
+        #expect(try await errors(world, maxInFlight) == ["insert List l"])
+        #expect(try await world.queue() == ["insert List l", "insert Item i"])
+        #expect(try await world.client.context.operationErrors().map(\.itemID) == ["l"])
+        #expect(try world.serverRow("j", in: "Item") != nil)
+        #expect(recorder.entries.contains { $0.level == .notice && $0.message.contains("1 operation was held back") })
+        world.fault(nil)
+        let result = try await world.push(maxInFlight)
+        #expect(result.progress.sent == 2 && world.refused.isEmpty)
+    }
+
+    @Test("Q3 the children of a child that is held back are held back too", arguments: StoreKind.perEngine, [1, 8])
+    func failedGrandparent(_ stores: StoreKind, maxInFlight: Int) async throws {
+        let world = try await ReferenceWorld(stores)
+        try await world.insert("i", into: "Item", parent: "l")
+        try await world.insert("l", into: "List", parent: "f")
+        try await world.insert("f", into: "Folder")
+        try await world.insert("k", into: "Item", parent: "l")
+        try await world.insert("x", into: "Item")
+        let ended = Mutex<PushResult?>(nil)
+        world.client.context.delegate = ScriptedDelegate(
+            { try await $0.execute() },
+            ended: { result in
+                ended.withLock { $0 = result }
+            })
+        world.fault { $0 == "insert Folder f" ? .answer(.answer(400)) : nil }
+        #expect(try await errors(world, maxInFlight) == ["insert Folder f"])
+        #expect(world.requests.sorted() == ["insert Folder f", "insert Item x"])
+        let progress = try #require(ended.withLock { $0?.progress })
+        #expect(progress.heldBack == 3 && progress.failed == 1 && progress.sent == 1 && progress.total == 5)
+    }
+
+    @Test("Q3 a child whose delete fails holds back the delete of its parent", arguments: StoreKind.perEngine, [1, 8])
+    func failedDelete(_ stores: StoreKind, maxInFlight: Int) async throws {
+        let world = try await makeSynced(stores)
+        try await world.table("List").delete(id: "l")
+        for id in ["i", "j"] { try await world.table("Item").delete(id: id) }
+        try await world.table("Folder").delete(id: "f")
+        world.fault { $0 == "delete Item j" ? .answer(.answer(403)) : nil }
+        #expect(try await errors(world, maxInFlight) == ["delete Item j"])
+        #expect(try await world.queue() == ["delete List l", "delete Item j", "delete Folder f"])
+        world.fault(nil)
+        try await world.push(maxInFlight)
+        #expect(world.refused.isEmpty)
+        #expect(try await world.queue().isEmpty)
+    }
+
+    @Test(
+        "Q3 a parent in conflict holds back its children in later pushes, until it is resolved",
+        arguments: StoreKind.perEngine)
+    func heldParent(_ stores: StoreKind) async throws {
+        let world = try await ReferenceWorld(stores)
+        let other = try await world.world.makeClient()
+        try await other.client.define(ReferenceWorld.schemas)
+        try await other.client.table("List").insert(["id": "l", "text": "theirs"])
+        try await other.context.push()
+        try await world.insert("i", into: "Item", parent: "l")
+        try await world.insert("l", into: "List")
+        try await world.insert("x", into: "Item")
+        for _ in 1...2 {
+            #expect(try await errors(world) == ["insert List l"])
+            #expect(try await world.queue() == ["insert Item i", "insert List l"])
+        }
+        let error = try #require(try await world.client.context.operationErrors().first)
+        try await error.keepOperationAndUpdateItem(["text": "mine"])
+        world.clear()
+        try await world.push(1)
+        #expect(try await world.queue().isEmpty)
+        #expect(try world.serverRow("l", in: "List")?["text"] == "mine")
+    }
+
+    @Test(
+        "Q5 the children of an operation that failed on the server are sent after it, in the same push",
+        arguments: StoreKind.perEngine, [1, 8])
+    func deferredParent(_ stores: StoreKind, maxInFlight: Int) async throws {
+        let world = try await ReferenceWorld(stores)
+        try await world.insert("l", into: "List")
+        world.fault { $0 == "insert List l" ? .answer(.answer(500)) : nil }
+        #expect(try await errors(world, maxInFlight) == ["insert List l"])
+        try await world.insert("i", into: "Item", parent: "m")
+        try await world.insert("m", into: "List")
+        try await world.insert("j", into: "Item", parent: "l")
+        try await world.insert("k", into: "Item")
+        // Another failure: nothing that depends on it is sent, and nothing is sent twice.
+        world.clear()
+        #expect(try await errors(world, maxInFlight) == ["insert List l"])
+        #expect(world.requests.count { $0 != "insert List l" } == 3)
+        #expect(try await world.queue() == ["insert List l", "insert Item j"])
+        world.fault(nil)
+        try await world.insert("o", into: "Item")
+        world.clear()
+        try await world.push(1)
+        #expect(world.requests == ["insert Item o", "insert List l", "insert Item j"])
+        #expect(world.refused.isEmpty)
+    }
+
+    @Test("Q5 a delete waits for a child that failed on the server before", arguments: StoreKind.perEngine)
+    func deferredChild(_ stores: StoreKind) async throws {
+        let world = try await makeSynced(stores)
+        try await world.table("Item").delete(id: "i")
+        world.fault { $0 == "delete Item i" ? .answer(.answer(500)) : nil }
+        #expect(try await errors(world) == ["delete Item i"])
+        world.fault(nil)
+        try await world.table("Item").delete(id: "j")
+        try await world.table("List").delete(id: "l")
+        world.clear()
+        try await world.push(1)
+        #expect(world.requests == ["delete Item j", "delete Item i", "delete List l"])
+        #expect(world.refused.isEmpty)
+    }
+
+    @Test("Q5 rows of a cycle of which one failed on the server are sent", arguments: StoreKind.perEngine)
+    func deferredCycle(_ stores: StoreKind) async throws {
+        let world = try await ReferenceWorld(stores)
+        world.client.transport.inspect { _, body in body.contains("\"b\"") ? .answer(.answer(500)) : nil }
+        try await world.insert("a", into: "Folder", parent: "b")
+        try await world.insert("b", into: "Folder", parent: "a")
+        _ = try await errors(world)
+        world.client.transport.inspect(nil)
+        for _ in 1...2 { _ = try? await world.push() }
+        #expect(try await world.queue().isEmpty)
+    }
+
+    @Test(
+        "P3 a lost response of a parent aborts the push, and the next one sends parent and children",
+        arguments: StoreKind.perEngine)
+    func lostAnswer(_ stores: StoreKind) async throws {
+        let world = try await ReferenceWorld(stores)
+        try await world.insert("i", into: "Item", parent: "l")
+        try await world.insert("l", into: "List")
+        world.fault { $0 == "insert List l" ? .loseAnswer : nil }
+        #expect(await syncErrorCode { try await world.push() } == .network)
+        #expect(world.requests == ["insert List l"])
+        world.fault(nil)
+        try await world.push()
+        #expect(try await world.queue().isEmpty && world.refused.isEmpty)
+    }
+
+    // MARK: Changes during the push
+
+    @Test("Q3 a row that gets a new parent during the push waits for it", arguments: StoreKind.perEngine, [1, 8])
+    func changedReference(_ stores: StoreKind, maxInFlight: Int) async throws {
+        let world = try await ReferenceWorld(stores)
+        try await world.insert("l", into: "List")
+        try await world.insert("i", into: "Item", parent: "l")
+        let once = Once()
+        world.fault { _ in
+            guard once.first() else { return nil }
+            // The parent has a greater number than any operation at the start of the push.
+            try? await world.insert("m", into: "List")
+            try? await world.move("i", in: "Item", to: "m")
+            return nil
+        }
+        try await world.push(maxInFlight)
+        #expect(world.refused.isEmpty)
+        #expect(try world.serverRow("i", in: "Item")?["listId"] == "m")
+        #expect(try await world.queue().isEmpty)
+    }
+
+    @Test("Q3 a child that another process deletes during the push precedes its parent", arguments: StoreKind.perEngine)
+    func otherProcess(_ stores: StoreKind) async throws {
+        let world = try await makeSynced(stores)
+        let other = try await world.world.makeClient(store: world.client.store)
+        try await other.client.define(ReferenceWorld.schemas)
+        try await world.move("i", in: "Item", to: nil)
+        try await world.table("List").delete(id: "l")
+        let once = Once()
+        world.fault { _ in
+            if once.first() { try? await other.client.table("Item").delete(id: "j") }
+            return nil
+        }
+        try await world.push(1)
+        #expect(world.requests == ["update Item i", "delete Item j", "delete List l"])
+        #expect(try await world.queue().isEmpty)
+    }
+
+    @Test(
+        "Q3 a child that is deleted after a first parent was sent precedes the next parent",
+        arguments: StoreKind.perEngine)
+    func deletedDuringPush(_ stores: StoreKind) async throws {
+        let world = try await ReferenceWorld(stores)
+        for list in ["l", "m"] { try await world.insert(list, into: "List") }
+        try await world.insert("i", into: "Item", parent: "m")
+        try await world.push()
+        world.clear()
+        for list in ["l", "m"] { try await world.table("List").delete(id: list) }
+        let once = Once()
+        world.fault { [client = world.client] _ in
+            if once.first() { try? await client.client.table("Item").delete(id: "i") }
+            return nil
+        }
+        try await world.push(1)
+        #expect(world.requests == ["delete List l", "delete Item i", "delete List m"])
+        #expect(try await world.queue().isEmpty)
+    }
+
+    @Test(
+        "Q3 a parent whose pending insert goes away no longer holds back its children", arguments: StoreKind.perEngine)
+    func discardedParent(_ stores: StoreKind) async throws {
+        let world = try await ReferenceWorld(stores)
+        world.client.transport.inspect { request, _ in
+            request.path?.contains("/List") == true ? .answer(.answer(403)) : nil
+        }
+        try await world.insert("l", into: "List")
+        try await world.insert("i", into: "Item", parent: "l")
+        #expect(try await errors(world) == ["insert List l"])
+        #expect(try await world.table("List").forcePurge().operations == 1)
+        try await world.push()
+        #expect(try world.serverRow("i", in: "Item")?["listId"] == "l")
+    }
+
+    @Test(
+        "P8 a push that is cancelled while children wait leaves a queue that the next push finishes",
+        arguments: StoreKind.perEngine)
+    func cancelled(_ stores: StoreKind) async throws {
+        let world = try await ReferenceWorld(stores)
+        for id in ["a", "b", "c"] { try await world.insert(id, into: "Item", parent: "l") }
+        try await world.insert("l", into: "List")
+        world.client.context.delegate = ScriptedDelegate { operation in
+            operation.cancelPush()
+            return try await operation.execute()
+        }
+        #expect(await syncErrorCode { try await world.push() } == .cancelled)
+        #expect(world.requests == ["insert List l"])
+        world.client.context.delegate = nil
+        try await world.push()
+        #expect(try await world.queue().isEmpty && world.refused.isEmpty)
+    }
+
+    // MARK: With the rest
+
+    @Test(
+        "Q3 a delegate performs parents first, and its calls for children begin after them",
+        arguments: StoreKind.perEngine)
+    func delegate(_ stores: StoreKind) async throws {
+        let world = try await ReferenceWorld(stores)
+        let delegate = ScriptedDelegate { operation in
+            if operation.operation.table == "List" { await Task.yield() }
+            return try await operation.execute()
+        }
+        world.client.context.delegate = delegate
+        try await world.client.client.transaction { transaction in
+            try transaction.insert(["id": "i", "listId": "l"], into: "Item")
+            try transaction.insert(["id": "l", "folderId": "f"], into: "List")
+            try transaction.insert(["id": "f"], into: "Folder")
+        }
+        try await world.push()
+        #expect(delegate.calls == ["insert f", "insert l", "insert i", "completed 0"])
+        #expect(world.refused.isEmpty)
+    }
+
+    @Test(
+        "C3 the children of a parent whose conflict a policy resolves are sent after it", arguments: StoreKind.perEngine
+    )
+    func policy(_ stores: StoreKind) async throws {
+        let world = try await ReferenceWorld(stores) { $0.conflictPolicy = .clientWins }
+        let other = try await world.world.makeClient()
+        try await other.client.define(ReferenceWorld.schemas)
+        try await other.client.table("List").insert(["id": "l", "text": "theirs"])
+        try await other.context.push()
+        try await world.insert("i", into: "Item", parent: "l")
+        try await world.insert("l", into: "List")
+        try await world.push()
+        #expect(world.requests.last == "insert Item i" && world.requests.count == 3)
+        #expect(try world.serverRow("l", in: "List")?["text"] == "l")
+    }
+
+    @Test(
+        "Q3 many children of a slow parent wait without being read into memory, and are all sent",
+        arguments: StoreKind.perEngine)
+    func manyChildren(_ stores: StoreKind) async throws {
+        let world = try await ReferenceWorld(stores)
+        try await world.client.client.transaction { transaction in
+            for number in 0..<600 {
+                try transaction.insert(["id": .string("i\(number)"), "listId": "l"], into: "Item")
+            }
+            try transaction.insert(["id": "l"], into: "List")
+            try transaction.insert(["id": "m"], into: "List")
+        }
+        #expect(try await world.push().progress.sent == 602)
+        #expect(world.requests.first == "insert List l" && world.refused.isEmpty)
+        try await world.client.client.transaction { transaction in
+            try transaction.delete(id: "l", from: "List")
+            for number in 0..<600 { try transaction.delete(id: "i\(number)", from: "Item") }
+        }
+        #expect(try await world.push().progress.sent == 601)
+        #expect(world.requests.last == "delete List l" && world.refused.isEmpty)
+    }
+
+    @Test(
+        "P3 many children of a parent that failed are held back in several transactions", arguments: StoreKind.perEngine
+    )
+    func manyHeldBack(_ stores: StoreKind) async throws {
+        let world = try await ReferenceWorld(stores)
+        try await world.insert("l", into: "List")
+        try await world.client.client.transaction { transaction in
+            for number in 0..<600 {
+                try transaction.insert(["id": .string("i\(number)"), "listId": "l"], into: "Item")
+            }
+            try transaction.insert(["id": "x"], into: "Item")
+        }
+        world.fault { $0 == "insert List l" ? .answer(.answer(403)) : nil }
+        #expect(try await errors(world) == ["insert List l"])
+        #expect(world.requests == ["insert List l", "insert Item x"])
+        world.fault(nil)
+        #expect(try await world.push().progress.sent == 601)
+    }
+}

@@ -1,0 +1,142 @@
+import Foundation
+import HTTPTypes
+import Synchronization
+import TidelineStore
+import TidelineTestStores
+
+@testable import Tideline
+
+/// A world with tables that reference each other, and a server that enforces the references: it refuses a row whose parent
+/// it does not have, and the delete of a row that others reference.
+struct ReferenceWorld: Sendable {
+    /// Folders in folders, with lists, with items.
+    static let schemas = [
+        TableSchema(
+            "Item", columns: [.string("text"), .string("listId")],
+            references: [ForeignKey(column: "listId", table: "List")]),
+        TableSchema(
+            "List", columns: [.string("text"), .string("folderId")],
+            references: [ForeignKey(column: "folderId", table: "Folder")]),
+        TableSchema(
+            "Folder", columns: [.string("text"), .string("parentId")],
+            references: [ForeignKey(column: "parentId", table: "Folder")]),
+    ]
+
+    let world: World
+    let client: Client
+    private let state: Requests
+
+    /// The requests that change rows, in the order in which they reach the server.
+    private final class Requests: Sendable {
+        let all = Mutex<[String]>([])
+        let refused = Mutex<[String]>([])
+        let fault = Mutex<Fault?>(nil)
+    }
+
+    /// Returns the fault of a request such as `insert List a`, before the server checks it.
+    typealias Fault = @Sendable (String) async -> FaultyTransport<TestStore>.Fault?
+
+    init(_ stores: StoreKind, configure: (inout SyncOptions) -> Void = { _ in }) async throws {
+        world = try World(stores) { $0.schemas = Self.schemas }
+        client = try await world.makeClient(configure: configure)
+        state = Requests()
+        try await client.client.define(Self.schemas)
+        client.transport.inspect { [world, state] request, body in
+            guard let change = Change(request, body) else { return nil }
+            state.all.withLock { $0.append(change.description) }
+            if let fault = state.fault.withLock({ $0 }), let found = await fault(change.description) { return found }
+            if (try? change.isAllowed(by: world.serverStore)) == true { return nil }
+            state.refused.withLock { $0.append(change.description) }
+            return .answer(.answer(400))
+        }
+    }
+
+    /// The requests that change rows, in the order in which they reach the server: `insert List a`.
+    var requests: [String] { state.all.withLock { $0 } }
+    /// The requests that the server refused because of a reference.
+    var refused: [String] { state.refused.withLock { $0 } }
+
+    func clear() { state.all.withLock { $0 = [] } }
+    func fault(_ fault: Fault?) { state.fault.withLock { $0 = fault } }
+
+    func table(_ name: String) -> SyncTable { client.client.table(name) }
+
+    /// Inserts a row. The parent is that of the table's reference.
+    func insert(_ id: String, into table: String, parent: String? = nil) async throws {
+        var row: Row = ["id": .string(id), "text": .string(id)]
+        if let parent { row[Self.parentColumn(table)] = .string(parent) }
+        try await self.table(table).insert(row)
+    }
+
+    func move(_ id: String, in table: String, to parent: String?) async throws {
+        try await self.table(table).update(id: id) {
+            $0[Self.parentColumn(table)] = parent.map { .string($0) } ?? .null
+        }
+    }
+
+    @discardableResult
+    func push(_ maxInFlight: Int = 8) async throws -> PushResult {
+        try await client.context.push(settings: PushSettings(maxInFlight: maxInFlight))
+    }
+
+    /// Returns the queue in the form `insert List a`.
+    func queue() async throws -> [String] {
+        try await client.context.pendingOperations().map { "\($0.kind) \($0.table) \($0.itemID)" }
+    }
+
+    func serverRow(_ id: String, in table: String) throws -> Row? {
+        let row = try world.serverStore.read { try $0.row(in: table, id: id) }
+        return row?["deleted"]?.bool == true ? nil : row
+    }
+
+    static func parentColumn(_ table: String) -> String {
+        schemas.first { $0.name == table }?.references.first?.column ?? ""
+    }
+
+    /// A request that changes a row.
+    private struct Change: CustomStringConvertible {
+        var kind: OperationKind
+        var table: String
+        var id: String
+        /// The parent that the request names.
+        var parent: String?
+
+        init?(_ request: HTTPRequest, _ body: String) {
+            let path = (request.path ?? "").split(separator: "?")[0].split(separator: "/").map(String.init)
+            let object = (try? JSONSerialization.jsonObject(with: Data(body.utf8))) as? [String: Any] ?? [:]
+            switch request.method {
+            case .get: return nil
+            case .delete: kind = .delete
+            default: kind = request.createsRow ? .insert : .update
+            }
+            guard path.count >= 2, let id = path.count > 2 ? path[2] : object["id"] as? String else { return nil }
+            (table, self.id) = (path[1], id)
+            parent = object[ReferenceWorld.parentColumn(table)] as? String
+        }
+
+        var description: String { "\(kind) \(table) \(id)" }
+
+        func isAllowed(by store: TestStore) throws -> Bool {
+            try store.read { reader in
+                func exists(_ query: Query) throws -> Bool {
+                    try reader.count(query.filter(.column("deleted") != true)) > 0
+                }
+                for schema in ReferenceWorld.schemas {
+                    for reference in schema.references {
+                        if kind == .delete, reference.table == table,
+                            try exists(Query(schema.name).filter(.column(reference.column) == .value(id)))
+                        {
+                            return false
+                        }
+                        if kind != .delete, schema.name == table, let parent, parent != id,
+                            try !exists(Query(reference.table).filter(.column("id") == .value(parent)))
+                        {
+                            return false
+                        }
+                    }
+                }
+                return true
+            }
+        }
+    }
+}
