@@ -492,9 +492,8 @@ struct DelegateTests {
         } catch let error as SyncError {
             #expect(error.code == .cancelled && error.operationErrors.map(\.code) == [.conflict])
         }
-        let errors = try await client.context.operationErrors()
-        let stored = try #require(errors.first)
-        #expect(errors.map(\.code) == [.conflict] && stored.serverItem?["text"] == "theirs")
+        let stored = try #require(await client.context.operationErrors().first)
+        #expect(stored.code == .conflict && stored.serverItem?["text"] == "theirs")
         #expect(abs(stored.time.ticks - Timestamp.now.ticks) < 3600 * Timestamp.ticksPerSecond)
         #expect(ends.values == ["cancelled"])
     }

@@ -14,6 +14,10 @@ struct ErrorStore: Sendable {
         var item: String?
         var serverItem: String?
         var isFinal: Bool?
+        /// `nil` in a record of an earlier version, which recorded it in the status.
+        var isRowGone: Bool?
+        /// `nil` in a record of an earlier version.
+        var attempts: Int64?
         /// The time of the failure, in ticks of ``Timestamp``.
         var time: Int64?
     }
@@ -22,7 +26,8 @@ struct ErrorStore: Sendable {
         let properties = Properties(
             itemID: record.itemID, revision: record.revision, code: record.failure.code.rawValue,
             status: record.failure.status, message: record.failure.message, item: record.item?.json,
-            serverItem: record.failure.serverItem?.json, isFinal: record.failure.isFinal, time: record.time.ticks)
+            serverItem: record.failure.serverItem?.json, isFinal: record.failure.isFinal,
+            isRowGone: record.failure.isRowGone, attempts: record.attempts, time: record.time.ticks)
         let row: Row = [
             "id": .string(String(record.operationID)), "operationId": .int(record.operationID),
             "tableKind": .int(record.kind.rawValue), "table": .string(record.table),
@@ -48,11 +53,14 @@ struct ErrorStore: Sendable {
         let row = { (json: String) in try codec?.row(json) ?? RowCodec.looseRow(json) }
         var failure = OperationFailure(
             .init(rawValue: properties.code), properties.message, status: properties.status,
-            serverItem: try properties.serverItem.map(row))
+            serverItem: try properties.serverItem.map(row),
+            isRowGone: properties.isRowGone
+                ?? (properties.serverItem == nil && [404, 410].contains(properties.status)))
         failure.isFinal = properties.isFinal ?? false
         var operation = TableOperation(
             id: id, table: table, itemID: properties.itemID, itemKey: properties.itemID, kind: kind)
         operation.revision = properties.revision
+        operation.attempts = properties.attempts ?? 0
         return OperationErrorRecord(
             operation, failure: failure, item: try properties.item.map(row),
             time: Timestamp(clampingTicks: properties.time ?? 0))

@@ -5,7 +5,8 @@ public import TidelineStore
 ///
 /// The operation stays in the queue until a resolution or a later push succeeds. Each resolution first checks that the
 /// row has not changed since the error occurred. If it has, the resolution throws ``SyncError/Code/operationChanged``
-/// and changes nothing. Row, operation, and error record change in one transaction.
+/// and changes nothing. While another process that shares the store has the operation in flight, it throws
+/// ``SyncError/Code/operationInFlight``. Row, operation, and error record change in one transaction.
 public final class TableOperationError: Error, Sendable {
     /// The number of the operation.
     public var operationID: Int64 { record.operationID }
@@ -118,16 +119,14 @@ struct OperationErrorRecord: Sendable {
     var itemID: String
     var kind: OperationKind
     var revision: Int64
+    /// The attempts of the operation when it failed. A greater number means that it was attempted again.
+    var attempts: Int64
     var failure: OperationFailure
     var item: Row?
     var time: Timestamp
 
     /// Whether this is a conflict with a delete: the server no longer has the row.
-    var isRowGone: Bool {
-        guard failure.isConflict else { return false }
-        guard let serverItem = failure.serverItem else { return failure.status == 404 || failure.status == 410 }
-        return serverItem.isTombstone
-    }
+    var isRowGone: Bool { failure.isConflict && failure.isRowGone }
 
     /// Returns whether a push with these settings does not send the operation.
     func isHeld(by settings: PushSettings, _ policy: ConflictPolicy) -> Bool {
@@ -145,6 +144,7 @@ struct OperationErrorRecord: Sendable {
         itemID = operation.itemID
         kind = operation.kind
         revision = operation.revision
+        attempts = operation.attempts
         self.failure = failure
         self.item = item
         self.time = time

@@ -1,0 +1,124 @@
+import HTTPTypes
+import Testing
+import TidelineStore
+import TidelineTestStores
+import TidelineTestSupport
+
+@testable import Tideline
+
+/// Rules C3 and C4: the server's row, kept beside a row with a pending operation.
+@Suite("Server copies", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
+struct ServerCopyConflictTests {
+    @Test(
+        "C3 the base row is kept from the first change until the queue has no operation on the row",
+        arguments: StoreKind.perEngine)
+    func baseCopy(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let client = try await world.makeSyncedClient()
+        func base() throws -> [String?] {
+            try client.store.read { reader in
+                try reader.rows(matching: Query("MS_TableOperations").order(by: "id")).rows.map { row in
+                    try row["base"]?.json.map { try RowCodec(schema: World.schema).row($0)["text"]?.string } ?? nil
+                }
+            }
+        }
+        try await client.items.update(["id": "a", "text": "two"])
+        #expect(try base() == ["one"])
+        try await client.items.update(["id": "a", "text": "three"])
+        #expect(try base() == ["one"])
+        let once = Once()
+        client.transport.inspect { _, _ in
+            if once.first() { try? await client.items.update(["id": "a", "text": "four"]) }
+            return nil
+        }
+        try await client.context.push()
+        #expect(try world.state(client) == "local [a=four] queue [update a] server [a=three]")
+        #expect(try base() == ["three"])
+        try await client.items.delete(id: "a")
+        #expect(try base() == ["three"])
+        try await client.context.push()
+        #expect(try base().isEmpty)
+    }
+
+    @Test(
+        "C4 a row with a pending operation keeps its edit when it is pulled, and discarding shows the pulled row",
+        arguments: StoreKind.perEngine, [false, true])
+    func pulledUnderOperation(_ stores: StoreKind, isDeleted: Bool) async throws {
+        let world = try World(stores)
+        let client = try await world.makeSyncedClient()
+        try await client.items.insert(["id": "b", "text": "b"])
+        try await client.context.push()
+        let other = try await world.makeOther()
+        try await client.items.update(["id": "a", "text": "mine"])
+        client.transport.inspect { request, _ in request.isUpdate ? .answer(.answer(400)) : nil }
+        #expect(try await pushErrors(client).count == 1)
+        if isDeleted {
+            try await other.items.delete(id: "a")
+        } else {
+            try await other.items.update(["id": "a", "text": "theirs"])
+        }
+        try await other.items.update(["id": "b", "text": "b2"])
+        try await other.context.push()
+        #expect(await syncErrorCode { try await client.items.pull(queryID: "q") } == .completedWithErrors)
+        #expect(try client.texts() == ["b", "mine"])
+        var settings = PullSettings()
+        settings.whenPushFails = .pullOthers
+        #expect(
+            await syncErrorCode { try await client.items.pull(queryID: "q", settings: settings) }
+                == .completedWithErrors)
+        #expect(try client.texts() == ["b2", "mine"])
+        #expect(try await client.queue() == ["update a"])
+        let error = try #require(try await client.context.operationErrors().first)
+        try await error.cancelOperationAndDiscardItem()
+        #expect(try client.texts() == (isDeleted ? ["b2"] : ["b2", "theirs"]))
+        try await client.items.pull(queryID: "q")
+        #expect(try client.texts() == world.serverTexts().sorted())
+    }
+
+    @Test(
+        "C4 a newer row pulled while an operation is in flight is not replaced by the operation's answer",
+        arguments: StoreKind.perEngine, allPairs([OperationKind.insert, .update, .delete], [false, true]))
+    func pulledDuringFlight(_ stores: StoreKind, _ flight: (OperationKind, Bool)) async throws {
+        let (kind, isEdited) = flight
+        let world = try World(stores)
+        let client = try await world.makeSyncedClient()
+        try await client.items.pull(queryID: "q")
+        let id = kind == .insert ? "b" : "a"
+        switch kind {
+        case .insert: try await client.items.insert(["id": "b", "text": "two"])
+        case .update: try await client.items.update(["id": "a", "text": "two"])
+        case .delete: try await client.items.delete(id: "a")
+        }
+        let once = Once()
+        client.transport.inspect { _, _ in
+            guard once.first() else { return nil }
+            return .delay {
+                let other = try await world.makeOther()
+                if kind == .delete {
+                    _ = try await other.client.remoteTable("TodoItem").undelete(id: "a")
+                } else {
+                    try await other.items.update(["id": .string(id), "priority": 9])
+                    try await other.context.push()
+                }
+                if isEdited, kind != .delete { try await client.items.update(["id": .string(id), "text": "three"]) }
+                try await pullPage(client)
+            }
+        }
+        for _ in 1...2 { try await client.context.push() }
+        #expect(try await client.queue().isEmpty)
+        let text: Value = kind == .delete ? "one" : isEdited ? "three" : "two"
+        for row in [try client.row(id), try world.serverRow(id)] {
+            #expect(row?["text"] == text)
+            #expect(row?["priority"] == (kind == .delete ? 1 : 9))
+        }
+        #expect(try client.row(id)?.version == world.serverRow(id)?.version)
+    }
+
+    /// Applies the server's rows like a pull that started earlier, without a push.
+    private func pullPage(_ client: Client) async throws {
+        let run = PullRun(
+            context: client.context, query: Query("TodoItem"), queryID: "q", settings: PullSettings(),
+            schema: World.schema)
+        _ = try await run.run()
+    }
+}
