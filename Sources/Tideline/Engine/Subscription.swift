@@ -58,12 +58,12 @@ public struct SyncSettings: Sendable {
     /// The delay before the first retry after a failure; 1 s by default. Each further delay is twice as long. Delays are
     /// randomly reduced by up to half.
     public var initialRetryDelay: Duration
-    /// The maximum delay before a retry, also if the server's `Retry-After` asks for a longer one; 5 minutes by default.
+    /// The maximum delay before a retry, also if the server asks for a longer one; 5 minutes by default.
     public var maximumRetryDelay: Duration
     /// Reports when a network is available, or `nil` if nothing does. The sync then depends on its retries.
     public var connectivity: (any ConnectivityMonitor)?
-    /// The tables that have changed on the server, or `nil` if nothing reports them. The sync then depends on the
-    /// intervals of the subscriptions.
+    /// The tables that have changed on the server, or `nil` if nothing but the dialect reports them
+    /// (``CustomDialect/changeSignals(over:)``). Without reports, the sync depends on the intervals of the subscriptions.
     public var changeSignals: ChangeSignals?
 
     /// Creates settings.
@@ -85,7 +85,8 @@ public struct SyncSettings: Sendable {
 ///
 /// A name lets the sync pull the subscriptions of the table, each at most once a second. Names are hints: no row depends
 /// on them. Names that are missing, repeated, or wrong only make pulls later or more frequent. After the sequence ends or
-/// throws, the sync continues with the intervals of its subscriptions.
+/// throws, the sync continues with the intervals of its subscriptions. A dialect is then asked for another sequence, after a
+/// delay.
 public struct ChangeSignals: Sendable {
     /// Calls a closure with each name.
     let read: @Sendable (_ body: (String) async throws -> Void) async throws -> Void

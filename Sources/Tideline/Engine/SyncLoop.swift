@@ -9,21 +9,29 @@ struct SyncLoop<Store: LocalStore>: Sendable {
     let settings: SyncSettings
     let mailbox: SyncMailbox
     let status: StatusBoard
+    /// The tables of the current subscriptions.
+    private let tables = LockedValue<[String]>([])
+    /// The change signals of the dialect that are not listened to yet.
+    private let offered = LockedValue<ChangeSignals?>(nil)
 
     private var environment: SyncEnvironment { context.options.environment }
 
     func run(_ subscriptions: [Subscription]) async {
         context.localChanges.observe { [mailbox] in mailbox.post(.localChange) }
         mailbox.post(.declared(subscriptions))
+        note(subscriptions)
+        let signals = makeSignals()
+        offered.withLock { $0 = signals }
         await withDiscardingTaskGroup { group in
             if let connectivity = settings.connectivity { group.addTask { await listen(to: connectivity) } }
             if let signals = settings.changeSignals { group.addTask { await listen(to: signals) } }
             var machine = SyncMachine(
                 settings: .init(
                     pushDelay: settings.pushDelay, initialRetryDelay: settings.initialRetryDelay,
-                    maximumRetryDelay: settings.maximumRetryDelay))
+                    maximumRetryDelay: settings.maximumRetryDelay, hasSignals: signals != nil))
             while let events = await mailbox.takeAll() {
                 for event in events {
+                    if case .declared(let subscriptions) = event { note(subscriptions) }
                     for action in machine.handle(event, at: environment.now(), random: environment.random) {
                         perform(action, &group)
                     }
@@ -39,6 +47,11 @@ struct SyncLoop<Store: LocalStore>: Sendable {
         case .publish(let value): status.publish(value)
         case .push(let retry): group.addTask { mailbox.post(.pushed(await push(retry))) }
         case .pull(let pulls): group.addTask { mailbox.post(.pulled(await pull(pulls))) }
+        case .listen(let number):
+            group.addTask {
+                if let signals = offered.withLock({ $0.take() }) ?? makeSignals() { await listen(to: signals) }
+                mailbox.post(.signalsEnded(number))
+            }
         case .schedule(let timer, let delay):
             group.addTask {
                 // A longer delay exceeds the range of some clocks.
@@ -54,6 +67,20 @@ struct SyncLoop<Store: LocalStore>: Sendable {
     }
 
     // MARK: Listening
+
+    /// Returns the change signals of the dialect, or `nil` if it has none.
+    private func makeSignals() -> ChangeSignals? {
+        let connection = DialectConnection(connection: context.connection) { [tables] in tables.withLock { $0 } }
+        return context.family.changeSignals(over: connection)
+    }
+
+    private func note(_ subscriptions: [Subscription]) {
+        let names = subscriptions.map(\.table)
+        tables.withLock { tables in
+            tables = []
+            for name in names where !tables.contains(where: { $0.isSameBytes(as: name) }) { tables.append(name) }
+        }
+    }
 
     private func listen(to monitor: any ConnectivityMonitor) async {
         for await isAvailable in monitor.reports() { mailbox.post(.network(isAvailable: isAvailable)) }
@@ -86,6 +113,7 @@ struct SyncLoop<Store: LocalStore>: Sendable {
         do {
             var settings = settings.pull.push
             settings.failureRetry = retry
+            settings.whenOtherProcessPushes = .wait
             if try await context.hasOperations(toSendWith: settings) {
                 outcome = await send(settings)
             }
@@ -99,7 +127,8 @@ struct SyncLoop<Store: LocalStore>: Sendable {
     private func send(_ given: PushSettings) async -> SyncMachine.PushOutcome {
         var settings = given
         settings.onProgress = { [status] progress in
-            status.publish(.pushing(done: progress.sent + progress.failed, total: progress.total))
+            let done = progress.sent + progress.resolved + progress.failed
+            status.publish(.pushing(done: done, total: progress.total))
             given.onProgress?(progress)
         }
         do {
@@ -150,12 +179,12 @@ extension SyncMachine.Failure {
 extension SyncContext {
     /// Returns whether a push with these settings would send an operation.
     fileprivate func hasOperations(toSendWith settings: PushSettings) async throws -> Bool {
-        let (operations, errorStore, options) = (operations, errorStore, options)
+        let (operations, errorStore, policies) = (operations, errorStore, policies)
         return try await reading { reader in
             let count = try operations.count(in: reader)
             guard count > 0 else { return false }
             let held = try errorStore.all(in: reader).count {
-                $0.isHeld(by: settings, options.policy(for: $0.table))
+                $0.isHeld(by: settings, policies.policy(for: $0.table))
             }
             return count > held
         }

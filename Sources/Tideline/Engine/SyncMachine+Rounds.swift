@@ -84,6 +84,10 @@ extension SyncMachine {
             if failureRetry == .none { failureRetry = latestRetry }
             if outcome.failure?.code == .authentication { return needSignIn() }
             return goOffline(retryAfter: outcome.failure?.retryAfter, &step)
+        // The next push waits until the process that has taken over has ended its own.
+        case .otherProcess?:
+            isPushWanted = true
+            if failureRetry == .none { failureRetry = latestRetry }
         // The delegate has cancelled the push. The operations that were not sent wait for the next round.
         case nil, .cancelled?:
             if serverFailures.isEmpty { pushFailures = 0 }

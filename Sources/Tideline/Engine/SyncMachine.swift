@@ -27,6 +27,8 @@ struct SyncMachine: Sendable {
         case pushed(PushOutcome)
         /// The pulls of a group have ended. The results are those of ``Action/pull(_:)``, by subscription.
         case pulled([Int: Failure?])
+        /// The change signals of the dialect have ended, or failed; those of ``Action/listen(_:)`` with the same number.
+        case signalsEnded(Int)
     }
 
     /// A delay that the machine asked for.
@@ -45,6 +47,10 @@ struct SyncMachine: Sendable {
         case offline(Int)
         /// The minimum time between two rounds after reports of the connectivity monitor.
         case network
+        /// The delay before the dialect's change signals are asked for again, by the number of those that ended.
+        case signalRetry(Int)
+        /// The time after which change signals are considered to work, by their number.
+        case signalsWork(Int)
     }
 
     /// An action of the caller.
@@ -53,6 +59,8 @@ struct SyncMachine: Sendable {
         case push(FailureRetry)
         /// Pull these subscriptions side by side, and report ``Event/pulled(_:)``.
         case pull([(id: Int, subscription: Subscription)])
+        /// Listen to the change signals of the dialect, and report ``Event/signalsEnded(_:)``.
+        case listen(Int)
         /// Report ``Event/fired(_:)`` after a delay.
         case schedule(Timer, Duration)
         /// Show a status.
@@ -81,6 +89,8 @@ struct SyncMachine: Sendable {
         var pushDelay: Duration = .milliseconds(200)
         var initialRetryDelay: Duration = .seconds(1)
         var maximumRetryDelay: Duration = .seconds(300)
+        /// Whether the dialect may signal changes.
+        var hasSignals = false
     }
 
     /// The number of pushes in which an operation may fail on the server before it is not sent again.
@@ -89,6 +99,8 @@ struct SyncMachine: Sendable {
     static let maximumPushDelays = 5
     /// The minimum time between two pulls of a subscription after change signals.
     static let signalInterval = Duration.seconds(1)
+    /// The time after which change signals are considered to work, so that their end is not a repeated failure.
+    static let signalTrial = Duration.seconds(60)
 
     enum Phase: Sendable, Hashable {
         case resting
@@ -142,6 +154,9 @@ struct SyncMachine: Sendable {
     /// Whether a report was followed within the last ``Settings/initialRetryDelay``, and whether another one came since.
     private var report: (isRecent: Bool, isRepeated: Bool) = (false, false)
 
+    /// The state of the dialect's change signals.
+    var signals = Signals()
+
     init(settings: Settings = Settings()) { self.settings = settings }
 
     /// Handles an event.
@@ -155,13 +170,17 @@ struct SyncMachine: Sendable {
         case .declared(let subscriptions): declare(subscriptions)
         case .localChange: delayPush(&step)
         case .requested: startOver(sendsFailed: true)
-        case .signedIn: if phase == .needsSignIn { phase = .resting }
+        case .signedIn:
+            if phase == .needsSignIn { phase = .resting }
+            signals.startOver()
         case .changed(let table): noteSignal(of: table, &step)
         case .network(let isAvailable): noteNetwork(isAvailable, &step)
         case .fired(let timer): fire(timer, &step)
         case .pushed(let outcome): finishPush(outcome, &step)
         case .pulled(let results): finishPulls(results, &step)
+        case .signalsEnded(let number): noteSignalsEnded(number, &step)
         }
+        listen(&step)
         advance(&step)
         return step.actions
     }
@@ -255,6 +274,7 @@ struct SyncMachine: Sendable {
         pushFailures = 0
         pushFailure = nil
         isPushWanted = true
+        signals.startOver()
         if sendsFailed {
             serverFailures = [:]
             failureRetry = .all
@@ -299,6 +319,8 @@ struct SyncMachine: Sendable {
             let isRepeated = report.isRepeated
             report = (false, false)
             if isRepeated, isNetworkAvailable { followReport(&step) }
+        case .signalRetry(let number): signals.retry(number)
+        case .signalsWork(let number): signals.work(number)
         }
     }
 

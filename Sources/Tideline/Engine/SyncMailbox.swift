@@ -11,7 +11,7 @@ final class SyncMailbox: Sendable {
         /// Whether a network is available, and whether there was none since the reports were last taken.
         var network: (isAvailable: Bool, wasLost: Bool)?
         var subscriptions: [Subscription]?
-        /// The ends of timers, pushes, and pulls, which the loop has started.
+        /// The ends of timers, pushes, pulls, and signals, which the loop has started.
         var ends: [SyncMachine.Event] = []
         var isClosed = false
         var taker: CheckedContinuation<Void, Never>?
@@ -68,7 +68,7 @@ extension SyncMailbox.State {
         case .changed(let table): changed.insert(table)
         case .network(let isAvailable): network = (isAvailable, network?.wasLost == true || !isAvailable)
         case .declared(let list): subscriptions = list
-        case .fired, .pushed, .pulled: ends.append(event)
+        case .fired, .pushed, .pulled, .signalsEnded: ends.append(event)
         }
     }
 

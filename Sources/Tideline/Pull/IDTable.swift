@@ -54,7 +54,8 @@ struct IDTable<Element: Sendable>: Sendable {
 }
 
 extension String {
-    fileprivate func withUTF8Bytes<T>(_ body: (UnsafeRawBufferPointer) -> T) -> T {
+    /// Calls a closure with the text as it is compared in an ``IDTable``.
+    func withUTF8Bytes<T>(_ body: (UnsafeRawBufferPointer) -> T) -> T {
         var text = self
         return text.withUTF8 { body(UnsafeRawBufferPointer($0)) }
     }

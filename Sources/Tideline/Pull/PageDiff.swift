@@ -79,7 +79,7 @@ struct PageDiff: Sendable {
     /// empty and has no local changes.
     ///
     /// Repeated rows come first in the server's order, and all others are new. `nil` if each row must be checked.
-    private func leadingRepeats(_ kind: PullCursor.PageKind, _ state: PullState) -> Int? {
+    private func leadingRepeats(_ kind: PageKind, _ state: PullState) -> Int? {
         guard page.deleted.isEmpty, isFresh, pending.isEmpty, outdated.isEmpty, state.ids == nil, required.isEmpty,
             state.rejected?.isEmpty ?? true
         else { return nil }
@@ -109,7 +109,9 @@ struct PageDiff: Sendable {
             if let base = end.base, columns.has(base, view) { return }
             let stored = try reader.row(in: schema.name, id: view.id)
             let updatedAt = columns.updatedAt(of: view) ?? .min
-            let known = stored.map { $0.updatedAt ?? .min } ?? .max
+            var known = stored.map { $0.updatedAt ?? .min } ?? .max
+            // Without a time, the row may be older or newer.
+            if stored != nil, updatedAt == .min { known = .min }
             if updatedAt <= known {
                 // Either this page is older than the stored row, or than its delete, or the row was changed within the
                 // same moment, or restored. The next pull must read it.

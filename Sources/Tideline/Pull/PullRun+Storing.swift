@@ -33,8 +33,7 @@ extension PullRun {
     }
 
     private func storeAtOnce(_ group: [PendingPage], _ last: PendingPage, _ state: inout PullState) async throws {
-        let token =
-            queryID == nil ? nil : state.token(after: last, columns: columns, lookback: settings.lookback)
+        let token = state.token(after: last)
         var changesNothing = false
         if token == nil || token == state.stored { changesNothing = try await findsNothing(in: group, &state) }
         if !changesNothing { try await write(group, token, &state) }
@@ -81,10 +80,10 @@ extension PullRun {
         try PageDiff(held, state, settled: context.settled, operations: context.operations, in: reader)
     }
 
-    private func save(_ token: PullToken?, _ state: inout PullState, in writer: Store.Writer) throws {
+    private func save(_ token: PullToken?, _ state: inout PullState, in writer: SyncContext<Store>.Writer) throws {
         guard let queryID else { return }
         // The pull restarts. If the process ends before that, the next pull restarts too.
-        let next = state.isSpellingInDoubt ? state.initial : token.map { $0.limited(to: state.ceiling) }
+        let next = state.isSpellingInDoubt ? state.initial : token.flatMap { state.limited($0) }
         guard next != nil || state.isSpellingInDoubt else { return }
         let isReplaced = try context.tokens.replace(
             state.stored, with: next, table: schema.name, queryID: queryID, in: writer)

@@ -1,56 +1,68 @@
-internal import HTTPTypes
+internal import Logging
 internal import Synchronization
 internal import TidelineStore
 internal import TidelineWire
 
-/// One pull of one table. It requests the pages that ``PullCursor`` decides on and stores them.
+/// One pull of one table. It requests the pages that its ``PullFeed`` decides on and stores them.
 struct PullRun<Store: LocalStore>: Sendable {
     let context: SyncContext<Store>
-    let query: Query
-    /// The name of the incremental pull, or `nil` for a pull of all rows.
-    let queryID: String?
-    let settings: PullSettings
-    /// The columns that the pull stores; see ``PullToken/columns``.
-    let columns: String
-    private let codec: RowCodec
+    private let plan: PullPlan
 
-    var schema: TableSchema { codec.schema }
-    private var pageSize: Int { min(settings.pageSize, context.dialect.maximumPageSize) }
-    private var skipsMisfits: Bool { settings.whenRowDoesNotFit == .skipAndReport }
+    var query: Query { plan.query }
+    var queryID: String? { plan.queryID }
+    var settings: PullSettings { plan.settings }
+    var schema: TableSchema { plan.schema }
 
     init(context: SyncContext<Store>, query: Query, queryID: String?, settings: PullSettings, schema: TableSchema) {
         self.context = context
-        self.query = query
-        self.queryID = queryID
-        self.settings = settings
-        columns = schema.columnFingerprint
-        codec = RowCodec(schema: schema)
+        plan = PullPlan(
+            query: query, queryID: queryID, settings: settings, codec: RowCodec(schema: schema),
+            columns: schema.columnFingerprint)
     }
 
     /// Validates the first request without sending it.
     ///
-    /// - Throws: `WireError` for a query that cannot be sent: NaN, a column that a filter cannot name, or a reserved
-    ///   parameter.
+    /// - Throws: `WireError` or ``SyncError`` for a query that cannot be sent: NaN, a column that a filter cannot name, or
+    ///   a reserved parameter.
     func checkRequest() throws {
-        guard let first = makeCursor(nil).first else { return }
-        let (page, options) = makeQuery(first, limit: first.limit)
-        _ = try context.dialect.read(page, schema: schema, options: options)
+        guard let first = try context.family.makeFeed(plan, from: FeedStart()).first else { return }
+        _ = try first.call(limit: first.limit)
     }
 
     func run() async throws -> PullResult {
-        var state = try await begin()
-        let cursor = state.cursor
-        guard var first = cursor.first else { return PullResult() }
-        if settings.countsRows { first.wantsCount = true }
-        try await run(from: first, &state)
-        if state.isSpellingInDoubt {
-            state = state.restarted(at: cursor, matching: schema.idMatching)
-            try await run(from: first, &state)
+        let start = try await begin()
+        do {
+            return try await run(start)
+        } catch let expired as ExpiredCursor {
+            context.options.logger.notice(
+                "the server no longer knows the cursor of a pull of \(schema.name), which begins with the first row")
+            do {
+                var again = try begin(await readKnown(), from: nil, filterText())
+                again.result = expired.result
+                return try await run(again)
+            } catch let expired as ExpiredCursor {
+                throw expired.failure
+            }
         }
-        return state.result
     }
 
-    private func run(from first: PullCursor.Request, _ state: inout PullState) async throws {
+    private func run(_ start: PullState) async throws -> PullResult {
+        var state = start
+        guard let first = state.feed.first else { return PullResult() }
+        do {
+            try await run(from: first, &state)
+            if state.isSpellingInDoubt {
+                state = state.restarted(with: start.feed, matching: schema.idMatching)
+                try await run(from: first, &state)
+            }
+            return state.result
+        } catch var expired as ExpiredCursor {
+            expired.result = state.result
+            throw expired
+        }
+    }
+
+    private func run(from first: any PageStep, _ state: inout PullState) async throws {
         do {
             try await fetchAll(from: first, &state)
         } catch {
@@ -61,13 +73,13 @@ struct PullRun<Store: LocalStore>: Sendable {
         }
     }
 
-    private func fetchAll(from first: PullCursor.Request, _ state: inout PullState) async throws {
+    private func fetchAll(from first: any PageStep, _ state: inout PullState) async throws {
         var page = try await fetch(first)
-        state.noteClock(of: page)
+        state.feed.begin(with: page)
         while true {
-            guard case .request(let request) = try state.receive(page) else { return try await storePending(&state) }
+            guard let next = try state.receive(page) else { return try await storePending(&state) }
             // The next page is fetched while these pages are stored.
-            async let fetched = fetch(request)
+            async let fetched = fetch(next)
             if state.pending.count >= settings.pagesPerTransaction { try await storePending(&state) }
             if state.isSpellingInDoubt { return }
             page = try await fetched
@@ -79,57 +91,78 @@ struct PullRun<Store: LocalStore>: Sendable {
     private func filterText() throws -> String {
         guard queryID != nil, let predicate = query.predicate else { return "" }
         do {
+            // The server may get another text. This one must be the same for the same filter.
             return try OData.portableFilter(predicate, schema: schema)
         } catch {
             throw SyncError(.invalidArgument, error.message, table: schema.name, column: error.column, cause: error)
         }
     }
 
+    /// The state of the store when the pull begins.
+    private struct Known: Sendable {
+        /// The token as stored.
+        var token: PullToken?
+        /// Whether the table is empty.
+        var isFresh: Bool
+    }
+
+    private func readKnown() async throws -> Known {
+        let (table, queryID, context) = (schema.name, queryID, context)
+        return try await context.reading { reader in
+            let token = try queryID.map { try context.tokens.token(table: table, queryID: $0, in: reader) } ?? nil
+            return Known(token: token, isFresh: try reader.rows(matching: Query(table).limit(1)).rows.isEmpty)
+        }
+    }
+
+    /// Makes the state of a pull that continues from the stored token.
     private func begin() async throws -> PullState {
         let filter = try filterText()
-        let (table, queryID, context) = (schema.name, queryID, context)
-        var (stored, isFresh) = try await context.reading { reader in
-            let token = try queryID.map { try context.tokens.token(table: table, queryID: $0, in: reader) } ?? nil
-            return (token, try reader.rows(matching: Query(table).limit(1)).rows.isEmpty)
-        }
-        if let token = stored, token.filter != filter, let queryID {
+        var known = try await readKnown()
+        guard let token = known.token, let queryID else { return try begin(known, from: nil, filter) }
+        if token.filter != filter {
             guard settings.whenFilterChanges == .reset else {
                 throw SyncError(
                     .filterChanged,
                     "the query id \(queryID.debugDescription) was used before with the filter "
-                        + "\(token.filter.debugDescription); use another id, or reset the token", table: table)
+                        + "\(token.filter.debugDescription); use another id, or reset the token", table: schema.name)
             }
+            let (table, context) = (schema.name, context)
             try await context.writing { try context.tokens.remove(table: table, queryID: queryID, in: $0) }
-            stored = nil
+            known.token = nil
+            return try begin(known, from: nil, filter)
+        }
+        guard context.family.canContinue(from: token) else {
+            context.options.logger.notice(
+                "the token of a pull of \(schema.name) is of another dialect; the pull begins with the first row")
+            return try begin(known, from: nil, filter)
         }
         // Rows that were stored with other columns are fetched again.
-        let usable = stored.flatMap { $0.columns == columns ? $0 : nil }
-        return PullState(
-            cursor: makeCursor(usable), filter: filter, stored: stored, initial: stored, isFresh: isFresh,
-            isRefreshing: !isFresh && (usable == nil || usable?.isRefreshing == true), skipsMisfits: skipsMisfits)
+        return try begin(known, from: token.columns == plan.columns ? token : nil, filter)
     }
 
-    private func makeCursor(_ token: PullToken?) -> PullCursor {
-        guard queryID != nil else {
-            return PullCursor(order: query.order, skip: query.skip, limit: query.limit, pageSize: pageSize)
-        }
-        return PullCursor(token: token, lookback: settings.lookback, pageSize: pageSize)
+    /// Makes the state of a pull that continues from a token, or begins with the first row.
+    private func begin(_ known: Known, from token: PullToken?, _ filter: String) throws -> PullState {
+        let isRefreshing = !known.isFresh && (token == nil || token?.isRefreshing == true)
+        let start = FeedStart(token: token, stored: known.token, filter: filter, isRefreshing: isRefreshing)
+        return PullState(
+            feed: try context.family.makeFeed(plan, from: start), stored: known.token, initial: known.token,
+            isFresh: known.isFresh, isRefreshing: isRefreshing, skipsMisfits: plan.skipsMisfits)
     }
 
     // MARK: Pages
 
     /// Fetches a page, with fewer rows if the server rejects the page size.
-    private func fetch(_ request: PullCursor.Request) async throws -> PulledPage {
+    private func fetch(_ step: any PageStep) async throws -> PulledPage {
         let limits = context.pageLimits
-        var limit = limits.limit(for: schema.name, wanted: request.limit)
+        var limit = limits.limit(for: schema.name, wanted: step.limit)
         var refusal: SyncError?
         while true {
             do {
-                let page = try await fetch(request, limit: limit)
+                let page = try await fetch(step, limit: limit)
                 limits.accept(limit, for: schema.name, isReduced: refusal != nil)
                 return page
             } catch let error as SyncError
-                where error.code == .rejected && error.status.map(context.dialect.mayRefusePageSize) ?? false
+                where error.code == .rejected && context.family.mayRefusePageSize(error)
             {
                 let first = refusal ?? error
                 guard let next = limits.next(after: limit, for: schema.name) else { throw first }
@@ -139,36 +172,37 @@ struct PullRun<Store: LocalStore>: Sendable {
         }
     }
 
-    private func fetch(_ request: PullCursor.Request, limit: Int) async throws -> PulledPage {
+    private func fetch(_ step: any PageStep, limit: Int) async throws -> PulledPage {
         let askedAt = context.settled.now
-        let (page, options) = makeQuery(request, limit: limit)
-        let answer = try await context.readAnswer(page, schema: schema, options: options)
+        let call = try step.call(limit: limit)
+        let answer: ServerAnswer
         do {
-            return try PulledPage(
-                body: answer.body, codec, skipsMisfits: skipsMisfits, requested: limit,
-                maximum: query.limit == nil ? nil : limit, hasNextLink: context.namesNextPage(answer.response),
-                serverDate: ServerClock.time(of: answer.response), askedAt: askedAt)
+            answer = try await context.connection.send(call)
         } catch var error as SyncError {
-            error.status = answer.response.status.code
+            error.table = schema.name
+            throw error
+        }
+        guard answer.kind == .done else {
+            let failure = answer.failure(table: schema.name)
+            throw answer.kind == .gone && step.hasCursor ? ExpiredCursor(failure: failure) : failure
+        }
+        do {
+            return try step.page(in: answer, limit: limit, askedAt: askedAt)
+        } catch var error as SyncError {
+            error.status = answer.status
             throw error
         }
     }
-
-    private func makeQuery(_ request: PullCursor.Request, limit: Int) -> (Query, ReadOptions) {
-        var page = query
-        if let filter = request.filter { page = page.filter(filter) }
-        page.order = request.order
-        page.skip = request.skip
-        page.limit = limit
-        page.includesTotalCount = request.wantsCount
-        let options = ReadOptions(
-            includeDeleted: true, parameters: settings.parameters.map { ($0.name, $0.value) }, isSyncTable: true,
-            isIncremental: queryID != nil)
-        return (page, options)
-    }
 }
 
-/// The greatest `$top` that the server accepts for each table, as far as known, for the lifetime of the context.
+/// An error for a cursor that the server no longer knows.
+private struct ExpiredCursor: Error {
+    var failure: SyncError
+    /// The result of the pages before.
+    var result = PullResult()
+}
+
+/// The greatest page size that the server accepts for each table, as far as known, for the lifetime of the context.
 final class PageLimits: Sendable {
     private struct Limit {
         /// The greatest accepted page size.

@@ -3,10 +3,11 @@ internal import TidelineStore
 /// A page that was received and is not stored yet.
 struct PendingPage: Sendable {
     let page: PulledPage
-    let kind: PullCursor.PageKind
-    /// The watermark after this page is stored: the greatest `updatedAt` up to which all rows are stored, or `nil` if
-    /// there is none.
-    let watermark: Timestamp?
+    let kind: PageKind
+    /// The token after this page is stored, or `nil` if there is none yet.
+    let token: PullToken?
+    /// The token after the page before it.
+    let tokenBefore: PullToken?
     /// The least `updatedAt` of the pull so far.
     let oldest: Timestamp?
     /// Whether the pull ends with this page.
@@ -25,18 +26,14 @@ struct PullState: Sendable {
     let initial: PullToken?
     /// The pages that were received and are not stored yet.
     private(set) var pending: [PendingPage] = []
-    private(set) var cursor: PullCursor
-    private let filter: String
-    /// The least `updatedAt` received.
-    private var oldest: Timestamp?
-    /// The server's clock at its first response. A row committed later may not have been returned.
-    private var serverDate: Timestamp?
-    /// The replacement for a missing server date; see ``PullToken/firstStamp``.
-    private var firstStamp: Timestamp?
+    var feed: any PullFeed
+    /// The token of the latest page, or the stored one before the first.
+    private var latestToken: PullToken?
     /// The number of rows of the whole pull, as far as the server has counted them.
     private(set) var expectedRows: Int?
-    /// The upper limit of the token. Rows from there on were skipped and must be returned by the next pull.
-    private(set) var ceiling: Timestamp?
+    /// The rows that were skipped and must be returned by the next pull: their least `updatedAt`, and the token before the
+    /// first page with such a row.
+    private var skipped: (first: Timestamp, before: PullToken?)?
 
     /// Whether the table was empty when the pull began.
     let isFresh: Bool
@@ -58,24 +55,24 @@ struct PullState: Sendable {
     private var latest = IDTable<RowStamp>(matching: .exact)
 
     init(
-        cursor: PullCursor, filter: String, stored: PullToken?, initial: PullToken?, isFresh: Bool, isRefreshing: Bool,
+        feed: any PullFeed, stored: PullToken?, initial: PullToken?, isFresh: Bool, isRefreshing: Bool,
         skipsMisfits: Bool
     ) {
-        self.cursor = cursor
-        self.filter = filter
+        self.feed = feed
         self.stored = stored
         self.initial = initial
+        latestToken = stored
         self.isFresh = isFresh
         self.isRefreshing = isRefreshing
         rejected = skipsMisfits ? [:] : nil
     }
 
-    /// Returns the state of a pull that restarts at a cursor and compares the identifiers of all rows. Rows already
+    /// Returns the state of a pull that restarts with a feed and compares the identifiers of all rows. Rows already
     /// written remain counted.
-    func restarted(at cursor: PullCursor, matching: IDMatching) -> PullState {
+    func restarted(with feed: any PullFeed, matching: IDMatching) -> PullState {
         var state = PullState(
-            cursor: cursor, filter: filter, stored: stored, initial: initial, isFresh: false,
-            isRefreshing: isRefreshing, skipsMisfits: rejected != nil)
+            feed: feed, stored: stored, initial: initial, isFresh: false, isRefreshing: isRefreshing,
+            skipsMisfits: rejected != nil)
         state.ids = IDTable(matching: matching)
         state.result = result
         state.result.rowsPulled = 0
@@ -86,31 +83,22 @@ struct PullState: Sendable {
 
     // MARK: Pages
 
-    /// Records the server's clock from the first page.
-    ///
-    /// Without a date, the clock is at least the newest timestamp that the server is known to have assigned by then.
-    mutating func noteClock(of page: PulledPage) {
-        serverDate = page.serverDate
-        if serverDate == nil { firstStamp = [initial?.updatedAt, page.summary.newest].compactMap(\.self).max() }
-        // The next complete pull covers a pull that did not end.
-        firstStamp = [firstStamp, initial?.firstStamp].compactMap(\.self).min()
-    }
-
-    /// Adds a page and returns the next step.
-    mutating func receive(_ page: PulledPage) throws(SyncError) -> PullCursor.Decision {
-        let kind = cursor.pageKind
-        let decision: PullCursor.Decision
+    /// Adds a page and returns the next one to request, or `nil` if the pull ends with it.
+    mutating func receive(_ page: PulledPage) throws(SyncError) -> (any PageStep)? {
+        let received: ReceivedPage
         do {
-            decision = try cursor.receive(page.summary)
+            received = try feed.receive(page)
         } catch {
             var error = error
             error.table = page.codec.schema.name
             throw error
         }
-        oldest = [oldest, page.summary.oldest].compactMap(\.self).min()
-        let isLast = if case .finish = decision { true } else { false }
-        pending.append(PendingPage(page: page, kind: kind, watermark: cursor.token, oldest: oldest, isLast: isLast))
-        return decision
+        pending.append(
+            PendingPage(
+                page: page, kind: received.kind, token: received.token, tokenBefore: latestToken,
+                oldest: received.oldest, isLast: received.next == nil))
+        latestToken = received.token
+        return received.next
     }
 
     /// Removes and returns the pages to store. Pages that cannot be stored are not retried.
@@ -131,7 +119,9 @@ struct PullState: Sendable {
         result.rowsStored += diff.storedCount
         result.rowsRemoved += diff.removed.count
         result.note(skipped: held.page.skipped + diff.skipped)
-        if let firstSkipped = diff.firstSkipped { ceiling = min(firstSkipped, ceiling ?? firstSkipped) }
+        if let first = diff.firstSkipped {
+            skipped = (min(first, skipped?.first ?? first), skipped == nil ? held.tokenBefore : skipped?.before)
+        }
         if held.kind == .window { noteLatest(of: held.page) }
         cases.formUnion(held.page.cases)
         if diff.isRespelled { isRespelled = true }
@@ -152,33 +142,17 @@ struct PullState: Sendable {
     // MARK: Token
 
     /// Returns the token to store with a page.
-    ///
-    /// - Parameters:
-    ///   - columns: The columns that the pull stores; see ``PullToken/columns``.
-    ///   - lookback: See ``PullSettings/lookback``.
-    func token(after last: PendingPage, columns: String, lookback: Duration) -> PullToken? {
-        guard let updatedAt = last.watermark else { return nil }
+    func token(after last: PendingPage) -> PullToken? {
+        guard let token = last.token else { return nil }
         // Rows whose identifiers differ only in case must not be skipped, so the token advances only at the end.
         guard ids == nil || last.isLast else { return stored }
-        var token = PullToken(updatedAt: updatedAt, serverDate: serverDate, filter: filter, columns: columns)
-        if last.isLast {
-            token.serverDate = [serverDate, firstStamp].compactMap(\.self).min()
-            token = token.drained
-        } else {
-            token.firstStamp = firstStamp
-            token.isRefreshing = isRefreshing ? true : nil
-        }
-        guard let stored, stored.updatedAt == updatedAt, stored.columns == columns,
-            stored.isRefreshing == token.isRefreshing
-        else { return token }
-        guard last.isLast else { return stored }
-        // Without new rows, the stored token stays unless the other one spares the next pull rows that this pull
-        // received. An earlier server date only makes the next pull look further back.
-        if stored.firstStamp != nil { return token }
-        guard let oldest = last.oldest, let before = stored.start(lookback: lookback)?.first,
-            let start = token.start(lookback: lookback)?.first, before < start, oldest < start
-        else { return stored }
-        return token
+        return stored.map { feed.token(of: last, replacing: $0) } ?? token
+    }
+
+    /// Returns a token that lets the next pull return the rows that this one has skipped, or `nil` to leave the stored one.
+    func limited(_ token: PullToken) -> PullToken? {
+        guard let skipped else { return token }
+        return feed.limited(token, to: skipped.first, before: skipped.before)
     }
 
     // MARK: Rows

@@ -2,12 +2,12 @@ public import TidelineStore
 
 /// The progress of an incremental pull; see ``SyncTable/pullToken(queryID:)``.
 public struct PullToken: Sendable, Hashable, Codable {
-    /// The watermark: the greatest `updatedAt` up to which all rows were applied, or `nil` before the first row. The
-    /// next pull begins there, or at ``serverDate`` minus the look-back if that is earlier.
+    /// The watermark: the greatest `updatedAt` up to which all rows were applied, or `nil` before the first row and in a
+    /// ``CustomDialect``. The next pull begins there, or at ``serverDate`` minus the look-back if that is earlier.
     public internal(set) var updatedAt: Timestamp?
     /// The server's clock when the pull began, or `nil` if the server did not send it.
     public internal(set) var serverDate: Timestamp?
-    /// The filter of the query id, as sent to the server; empty for all rows.
+    /// The filter of the query id as text; empty for all rows.
     public internal(set) var filter: String
     /// Whether a complete pull read all rows up to and including ``updatedAt``; `nil` for no.
     var isDrained: Bool?
@@ -19,6 +19,10 @@ public struct PullToken: Sendable, Hashable, Codable {
     var columns: String?
     /// Whether a pull of all rows into a table that was not empty is unfinished; `nil` for no.
     var isRefreshing: Bool?
+    /// The name of the custom dialect whose cursor this is, or `nil` for a watermark of a table service.
+    var dialect: String?
+    /// The cursor of the custom dialect, as JSON.
+    var cursor: String?
 
     init(updatedAt: Timestamp?, serverDate: Timestamp?, filter: String, columns: String? = nil) {
         self.updatedAt = updatedAt
@@ -60,8 +64,8 @@ public struct PullToken: Sendable, Hashable, Codable {
     }
 
     /// Returns the token, limited so that the next pull fetches rows from `ceiling` on.
-    func limited(to ceiling: Timestamp?) -> PullToken {
-        guard let ceiling, let updatedAt else { return self }
+    func limited(to ceiling: Timestamp) -> PullToken {
+        guard let updatedAt else { return self }
         var token = self
         token.updatedAt = min(updatedAt, ceiling)
         token.isDrained = nil

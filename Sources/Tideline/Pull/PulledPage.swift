@@ -19,47 +19,33 @@ final class PulledPage: Sendable {
     /// The epoch of ``RecentlyPushedRows`` at which the page was requested.
     let askedAt: UInt64
 
+    /// The cursor after the page, as JSON, if the dialect has cursors.
+    let cursor: String?
+    /// Whether the dialect ends the pull with this page.
+    let isLast: Bool
+
     /// - Parameters:
-    ///   - skipsMisfits: Whether rows that do not fit the table are skipped instead of being an error.
-    ///   - requested: The number of rows requested.
-    ///   - maximum: The maximum number of rows to use, or `nil` for all.
-    ///   - hasNextLink: Whether the response has a link to a next page in its headers.
-    /// - Throws: ``SyncError`` with code invalidAnswer and the column and id from the parser.
+    ///   - rows: The rows and tombstones that fit the table.
+    ///   - summary: The summary without the range of timestamps.
+    ///   - misfits: The rows that a parser has left out.
     init(
-        body: [UInt8], _ codec: RowCodec, skipsMisfits: Bool = false, requested: Int = 0, maximum: Int? = nil,
-        hasNextLink: Bool = false, serverDate: Timestamp? = nil, askedAt: UInt64 = 0
-    ) throws {
+        _ rows: consuming PackedRows, _ codec: RowCodec, summary: PageSummary, deleted: [Int], skipped: [SkippedRow],
+        misfits: [RowMisfit] = [], serverDate: Timestamp? = nil, askedAt: UInt64, cursor: String? = nil,
+        isLast: Bool = false
+    ) {
         self.codec = codec
-        var rows = PackedRows(shape: codec.answerParser.shape, byteCapacity: body.count)
-        let info: PageInfo
-        do {
-            info = try body.withUnsafeBytes {
-                try codec.answerParser.parsePage($0, into: &rows, skipsMisfits: skipsMisfits)
-            }
-        } catch let error as WireError {
-            throw SyncError(unreadable: error, table: codec.schema.name)
-        }
-        // A server that ignores `$top` returns more rows than the caller wants.
-        if let maximum, rows.count > maximum { rows.truncate(toCount: maximum) }
-        let count = rows.count
-        deleted = info.deleted.filter { $0 < count }
-        let misfits = info.misfits.filter { $0.position <= count }
-        skipped = misfits.map { SkippedRow($0, table: codec.schema.name) }
+        self.deleted = deleted
+        self.skipped = skipped
+        self.serverDate = serverDate
+        self.askedAt = askedAt
+        self.cursor = cursor
+        self.isLast = isLast
         columns = StampColumns(rows.shape)
-        var summary = PageSummary(
-            count: count + misfits.count, totalCount: info.totalCount,
-            hasNextLink: hasNextLink || info.nextLink != nil, requested: requested)
-        if let last = misfits.last, last.position == count {
-            summary.lastID = last.id
-        } else if count > 0 {
-            summary.lastID = rows.withRow(at: count - 1) { $0.idText }
-        }
+        var summary = summary
         cases = PulledPage.note(rows, columns, ignoresCase: codec.schema.idMatching != .exact, &summary)
         summary.note(misfits)
         self.rows = rows
         self.summary = summary
-        self.serverDate = serverDate
-        self.askedAt = askedAt
     }
 
     /// Records the range of `updatedAt` and its order. There is no range if any row lacks `updatedAt`.
@@ -104,4 +90,28 @@ extension PageSummary {
         }
         if newest == nil { undatedID = misfits.first?.id }
     }
+}
+
+/// The facts about a page that the cursor needs.
+struct PageSummary: Sendable, Hashable {
+    /// The number of rows, including rows that do not fit the table.
+    var count = 0
+    /// The total number of matching rows, if the server reports it.
+    var totalCount: Int64?
+    /// Whether the server linked to a next page.
+    var hasNextLink = false
+    /// The identifier of the last row, in the server's order.
+    var lastID: String?
+    /// The least and greatest `updatedAt`, or `nil` if a row lacks it.
+    var oldest: Timestamp?
+    var newest: Timestamp?
+    /// The identifier of a row without `updatedAt`.
+    var undatedID: String?
+    /// Whether `updatedAt` never decreases from one row to the next.
+    var isAscending = true
+    /// The number of rows requested.
+    var requested = 0
+
+    /// Whether there are fewer rows than requested.
+    var isShort: Bool { count < requested }
 }

@@ -10,9 +10,10 @@ struct SyncMachineTests {
     typealias Steps = [(event: String, actions: String)]
 
     private func expect(
-        _ subscriptions: [Subscription], _ steps: Steps, sourceLocation: SourceLocation = #_sourceLocation
+        _ subscriptions: [Subscription], hasSignals: Bool = false, _ steps: Steps,
+        sourceLocation: SourceLocation = #_sourceLocation
     ) {
-        var script = MachineScript(subscriptions)
+        var script = MachineScript(subscriptions, hasSignals: hasSignals)
         for (number, step) in steps.enumerated() {
             let actions = script.handle(step.event)
             #expect(actions == step.actions, "step \(number + 1), \(step.event)", sourceLocation: sourceLocation)
@@ -50,6 +51,45 @@ struct SyncMachineTests {
                 ("local", "idle"), ("pushDelay", "pushDelay 0.2; idle"), ("local", "idle"),
                 ("pushDelay", "pushDelay 0.2; idle"), ("local", "idle"), ("pushDelay", "pushDelay 0.2; idle"),
                 ("local", "idle"), ("pushDelay", "push"),
+            ])
+    }
+
+    @Test("S1 change signals that end are asked for again, with increasing delays and without a pull")
+    func endingSignals() {
+        expect(
+            [], hasSignals: true,
+            [
+                ("declared", "listen1; signalsWork1 60.0; push failed"), ("pushed", "idle"),
+                ("ended1", "signalRetry1 0.75; idle"), ("ended1", "idle"), ("signalsWork1", "idle"),
+                ("signalRetry1", "listen2; signalsWork2 60.0; idle"), ("signalRetry1", "idle"),
+                ("ended2", "signalRetry2 1.5; idle"), ("signalRetry2", "listen3; signalsWork3 60.0; idle"),
+                ("ended3", "signalRetry3 3.0; idle"),
+                // A request, or a network that becomes available, ends the wait.
+                ("requested", "listen4; signalsWork4 60.0; push all"), ("pushed", "idle"), ("signalRetry3", "idle"),
+                ("ended4", "signalRetry4 0.75; idle"),
+            ])
+    }
+
+    @Test("S1 after change signals that had worked, the changes in the meantime are pulled once")
+    func lostSignals() {
+        expect(
+            [Self.a], hasSignals: true,
+            [
+                ("declared", "listen1; signalsWork1 60.0; push failed"), ("pushed", "pulling a; pull a"),
+                ("pulled", "interval1 60.0; idle"), ("signalsWork1", "idle"),
+                ("ended1", "signalRetry1 0.75; push"), ("pushed", "pulling a; pull a"), ("pulled", "idle"),
+                ("signalRetry1", "listen2; signalsWork2 60.0; idle"), ("ended2", "signalRetry2 1.5; idle"),
+            ])
+    }
+
+    @Test("S4 without a sign-in, change signals are not asked for")
+    func signalsWithoutSignIn() {
+        expect(
+            [], hasSignals: true,
+            [
+                ("declared", "listen1; signalsWork1 60.0; push failed"), ("ended1", "signalRetry1 0.75"),
+                ("pushed authentication", "sign in"), ("signalRetry1", "sign in"),
+                ("signedIn", "listen2; signalsWork2 60.0; push failed"),
             ])
     }
 
@@ -257,10 +297,13 @@ struct MachineScript {
     var subscriptions: [Subscription]
     var now = Timestamp(clampingTicks: 17_900_000_000_000_000)
     var retryAfter: Duration?
-    private var machine = SyncMachine()
+    private var machine: SyncMachine
     private var pulled: [Int] = []
 
-    init(_ subscriptions: [Subscription]) { self.subscriptions = subscriptions }
+    init(_ subscriptions: [Subscription], hasSignals: Bool = false) {
+        self.subscriptions = subscriptions
+        machine = SyncMachine(settings: .init(hasSignals: hasSignals))
+    }
 
     /// Handles an event and returns the actions, separated by semicolons.
     mutating func handle(_ event: String) -> String {
@@ -282,6 +325,7 @@ struct MachineScript {
         case "pushDelay": return .fired(.pushDelay)
         case "pushRetry": return .fired(.pushRetry)
         case "networkTimer": return .fired(.network)
+        case let word where word.hasPrefix("ended"): return .signalsEnded(Int(word.dropFirst(5)) ?? 0)
         default: return .fired(timer(words[0]))
         }
     }
@@ -292,6 +336,8 @@ struct MachineScript {
         case "interval": .interval(number)
         case "pullRetry": .pullRetry(number)
         case "signal": .signal(number)
+        case "signalRetry": .signalRetry(number)
+        case "signalsWork": .signalsWork(number)
         default: .offline(number)
         }
     }
@@ -329,6 +375,7 @@ struct MachineScript {
             return "pull \(pulls.map(\.subscription.table).joined(separator: " "))"
         case .schedule(let timer, let delay): return "\(text(of: timer)) \(delay / .seconds(1))"
         case .publish(let status): return text(of: status)
+        case .listen(let number): return "listen\(number)"
         }
     }
 
@@ -341,6 +388,8 @@ struct MachineScript {
         case .pullRetry(let id): "pullRetry\(id)"
         case .signal(let id): "signal\(id)"
         case .offline(let number): "offline\(number)"
+        case .signalRetry(let number): "signalRetry\(number)"
+        case .signalsWork(let number): "signalsWork\(number)"
         }
     }
 
