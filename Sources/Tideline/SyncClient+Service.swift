@@ -23,12 +23,13 @@ extension SyncClient {
         headers: HTTPFields = [:], body: [UInt8]? = nil
     ) async throws -> TransportResponse {
         do {
-            let request = try context.dialect.invokeAPI(
+            let service = try context.tableService
+            let request = try service.dialect.invokeAPI(
                 name, method: method, parameters: parameters.map { ($0.name, $0.value) }, headers: headers, body: body)
             let isRepeatable = [.get, .head, .put, .delete, .options].contains(method)
-            let answer = try await context.connection.send(request, retries: isRepeatable)
-            guard context.dialect.isDone(answer) else { throw context.dialect.failure(answer) }
-            return answer
+            let answer = try await context.connection.send(service.call(request), retries: isRepeatable)
+            guard answer.kind == .done else { throw answer.failure() }
+            return answer.response
         } catch {
             throw context.syncError(error)
         }
@@ -54,13 +55,15 @@ extension SyncClient {
     @discardableResult
     public func signIn(provider: String, token: [String: String]) async throws -> SignedInUser {
         do {
-            let request = try context.dialect.signIn(provider: provider, token: token)
-            var answer = try await context.connection.send(request, retries: false, signsIn: false)
-            guard context.dialect.isDone(answer) else {
-                answer.redact(Array(token.values))
-                throw context.dialect.failure(answer)
+            let service = try context.tableService
+            let call = service.call(try service.dialect.signIn(provider: provider, token: token))
+            var answer = try await context.connection.send(call, retries: false, signsIn: false)
+            guard answer.kind == .done else {
+                answer.response.redact(Array(token.values))
+                answer.meaning = try call.meaning(answer.response)
+                throw answer.failure()
             }
-            let user = try signedInUser(in: answer)
+            let user = try signedInUser(in: answer, service)
             currentUser = user
             return user
         } catch {
@@ -68,14 +71,14 @@ extension SyncClient {
         }
     }
 
-    private func signedInUser(in answer: TransportResponse) throws -> SignedInUser {
+    private func signedInUser(in answer: ServerAnswer, _ service: TableServiceFamily) throws -> SignedInUser {
         do {
-            let (id, token) = try context.dialect.signedInUser(answer.body)
+            let (id, token) = try service.dialect.signedInUser(answer.response.body)
             return SignedInUser(userID: id, authenticationToken: token)
         } catch {
             throw SyncError(
                 .invalidAnswer, "the response to the sign-in cannot be read: \(error.message)",
-                status: answer.response.status.code)
+                status: answer.status)
         }
     }
 }

@@ -1,4 +1,5 @@
 // An app imports this module and that of its store, nothing else.
+@_exported public import TidelineLive
 @_exported public import TidelineStore
 
 /// The entry point to Tideline: connects a server's address, a local store, and a transport.
@@ -40,6 +41,12 @@ public final class SyncClient<Store: LocalStore>: Sendable {
 
     /// The local store. It can be read directly and synchronously.
     public var store: Store { context.store }
+
+    /// The local store, through which live queries see each change.
+    ///
+    /// Write through it, rather than through ``store``, if the app writes rows itself
+    /// (``SyncOptions/handlesSyncTableOperations``) and observes them. Closing it ends the live queries.
+    public var observedStore: ObservedStore<Store> { context.observed }
 
     /// Creates local tables, or adds columns and indexes to existing ones. Definitions only grow; see
     /// ``SyncContext/define(_:)``.

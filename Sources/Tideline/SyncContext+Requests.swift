@@ -1,40 +1,33 @@
-internal import HTTPTypes
 internal import TidelineStore
-internal import TidelineWire
 
 extension SyncContext {
-    /// Requests a page and returns a successful response; throws for any other.
-    func readAnswer(_ query: Query, schema: TableSchema?, options: ReadOptions) async throws -> TransportResponse {
-        try await answer(to: dialect.read(query, schema: schema, options: options), table: query.table)
-    }
-
     /// Sends a request and returns a successful response.
     ///
-    /// - Throws: ``SyncError`` as `Dialect.failure(_:table:id:)` returns it, for any other response.
-    func answer(to request: WireRequest, table: String, id: String? = nil) async throws -> TransportResponse {
-        let answer: TransportResponse
+    /// - Throws: ``SyncError`` as `ServerAnswer.failure(table:id:)` returns it, for any other response.
+    func answer(to call: ServerCall, table: String, id: String? = nil) async throws -> ServerAnswer {
+        let answer: ServerAnswer
         do {
-            answer = try await connection.send(request)
+            answer = try await connection.send(call)
         } catch var error as SyncError {
             (error.table, error.id) = (table, id)
             throw error
         }
-        guard dialect.isDone(answer) else {
-            throw dialect.failure(answer, table: table, id: id)
-        }
+        guard answer.kind == .done else { throw answer.failure(table: table, id: id) }
         return answer
     }
+}
 
-    /// Returns whether a response links to a next page.
+extension TableContext {
+    /// The table service, for direct requests.
     ///
-    /// A pull computes its own requests and never follows a link, so the target of the link does not matter. Behind a
-    /// proxy that terminates TLS, servers use a different scheme in their links.
-    func namesNextPage(_ response: HTTPResponse) -> Bool {
-        let base = connection.base
-        do {
-            return try dialect.nextPage(after: response, base: (base.scheme, base.authority, base.path)) != nil
-        } catch {
-            return true
+    /// - Throws: ``SyncError`` with code invalidArgument if the server speaks a custom dialect.
+    var tableService: TableServiceFamily {
+        get throws(SyncError) {
+            if let service = family.tableService { return service }
+            throw SyncError(
+                .invalidArgument,
+                "the dialect \(family.name) has no remote tables, custom APIs, or sign-ins; send such requests without "
+                    + "the client, or use local tables")
         }
     }
 }

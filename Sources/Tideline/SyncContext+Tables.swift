@@ -1,5 +1,5 @@
+internal import TidelineLive
 internal import TidelineStore
-internal import TidelineWire
 
 /// The context of tables, without the type of its store.
 ///
@@ -7,7 +7,15 @@ internal import TidelineWire
 protocol TableContext: AnyObject, Sendable {
     var options: SyncOptions { get }
     var connection: ServerConnection { get }
-    var dialect: any Dialect { get }
+    var family: any ServerFamily { get }
+
+    nonisolated(nonsending) func transaction<T: Sendable>(
+        _ body: @escaping @Sendable (SyncTransaction) throws -> T
+    ) async throws -> T
+    /// Runs a closure on one snapshot of the store.
+    nonisolated(nonsending) func withReader<T: Sendable>(
+        _ body: @escaping @Sendable (any StoreReader) throws -> T
+    ) async throws -> T
 
     nonisolated(nonsending) func insert(_ row: Row, into table: String) async throws -> Row
     nonisolated(nonsending) func update(_ row: Row, in table: String, overwriting: Bool) async throws
@@ -18,6 +26,9 @@ protocol TableContext: AnyObject, Sendable {
     nonisolated(nonsending) func row(id: String, in table: String) async throws -> Row?
     nonisolated(nonsending) func rows(matching query: Query) async throws -> QueryResult
 
+    func observe(_ query: Query) -> LiveQuery<Row>
+    func observeCount(_ query: Query) -> LiveValue<Int>
+
     func pull(_ query: Query, queryID: String?, settings: PullSettings) async throws -> PullResult
     func pullToken(table: String, queryID: String) async throws -> PullToken?
     func resetToken(table: String, queryID: String?) async throws
@@ -26,11 +37,17 @@ protocol TableContext: AnyObject, Sendable {
 
     /// Returns the definition of a table in the local store, or `nil` if it does not define the table.
     func schemaIfDefined(of table: String) async throws -> TableSchema?
-    func answer(to request: WireRequest, table: String, id: String?) async throws -> TransportResponse
+    func answer(to call: ServerCall, table: String, id: String?) async throws -> ServerAnswer
     func syncError(_ error: any Error) -> SyncError
 }
 
 extension SyncContext: TableContext {
+    nonisolated(nonsending) func withReader<T: Sendable>(
+        _ body: @escaping @Sendable (any StoreReader) throws -> T
+    ) async throws -> T {
+        try await reading { try body($0) }
+    }
+
     nonisolated(nonsending) func insert(_ row: Row, into table: String) async throws -> Row {
         try await changing { [self] in try insert(row, changes(of: table, in: $0), in: $0) }
     }
@@ -57,6 +74,23 @@ extension SyncContext: TableContext {
 
     nonisolated(nonsending) func rows(matching query: Query) async throws -> QueryResult {
         try await reading { try $0.rows(matching: query) }
+    }
+
+    func observe(_ query: Query) -> LiveQuery<Row> {
+        observed.observe(query, opening: { [self] in try await open($0) }, mapError: liveQueryError(query.table))
+    }
+
+    func observeCount(_ query: Query) -> LiveValue<Int> {
+        observed.observeCount(query, opening: { [self] in try await open($0) }, mapError: liveQueryError(query.table))
+    }
+
+    /// Starts a live query on the executor of the writes.
+    private func open(_ registration: LiveRegistration) async throws -> LiveHandle {
+        try await performing { try $0.open(registration) }
+    }
+
+    private func liveQueryError(_ table: String) -> @Sendable (any Error) -> any Error {
+        { [self] in syncError($0).asArgumentError(table: table) }
     }
 
     func schemaIfDefined(of table: String) async throws -> TableSchema? {

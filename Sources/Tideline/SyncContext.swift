@@ -1,5 +1,6 @@
 internal import HTTPTypes
 internal import Synchronization
+internal import TidelineLive
 public import TidelineStore
 internal import TidelineWire
 
@@ -10,8 +11,12 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     /// The options of the context.
     public let options: SyncOptions
 
+    /// The store through which the context writes, so that live queries see each change.
+    let observed: ObservedStore<Store>
+    typealias Writer = ObservedStore<Store>.Writer
+
     let connection: ServerConnection
-    let dialect: any Dialect
+    let family: any ServerFamily
     let operations: OperationStore
     let errorStore: ErrorStore
     let decisionStore: DecisionStore
@@ -19,27 +24,33 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     let definitions: DefinitionStore
     let owners: OwnerStore
     let settled = RecentlyPushedRows()
+    let codecs = CodecCache()
     let pageLimits = PageLimits()
     let localChanges = LocalChangeObserver()
-    private let runner: StoreRunner<Store>
+    private let runner: StoreRunner<ObservedStore<Store>>
     private let pushLock = AsyncLock()
-    private let shared = Mutex(Shared())
+    /// The name of this client in the lease of its pushes. Nothing depends on its value.
+    private let leaseHolder = String(UInt64.random(in: .min ... .max), radix: 16)
+    private let shared: Mutex<Shared>
 
     private struct Shared {
         var inFlight: Set<Int64> = []
         var delegate: (any SyncContextDelegate)?
         var tableLocks: [String: AsyncLock] = [:]
         var recordsOwner = true
+        var policies: ConflictPolicies
         var hasCheckedPolicies = false
     }
 
     init(store: Store, connection: ServerConnection) throws {
         self.store = store
+        observed = ObservedStore(store)
         self.connection = connection
         options = connection.options
-        dialect = connection.dialect
+        family = connection.family
         try options.validate()
-        runner = StoreRunner(store: store, executor: options.environment.storeExecutor ?? StoreExecutor())
+        shared = Mutex(Shared(policies: ConflictPolicies(options)))
+        runner = StoreRunner(store: observed, executor: options.environment.storeExecutor ?? StoreExecutor())
         let tables = options.systemTables
         operations = OperationStore(tables: tables)
         errorStore = ErrorStore(tables: tables)
@@ -65,18 +76,26 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     ///
     /// A new column is null in existing rows until the next pull of each query id, which fetches all rows again. Make
     /// it optional; otherwise clients with an older definition cannot insert rows.
+    ///
+    /// References grow like columns: a reference that any client has defined stays until its column is dropped, also if
+    /// these definitions omit it or name another table for its column. The tables of one call may reference each other in
+    /// any order. See <doc:References> for the order in which a push sends the rows.
     /// - Throws: ``SyncError`` with code invalidArgument for a table that cannot be synchronized: one without string
-    ///   identifiers, without the columns `updatedAt` and `version`, or with references, which are not supported yet;
-    ///   with code invalidArgument, with table and column, for a conflict policy that does not fit a table; with code store
-    ///   for definitions that the store rejects, such as a column whose type differs from an earlier definition.
+    ///   identifiers, or without the columns `updatedAt` and `version`; with code invalidArgument, with table and column,
+    ///   for a conflict policy that does not fit a table, a reference in a column that is missing or not of type string,
+    ///   a reference to a table that is not defined, and a reference that completes a cycle between tables; with code
+    ///   store for definitions that the store rejects, such as a column whose type differs from an earlier definition.
     public nonisolated(nonsending) func define(_ tables: [TableSchema]) async throws {
+        try await define(tables, mergeRules: [:])
+    }
+
+    /// Defines tables, with the merge rules of their records by table.
+    nonisolated(nonsending) func define(
+        _ tables: [TableSchema], mergeRules: [String: [String: MergeRule]]
+    ) async throws {
         for table in tables {
             try RowInput.checkName(table.name)
-            guard table.references.isEmpty else {
-                throw SyncError(
-                    .invalidArgument, "references are not supported yet; remove them from the definition",
-                    table: table.name, column: table.references.first?.column)
-            }
+            try table.checkReferences()
             guard table.idType == .string, table.systemColumns.isSuperset(of: [.updatedAt, .version]),
                 !table.systemColumns.contains(.deleted)
             else {
@@ -88,20 +107,26 @@ public final class SyncContext<Store: LocalStore>: Sendable {
             }
         }
         var tables = tables
-        if dialect.replacesWholeRows {
+        if family.replacesWholeRows {
             for index in tables.indices { tables[index].systemColumns.insert(.extra) }
         }
-        let (definitions, options, given) = (definitions, options, tables)
-        try await performing { store in
-            if options.usesPolicies {
+        let (definitions, given) = (definitions, tables)
+        func add(to policies: inout ConflictPolicies) {
+            for table in given { if let rules = mergeRules[table.name] { policies.add(rules, for: table) } }
+        }
+        var policies = policies
+        add(to: &policies)
+        try await performing { [policies] store in
+            if policies.areUsed {
                 let stored = try store.tables()
                 let defined = given.map { table in
                     (try? stored.first { $0.name.isSameBytes(as: table.name) }?.union(table)) ?? table
                 }
-                try options.checkPolicies(of: defined)
+                try policies.check(defined)
             }
             try definitions.define(given, in: store)
         }
+        shared.withLock { add(to: &$0.policies) }
     }
 
     // MARK: The queue
@@ -134,7 +159,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     ///
     /// - Parameter operation: An operation returned by ``pendingOperations()``.
     /// - Throws: ``SyncError`` with code ``SyncError/Code/operationChanged`` if the row was edited or pushed in the
-    ///   meantime. Nothing is changed then.
+    ///   meantime; ``SyncError/Code/operationInFlight`` while another process has it in flight. Nothing is changed then.
     public nonisolated(nonsending) func cancelOperationAndDiscardItem(_ operation: TableOperation) async throws {
         try await resolve(TableOperationError(waiting: operation, resolver: self), by: .discard)
     }
@@ -158,9 +183,10 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     // MARK: Push
 
     /// Sends the pending operations of all tables, in the order in which they were made, several at a time; see
-    /// ``PushSettings/maxInFlight``.
+    /// ``PushSettings/maxInFlight``. A declared reference between tables changes this order; see <doc:References>.
     ///
-    /// One push runs at a time. A second call waits for the first to end. A call within
+    /// One push runs at a time. A second call waits for the first to end. Where several processes share the store, such as an
+    /// app and its extension, one of them pushes at a time; see ``PushSettings/whenOtherProcessPushes``. A call within
     /// ``SyncContextDelegate/perform(_:)`` throws because it would wait for itself; a call within
     /// ``SyncContextDelegate/pushCompleted(_:)`` is allowed.
     ///
@@ -170,6 +196,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     /// - Throws: ``SyncError``. Operations that were not applied stay in the queue.
     ///   - Code network, authentication, serverFailing, store, or cancelled: the push was aborted. The error includes
     ///     the errors of operations that failed before.
+    ///   - Code otherProcess: another process is pushing, or has taken over this push after this process was suspended.
     ///   - Code completedWithErrors: every operation was attempted, and some failed.
     ///   - Code invalidArgument: the call was made within a push, or a conflict policy names a table or column that is not
     ///     defined.
@@ -203,11 +230,22 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         }
     }
 
+    /// The policies for conflicts, with those of the records that were defined.
+    var policies: ConflictPolicies { shared.withLock { $0.policies } }
+
+    /// Makes the lease of a push, or returns `nil` if no other process can share the store.
+    func makePushLease() -> PushLease? {
+        guard store.capabilities.sharesFilesWithProcesses else { return nil }
+        return PushLease(
+            tables: options.systemTables, environment: options.environment, holder: leaseHolder,
+            duration: options.pushLeaseDuration)
+    }
+
     /// Throws if a policy names a table or column that is not defined.
     private func checkPolicies() async throws {
-        let options = options
-        guard options.usesPolicies, !shared.withLock({ $0.hasCheckedPolicies }) else { return }
-        try await performing { try options.checkAllPolicies(of: $0.tables().filter { !$0.isSystem }) }
+        let policies = policies
+        guard policies.areUsed, !shared.withLock({ $0.hasCheckedPolicies }) else { return }
+        try await performing { try policies.checkAll($0.tables().filter { !$0.isSystem }) }
         shared.withLock { $0.hasCheckedPolicies = true }
     }
 
@@ -285,52 +323,6 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         try await writing { try tokens.remove(table: table, queryID: queryID, in: $0) }
     }
 
-    // MARK: Purge
-
-    nonisolated(nonsending) func purge(_ query: Query, resetsTokens: Bool) async throws -> Int {
-        let (operations, tokens) = (operations, tokens)
-        return try await mapped {
-            try await lock(of: query.table).withLock {
-                try await changing { writer in
-                    let pending = try operations.count(table: query.table, in: writer)
-                    guard pending == 0 else {
-                        throw SyncError(
-                            .operationsPending,
-                            "\(pending) operations are pending; push first, or use forcePurge()",
-                            table: query.table)
-                    }
-                    let removed = try writer.delete(matching: query)
-                    if resetsTokens { try tokens.remove(table: query.table, in: writer) }
-                    return removed
-                }
-            }
-        }
-    }
-
-    nonisolated(nonsending) func forcePurge(table: String) async throws -> ForcePurgeResult {
-        let (operations, errorStore, decisions, tokens) = (operations, errorStore, decisionStore, tokens)
-        return try await mapped {
-            try await lock(of: table).withLock {
-                try await changing { [self] writer in
-                    let ofTable = Query(operations.tables.operations).filter(.column("table") == .value(table))
-                    let pending = try operations.operations(matching: ofTable, in: writer)
-                    guard inFlight.isDisjoint(with: pending.map(\.id)) else {
-                        throw SyncError(
-                            .operationInFlight, "an operation is in flight; try again after the push ends", table: table
-                        )
-                    }
-                    try writer.delete(matching: ofTable)
-                    try writer.delete(
-                        matching: Query(errorStore.tables.errors).filter(.column("table") == .value(table)))
-                    try decisions.remove(table: table, in: writer)
-                    try tokens.remove(table: table, in: writer)
-                    return ForcePurgeResult(
-                        rows: try writer.delete(matching: Query(table)), operations: pending.count)
-                }
-            }
-        }
-    }
-
     // MARK: Store
 
     /// See ``SyncClient/transaction(_:)``.
@@ -365,7 +357,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
 
     /// Runs a write transaction of the app, unless the task is cancelled before it begins.
     nonisolated(nonsending) func changing<T: Sendable>(
-        _ body: @escaping @Sendable (Store.Writer) throws -> T
+        _ body: @escaping @Sendable (Writer) throws -> T
     ) async throws -> T {
         do {
             let result = try await runner.perform { try $0.write(body) }
@@ -378,7 +370,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
 
     /// Runs a write transaction, even if the task is cancelled.
     nonisolated(nonsending) func writing<T: Sendable>(
-        _ body: @escaping @Sendable (Store.Writer) throws -> T
+        _ body: @escaping @Sendable (Writer) throws -> T
     ) async throws -> T {
         do {
             return try await runner.writeEvenIfCancelled(body)
@@ -390,12 +382,12 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     /// Runs another blocking call on the store, exclusive of this context's writes, unless the task is cancelled before
     /// it begins.
     nonisolated(nonsending) func performing<T: Sendable>(
-        _ body: @escaping @Sendable (Store) throws -> T
+        _ body: @escaping @Sendable (ObservedStore<Store>) throws -> T
     ) async throws -> T {
         try await mapped { try await runner.perform(body) }
     }
 
-    private nonisolated(nonsending) func mapped<T>(
+    nonisolated(nonsending) func mapped<T>(
         _ body: nonisolated(nonsending) () async throws -> T
     ) async throws -> T {
         do {
@@ -463,42 +455,5 @@ public final class SyncContext<Store: LocalStore>: Sendable {
             shared.tableLocks[table] = lock
             return lock
         }
-    }
-}
-
-extension SyncContext: OperationResolver {
-    nonisolated(nonsending) func resolve(
-        _ error: TableOperationError, by resolution: OperationResolution
-    ) async throws {
-        try await changing { [self] writer in
-            guard let schema = try writer.schemaIfDefined(of: error.table) else {
-                return try discardUndefined(error, by: resolution, in: writer)
-            }
-            let resolution = try RowInput.checked(resolution, of: error.itemID, for: schema)
-            try ConflictResolution(operations: operations, schema: schema, inFlight: inFlight)
-                .apply(resolution, to: error.record, in: writer)
-            settled.note(
-                table: error.table, itemKey: schema.itemKey(error.itemID), base: error.serverItem?.stamp)
-        }
-    }
-
-    /// Removes an operation of a table that is no longer defined and therefore has no local row.
-    private func discardUndefined(
-        _ error: TableOperationError, by resolution: OperationResolution, in writer: Store.Writer
-    ) throws {
-        guard case .discard = resolution else {
-            throw SyncError(
-                .invalidArgument, "the table is not defined; define it, or cancel the operation and discard the item",
-                table: error.table, id: error.itemID)
-        }
-        guard let operation = try operations.operation(error.operationID, in: writer),
-            operation.revision == error.revision
-        else {
-            throw SyncError(
-                .operationChanged, "the operation has changed since the error occurred; nothing was changed",
-                table: error.table,
-                id: error.itemID)
-        }
-        try operations.remove(operation, in: writer)
     }
 }

@@ -53,9 +53,9 @@ public struct SyncError: Error, Sendable {
         public init(rawValue: String) { self.rawValue = rawValue }
         public var description: String { rawValue }
 
-        /// The server was not reached, or asked to retry later (408, 429, 503) on the last attempt. Try again later.
+        /// The server was not reached, or asked to retry later on the last attempt. Try again later.
         public static let network = Code(rawValue: "network")
-        /// The server responded with 401, even to a refreshed token. Sign in again.
+        /// The server does not accept the token, not even a refreshed one. Sign in again.
         public static let authentication = Code(rawValue: "authentication")
         /// The local store failed; see ``SyncError/cause``.
         public static let store = Code(rawValue: "store")
@@ -63,9 +63,9 @@ public struct SyncError: Error, Sendable {
         public static let cancelled = Code(rawValue: "cancelled")
         /// The push attempted every operation, but some failed; see ``SyncError/operationErrors``.
         public static let completedWithErrors = Code(rawValue: "completedWithErrors")
-        /// Three operations in a row failed because of server errors (500, 502, 504). Try again later.
+        /// Three operations in a row failed because of server errors. Try again later.
         public static let serverFailing = Code(rawValue: "serverFailing")
-        /// The server failed (500, 502, 504) on the last attempt of a pull or a direct request. Try again later.
+        /// The server failed on the last attempt of a pull or a direct request. Try again later.
         public static let serverFailed = Code(rawValue: "serverFailed")
         /// A direct request conflicts with the server row: the row has a different version, or already exists. See
         /// ``SyncError/serverItem``.
@@ -95,6 +95,9 @@ public struct SyncError: Error, Sendable {
         /// The store contains rows and pending operations of another user. Use ``SyncClient/wipe()``,
         /// ``SyncClient/switchServer(keepingPending:)``, or another store.
         public static let otherUser = Code(rawValue: "otherUser")
+        /// Another process that shares the local store is pushing, or has taken over this push after this process was
+        /// suspended. It sends the pending operations. See ``PushSettings/whenOtherProcessPushes``.
+        public static let otherProcess = Code(rawValue: "otherProcess")
         /// The query id was used with a different filter before. Use another id, or reset the token.
         public static let filterChanged = Code(rawValue: "filterChanged")
         /// An incremental pull cannot continue: the server ignores the filter, or returns rows without `updatedAt`.

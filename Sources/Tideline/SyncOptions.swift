@@ -28,8 +28,8 @@ public struct SyncOptions: Sendable {
     public var timeout: Duration = .seconds(60)
     /// The policy for retrying requests.
     public var retry = RetryPolicy()
-    /// Returns the header that authenticates a request, such as `X-ZUMO-AUTH`, or `nil` if no user is signed in. It is
-    /// called for each request, and once more with `true` if the server responds with 401. Requests that are refused at
+    /// Returns the header that authenticates a request, such as `Authorization`, or `nil` if no user is signed in. It is
+    /// called for each request, and once more with `true` if the server does not accept it. Requests that are refused at
     /// the same time share one call with `true`.
     public var authorization: (@Sendable (_ refresh: Bool) async throws -> HTTPField?)?
     /// The identifier of the signed-in user, or any text that represents it; `nil` if the app does not distinguish
@@ -45,6 +45,8 @@ public struct SyncOptions: Sendable {
     public var headers: HTTPFields = [:]
     /// The client's logger. Requests and responses are logged at debug level, retries at notice level.
     public var logger = Logger(label: "tideline")
+    /// The time after which the push of a process that shares the store, and that was killed or suspended, is taken over.
+    package var pushLeaseDuration = Duration.seconds(15)
     /// The sources of randomness, time, and identifiers, which tests can replace.
     public var environment = SyncEnvironment()
 
@@ -58,7 +60,8 @@ public struct SyncEnvironment: Sendable {
     public var sleep: @Sendable (Duration) async throws -> Void
     /// Returns a random number from 0 to 1, used to vary retry delays.
     public var random: @Sendable () -> Double
-    /// Returns the current time, used to record when an operation failed and in ``SyncStatus``. No delay depends on it.
+    /// Returns the current time, used to record when an operation failed, in ``SyncStatus``, and for the lease that lets one
+    /// of several processes push. No delay depends on it.
     public var now: @Sendable () -> Timestamp
     /// Returns a new row identifier: a lowercase UUID.
     public var makeID: @Sendable () -> String

@@ -1,3 +1,4 @@
+public import TidelineLive
 public import TidelineStore
 internal import TidelineWire
 
@@ -106,6 +107,31 @@ public struct SyncTable: Sendable {
         }
     }
 
+    /// Observes the local rows that match a query of this table, by default all rows.
+    ///
+    /// The sequence begins with the rows as they are and continues with one update for each transaction that changes them: a
+    /// local edit, a page of a pull, the response to a push, or a transaction. See <doc:LiveQueries>.
+    /// ```swift
+    /// for try await update in items.observe(open) { list.apply(update.changes, update.rows) }
+    /// ```
+    /// - Returns: A sequence that throws ``SyncError``, with code ``SyncError/Code/invalidArgument`` for an invalid query.
+    public func observe(_ query: Query? = nil) -> LiveQuery<Row> {
+        do {
+            return context.observe(try own(query))
+        } catch {
+            return LiveQuery(failing: error, query: query ?? Query(name))
+        }
+    }
+
+    /// Observes the number of local rows that match a query of this table, by default all rows.
+    public func observeCount(_ query: Query? = nil) -> LiveValue<Int> {
+        do {
+            return context.observeCount(try own(query))
+        } catch {
+            return LiveValue(failing: error, query: query ?? Query(name))
+        }
+    }
+
     // MARK: Pull and purge
 
     /// Fetches the server's matching rows into the local table. Pushes first if the table has pending operations.
@@ -161,7 +187,7 @@ public struct SyncTable: Sendable {
     /// Removes all local rows of the table, its pending operations, their errors, and its tokens.
     ///
     /// - Throws: ``SyncError`` with code ``SyncError/Code/operationInFlight`` if an operation of the table is in
-    ///   flight. Nothing is removed then.
+    ///   flight, or may be in another process that shares the store. Nothing is removed then.
     @discardableResult
     public nonisolated(nonsending) func forcePurge() async throws -> ForcePurgeResult {
         try await context.forcePurge(table: name)

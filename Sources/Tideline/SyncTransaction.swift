@@ -11,7 +11,7 @@ public final class SyncTransaction {
     }
 
     private var scope: (any TransactionScope)?
-    private let syncError: (any Error) -> SyncError
+    let syncError: (any Error) -> SyncError
     /// The first error after which the store may have only a part of a change. The transaction cannot be committed then,
     /// even if the app continues.
     private var failure: SyncError?
@@ -78,17 +78,31 @@ public final class SyncTransaction {
 
     /// Returns the local rows that match a query; see ``SyncTable/rows(matching:)``.
     public func rows(matching query: Query) throws -> QueryResult {
+        try querying(query.table) { try $0.rows(matching: query) }
+    }
+
+    /// Runs a query of a table. An error of the query is one of the argument.
+    func querying<T>(_ table: String, _ body: (any StoreReader) throws -> T) throws -> T {
         try perform { scope in
             do {
-                return try scope.rows(matching: query)
+                return try scope.reading(body)
             } catch {
-                throw syncError(error).asArgumentError(table: query.table)
+                throw syncError(error).asArgumentError(table: table)
             }
         }
     }
 
+    /// Runs a closure and maps its error.
+    func mapped<T>(_ body: () throws -> T) throws -> T {
+        do {
+            return try body()
+        } catch {
+            throw syncError(error)
+        }
+    }
+
     /// Performs a step of the transaction. Only errors that are found before anything is written let it continue.
-    private func perform<T>(_ body: (any TransactionScope) throws -> T) throws -> T {
+    func perform<T>(_ body: (any TransactionScope) throws -> T) throws -> T {
         if let failure { throw failure }
         guard let scope else {
             throw SyncError(
@@ -114,5 +128,5 @@ protocol TransactionScope {
     func update(id: String, in table: String, _ change: (inout Row) throws -> Void) throws -> Result<Row, any Error>
     func delete(_ row: Row, from table: String) throws
     func row(id: String, in table: String) throws -> Row?
-    func rows(matching query: Query) throws -> QueryResult
+    func reading<T>(_ body: (any StoreReader) throws -> T) throws -> T
 }

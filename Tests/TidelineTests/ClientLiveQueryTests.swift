@@ -1,0 +1,100 @@
+import Testing
+import Tideline
+import TidelineStore
+import TidelineTestStores
+
+/// Live queries of a client's tables.
+@Suite("Live queries of a client", .releasesClients, .bothDialects)
+struct ClientLiveQueryTests {
+    private static let byText = Query("TodoItem").order(by: "text")
+
+    @Test("Local edits, transactions, pulls, pushes, and purges each give one update", arguments: StoreKind.perEngine)
+    func updates(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let client = try await world.makeClient()
+        var updates = client.items.observe(Self.byText).makeAsyncIterator()
+        var rows: [Row] = []
+        func texts() async throws -> [String] {
+            let update = try #require(try await updates.next())
+            update.apply(to: &rows)
+            #expect(rows == Array(update.rows))
+            #expect(try updates.takeUpdate() == nil)
+            return rows.compactMap { $0["text"]?.string }
+        }
+        #expect(try await texts() == [])
+
+        try await client.items.insert(["id": "a", "text": "one"])
+        #expect(try await texts() == ["one"])
+        try await client.client.transaction { transaction in
+            try transaction.insert(["id": "b", "text": "two"], into: "TodoItem")
+            try transaction.update(id: "a", in: "TodoItem") { $0["text"] = "uno" }
+        }
+        #expect(try await texts() == ["two", "uno"])
+
+        try await client.client.push()
+        // The push stores the version that the server assigned to each row.
+        while rows.contains(where: { $0["version"] ?? .null == .null }) { _ = try await texts() }
+        #expect(rows.count == 2)
+
+        try world.plant(World.rows(at: [0, 10_000, 20_000]))
+        world.clock.advance(by: .seconds(60))
+        try await client.items.pull()
+        #expect(try await texts() == ["r000", "r001", "r002", "two", "uno"])
+        try await client.items.purge(Query("TodoItem").filter(.column("text") == "uno"))
+        #expect(try await texts() == ["r000", "r001", "r002", "two"])
+    }
+
+    @Test("The app's own writes are seen through the observed store")
+    func observedStore() async throws {
+        let client = try await World(.simplest).makeClient { $0.handlesSyncTableOperations = false }
+        var count = client.items.observeCount().makeAsyncIterator()
+        #expect(try await count.next() == 0)
+        try client.client.observedStore.write { try $0.upsert(["id": "a", "text": "one"], into: "TodoItem") }
+        try await client.items.insert(["id": "a", "text": "one"])
+        #expect(try await count.next() == 1)
+    }
+
+    @Test("Clients of one observed store see each other's edits")
+    func sharedStore() async throws {
+        let world = try World(.simplest)
+        let store = ObservedStore(try world.stores.makeStore())
+        let clients = try (0..<2).map { _ in
+            try SyncClient(
+                url: "http://server.test", store: store, transport: FaultyTransport(service: world.service))
+        }
+        try await clients[0].define([World.schema])
+        var count = clients[1].table("TodoItem").observeCount().makeAsyncIterator()
+        #expect(try await count.next() == 0)
+        try await clients[0].table("TodoItem").insert(["id": "a"])
+        #expect(try await count.next() == 1)
+    }
+
+    @Test("A query that does not fit the table is an invalid argument")
+    func invalidQueries() async throws {
+        let client = try await World(.simplest).makeClient()
+        let queries = [
+            Query("Other"), Query("TodoItem").filter(.column("txt") == "a"),
+            Query("TodoItem").filter(.column("text") == 1),
+        ]
+        for query in queries {
+            var updates = client.items.observe(query).makeAsyncIterator()
+            let error = await #expect(throws: SyncError.self) { try await updates.next() }
+            #expect(error?.code == .invalidArgument && error?.table == "TodoItem")
+            var count = client.items.observeCount(query).makeAsyncIterator()
+            await #expect(throws: SyncError.self) { try await count.next() }
+        }
+    }
+
+    @Test("A column that is dropped ends the live queries that need it")
+    func droppedColumn() async throws {
+        let client = try await World(.simplest).makeClient()
+        var updates = client.items.observe(Self.byText).makeAsyncIterator()
+        var others = client.items.observe().makeAsyncIterator()
+        _ = try await (updates.next(), others.next())
+        try await client.client.drop(columns: ["text"], from: "TodoItem")
+        let error = await #expect(throws: SyncError.self) { try await updates.next() }
+        #expect(error?.code == .invalidArgument && error?.column == "text")
+        try await client.items.insert(["id": "a", "priority": 3])
+        while try await others.next()?.rows.isEmpty == true {}
+    }
+}

@@ -1,0 +1,200 @@
+import Foundation
+import HTTPTypes
+import Synchronization
+import Testing
+import Tideline
+import TidelineStore
+import TidelineTestStores
+
+/// Typed tables: changes, queries, and pulls of records.
+@Suite("Typed tables", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
+struct TableTests {
+    private struct AppError: Error {}
+
+    private let date = Date(timeIntervalSince1970: 1_790_000_000)
+
+    @Test(
+        "A record is inserted, fetched, updated, counted, and deleted, and each change reaches the server",
+        arguments: StoreKind.perEngine)
+    func changes(_ stores: StoreKind) async throws {
+        let world = try RecordWorld(stores)
+        let client = try await world.makeClient()
+        let todo = Todo(id: "a", text: "Buy milk", due: date, priority: 3)
+        #expect(try await client.todos.insert(todo) == todo)
+        #expect(try await client.todos.fetch("a") == todo)
+        try await client.client.push()
+        let updated = try await client.todos.update("a") { $0.text = "Buy oat milk" }
+        #expect(updated.text == "Buy oat milk" && updated.due == date && updated.priority == 3)
+        #expect(try await client.todos.fetch() == [updated])
+        #expect(try await client.todos.count(Todo.where { $0.priority == 3 }) == 1)
+        #expect(try await client.queue() == ["update a"])
+        try await client.client.push()
+        let server = try #require(try world.world.serverRow("a"))
+        #expect(server["text"] == "Buy oat milk" && server["priority"] == 3 && server["complete"] == false)
+        try await client.todos.delete("a")
+        #expect(try await client.todos.fetch("a") == nil)
+        try await client.client.push()
+        #expect(try await client.todos.count() == 0)
+        #expect(try world.world.serverRow("a")?["deleted"] == true)
+    }
+
+    @Test("A new record has a UUID in lower case", arguments: StoreKind.perEngine)
+    func newID(_ stores: StoreKind) async throws {
+        let client = try await RecordWorld(stores).makeClient()
+        let todo = try await client.todos.insert(Todo(text: "x"))
+        #expect(UUID(uuidString: todo.id.text) != nil)
+        #expect(try await client.queue() == ["insert \(todo.id)"])
+    }
+
+    @Test(
+        "An update sends the columns that the closure changed, and no others", .zumoOnly,
+        arguments: StoreKind.perEngine)
+    func changedColumns(_ stores: StoreKind) async throws {
+        let world = try RecordWorld(stores)
+        let client = try await world.makeClient()
+        try await client.todos.insert(Todo(id: "a", text: "one", due: date, priority: 1))
+        try await client.client.push()
+        let bodies = Mutex<[String]>([])
+        client.transport.inspect { request, body in
+            if request.method == .patch { bodies.withLock { $0.append(body) } }
+            return nil
+        }
+        try await client.todos.update("a") { $0.priority = 2 }
+        try await client.client.push()
+        try await client.todos.update("a") { $0.due = nil }
+        try await client.client.push()
+        let found = try bodies.withLock { $0 }.map {
+            try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]).keys.sorted()
+        }
+        #expect(found == [["id", "priority"], ["due", "id"]] || found == [["priority"], ["due"]], "\(found)")
+    }
+
+    @Test(
+        "An update of one column changes no digit of the others, and a null stays null where the record has a default",
+        arguments: StoreKind.perEngine)
+    func untouchedColumns(_ stores: StoreKind) async throws {
+        let world = try RecordWorld(stores)
+        let client = try await world.makeClient()
+        // 100 ns that a Date cannot represent, and columns without a value.
+        let exact = Timestamp(clampingTicks: 17_900_000_000_000_001)
+        try world.world.plant([World.row("a", at: 0).merging(["due": .timestamp(exact), "effort": 1.5])])
+        try await client.todos.pull(id: "all")
+        let todo = try #require(try await client.todos.fetch("a"))
+        #expect(todo.complete == false && todo.priority == 0)
+        try await client.todos.update("a") { $0.text = "changed" }
+        let row = try #require(try client.row("a"))
+        #expect(row["due"] == .timestamp(exact) && row["effort"] == 1.5)
+        #expect(row["complete"] == .null && row["priority"] == .null && row["text"] == "changed")
+    }
+
+    @Test(
+        "A closure that changes nothing, changes the identifier, or throws queues nothing",
+        arguments: StoreKind.perEngine)
+    func refusedUpdates(_ stores: StoreKind) async throws {
+        let client = try await RecordWorld(stores).makeClient()
+        try await client.todos.insert(Todo(id: "a", text: "one"))
+        try await client.client.push()
+        try await client.todos.update("a") { $0.text = "one" }
+        #expect(await syncErrorCode { try await client.todos.update("a") { $0.id = "b" } } == .invalidArgument)
+        await #expect(throws: AppError.self) { try await client.todos.update("a") { _ in throw AppError() } }
+        #expect(await syncErrorCode { try await client.todos.update("none") { $0.text = "x" } } == .noSuchRow)
+        #expect(await syncErrorCode { _ = try await client.todos.fetch("") } == .invalidArgument)
+        #expect(await syncErrorCode { try await client.todos.insert(Todo(id: "a", text: "x")) } == .rowExists)
+        #expect(try await client.queue().isEmpty)
+    }
+
+    @Test("One query value fetches, counts, and pulls", arguments: StoreKind.perEngine)
+    func oneQuery(_ stores: StoreKind) async throws {
+        let world = try RecordWorld(stores)
+        let client = try await world.makeClient()
+        try world.world.plant(
+            (0..<6).map { (number: Int64) in
+                World.row("r\(number)", at: number * 10_000, text: number < 5 ? "B\(number)" : "C")
+                    .merging(["complete": .bool(number == 1), "due": .timestamp(World.instant(-number))])
+            })
+        let open = Todo.where { !$0.complete && $0.text.hasPrefix("B") }.order { $0.due }.limit(2)
+        // An incremental pull takes the condition of the query, and a pull without a name also order and limit.
+        #expect(try await client.todos.pull(open, id: "open").rowsStored == 4)
+        #expect(try await client.todos.fetch(open).map(\.text) == ["B4", "B3"])
+        #expect(try await client.todos.fetch(open.skip(1)).map(\.text) == ["B3", "B2"])
+        #expect(try await client.todos.count(open) == 4)
+        let other = try await world.makeClient()
+        #expect(try await other.todos.pull(open).rowsStored == 2)
+        #expect(try await other.todos.fetch(Todo.order { $0.text }).map(\.text) == ["B3", "B4"])
+        let third = try await world.makeClient()
+        try await third.client.pull([Subscription(open, queryID: "open")])
+        #expect(try await third.todos.count() == 4)
+    }
+
+    @Test(
+        "Typed changes of several tables are one transaction, which sees its own changes",
+        arguments: StoreKind.perEngine)
+    func transactions(_ stores: StoreKind) async throws {
+        let client = try await RecordWorld(stores).makeClient()
+        let list = try await client.client.transaction { transaction in
+            let list = try transaction.insert(TodoList(id: "l", name: "Groceries"))
+            try transaction.insert(Todo(id: "a", text: "one", list: list.id))
+            try transaction.insert(Todo(id: "b", text: "two"))
+            try transaction.update("b" as Todo.ID) { $0.list = list.id }
+            #expect(try transaction.count(Todo.where { $0.list == list.id }) == 2)
+            try transaction.delete("a" as Todo.ID)
+            #expect(try transaction.fetch("a" as Todo.ID) == nil)
+            #expect(try transaction.fetch(Todo.all).map(\.text) == ["two"])
+            return list
+        }
+        #expect(try await client.todos.fetch() == [Todo(id: "b", text: "two", list: list.id)])
+        await #expect(throws: AppError.self) {
+            try await client.client.transaction { transaction in
+                try transaction.insert(Todo(id: "c", text: "three"))
+                try transaction.update("b" as Todo.ID) { $0.text = "lost" }
+                throw AppError()
+            }
+        }
+        #expect(try await client.todos.fetch().map(\.text) == ["two"])
+        #expect(try await client.queue() == ["insert l", "insert b"])
+    }
+
+    @Test("References are followed in both directions", arguments: StoreKind.perEngine)
+    func related(_ stores: StoreKind) async throws {
+        let client = try await RecordWorld(stores).makeClient()
+        let lists = [TodoList(id: "l1", name: "one"), TodoList(id: "l2", name: "two")]
+        for list in lists { try await client.lists.insert(list) }
+        let todos = [
+            Todo(id: "a", text: "a", list: "l1"), Todo(id: "b", text: "b", list: "L1"),
+            Todo(id: "c", text: "c", list: "gone"), Todo(id: "d", text: "d"),
+        ]
+        for todo in todos { try await client.todos.insert(todo) }
+        // Identifiers match as the table's do.
+        let parents = try await client.lists.fetch(related: todos) { $0.list }
+        #expect(parents == ["l1": lists[0], "L1": lists[0]])
+        let children = try await client.todos.fetch(referencing: lists) { $0.list }
+        #expect(children == ["l1": [todos[0]]])
+        #expect(try await client.lists.fetch(related: [Todo]()) { $0.list }.isEmpty)
+    }
+
+    @Test(
+        "A row that does not fit its type is an error that names table, id, and column, and other rows can be fetched",
+        arguments: StoreKind.perEngine)
+    func unreadable(_ stores: StoreKind) async throws {
+        let world = try RecordWorld(stores)
+        let client = try await world.makeClient()
+        try world.world.plant([World.row("a", at: 0), World.row("b", at: 1).merging(["text": .null])])
+        try await client.todos.pull()
+        let error = try await #require(throws: SyncError.self) { _ = try await client.todos.fetch() }
+        #expect(error.code == .store)
+        #expect([error.table, error.column, error.id] == ["TodoItem", "text", "b"])
+        #expect((error.cause as? StoreError)?.code == .unreadableRecord)
+        #expect(error.message.contains("String"))
+        #expect(try await client.todos.fetch(Todo.where { $0.text != nil }).map(\.id) == ["a"])
+        #expect(await syncErrorCode { try await client.todos.update("b") { $0.text = "x" } } == .store)
+        #expect(try await client.queue().isEmpty)
+    }
+
+    @Test("A query that the store refuses is an error of the argument", arguments: StoreKind.perEngine)
+    func invalidQuery(_ stores: StoreKind) async throws {
+        let client = try await RecordWorld(stores).makeClient()
+        #expect(await syncErrorCode { _ = try await client.todos.fetch(Todo.all.limit(-1)) } == .invalidArgument)
+        let unknown = Todo.where { _ in Column<Int>("absent") == 1 }
+        #expect(await syncErrorCode { _ = try await client.todos.count(unknown) } == .invalidArgument)
+    }
+}
