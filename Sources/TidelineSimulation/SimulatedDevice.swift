@@ -66,6 +66,31 @@ public struct SimulatedDevice: Sendable {
         try await edit(table) { try await $0.delete(["id": .string(id), "version": row["version"] ?? .null]) }
     }
 
+    /// Changes rows of several tables in one transaction; see `SyncClient.transaction(_:)`.
+    public func transaction(_ body: @escaping @Sendable (SyncTransaction) throws -> Void) async throws {
+        guard let client = device.client else { throw Life.Killed() }
+        let context = StepContext.current
+        let (edits, refusals) = (context?.edits, context?.refusals)
+        defer {
+            // The model takes what is committed for an edit of the user, and so accepts what should have been rolled back.
+            if context?.refusals != refusals, context?.edits != edits {
+                run.withOracle {
+                    $0.violated("a transaction that throws changes nothing", "device \(index) committed its changes")
+                }
+            }
+        }
+        try await StepContext.$isEditing.withValue(true) {
+            try await client.transaction { transaction in
+                do {
+                    try body(transaction)
+                } catch {
+                    context?.refused()
+                    throw error
+                }
+            }
+        }
+    }
+
     private func edit<T>(_ table: String, _ body: (SyncTable) async throws -> T) async throws {
         guard let client = device.client else { throw Life.Killed() }
         _ = try await StepContext.$isEditing.withValue(true) { try await body(client.table(table)) }

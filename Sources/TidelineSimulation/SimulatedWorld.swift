@@ -39,8 +39,9 @@ public struct SimulatedWorld: Sendable {
 
     /// The app's tables. By default, one table with a text, a number, and a Boolean.
     ///
-    /// The workload writes a unique value into each column that it changes, except that a `bool` repeats and a
-    /// `timestamp` is always the time of the device's clock. Tables need string identifiers.
+    /// The workload writes a unique value into each column that it changes, except that a `bool` repeats, a `timestamp` is
+    /// always the time of the device's clock, and a column that references a table contains the identifier of one of its
+    /// rows, or of a row that does not exist. Tables need string identifiers.
     public var schema: [TableSchema] = [
         TableSchema("Todo", columns: [.string("title"), .int("rank"), .bool("done")])
     ]

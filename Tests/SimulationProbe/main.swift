@@ -1,17 +1,22 @@
 // Runs the simulation for a range of seeds, and prints the first failure in one line:
 //
-//     SimulationProbe FIRST LAST [--timeline] [--digests]
+//     SimulationProbe FIRST LAST [--vary] [--timeline] [--digests]
 //
+// With --vary, each seed determines a world (`SimulatedWorld.vary(by:)`).
 // With --digests, it prints a digest of each seed's timeline, to compare builds.
 
 import TidelineSimulation
 
 let bounds = CommandLine.arguments.dropFirst().compactMap { UInt64($0) }
+let varies = CommandLine.arguments.contains("--vary")
 let printsDigests = CommandLine.arguments.contains("--digests")
 var events = 0
 for seed in bounds[0]...bounds[1] {
     do {
-        let result = try await Simulation(seed: seed) { $0.recordsTimeline = printsDigests }.run()
+        let result = try await Simulation(seed: seed) { world in
+            if varies { world.vary(by: seed) }
+            world.recordsTimeline = printsDigests
+        }.run()
         events += result.events
         if printsDigests {
             // FNV-1a, which has no seed of the process.

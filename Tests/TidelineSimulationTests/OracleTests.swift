@@ -114,4 +114,46 @@ struct OracleTests {
         oracle.edited(0, ["id": "r", "a": "three"], in: "T", inserts: false, step: 3)
         #expect(oracle.lostEdits { _, _ in row("three") }.isEmpty)
     }
+
+    // MARK: Decisions of policies
+
+    private func violation(_ rule: String, base: Row?, local: Row?, server: Row?, result: Row?) -> String? {
+        DecisionCheck(rule: rule, base: base, local: local, server: server, result: result).violation(in: ["a", "b"])
+    }
+
+    @Test("A policy that decides for a side decides for its whole row, or for its delete")
+    func sides() {
+        let (mine, theirs) = (row("mine", "x"), row("theirs", "y"))
+        for (rule, wins, loses) in [("serverWins", theirs, mine), ("clientWins", mine, theirs)] {
+            #expect(violation(rule, base: nil, local: mine, server: theirs, result: wins) == nil)
+            for result in [loses, row(wins["a"] ?? .null), nil] {
+                #expect(violation(rule, base: nil, local: mine, server: theirs, result: result) != nil)
+            }
+        }
+        #expect(violation("serverWins", base: nil, local: mine, server: nil, result: nil) == nil)
+        #expect(violation("serverWins", base: nil, local: mine, server: nil, result: mine) != nil)
+        let rule = "merge (deletion: change wins)"
+        for (local, server) in [(mine, nil), (nil, mine)] as [(Row?, Row?)] {
+            #expect(violation(rule, base: theirs, local: local, server: server, result: mine) == nil)
+            #expect(violation(rule, base: theirs, local: local, server: server, result: nil) != nil)
+        }
+    }
+
+    @Test("A merge takes the value of the side that alone has changed a column, and any value if both have")
+    func merges() {
+        func merged(_ base: Row, _ local: Row, _ server: Row, _ result: Row) -> Bool {
+            violation("merge (b: client)", base: base, local: local, server: server, result: result) == nil
+        }
+        let base = row("one", "x")
+        #expect(merged(base, row("mine", "x"), row("one", "theirs"), row("mine", "theirs")))
+        #expect(!merged(base, row("mine", "x"), row("one", "theirs"), row("one", "theirs")))
+        #expect(!merged(base, row("mine", "x"), row("one", "theirs"), row("mine", "x")))
+        #expect(merged(base, row("same"), row("same", "x"), row("same")))
+        #expect(!merged(base, row("same"), row("same", "x"), row("one")))
+        for result in ["mine", "theirs", "both"] as [Value] {
+            #expect(merged(base, row("mine", "x"), row("theirs", "x"), row(result, "x")))
+        }
+        // Of an ancestor whose column is not known, it is not known which side has changed it.
+        #expect(merged(["id": "r", "b": "x"], row("mine", "x"), row("theirs", "x"), row("theirs", "x")))
+    }
 }

@@ -31,6 +31,13 @@ struct SimulationTests {
         try await Simulation(seed: seed, Self.syncing).run()
     }
 
+    @Test(
+        "Dialects, references, policies, transactions, and a sync that runs itself, in any combination",
+        arguments: Seeds(480))
+    func varied(seed: UInt64) async throws {
+        try await Simulation(seed: seed) { $0.vary(by: seed) }.run()
+    }
+
     @Test("The same seed gives the same timeline of a sync that runs itself", arguments: UInt64(1)...10)
     func repeatsSelfRunning(seed: UInt64) async throws {
         func timeline() async throws -> [String] {

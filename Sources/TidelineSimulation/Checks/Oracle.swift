@@ -67,7 +67,11 @@ struct Oracle {
         devices = Array(repeating: Device(), count: count)
         columns = Dictionary(
             schema.map { table in
-                (table.name, table.columns.filter { ![.bool, .timestamp].contains($0.type) }.map(\.name))
+                let unique = table.columns.filter { column in
+                    ![.bool, .timestamp].contains(column.type)
+                        && !table.references.contains { $0.column == column.name }
+                }
+                return (table.name, unique.map(\.name))
             }, uniquingKeysWith: { first, _ in first })
     }
 

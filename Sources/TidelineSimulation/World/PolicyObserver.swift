@@ -9,7 +9,12 @@ struct PolicyObserver: SyncContextDelegate {
     let policy: (any SyncContextDelegate)?
 
     func perform(_ operation: PushOperation) async throws -> Row? {
-        guard let policy else { return try await operation.execute() }
+        if let violation = StepContext.current?.pending?
+            .violation(by: operation.operation, item: operation.item, on: device)
+        {
+            run.withOracle { $0.violated(violation.invariant, violation.message) }
+        }
+        guard let policy else { return try await execute(operation) }
         let item = operation.item
         return try await StepContext.$isPerforming.withValue(true) {
             defer {
@@ -20,6 +25,19 @@ struct PolicyObserver: SyncContextDelegate {
                 }
             }
             return try await policy.perform(operation)
+        }
+    }
+
+    /// Executes an operation. A conflict policy that restores a row has seen the deleted content, which its decision does not
+    /// record.
+    private func execute(_ operation: PushOperation) async throws -> Row? {
+        do {
+            return try await operation.execute()
+        } catch let failure as OperationFailure {
+            if run.usesPolicies, let row = failure.serverItem, row.isTombstone {
+                run.withOracle { $0.sees(device.index, row, in: operation.operation.table) }
+            }
+            throw failure
         }
     }
 

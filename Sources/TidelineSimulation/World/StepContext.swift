@@ -13,11 +13,14 @@ final class StepContext: Sendable {
     @TaskLocal static var resolution: PolicyObserver.Resolution?
 
     let step: SimulationStep
-    private let state: Mutex<(random: SplitMix64, requests: Int, marks: [Int])>
+    /// The operations that were pending when the step began, if tables reference each other.
+    let pending: PendingReferences?
+    private let state: Mutex<(random: SplitMix64, requests: Int, marks: [Int], edits: Int, refusals: Int)>
 
-    init(_ step: SimulationStep, seed: UInt64) {
+    init(_ step: SimulationStep, seed: UInt64, pending: PendingReferences?) {
         self.step = step
-        state = Mutex((SplitMix64(seed: seed &+ UInt64(truncatingIfNeeded: step.number) &* 0x9E37_79B9), 0, []))
+        self.pending = pending
+        state = Mutex((SplitMix64(seed: seed &+ UInt64(truncatingIfNeeded: step.number) &* 0x9E37_79B9), 0, [], 0, 0))
     }
 
     /// The mark of the device in the ``Oracle`` at the commit before the latest one of the step, or `nil` if there is
@@ -28,6 +31,15 @@ final class StepContext: Sendable {
 
     /// Records the mark of the device at a commit of the step.
     func committed(at mark: Int) { state.withLock { $0.marks = $0.marks.suffix(1) + [mark] } }
+
+    /// The number of rows that edits of the step have changed.
+    var edits: Int { state.withLock { $0.edits } }
+
+    /// The number of transactions of the step whose closure has thrown an error.
+    var refusals: Int { state.withLock { $0.refusals } }
+
+    func edited(_ count: Int) { state.withLock { $0.edits += count } }
+    func refused() { state.withLock { $0.refusals += 1 } }
 
     /// Counts a request and returns its fault, or `nil` if it has none.
     func nextFault() -> SimulationStep.Fault? {

@@ -102,10 +102,18 @@ extension WorldRun {
     // MARK: Edits
 
     /// Returns the row with the values of a step in some columns.
-    func values(_ id: String, _ columns: [ColumnSchema], of number: Int, _ device: Int?, now: Timestamp) -> Row {
+    func values(
+        _ id: String, in table: String, _ columns: [ColumnSchema], of number: Int, _ device: Int?, now: Timestamp
+    ) -> Row {
         var row: Row = ["id": .string(id)]
         let author = device.map { "d\($0)" } ?? "s"
+        let references = world.schema.first { $0.name == table }?.references ?? []
         for column in columns {
+            if references.contains(where: { $0.column == column.name }) {
+                // One row more than there can be: a row may reference one that does not exist.
+                row[column.name] = .string("r\(number % (world.rows + 1) + 1)")
+                continue
+            }
             row[column.name] =
                 switch column.type {
                 case .string: .string("\(author).\(number)")
@@ -124,7 +132,7 @@ extension WorldRun {
         _ id: String, in table: String, columns: [ColumnSchema], _ step: SimulationStep, _ device: Device
     ) async throws {
         let stamps = device.schema.first { $0.name == table }?.columns.filter { $0.type == .timestamp } ?? []
-        let row = values(id, columns + stamps, of: step.number, device.index, now: device.now)
+        let row = values(id, in: table, columns + stamps, of: step.number, device.index, now: device.now)
         guard !columns.isEmpty || !stamps.isEmpty else { return }
         let edits = SimulatedDevice(device: device, run: self)
         if try device.row(id, in: table) == nil {
@@ -153,7 +161,8 @@ extension WorldRun {
         case .serverWrite(let table, let id):
             let columns = world.schema.first { $0.name == table }?.columns ?? []
             let some = columns.filter { _ in StepContext.current?.random(in: 0..<2) == 0 }
-            let row = values(id, some, of: step.number, nil, now: .init(clampingTicks: SimulatedServer.epoch))
+            let row = values(
+                id, in: table, some, of: step.number, nil, now: .init(clampingTicks: SimulatedServer.epoch))
             guard row.columnNames.count > 1 else { return }
             let isThere = server.row(id, in: table) != nil
             try serverEdit(table, id, row, insert: !isThere)

@@ -33,7 +33,7 @@ final class WorldRun: Sendable {
 
     /// The number of runs in this process, which makes the names of their stores unique.
     private static let runs = Atomic(0)
-    private let usesPolicies: Bool
+    let usesPolicies: Bool
 
     init(_ schedule: SimulationSchedule, world: SimulatedWorld, recordsTimeline: Bool) throws {
         self.schedule = schedule
@@ -142,7 +142,8 @@ final class WorldRun: Sendable {
 
     /// Begins a step, in a task of its own.
     private func begin(_ step: SimulationStep) {
-        let context = StepContext(step, seed: schedule.seed)
+        let pending = step.device.flatMap { PendingReferences(of: devices[$0]) }
+        let context = StepContext(step, seed: schedule.seed, pending: pending)
         executor.noteEvent()
         let events = executor.events
         state.withLock { $0.runningActions += 1 }
@@ -182,6 +183,7 @@ final class WorldRun: Sendable {
     /// Records what a transaction of a device changed: an edit of its user, or rows that the user sees from then on.
     func committed(_ changes: [SimulatedStore.Change], on device: Device) {
         let step = StepContext.current?.step
+        if StepContext.isEditing { StepContext.current?.edited(changes.count) }
         for change in changes {
             if StepContext.isEditing {
                 edited(change, on: device, step: step?.number ?? 0)
@@ -211,11 +213,15 @@ final class WorldRun: Sendable {
                 row?.id = .string(id)
                 return row
             }
-            let (server, result) = (side("server"), side("result"))
-            log(
-                "device \(device.index): \(decision["rule"]?.string ?? ""): \(id) is \(result.map(\.brief) ?? "deleted")"
-            )
+            let (rule, server, result) = (decision["rule"]?.string ?? "", side("server"), side("result"))
+            log("device \(device.index): \(rule): \(id) is \(result.map(\.brief) ?? "deleted")")
+            let check = DecisionCheck(
+                rule: rule, base: side("base"), local: side("local"), server: server, result: result)
+            let columns = world.schema.first { $0.name == table }?.columns.map(\.name) ?? []
             withOracle { oracle in
+                if let violation = check.violation(in: columns) {
+                    oracle.violated("policies decide by their rules", "\(rule), \(table) \(id): \(violation)")
+                }
                 if let server { oracle.sees(device.index, server, in: table) }
                 oracle.decided(device.index, id, in: table, server: server, result: result)
             }

@@ -68,6 +68,12 @@ struct SimulateCommand: AsyncParsableCommand {
         transform: SimulatedStoreKind.init(parsing:))
     var store: SimulatedStoreKind?
 
+    @Flag(
+        help: ArgumentHelp(
+            "Vary the dialect, the tables, the conflict policy, and the size of pushes.",
+            discussion: "Each seed determines them. The devices also edit in transactions, and sync by themselves."))
+    var vary = false
+
     @Option(
         help: ArgumentHelp(
             "The number of simulations to run at the same time; the number of cores by default.", valueName: "number"))
@@ -99,6 +105,9 @@ struct SimulateCommand: AsyncParsableCommand {
         }
         if timeline, !isSingle {
             throw ValidationError("--timeline needs a single seed, such as --seeds 7, or --replay.")
+        }
+        if vary, dialect != .zumo2 {
+            throw ValidationError("--dialect cannot be combined with --vary, because the seed determines the dialect.")
         }
         if save == "-" {
             throw ValidationError("--save needs a file; --json prints the schedule of a violation on standard output.")
@@ -134,17 +143,19 @@ struct SimulateCommand: AsyncParsableCommand {
         }
         if let faults { words += ["--faults", faults.text] }
         if dialect != .zumo2 { words += ["--dialect", dialect.description] }
+        if vary { words.append("--vary") }
         if let store { words += ["--store", store.text] }
         return words.map(shellWord).joined(separator: " ")
     }
 
-    /// Changes a world as the options say.
-    func configure(_ world: inout SimulatedWorld) {
+    /// Changes the world of a seed as the options say.
+    func configure(_ world: inout SimulatedWorld, seed: UInt64) {
+        if vary { world.vary(by: seed) }
         world.devices = devices ?? world.devices
         world.steps = steps ?? world.steps
         world.rows = rows ?? world.rows
         world.faults = faults?.faults ?? world.faults
-        world.dialect = dialect
+        if !vary { world.dialect = dialect }
         world.recordsTimeline = timeline
     }
 }

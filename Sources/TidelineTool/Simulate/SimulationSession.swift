@@ -80,7 +80,7 @@ final class SimulationSession: Sendable {
             let stores = SimulatedStores(in: folder)
             state.withLock { $0.running[seed] = stores }
             let configure: (inout SimulatedWorld) -> Void = { [self] world in
-                command.configure(&world)
+                command.configure(&world, seed: schedule?.seed ?? seed)
                 self.configure(&world)
                 world.openStore = { [self] name in
                     showProgress()
