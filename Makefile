@@ -5,7 +5,7 @@ SHELL := /bin/bash
 # All tracked and new Swift files, except the files that git ignores.
 SWIFT_FILES = git ls-files -z --cached --others --exclude-standard '*.swift'
 
-.PHONY: build demo test conformance-pages mutants lint format dependencies all-dependencies
+.PHONY: build demo web test conformance-pages mutants lint format dependencies all-dependencies
 
 dependencies:
 	@scripts/install-dependencies
@@ -22,11 +22,17 @@ demo: dependencies
 	@swift build --traits Tool --product tideline
 	@"$$(swift build --traits Tool --show-bin-path)/tideline" demo
 
+# A server and two clients of a to-do list, each a web page.
+web: dependencies
+	@scripts/web
+
 test: all-dependencies
 	swift build --traits Benchmark --build-tests
 	scripts/public-api --check
 	scripts/test-linking
 	scripts/test-example
+	@scripts/install-dependencies chromium chromedriver selenium || true
+	TIDELINE_TRAITS=Benchmark scripts/test-web
 	scripts/run-tests
 
 # Updates the documentation pages that are generated from a run of the conformance suite.
