@@ -9,15 +9,32 @@ extension BaselineDatabase {
     }
 
     private func upsert(_ batch: RowBatch) throws -> Answer {
+        try withRows(of: batch) { rows in try write { engine.pointee.upsert($0, rows, $1) } }
+        return Answer(count: batch.packed.count)
+    }
+
+    /// Inserts rows, each with an operation in a queue.
+    func insertLocally(_ batches: [RowBatch], _ latencies: LatencySink) throws -> Answer {
+        try latencies.each(batches) { batch in
+            try withRows(of: batch) { rows in
+                try write { database, failure in
+                    let result = engine.pointee.upsert(database, rows, failure)
+                    return result == 0 ? engine.pointee.enqueue(database, rows, failure) : result
+                }
+            }
+            return Answer(count: batch.packed.count)
+        }
+    }
+
+    private func withRows(of batch: RowBatch, _ body: (baseline_rows) throws -> Void) throws {
         try batch.packed.withStorage { rows, positions in
             // In C, the four numbers of a row are a structure.
             let entries = positions.baseAddress?.assumingMemoryBound(to: baseline_entry.self)
-            let rows = baseline_rows(
-                buffer: rows.baseAddress?.assumingMemoryBound(to: UInt8.self), entries: entries,
-                count: batch.packed.count)
-            try write { engine.pointee.upsert($0, rows, $1) }
+            try body(
+                baseline_rows(
+                    buffer: rows.baseAddress?.assumingMemoryBound(to: UInt8.self), entries: entries,
+                    count: batch.packed.count))
         }
-        return Answer(count: batch.packed.count)
     }
 
     /// Deletes rows by identifier, each list in its own transaction.

@@ -34,6 +34,7 @@ final class BaselineSession: BenchmarkSession {
         case .deleteMatching(let filters): try database.delete(matching: filters, latencies)
         case .mix(let steps): try database.mix(steps, latencies)
         case .pull(let pages): try database.pull(pages, parser, latencies)
+        case .insertLocally(let batches): try database.insertLocally(batches, latencies)
         case .sync: throw WorkNotApplicable("a bare engine does not sync")
         case .parse: throw WorkNotApplicable("a bare engine parses no JSON")
         }

@@ -1,5 +1,6 @@
 // The baseline for LevelDB.
 #include "leveldb.h"
+#include "operation.h"
 
 #include "best_rows.h"
 #include "id_set.h"
@@ -229,6 +230,20 @@ static int level_upsert(baseline_database *database, baseline_rows rows, baselin
     return database->table->is_indexed ? replace_index_keys(database, rows, error) : 0;
 }
 
+static int level_enqueue(baseline_database *database, baseline_rows rows, baseline_error *error) {
+    operation made;
+    for (size_t index = 0; index < rows.count; index++) {
+        baseline_entry entry = rows.entries[index];
+        baseline_bytes id = {rows.buffer + entry.id, (size_t)entry.id_length};
+        TRY(make_operation(&made, ++database->last_operation, id, error));
+        leveldb_writebatch_put(
+            database->batch, (const char *)made.key, sizeof made.key, (const char *)made.row, made.row_length);
+        leveldb_writebatch_put(
+            database->batch, (const char *)made.index_key, made.index_key_length, "", 0);
+    }
+    return 0;
+}
+
 // The list and the rank do not change, so the index does not change either.
 static int level_change_text(
     baseline_database *database, baseline_bytes id, baseline_bytes text, bool reads, baseline_answer *answer,
@@ -380,6 +395,22 @@ static int close_database(baseline_database *database, baseline_error *error) {
     return 0;
 }
 
+// Reads the number of the newest operation, whose key is the last before that of the index by row.
+static int find_last_operation(baseline_database *database, baseline_error *error) {
+    leveldb_iterator_t *iterator = leveldb_create_iterator(database->handle, database->looking_up);
+    leveldb_iter_seek(iterator, "p", 1);
+    if (leveldb_iter_valid(iterator)) {
+        leveldb_iter_prev(iterator);
+    } else {
+        leveldb_iter_seek_to_last(iterator);
+    }
+    if (leveldb_iter_valid(iterator)) {
+        baseline_bytes key = level_key(iterator);
+        if (key.length == 9 && key.start[0] == 'o') database->last_operation = operation_number(key.start + 1);
+    }
+    return level_end(iterator, error);
+}
+
 static int open_folder(
     const char *folder, const baseline_table *table, baseline_durability durability, baseline_database **opened,
     baseline_error *error) {
@@ -389,7 +420,7 @@ static int open_folder(
     make_options(database, durability);
     char *message = NULL;
     database->handle = leveldb_open(database->options, folder, &message);
-    if (level_check(message, error)) {
+    if (level_check(message, error) || find_last_operation(database, error)) {
         close_database(database, error);
         return 1;
     }

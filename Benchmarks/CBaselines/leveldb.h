@@ -21,6 +21,8 @@ struct baseline_database {
     leveldb_readoptions_t *looking_up, *scanning;
     leveldb_writebatch_t *batch;
     row_buffer changed;
+    // The number of the newest operation.
+    uint64_t last_operation;
 };
 
 struct baseline_reader {

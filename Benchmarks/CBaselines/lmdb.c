@@ -7,13 +7,16 @@
 
 #include "best_rows.h"
 #include "index_key.h"
+#include "operation.h"
 #include "rows.h"
 
 struct baseline_database {
     const baseline_table *table;
     MDB_env *environment;
-    // The rows by id, the index as keys without values, and the token.
-    MDB_dbi rows, index, config;
+    // The rows by id, the index as keys without values, the token, and the queue with its index.
+    MDB_dbi rows, index, config, operations, operations_by_row;
+    // The number of the newest operation.
+    uint64_t last_operation;
     MDB_txn *writing;
     row_buffer changed;
 };
@@ -238,6 +241,21 @@ static int lmdb_upsert(baseline_database *database, baseline_rows rows, baseline
     return 0;
 }
 
+static int lmdb_enqueue(baseline_database *database, baseline_rows rows, baseline_error *error) {
+    operation made;
+    for (size_t index = 0; index < rows.count; index++) {
+        baseline_entry entry = rows.entries[index];
+        baseline_bytes id = {rows.buffer + entry.id, (size_t)entry.id_length};
+        TRY(make_operation(&made, ++database->last_operation, id, error));
+        // Each has its own database and needs no prefix.
+        MDB_val key = lmdb_value(made.key + 1, sizeof made.key - 1), value = lmdb_value(made.row, made.row_length);
+        TRY(lmdb_check(mdb_put(database->writing, database->operations, &key, &value, MDB_APPEND), error));
+        key = lmdb_value(made.index_key + 1, made.index_key_length - 1), value = lmdb_value("", 0);
+        TRY(lmdb_check(mdb_put(database->writing, database->operations_by_row, &key, &value, 0), error));
+    }
+    return 0;
+}
+
 // The list and the rank do not change, so the index does not change either.
 static int lmdb_change_text(
     baseline_database *database, baseline_bytes id, baseline_bytes text, bool reads, baseline_answer *answer,
@@ -348,12 +366,27 @@ static int lmdb_get_token(baseline_database *database, int64_t *ticks, baseline_
 // The adapter's initial map size, enough for ten million rows. It only reserves address space.
 static const size_t map_size = sizeof(void *) > 4 ? (size_t)1 << 34 : (size_t)1 << 28;
 
+// Reads the number of the newest operation.
+static int find_last_operation(baseline_database *database, MDB_txn *transaction) {
+    MDB_cursor *cursor = NULL;
+    MDB_val key, value;
+    int result = mdb_cursor_open(transaction, database->operations, &cursor);
+    if (result) return result;
+    result = mdb_cursor_get(cursor, &key, &value, MDB_LAST);
+    if (result == MDB_SUCCESS) database->last_operation = operation_number(key.mv_data);
+    mdb_cursor_close(cursor);
+    return result == MDB_NOTFOUND ? MDB_SUCCESS : result;
+}
+
 static int open_spaces(baseline_database *database, baseline_error *error) {
     MDB_txn *transaction = NULL;
     TRY(lmdb_check(mdb_txn_begin(database->environment, NULL, 0, &transaction), error));
     int result = mdb_dbi_open(transaction, "rows", MDB_CREATE, &database->rows);
     if (!result) result = mdb_dbi_open(transaction, "index", MDB_CREATE, &database->index);
     if (!result) result = mdb_dbi_open(transaction, "config", MDB_CREATE, &database->config);
+    if (!result) result = mdb_dbi_open(transaction, "operations", MDB_CREATE, &database->operations);
+    if (!result) result = mdb_dbi_open(transaction, "operations_by_row", MDB_CREATE, &database->operations_by_row);
+    if (!result) result = find_last_operation(database, transaction);
     if (result) {
         mdb_txn_abort(transaction);
         return lmdb_fail(result, error);
@@ -368,7 +401,7 @@ static int open_environment(
     if (durability == BASELINE_NONE) flags |= MDB_NOSYNC;
     TRY(lmdb_check(mdb_env_create(&database->environment), error));
     TRY(lmdb_check(mdb_env_set_mapsize(database->environment, map_size), error));
-    TRY(lmdb_check(mdb_env_set_maxdbs(database->environment, 3), error));
+    TRY(lmdb_check(mdb_env_set_maxdbs(database->environment, 5), error));
     TRY(lmdb_check(mdb_env_open(database->environment, folder, flags, 0644), error));
     return open_spaces(database, error);
 }

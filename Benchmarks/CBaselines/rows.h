@@ -150,7 +150,7 @@ static inline int fail_for_memory(baseline_error *error) { return fail(error, "m
 // The functions of an engine whose names start with a prefix.
 #define ENGINE_FUNCTIONS(prefix)                                                                           \
     .begin = prefix##_begin, .commit = prefix##_commit, .roll_back = prefix##_roll_back,                   \
-    .upsert = prefix##_upsert, .change_text = prefix##_change_text, .delete_ids = prefix##_delete_ids,     \
+    .upsert = prefix##_upsert, .enqueue = prefix##_enqueue, .change_text = prefix##_change_text, .delete_ids = prefix##_delete_ids,     \
     .delete_list = prefix##_delete_list, .put_token = prefix##_put_token, .get_token = prefix##_get_token, \
     .make_reader = prefix##_make_reader, .destroy_reader = prefix##_destroy_reader,                        \
     .begin_reading = prefix##_begin_reading, .end_reading = prefix##_end_reading, .get = prefix##_get,     \

@@ -2,6 +2,7 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 
+#include "operation.h"
 #include "rows.h"
 
 struct baseline_database {
@@ -9,7 +10,7 @@ struct baseline_database {
     char path[4096];
     sqlite3 *connection;
     sqlite3_stmt *begin, *commit, *roll_back;
-    sqlite3_stmt *upsert, *update, *select, *delete_row, *delete_list, *put_token, *get_token;
+    sqlite3_stmt *upsert, *enqueue, *update, *select, *delete_row, *delete_list, *put_token, *get_token;
 };
 
 struct baseline_reader {
@@ -301,6 +302,19 @@ static int sqlite_upsert(baseline_database *database, baseline_rows rows, baseli
     return 0;
 }
 
+static int sqlite_enqueue(baseline_database *database, baseline_rows rows, baseline_error *error) {
+    sqlite3_stmt *statement = database->enqueue;
+    operation made;
+    for (size_t index = 0; index < rows.count; index++) {
+        baseline_entry entry = rows.entries[index];
+        // The column of the number chooses the next one.
+        TRY(make_operation(&made, 0, (baseline_bytes){rows.buffer + entry.id, (size_t)entry.id_length}, error));
+        if (bind_row(statement, made.row) != SQLITE_OK) return sqlite_fail(database->connection, error);
+        TRY(sqlite_step_once(statement, error));
+    }
+    return 0;
+}
+
 static int sqlite_change_text(
     baseline_database *database, baseline_bytes id, baseline_bytes text, bool reads, baseline_answer *answer,
     baseline_error *error) {
@@ -380,6 +394,13 @@ static int make_table(baseline_database *database, baseline_error *error) {
     TRY(sqlite_run(
         database->connection, "CREATE TABLE IF NOT EXISTS config (name TEXT NOT NULL PRIMARY KEY, ticks INTEGER)",
         error));
+    TRY(sqlite_run(
+        database->connection,
+        "CREATE TABLE IF NOT EXISTS operations (id INTEGER PRIMARY KEY, \"table\" TEXT NOT NULL, itemId TEXT NOT NULL,"
+        " itemKey TEXT NOT NULL, tableKind INTEGER NOT NULL, properties TEXT, baseVersion TEXT, base TEXT, pulled TEXT,"
+        " attempts INTEGER, sent TEXT, restores INTEGER, revision INTEGER, lastError TEXT);"
+        "CREATE INDEX IF NOT EXISTS operations_by_row ON operations (\"table\", itemKey)",
+        error));
     if (!table->is_indexed) return 0;
     sql = sqlite3_str_new(NULL);
     sqlite3_str_appendf(
@@ -422,6 +443,9 @@ static int prepare_changes(baseline_database *database, baseline_error *error) {
 
 static int prepare_others(baseline_database *database, baseline_error *error) {
     sqlite3 *connection = database->connection;
+    TRY(sqlite_prepare_text(
+        connection, "INSERT INTO operations VALUES (NULL, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+        &database->enqueue, error));
     TRY(sqlite_prepare_text(connection, "BEGIN IMMEDIATE", &database->begin, error));
     TRY(sqlite_prepare_text(connection, "COMMIT", &database->commit, error));
     TRY(sqlite_prepare_text(connection, "ROLLBACK", &database->roll_back, error));
@@ -446,6 +470,7 @@ static int close_database(baseline_database *database, baseline_error *error) {
     sqlite3_stmt *statements[] = {
         database->begin,      database->commit,      database->roll_back, database->upsert,    database->update,
         database->select,     database->delete_row,  database->delete_list, database->put_token, database->get_token,
+        database->enqueue,
     };
     for (size_t index = 0; index < sizeof statements / sizeof *statements; index++) {
         // The result would repeat the error of the last step.

@@ -86,6 +86,8 @@ typedef struct {
     void (*roll_back)(baseline_database *database);
     // Inserts or replaces whole rows. Called once in a transaction.
     int (*upsert)(baseline_database *database, baseline_rows rows, baseline_error *error);
+    // Puts an operation for each row into a queue: a table with the columns of a client's queue, by number and by row.
+    int (*enqueue)(baseline_database *database, baseline_rows rows, baseline_error *error);
     // Changes the text of a row if it exists; the answer counts it. If `reads`, the answer includes the old row.
     int (*change_text)(
         baseline_database *database, baseline_bytes id, baseline_bytes text, bool reads, baseline_answer *answer,

@@ -113,6 +113,29 @@ extension RowSource {
         try batch(indexes, asRows: asRows, text: nil)
     }
 
+    /// Returns batches of rows as an app creates them: without values of the server.
+    func newBatches(_ range: Range<Int>, of size: Int) throws -> [RowBatch] {
+        try stride(from: range.lowerBound, to: range.upperBound, by: size).map { start in
+            let indexes = Array(start..<min(start + size, range.upperBound))
+            var packed = PackedRows(shape: shape)
+            for index in indexes {
+                let values = values(index)
+                packed.beginRow()
+                packed.setID(id(index))
+                for column in 0..<shape.count {
+                    packed.set(column < table.schema.columns.count ? values[column] : .null, at: column)
+                }
+                try packed.endRow()
+            }
+            return RowBatch(packed, indexes: indexes, rows: indexes.map(newRow))
+        }
+    }
+
+    /// Returns a row as an app creates it.
+    func newRow(_ index: Int) -> Row {
+        zip(table.schema.columns, values(index)).reduce(into: Row(id: id(index))) { $0[$1.0.name] = $1.1 }
+    }
+
     private func batch(_ indexes: [Int], asRows: Bool, text: ((Int) -> String)?) throws -> RowBatch {
         var packed = PackedRows(shape: shape)
         var rows: [Row] = []

@@ -86,7 +86,7 @@ final class WorkloadRun {
     }
 
     private func readsAllRows() throws -> Bool {
-        guard context.settings.verifiesAll, workload.field == .databases else { return false }
+        guard context.settings.verifiesAll, workload.field == .databases, workload.hasFixedRows else { return false }
         if try works.prepare().contains(where: \.changesRows) { return true }
         return try workload.steps.indices.contains { try works.step($0).contains(where: \.changesRows) }
     }

@@ -47,6 +47,10 @@ private struct ReferenceTable {
         case .delete(let lists): lists.reduce(into: Answer()) { $0 += delete($1) }
         case .deleteMatching(let filters): filters.reduce(into: Answer()) { $0 += delete(rows(of: $1)) }
         case .mix(let steps): try steps.reduce(into: Answer()) { $0 += try perform($1) }
+        case .insertLocally(let batches): upsert(batches)
+        // The workload restores the rows that it changes. Each change concerns the query that is read.
+        case .sync(.live(.commit(let rows))): Answer(count: rows.count)
+        case .sync(.live): Answer()
         case .pull, .sync, .parse: throw WorkNotApplicable("the reference neither syncs nor parses JSON")
         }
     }

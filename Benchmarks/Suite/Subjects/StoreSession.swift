@@ -53,6 +53,7 @@ final class StoreSession<Store: LocalStore>: BenchmarkSession {
         case .deleteMatching(let filters): try delete(matching: filters, now, latencies)
         case .mix(let steps): try mix(steps, now, latencies)
         case .pull(let pages): try now.sync.pull(pages, noting: latencies)
+        case .insertLocally(let batches): try now.sync.insert(batches, noting: latencies)
         case .sync(let work): try sync(work, now, latencies)
         case .parse: throw WorkNotApplicable("a store parses no JSON")
         }

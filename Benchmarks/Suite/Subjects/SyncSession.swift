@@ -8,11 +8,13 @@ final class SyncSession<Store: LocalStore>: Sendable {
     private let table: String
     private let transport = SyncTransport()
     private let client = Mutex<SyncClient<Store>?>(nil)
+    private let live: LiveSession<Store>
 
     /// Creates a session for a store in which the table is defined.
     init(_ store: Store, table: BenchmarkTable) {
         self.store = store
         self.table = table.schema.name
+        live = LiveSession(store, table: table)
     }
 
     /// Performs all sync work except reopening the store for ``SyncWork/restart``.
@@ -26,11 +28,14 @@ final class SyncSession<Store: LocalStore>: Sendable {
             return try pull(.server(server, roundTrip: .zero), settings, latencies)
         case .edit(let edits): return try edit(edits, latencies)
         case .fillQueue(let batches): return try fillQueue(batches)
-        case .push(let server, let roundTrip): return try push(.server(server, roundTrip: roundTrip), latencies)
+        case .push(let server, let roundTrip, let maxInFlight):
+            return try push(.server(server, roundTrip: roundTrip), maxInFlight: maxInFlight, latencies)
+        case .insertAtIntervals(let rows, let pulled): return try insertAtIntervals(rows, pulled, latencies)
         case .restart: return try start()
         case .serve(let server, let change):
             try server.make(change)
             return Answer()
+        case .live(let work): return try live.perform(work, noting: latencies)
         case .purge:
             let items = try items
             return try latencies.time { Answer(count: try BlockingTask.run { try await items.purge() }) }
@@ -92,20 +97,83 @@ final class SyncSession<Store: LocalStore>: Sendable {
         return Answer(count: edits.count)
     }
 
+    /// Inserts the rows of each batch in one transaction.
+    func insert(_ batches: [RowBatch], noting latencies: LatencySink) throws -> Answer {
+        let (client, table, times) = (try connected(), table, EventTimes())
+        let items = client.table(table)
+        let start = LatencySink.now
+        try BlockingTask.run {
+            for batch in batches {
+                if batch.rows.count == 1 {
+                    try await items.insert(batch.rows[0])
+                } else {
+                    try await client.transaction { transaction in
+                        for row in batch.rows { try transaction.insert(row, into: table) }
+                    }
+                }
+                times.note()
+            }
+        }
+        latencies.note(from: start, to: times.list)
+        return Answer(count: batches.reduce(0) { $0 + $1.rows.count })
+    }
+
+    /// The time between two inserts of ``SyncWork/insertAtIntervals(_:duringPullFrom:)``.
+    private static var interval: Duration { .milliseconds(1) }
+
+    private func insertAtIntervals(
+        _ rows: [Row], _ pulled: SyncServer?, _ latencies: LatencySink
+    ) throws -> Answer {
+        let (items, times) = (try items, EventTimes())
+        if let pulled { transport.follow(.server(pulled, roundTrip: .zero)) }
+        let answer = try BlockingTask.run {
+            guard pulled != nil else {
+                for row in rows { try await self.insert(row, times) }
+                return Answer(count: rows.count)
+            }
+            let isOver = EventTimes()
+            async let pull = { () async throws in
+                defer { isOver.note() }
+                return try await items.pull(queryID: "all")
+            }()
+            // A pull with pending operations would push them first.
+            while self.transport.requests == 0, isOver.list.isEmpty { try await Task.sleep(for: Self.interval) }
+            for row in rows where isOver.list.isEmpty { try await self.insert(row, times) }
+            let result = try await pull
+            return Answer(count: result.rowsStored + result.rowsRemoved)
+        }
+        for time in times.list { latencies.note(nanoseconds: time) }
+        return answer
+    }
+
+    /// Inserts a row, notes the time it took, and waits for the next insert.
+    private func insert(_ row: Row, _ times: EventTimes) async throws {
+        let items = try items
+        let start = LatencySink.now
+        try await items.insert(row)
+        times.note(LatencySink.now - start)
+        try await Task.sleep(for: Self.interval)
+    }
+
     /// One operation at a time: the time between two requests is that of one operation, and the server assigns the same
     /// versions in each run.
     private static var inSequence: PushSettings { PushSettings(maxInFlight: 1) }
 
-    private func push(_ route: SyncTransport.Route, _ latencies: LatencySink) throws -> Answer {
+    private func push(
+        _ route: SyncTransport.Route, maxInFlight: Int, _ latencies: LatencySink
+    ) throws -> Answer {
         let context = try connected().context
         transport.follow(route)
         let done = try BlockingTask.run {
             let before = try await context.pendingOperationsCount
-            try await context.push(settings: Self.inSequence)
+            try await context.push(settings: PushSettings(maxInFlight: maxInFlight))
             return before - (try await context.pendingOperationsCount)
         }
-        // After the last request only the count is read.
-        if let first = transport.times.first { latencies.note(from: first, to: transport.times.dropFirst()) }
+        // After the last request only the count is read. With several requests at a time, the time between two of them
+        // is not that of an operation.
+        if maxInFlight == 1, let first = transport.times.first {
+            latencies.note(from: first, to: transport.times.dropFirst())
+        }
         return Answer(count: done)
     }
 
@@ -159,10 +227,7 @@ private final class EventTimes: Sendable {
 
     var list: [UInt64] { times.withLock { $0 } }
 
-    func note() {
-        let now = LatencySink.now
-        times.withLock { $0.append(now) }
-    }
+    func note(_ time: UInt64 = LatencySink.now) { times.withLock { $0.append(time) } }
 }
 
 extension LatencySink {
@@ -192,8 +257,11 @@ public enum SyncWork: Sendable {
     /// updates. The answer counts the operations.
     case fillQueue([RowBatch])
     /// Pushes all pending operations, with a round-trip time for each request. The answer counts the operations that are no
-    /// longer pending. An operation is one of these.
-    case push(SyncServer, roundTrip: Duration)
+    /// longer pending. An operation is one of these; with more than one in flight, none is recorded.
+    case push(SyncServer, roundTrip: Duration, maxInFlight: Int = 1)
+    /// Inserts rows, one every millisecond: all of them, or as many as fit into a pull from a server, which runs meanwhile.
+    /// The answer counts the rows inserted, or those that the pull stored. An operation is an insert.
+    case insertAtIntervals([Row], duringPullFrom: SyncServer?)
     /// Reopens the store as an app does at launch, creates the client, reads the length of the queue, and pushes until the
     /// first request is sent, which is lost. The answer counts the pending operations. An operation is a start.
     case restart
@@ -201,6 +269,8 @@ public enum SyncWork: Sendable {
     case serve(SyncServer, SyncServer.Change)
     /// Removes all rows of the local table. The answer counts them.
     case purge
+    /// Changes rows under live queries, without a client.
+    case live(LiveWork)
 }
 
 /// A change that an app makes in a local table.

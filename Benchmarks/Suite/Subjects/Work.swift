@@ -30,6 +30,10 @@ public enum Work: Sendable {
     /// Parses the pages of a service and stores their rows and the token of the last page, in one transaction. An operation
     /// is a transaction.
     case pull(JSONPages)
+    /// Inserts new rows as an app does in a synchronized table: each with an operation in the queue, each batch in one
+    /// transaction. A bare engine puts the row and the operation. The answer counts the rows. An operation is a
+    /// transaction.
+    case insertLocally([RowBatch])
     /// Work that only a sync client performs.
     case sync(SyncWork)
     /// Parses each page of JSON separately and reads every value. An operation is a page. The answer counts the rows and
@@ -88,7 +92,7 @@ extension Work {
     var changesRows: Bool {
         switch self {
         case .reopen, .get, .scan, .find, .count, .parse: false
-        case .upsert, .upsertRows, .delete, .deleteMatching, .mix, .pull, .sync: true
+        case .upsert, .upsertRows, .delete, .deleteMatching, .mix, .pull, .insertLocally, .sync: true
         }
     }
 }

@@ -60,7 +60,7 @@ extension LocalEdit {
     static func mix(_ count: Int, of source: RowSource, rows: Int) -> [LocalEdit] {
         (0..<min(count, rows)).map { index in
             switch index % 10 {
-            case 1, 4, 7: .insert(newRow(rows + index, of: source))
+            case 1, 4, 7: .insert(source.newRow(rows + index))
             case 9: .delete(id: source.id(index).text)
             default:
                 .update([
@@ -74,12 +74,5 @@ extension LocalEdit {
     static func rowsOfMix(_ count: Int, rows: Int) -> [Int] {
         let changed = 0..<min(count, rows)
         return Array(changed) + changed.map { rows + $0 }
-    }
-
-    /// Returns a row without the server's columns.
-    private static func newRow(_ index: Int, of source: RowSource) -> Row {
-        zip(source.table.schema.columns, source.values(index)).reduce(into: Row(id: source.id(index))) {
-            $0[$1.0.name] = $1.1
-        }
     }
 }

@@ -35,7 +35,7 @@ struct StoreWorkloads: Sendable {
     func operations(_ count: Int) -> Int { max(count / divisor, 1) }
 
     /// All workloads, in the order of the report.
-    var all: [Workload] { writing + reading + queries + deleting + opening + parallel + mixes }
+    var all: [Workload] { writing + reading + queries + deleting + opening + parallel + mixes + live }
 
     /// Returns at most ``maxRows`` rows, spread evenly over the table.
     func spread(_ count: Int) -> [Int] {

@@ -5,7 +5,7 @@ extension Workload {
         let isRepeated = settings.rows.contains(rows) && settings.rows.contains { $0 >= maxSyncRows && $0 < rows }
         guard !isRepeated else { return [] }
         let run = SyncRun(settings, rows: min(rows, maxSyncRows))
-        return run.replays + run.pulls + run.queue + run.json
+        return run.replays + run.pulls + run.edits + run.pushes + run.queue + run.json
     }
 
     /// The maximum number of rows of a server: the cost of a row does not depend on their number, and the pages of ten
@@ -91,13 +91,55 @@ private struct SyncRun: Sendable {
         pages == 1 ? "pages of \(size), a transaction each" : "pages of \(size), \(pages) in a transaction"
     }
 
-    // MARK: The queue
+    // MARK: Local edits
 
-    var queue: [Workload] {
-        [edits, push("push-rtt0", .zero, 1000), push("push-rtt20", .milliseconds(20), 100), restart, purge]
+    var edits: [Workload] {
+        [
+            mixedEdits, inserts("local-inserts", min(rows, 1000), of: 1),
+            inserts("local-inserts-1000", min(rows, 10_000), of: 1000), insertsAtIntervals(besidePull: false),
+            insertsAtIntervals(besidePull: true),
+        ]
     }
 
-    private var edits: Workload {
+    /// Inserts of rows that are not among the first of the source.
+    private func inserts(_ id: String, _ count: Int, of size: Int) -> Workload {
+        let title = size == 1 ? "each in its own transaction" : "\(size) a transaction"
+        let new = rows..<rows + count
+        return Workload(
+            id, .sync, "local inserts, with their operations, \(title)",
+            explanation: """
+                Inserts new rows into a table with \(rows) rows, each with its entry in the queue, \(title). In C, puts the row \
+                and an entry of the same columns, without look-ups.
+                """,
+            unit: "row", units: count, isQuick: true, start: start,
+            // The first insert creates the client.
+            prepare: { [source, rows] in
+                [.upsert(try source.batches(0..<rows, of: 1000))]
+                    + [.insertLocally(try source.newBatches(new.upperBound..<new.upperBound + 1, of: 1))]
+            },
+            steps: [{ [source] in [.insertLocally(try source.newBatches(new, of: size))] }])
+    }
+
+    /// Inserts whose latency, not their time, is of interest.
+    private func insertsAtIntervals(besidePull: Bool) -> Workload {
+        let new = rows..<rows + (besidePull ? max(rows / 10, 100) : min(rows, 1000))
+        return Workload(
+            besidePull ? "insert-beside-pull" : "insert-idle", .sync,
+            besidePull ? "pull of all rows beside local inserts" : "local inserts at intervals",
+            explanation: besidePull
+                ? "Inserts a row each millisecond while a pull stores all rows. The latencies are those of the inserts."
+                : "Inserts a row each millisecond. The latencies are those of the inserts; the time includes the waits.",
+            unit: "row", units: besidePull ? rows : new.count, hasFixedRows: !besidePull, start: start,
+            prepare: { [server] in [.sync(.serve(server, .reset)), .sync(.connect)] },
+            steps: [
+                { [server, source] in
+                    let rows = new.map { source.newRow($0) }
+                    return [.sync(.insertAtIntervals(rows, duringPullFrom: besidePull ? server : nil))]
+                }
+            ])
+    }
+
+    private var mixedEdits: Workload {
         let edits = LocalEdit.mix(1000, of: source, rows: rows)
         return Workload(
             "local-edits", .sync, "local edits, with their operations",
@@ -110,20 +152,32 @@ private struct SyncRun: Sendable {
             steps: [{ [.sync(.edit(edits))] }])
     }
 
-    private func push(_ id: String, _ roundTrip: Duration, _ count: Int) -> Workload {
+    // MARK: The queue
+
+    var pushes: [Workload] {
+        [
+            push("push-rtt0", .zero, 1000), push("push-rtt20", .milliseconds(20), 100),
+            push("push-rtt20x8", .milliseconds(20), 800, maxInFlight: 8),
+        ]
+    }
+
+    var queue: [Workload] { [restart, purge] }
+
+    private func push(_ id: String, _ roundTrip: Duration, _ count: Int, maxInFlight: Int = 1) -> Workload {
         let edits = LocalEdit.mix(count, of: source, rows: rows)
         let time = roundTrip == .zero ? "0 ms" : "\(Int(roundTrip / .milliseconds(1))) ms"
         return Workload(
-            id, .sync, "push, round trip of \(time)",
+            id, .sync, "push, \(maxInFlight) at a time, round trip of \(time)",
             explanation: """
-                Sends pending edits to a table service in the same process, with a round-trip time of \(time) for each \
-                request, and commits each response.
+                Sends pending edits to a table service in the same process, \(maxInFlight) at a time, with a round-trip time \
+                of \(time) for each request, and commits each response.
                 """,
-            unit: "operation", units: edits.count, start: start,
+            // With several at a time, the order in which the server assigns versions differs.
+            unit: "operation", units: edits.count, hasFixedRows: maxInFlight == 1, start: start,
             prepare: { [server, pulled] in
                 pulled + [.sync(.edit(edits)), .sync(.serve(server, .expectEdits(count)))]
             },
-            steps: [{ [server] in [.sync(.push(server, roundTrip: roundTrip))] }],
+            steps: [{ [server] in [.sync(.push(server, roundTrip: roundTrip, maxInFlight: maxInFlight))] }],
             restore: { [server] in [.sync(.serve(server, .reset))] })
     }
 

@@ -25,6 +25,8 @@ package struct Workload: Sendable {
     package let steps: [WorkMaker]
     /// The work after the measurement that restores the database.
     package let restore: WorkMaker
+    /// Whether the rows after the steps are the same for all subjects, in each iteration.
+    package let hasFixedRows: Bool
 
     /// Makes works when they are needed, so that not all of them are in memory.
     package typealias WorkMaker = @Sendable () throws -> [Work]
@@ -49,8 +51,8 @@ package struct Workload: Sendable {
     /// Creates a workload; see the properties.
     package init(
         _ id: String, _ group: WorkloadGroup, _ title: String, explanation: String, unit: String, units: Int,
-        field: Field = .databases, isQuick: Bool = false, start: Start, prepare: @escaping WorkMaker = { [] },
-        steps: [WorkMaker], restore: @escaping WorkMaker = { [] }
+        field: Field = .databases, isQuick: Bool = false, hasFixedRows: Bool = true, start: Start,
+        prepare: @escaping WorkMaker = { [] }, steps: [WorkMaker], restore: @escaping WorkMaker = { [] }
     ) {
         self.id = id
         self.group = group
@@ -60,6 +62,7 @@ package struct Workload: Sendable {
         self.units = units
         self.field = field
         self.isQuick = isQuick
+        self.hasFixedRows = hasFixedRows
         self.start = start
         self.prepare = prepare
         self.steps = steps
@@ -69,7 +72,7 @@ package struct Workload: Sendable {
 
 /// The sections of a report, in order.
 package enum WorkloadGroup: String, Sendable, Codable, CaseIterable {
-    case writing, reading, queries, deleting, opening, parallel, mixes, sync, json
+    case writing, reading, queries, deleting, opening, parallel, mixes, live, sync, json
 
     /// The heading of the section.
     package var title: String {
@@ -81,6 +84,7 @@ package enum WorkloadGroup: String, Sendable, Codable, CaseIterable {
         case .opening: "Opening"
         case .parallel: "Several threads"
         case .mixes: "Mixes (YCSB)"
+        case .live: "Live queries"
         case .sync: "Sync"
         case .json: "JSON"
         }

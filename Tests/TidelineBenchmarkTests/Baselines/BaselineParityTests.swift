@@ -31,7 +31,10 @@ struct BaselineParityTests {
             ("find after the mix", .find(lists, limit: 9)),
             ("move rows to other lists, one of them twice", .upsert([try otherRows(source, Array(20..<60) + [25])])),
             ("find in other lists", .find(lists, limit: 1000)), ("count in other lists", .count(lists)),
-            ("reopen", .reopen(times: 2, id: source.id(7))), ("scan after opening", .scan(.view)),
+            ("insert locally", .insertLocally(try source.batches(400..<420, of: 7))),
+            ("reopen", .reopen(times: 2, id: source.id(7))),
+            ("insert locally after opening", .insertLocally(try source.batches(420..<422, of: 1))),
+            ("scan after opening", .scan(.view)),
             ("count after opening", .count(lists)),
         ]
     }

@@ -14,8 +14,9 @@ struct SyncWorkloadTests {
     private static let counts = [
         "pull-replay-100x1": 120, "pull-replay-100x8": 120, "pull-replay-1000x1": 120, "pull-replay-1000x8": 120,
         "pull-initial-100x1": 120, "pull-initial-100x8": 120, "pull-initial-1000x1": 120, "pull-initial-1000x8": 120,
-        "pull-incremental": 1, "pull-nothing": 0, "local-edits": 120, "push-rtt0": 120, "push-rtt20": 100,
-        "restart-queue": 120, "purge": 120, "json-parse": 120,
+        "pull-incremental": 1, "pull-nothing": 0, "local-edits": 120, "local-inserts": 120,
+        "local-inserts-1000": 120, "insert-idle": 120, "insert-beside-pull": 120, "push-rtt0": 120, "push-rtt20": 100,
+        "push-rtt20x8": 120, "restart-queue": 120, "purge": 120, "json-parse": 120,
     ]
 
     /// All sync workloads, with a new server.
@@ -37,7 +38,9 @@ struct SyncWorkloadTests {
         for workload in Self.makeWorkloads() where workload.field == .databases {
             // Only persistent stores restart, and one store is enough for the slow round trips.
             if workload.id == "restart-queue", !kind.isPersistent { continue }
-            if workload.id == "push-rtt20", kind.testDescription != StoreKind.simplest.testDescription { continue }
+            if workload.id.hasPrefix("push-rtt20"), kind.testDescription != StoreKind.simplest.testDescription {
+                continue
+            }
             for _ in 1...2 {
                 try withSession(kind, BenchmarkTable()) { session in
                     let answer = try answer(of: workload, session)
