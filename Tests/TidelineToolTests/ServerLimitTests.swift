@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import TidelineTool
@@ -34,6 +35,22 @@ struct ServerLimitTests {
                 let connections = try (0..<100).map { _ in try RawConnection(authority) }
                 for connection in connections { #expect(try connection.receiveToEnd() == "") }
             }
+        }
+    }
+
+    @Test("A server that stops closes the connections that it has not handled yet")
+    func stopsWhileConnectionsArrive() async throws {
+        let connections = Mutex([RawConnection]())
+        try await serving(limits: Self.short { _ in }) { authority in
+            try await RawConnection.blocking {
+                for _ in 0..<64 {
+                    let connection = try RawConnection(authority)
+                    connections.withLock { $0.append(connection) }
+                }
+            }
+        }
+        try await RawConnection.blocking {
+            connections.withLock { for connection in $0 { #expect(connection.waits(milliseconds: 30_000)) } }
         }
     }
 

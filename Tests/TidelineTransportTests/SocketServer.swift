@@ -68,11 +68,9 @@ struct SocketServer {
     func serve<R: Sendable>(_ body: @escaping @Sendable (Int) async throws -> R) async throws -> R {
         let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            .bind(host: "127.0.0.1", port: 0) { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
-                }
-            }
+            // Connections are read once they are served. Those that are accepted last may not be.
+            .childChannelOption(.autoRead, value: false)
+            .bind(host: "127.0.0.1", port: 0) { channel in channel.eventLoop.makeSucceededFuture(channel) }
         let port = listener.channel.localAddress?.port ?? 0
         return try await withThrowingTaskGroup(of: R?.self) { group in
             group.addTask { [self] in
@@ -97,7 +95,11 @@ struct SocketServer {
         }
     }
 
-    private func serve(_ connection: NIOAsyncChannel<ByteBuffer, ByteBuffer>) async throws {
+    private func serve(_ channel: any Channel) async throws {
+        let connection = try await channel.eventLoop.submit {
+            try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+        }.get()
+        try await channel.setOption(.autoRead, value: true).get()
         try await connection.executeThenClose { inbound, outbound in
             var received: [UInt8] = []
             for try await part in inbound {

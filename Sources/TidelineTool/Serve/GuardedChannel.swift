@@ -3,10 +3,11 @@ internal import HTTPTypes
 internal import HummingbirdCore
 internal import Logging
 internal import NIOCore
+internal import Synchronization
 
 /// An HTTP/1.1 connection with a ``ConnectionGuard``.
 struct GuardedChannel: ServerChildChannel {
-    typealias Value = HTTP1Channel.Value
+    typealias Value = AcceptedConnection
 
     private let http: HTTP1Channel
 
@@ -21,9 +22,29 @@ struct GuardedChannel: ServerChildChannel {
         channel.eventLoop
             .makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(ByteGate()) }
             .flatMap { http.setup(channel: channel, logger: logger) }
+            .map(AcceptedConnection.init)
     }
 
-    func handle(value: Value, logger: Logger) async { await http.handle(value: value, logger: logger) }
+    func handle(value: Value, logger: Logger) async {
+        if let connection = value.take() { await http.handle(value: connection, logger: logger) }
+    }
+}
+
+/// A connection that is closed if the server stops before it handles the connection.
+///
+/// NIO ends the process when an asynchronous channel is discarded that was never executed.
+final class AcceptedConnection: Sendable {
+    private let connection: Mutex<HTTP1Channel.Value?>
+
+    init(_ connection: HTTP1Channel.Value) { self.connection = Mutex(connection) }
+
+    /// Returns the connection, which the caller then closes. Returns `nil` after the first call.
+    func take() -> HTTP1Channel.Value? { connection.withLock { $0.take() } }
+
+    deinit {
+        guard let connection = take() else { return }
+        Task { try await connection.executeThenClose { _, _ in } }
+    }
 }
 
 /// The response to a request that does not reach the table service: `{"error": "…"}`.
