@@ -46,8 +46,22 @@ final class DemoStage {
         try startServer(port: String(url[url.index(after: url.lastIndex(of: ":") ?? url.startIndex)...]))
     }
 
+    /// The table of the server, which rejects items without a text. The table of the clients does not.
+    private static let schema = """
+        tables:
+          TodoItem:
+            columns:
+              text: { type: string, required: true }
+              complete: bool
+            indexes:
+              - [complete, text]
+        """
+
     private func startServer(port: String) throws {
-        let server = try ToolProcess(["serve", "--port", port, "--store", location("server")])
+        let schema = folder.appendingPathComponent("server.yaml")
+        try Self.schema.write(to: schema, atomically: true, encoding: .utf8)
+        let server = try ToolProcess(
+            ["serve", "--port", port, "--store", location("server"), "--schema", schema.path])
         self.server = server
         guard let line = server.readLine(), let url = line.split(separator: " ").last, url.hasPrefix("http") else {
             throw ToolError("the server did not start")

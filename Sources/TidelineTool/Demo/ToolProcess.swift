@@ -92,6 +92,10 @@ final class ToolProcess {
     func stop() {
         guard process.isRunning else { return }
         process.terminate()
+        // A process ignores the signal if its parent ignored it at the start, as one does that runs a server.
+        let deadline = Date(timeIntervalSinceNow: 10)
+        while process.isRunning, Date() < deadline { Thread.sleep(forTimeInterval: 0.02) }
+        if process.isRunning { signal(SIGKILL) }
         process.waitUntilExit()
     }
 
