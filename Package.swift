@@ -23,7 +23,8 @@ let nio = ["NIOCore", "NIOHTTP1", "NIOPosix"].map {
 }
 
 let libraries = [
-    "Tideline", "TidelineStore", "TidelineKeyValue", "TidelineSQLite", "TidelineLMDB", "TidelineLevelDB",
+    "Tideline", "TidelineStore", "TidelineLive", "TidelineKeyValue", "TidelineSQLite", "TidelineLMDB",
+    "TidelineLevelDB",
     "TidelineMemory", "TidelineURLSession", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineSimulation",
     "TidelineConformance", "TidelineConformanceCommand", "TidelineFaults", "TidelineBenchmark",
     "TidelineBenchmarkCommand", "TidelineBaselines",
@@ -95,6 +96,9 @@ let package = Package(
         library("TidelineSupport", settings: pure),
         library("TidelineCommandSupport", ["TidelineStore", "TidelineSupport", argumentParser]),
 
+        // Live queries over any store.
+        library("TidelineLive", ["TidelineStore"], settings: strict),
+
         // The store over any ordered key-value engine, and the stores.
         library("TidelineKeyValue", ["TidelineStore"], settings: strict),
         library("TidelineMemory", keyValue, path: "Adapters/Memory", settings: pure),
@@ -111,7 +115,7 @@ let package = Package(
 
         // Sync: the wire protocol that client and server share, the client, and the server.
         library("TidelineWire", ["TidelineStore", httpTypes], settings: pure),
-        library("Tideline", ["TidelineStore", "TidelineWire", httpTypes, logging], settings: pure),
+        library("Tideline", ["TidelineLive", "TidelineStore", "TidelineWire", httpTypes, logging], settings: pure),
         library("TidelineURLSession", ["Tideline", httpTypes], settings: pure),
         library(
             "TidelineAsyncHTTPClient",
@@ -132,7 +136,8 @@ let package = Package(
 
         // The conformance suite, as a library and as a command; and a layer around the file calls of the program that
         // links it, for fault injection and crash recording.
-        library("TidelineConformance", ["TidelineStore", "TidelineSupport"], path: "Conformance/Suite"),
+        library(
+            "TidelineConformance", ["TidelineLive", "TidelineStore", "TidelineSupport"], path: "Conformance/Suite"),
         library(
             "TidelineConformanceCommand",
             ["TidelineCommandSupport", "TidelineConformance", "TidelineStore", "TidelineSupport", argumentParser],
@@ -144,8 +149,9 @@ let package = Package(
         library(
             "TidelineBenchmark",
             [
-                "Tideline", "TidelineMemory", "TidelineServer", "TidelineStore", "TidelineSupport", "TidelineWire",
-                httpTypes, .product(name: "Histogram", package: "hdrhistogram-swift", condition: commands),
+                "Tideline", "TidelineLive", "TidelineMemory", "TidelineServer", "TidelineStore", "TidelineSupport",
+                "TidelineWire", httpTypes,
+                .product(name: "Histogram", package: "hdrhistogram-swift", condition: commands),
             ], path: "Benchmarks/Suite"),
         library(
             "TidelineBenchmarkCommand",
@@ -184,6 +190,14 @@ let package = Package(
                     .target(name: $0, condition: .when(traits: ["Benchmark"]))
                 }),
 
+        // An app to look at: a to-do list as a local web page; see scripts/web.
+        .executableTarget(
+            name: "TodoWeb",
+            dependencies: [
+                "Tideline", "TidelineAsyncHTTPClient", "TidelineSQLite", argumentParser, httpTypes, logging,
+                .product(name: "Hummingbird", package: "hummingbird", condition: tool),
+            ], path: "Examples/TodoWeb", resources: [.embedInCode("page.html")], swiftSettings: settings),
+
         // Programs that tests start, and their helpers. SortedFileStore is the custom store example, BrokenStores a
         // simple store that keeps every promise, and variants that break one.
         library("TidelineTestSupport", ["TidelineStore"], path: "Tests/TidelineTestSupport"),
@@ -191,13 +205,15 @@ let package = Package(
         library(
             "TidelineTestStores",
             stores + [
-                "SortedFileStore", "TidelineStore", "TidelineKeyValue", "TidelineConformance", "TidelineFaults",
+                "SortedFileStore", "TidelineLive", "TidelineStore", "TidelineKeyValue", "TidelineConformance",
+                "TidelineFaults",
                 "TidelineTestSupport",
             ],
             path: "Tests/TidelineTestStores"),
         library("BrokenStores", ["TidelineStore", "TidelineConformance"], path: "Tests/BrokenStores"),
         probe("StoreProbe", stores + ["BrokenStores", "SortedFileStore", "TidelineStore", "TidelineConformance"]),
         probe("PullProbe", stores + ["Tideline", "TidelineStore", "TidelineTestSupport", httpTypes]),
+        probe("PushProbe", stores + ["Tideline", "TidelineStore", "TidelineTestSupport", httpTypes]),
         probe(
             "CommandProbe", ["TidelineConformance", "TidelineConformanceCommand", "TidelineMemory", "TidelineStore"]),
         probe(
@@ -224,6 +240,7 @@ let package = Package(
                 "TidelineTestStores", "TidelineWire", argumentParser, httpTypes,
             ]),
         tests("TidelineStoreTests"),
+        tests("TidelineLiveTests", ["TidelineLive", "TidelineTestStores"]),
         tests("TidelineSQLiteTests", ["TidelineSQLite", "TidelineTestStores", "CSQLite", "StoreProbe"]),
         tests("TidelineKeyValueTests", stores + ["SortedFileStore", "TidelineKeyValue"]),
         tests("TidelineLMDBTests", ["TidelineLMDB", "TidelineLMDBVerification", "CLMDB"] + keyValueTests),
@@ -234,8 +251,9 @@ let package = Package(
         tests(
             "TidelineTests",
             [
-                "Tideline", "TidelineWire", "TidelineServer", "TidelineSimulation", "TidelineTestStores", "PullProbe",
-                httpTypes, logging,
+                "Tideline", "TidelineLive", "TidelineWire", "TidelineServer", "TidelineSimulation",
+                "TidelineTestStores",
+                "PullProbe", "PushProbe", httpTypes, logging,
             ]),
         tests(
             "TidelineTransportTests",

@@ -12,6 +12,7 @@ import TidelineFaults
 import TidelineKeyValue
 import TidelineLMDB
 import TidelineLevelDB
+import TidelineLive
 import TidelineMemory
 import TidelineSQLite
 import TidelineServer
@@ -26,17 +27,30 @@ import TidelineURLSession
 private func tidelineStore(
     _: AnyReader.Type, _: AnyStore.Type, _: AnyWriter.Type, _: BorrowedValue.Type, _: Column<Bool>.Type,
     _: ColumnSchema.Type, _: ColumnType.Type, _: any ColumnValue.Type, _: CompiledPredicate.Type, _: Evaluator.Type,
-    _: ForeignKey.Type, _: IDMatching.Type, _: IDType.Type, _: IndexSchema.Type, _: any LocalStore.Type,
+    _: ForeignKey.Type, _: ID<Bool>.Type, _: IDMatching.Type, _: IDType.Type, _: IndexSchema.Type,
+    _: any JSONColumnValue.Type,
+    _: any LocalStore.Type,
     _: OperandType.Type, _: OrderTerm.Type, _: PackedRows.Type, _: Query.Type, _: QueryResult.Type,
-    _: ResolvedColumn<Bool>.Type, _: Row.Type, _: RowID.Type, _: RowOrder.Type, _: RowPredicate.Type, _: RowShape.Type,
+    _: RecordQuery<Named>.Type, _: RecordReader.Type, _: RecordWriter.Type,
+    _: ResolvedColumn<Bool>.Type, _: Row.Type, _: any RowCondition.Type, _: RowID.Type, _: RowOrder.Type,
+    _: RowPredicate.Type, _: RowShape.Type,
     _: RowTag.Type, _: RowView.Type, _: ScanStep.Type, _: StoreCapabilities.Type, _: StoreError.Type,
-    _: any StoreReader.Type, _: any StoreWriter.Type, _: SystemColumns.Type, _: SystemTables.Type, _: TableSchema.Type,
-    _: Timestamp.Type, _: Value.Type, _: any ValueConvertible.Type
+    _: any StoreReader.Type, _: any StoreWriter.Type, _: SystemColumns.Type, _: SystemTables.Type,
+    _: any TableRecord.Type,
+    _: TableSchema.Type, _: any TextColumnValue.Type, _: Timestamp.Type, _: Value.Type, _: any ValueConvertible.Type
+) {}
+
+private func tidelineLive(
+    _: LiveChanges.Type, _: LiveQuery<Row>.Type, _: LiveRows<Row>.Type, _: LiveSnapshot<Row>.Type,
+    _: LiveUpdate<Row>.Type,
+    _: LiveValue<Int>.Type, _: ObservedStore<AnyStore>.Type, _: ObservedWriter<AnyWriter>.Type
 ) {}
 
 private func tideline(
-    _: ChangeSignals.Type, _: any ConnectivityMonitor.Type, _: ColumnConflict.Type, _: ConflictDecision.Type,
-    _: ConflictPolicy.Type, _: MergeRule.Type, _: RowConflict.Type,
+    _: AnswerMeaning.Type, _: ChangeSignals.Type, _: any ConnectivityMonitor.Type, _: ColumnConflict.Type,
+    _: ConflictDecision.Type, _: any CustomDialect.Type, _: DialectConnection.Type, _: JSONFields.Type,
+    _: PageRequest.Type, _: RowRequest.Type, _: ServerPage<Int>.Type, _: ServerRequest.Type,
+    _: ConflictPolicy.Type, _: MergeRule.Type, _: any MergingRecord.Type, _: RowConflict.Type,
     _: ForcePurgeResult.Type, _: OperationFailure.Type, _: OperationKind.Type, _: PullProgress.Type, _: PullResult.Type,
     _: PullSettings.Type, _: PullToken.Type, _: PushOperation.Type, _: PushProgress.Type, _: PushResult.Type,
     _: PushSettings.Type, _: PushWarning.Type, _: RemotePage.Type, _: RemoteRows.Type, _: RemoteTable.Type,
@@ -45,6 +59,7 @@ private func tideline(
     _: SyncClient<AnyStore>.Type,
     _: SyncContext<AnyStore>.Type, _: any SyncContextDelegate.Type, _: SyncEnvironment.Type, _: SyncError.Type,
     _: SyncOptions.Type, _: SyncSettings.Type, _: SyncStatus.Type, _: SyncTable.Type, _: SyncTransaction.Type,
+    _: Table<Named>.Type,
     _: TableOperation.Type,
     _: TableOperationError.Type, _: any Transport.Type,
     _: TransportError.Type, _: TransportResponse.Type
@@ -109,7 +124,8 @@ private func tidelineBenchmark(
     _: Answer.Type, _: BenchmarkOpening.Type, _: any BenchmarkSession.Type, _: BenchmarkStore.Type,
     _: BenchmarkSubject.Type, _: BenchmarkTable.Type, _: JSONPages.Type, _: KeyOrder.Type, _: LatencySink.Type,
     _: LocalEdit.Type, _: MixedStep.Type, _: ReferenceSession.Type, _: RowBatch.Type, _: RowChecksum.Type,
-    _: RowFilter.Type, _: RowSource.Type, _: SyncServer.Type, _: SyncWork.Type, _: Work.Type, _: WorkNotApplicable.Type
+    _: LiveWork.Type, _: RowFilter.Type, _: RowSource.Type, _: SyncServer.Type, _: SyncWork.Type, _: Work.Type,
+    _: WorkNotApplicable.Type
 ) {}
 
 private func tidelineBenchmarkCommand(
@@ -123,6 +139,16 @@ private func tidelineURLSession(
 private func tidelineBaselines(
     _: Baselines.Type
 ) {}
+
+/// A record, for generic types that need one.
+private struct Named: TableRecord {
+    var id: ID<Named>
+    static let columns = 0
+    static let tableName = "Named"
+    static let schema = TableSchema(tableName, columns: [])
+    init(from row: inout RecordReader) { id = row.id() }
+    func write(to row: inout RecordWriter) {}
+}
 
 @Suite("Public names")
 struct PublicNameTests {

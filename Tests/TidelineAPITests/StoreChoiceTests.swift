@@ -9,7 +9,7 @@ import TidelineServer
 import TidelineTestSupport
 
 /// A transport to a server in the same process.
-private struct ServiceTransport: Transport {
+struct ServiceTransport: Transport {
     let service: TableService<MemoryStore>
 
     func send(_ request: HTTPRequest, body: [UInt8]?, timeout: Duration) async throws -> TransportResponse {

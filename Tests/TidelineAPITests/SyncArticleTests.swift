@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 import Tideline
 
@@ -63,23 +62,12 @@ private func pullSideBySide(_ client: SyncClient<some LocalStore>) async throws 
     print(try await results.map(\.rowsStored))
 }
 
+private func pushUnlessOthersDo(_ client: SyncClient<some LocalStore>) async throws {
+    try await client.push(settings: PushSettings(whenOtherProcessPushes: .fail))
+}
+
 @Suite("Article: Sync that runs itself")
 struct SyncArticleTests {
     @Test("The article contains exactly the examples compiled here")
-    func examples() throws {
-        let source = try String(contentsOfFile: #filePath, encoding: .utf8)
-        let root = URL(fileURLWithPath: #filePath)
-            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let article = try String(
-            contentsOf: root.appendingPathComponent("Sources/Tideline/Tideline.docc/SyncThatRunsItself.md"),
-            encoding: .utf8)
-        let blocks = article.components(separatedBy: "```swift\n").dropFirst()
-            .map { $0.components(separatedBy: "```")[0].split(separator: "\n") }
-        #expect(blocks.count == 6)
-        let lines = Set(source.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) })
-        for line in blocks.joined() {
-            let line = line.trimmingCharacters(in: .whitespaces)
-            #expect(lines.contains(line), "not compiled: \(line)")
-        }
-    }
+    func examples() throws { try expectExamples(of: "SyncThatRunsItself", count: 7) }
 }
