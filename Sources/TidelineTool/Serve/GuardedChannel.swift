@@ -33,10 +33,14 @@ struct GuardedChannel: ServerChildChannel {
 /// A connection that is closed if the server stops before it handles the connection.
 ///
 /// NIO ends the process when an asynchronous channel is discarded that was never executed.
-final class AcceptedConnection: Sendable {
+final class AcceptedConnection: ServerChildChannelValue {
+    let channel: any Channel
     private let connection: Mutex<HTTP1Channel.Value?>
 
-    init(_ connection: HTTP1Channel.Value) { self.connection = Mutex(connection) }
+    init(_ connection: HTTP1Channel.Value) {
+        channel = connection.channel
+        self.connection = Mutex(connection)
+    }
 
     /// Returns the connection, which the caller then closes. Returns `nil` after the first call.
     func take() -> HTTP1Channel.Value? { connection.withLock { $0.take() } }

@@ -11,7 +11,7 @@ import Testing
 /// A byte-level connection to a local server, for clients that an HTTP library cannot imitate.
 ///
 /// Its calls block for at most 30 seconds. ``blocking(_:)`` keeps them off the threads of the server.
-final class RawConnection {
+final class RawConnection: Sendable {
     private let socket: Int32
 
     struct Failure: Error {
