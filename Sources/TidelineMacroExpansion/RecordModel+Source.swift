@@ -19,7 +19,7 @@ extension RecordModel {
         members.append(isComplete ? readingSource : "\(access)init(from row: inout TidelineStore.RecordReader) throws { fatalError() }")
         members.append(writingSource)
         let header = attributes.map { $0 + "\n" }.joined() + "\(nonisolated)extension \(type)\(inheritance) {"
-        return ([header] + members.map { $0.indented } + ["}"]).joined(separator: "\n")
+        return ([header] + members.map(\.indented) + ["}"]).joined(separator: "\n")
     }
 
     /// The access of the members of the extension.
@@ -28,7 +28,10 @@ extension RecordModel {
     private var columnsSource: String {
         let members = columns.map { column in
             let type = column.type.asColumnType(of: type)
-            return "\(column.access(within: access))let \(column.property) = TidelineStore.Column<\(type)>(\(column.name.literal))"
+            let declaration =
+                "\(column.access(within: access))let \(column.property) = TidelineStore.Column<\(type)>(\(column.name.literal))"
+            guard let location = column.location else { return declaration }
+            return "#sourceLocation(\(location))\n\(declaration)\n#sourceLocation()"
         }
         guard !members.isEmpty else { return "\(access)struct Columns: Sendable {}" }
         return block("\(access)struct Columns: Sendable", members)
@@ -73,7 +76,7 @@ extension RecordModel {
     }
 
     private func block(_ header: String, _ lines: [String]) -> String {
-        lines.isEmpty ? header + " {}" : ([header + " {"] + lines.map { $0.indented } + ["}"]).joined(separator: "\n")
+        lines.isEmpty ? header + " {}" : ([header + " {"] + lines.map(\.indented) + ["}"]).joined(separator: "\n")
     }
 
     private func list(_ label: String, _ elements: [String]) -> String {

@@ -34,6 +34,9 @@ struct ColumnModel {
     var indexes: [[StringLiteralExprSyntax]] = []
     /// The syntax with the column's name.
     var nameSyntax: Syntax
+    /// The file and the line of the type as arguments of `#sourceLocation`, if the macro does not know the type, so that the
+    /// compiler's error falls on that line.
+    var location: String?
 
     /// The name of the property without backticks.
     var plainProperty: String { property.filter { $0 != "`" } }

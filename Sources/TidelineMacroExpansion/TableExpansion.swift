@@ -14,7 +14,12 @@ extension TableExpansion {
     ) throws -> [ExtensionDeclSyntax] {
         let (model, problems) = RecordModel.read(node, declaration, type: type.trimmedDescription)
         for diagnostic in problems.diagnostics { context.diagnose(diagnostic) }
-        guard let model else { return [] }
+        guard var model else { return [] }
+        for index in model.columns.indices where !TypeRules.isKnown(model.columns[index].type) {
+            let type = model.columns[index].type
+            guard let location = context.location(of: type, at: .afterLeadingTrivia, filePathMode: .filePath) else { continue }
+            model.columns[index].location = "file: \(location.file), line: \(location.line)"
+        }
         let missing = Set(protocols.map { $0.trimmedDescription.lastName })
         return [
             try ExtensionDeclSyntax("\(raw: model.source(missing: missing, isComplete: problems.isEmpty))")

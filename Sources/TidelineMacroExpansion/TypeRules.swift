@@ -43,6 +43,17 @@ enum TypeRules {
         return problem(with: wrapped)
     }
 
+    /// Returns whether a type, by its name, is one that a column can hold.
+    static func isKnown(_ type: TypeSyntax) -> Bool {
+        if let wrapped = type.unwrapped { return isKnown(wrapped) }
+        return type.identifiedRecord != nil || known.contains(type.trimmedDescription)
+    }
+
+    private static let known: Set = [
+        "Bool", "Data", "Date", "Double", "Float", "Int", "Int8", "Int16", "Int32", "Int64", "String", "Timestamp", "UInt",
+        "UInt8", "UInt16", "UInt32", "UInt64", "URL", "UUID", "[UInt8]",
+    ]
+
     /// Returns whether a type is an optional.
     static func isOptional(_ type: TypeSyntax) -> Bool { type.unwrapped != nil }
 
