@@ -129,7 +129,7 @@ let package = Package(
         library("TidelineMacros", ["Tideline", "TidelineStore", "TidelineMacroPlugin"], settings: pure),
         library(
             "TidelineMacroExpansion",
-            swiftSyntax("SwiftDiagnostics", "SwiftSyntax", "SwiftSyntaxBuilder", "SwiftSyntaxMacros")),
+            swiftSyntax("SwiftDiagnostics", "SwiftParser", "SwiftSyntax", "SwiftSyntaxBuilder", "SwiftSyntaxMacros")),
         .macro(
             name: "TidelineMacroPlugin",
             dependencies: ["TidelineMacroExpansion"]
@@ -258,6 +258,11 @@ let package = Package(
                 "TidelineTestStores", "TidelineWire", argumentParser, httpTypes,
             ]),
         tests("TidelineStoreTests"),
+        tests(
+            "TidelineMacroTests",
+            ["Tideline", "TidelineMacroExpansion", "TidelineMacros", "TidelineMemory"]
+                + swiftSyntax(
+                    "SwiftDiagnostics", "SwiftParser", "SwiftSyntax", "SwiftSyntaxMacroExpansion", "SwiftSyntaxMacros")),
         tests("TidelineLiveTests", ["TidelineLive", "TidelineTestStores"]),
         tests("TidelineSQLiteTests", ["TidelineSQLite", "TidelineTestStores", "CSQLite", "StoreProbe"]),
         tests("TidelineKeyValueTests", stores + ["SortedFileStore", "TidelineKeyValue"]),

@@ -137,9 +137,10 @@ struct PropertyReader {
             problems.add("a macro needs the type of the referenced record, such as TodoList.self", at: argument)
             return
         }
-        // `Self` and nothing stand for the record itself.
-        let names = [(column.type.unwrapped ?? column.type).identifiedRecord, base]
-            .map { ["", "Self"].contains($0) ? record : $0?.lastName }
+        // `ID<TodoList>` may not compile beside @References, because `ID` can mean the identifier of the record there.
+        let type = column.type.unwrapped ?? column.type
+        let names = [type.is(MemberTypeSyntax.self) ? type.identifiedRecord : nil, base]
+            .map { $0 == "Self" ? record : $0?.lastName }
         guard names[0] == names[1] else {
             let type: TypeSyntax = "\(raw: base).ID\(raw: column.isOptional ? "?" : "")"
             problems.add(
@@ -159,7 +160,7 @@ struct PropertyReader {
                 "the property id needs the type ID<\(record)>", at: binding.pattern, fix: binding.addType(right))
             return
         }
-        guard let found = type.identifiedRecord, ["", "Self", record].contains(found.lastName) else {
+        guard let found = type.identifiedRecord, ["Self", record].contains(found.lastName) else {
             problems.add(
                 "the property id has the type ID<\(record)>, not \(type.trimmedDescription)", at: type,
                 fix: .replace("replace the type with ID<\(record)>", type, with: right))

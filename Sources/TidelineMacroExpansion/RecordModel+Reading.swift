@@ -5,7 +5,7 @@ extension RecordModel {
     ///
     /// - Returns: The record, or `nil` if it cannot conform to `TableRecord`, and the errors.
     static func read(
-        _ table: AttributeSyntax, _ declaration: some DeclGroupSyntax, type: String
+        _ table: AttributeSyntax, _ declaration: some DeclGroupSyntax, isNested: Bool
     ) -> (RecordModel?, Problems) {
         guard let record = declaration.as(StructDeclSyntax.self) else {
             var problems = Problems()
@@ -33,7 +33,7 @@ extension RecordModel {
             reader.problems.add(problem, at: argument)
         }
         let model = RecordModel(
-            type: type, tableName: name.trimmedDescription,
+            name: record.name.text, isNested: isNested, tableName: name.trimmedDescription,
             idMatching: arguments.first { $0.label?.text == "idMatching" }?.expression.trimmedDescription,
             modifiers: record.modifiers, attributes: record.attributes.named("available").map(\.trimmedDescription),
             columns: columns)

@@ -1,40 +1,48 @@
 internal import SwiftSyntax
 
 extension RecordModel {
-    /// The source of the conformance, as an app would write it by hand.
+    /// The members of the record, as an app would write them by hand.
+    var members: [String] {
+        let names = [columnsSource, "\(access)static let columns = Columns()", "\(access)static let tableName = \(tableName)"]
+        return names + [schemaSource] + (merges ? [rulesSource] : [])
+    }
+
+    /// The extension with the conformance.
     ///
     /// - Parameters:
+    ///   - type: The record's type.
     ///   - missing: The protocols to which the type does not conform otherwise.
     ///   - isComplete: Whether `columns` are all the stored properties. If not, the compilation fails, and the source avoids
     ///     errors beside those that are reported.
-    func source(missing: Set<String>, isComplete: Bool) -> String {
-        let merges = columns.contains { $0.rule != nil }
+    func conformance(of type: String, missing: Set<String>, isComplete: Bool) -> String {
         let protocols = [("TidelineStore", "TableRecord")] + (merges ? [("Tideline", "MergingRecord")] : [])
         let conformances = protocols.filter { missing.contains($0.1) }.map { "\($0.0).\($0.1)" }
         let inheritance = conformances.isEmpty ? "" : ": " + conformances.joined(separator: ", ")
-        let nonisolated = modifiers.contains(.nonisolated) ? "nonisolated " : ""
-        var members = [columnsSource, "\(access)static let columns = Columns()", "\(access)static let tableName = \(tableName)"]
-        members.append(schemaSource)
-        if merges { members.append(rulesSource) }
-        members.append(isComplete ? readingSource : "\(access)init(from row: inout TidelineStore.RecordReader) throws { fatalError() }")
-        members.append(writingSource)
-        let header = attributes.map { $0 + "\n" }.joined() + "\(nonisolated)extension \(type)\(inheritance) {"
-        return ([header] + members.map(\.indented) + ["}"]).joined(separator: "\n")
+        let header = "\(modifiers.contains(.nonisolated) ? "nonisolated " : "")extension \(type)\(inheritance)"
+        let reading = isComplete ? readingSource : "\(readingHeader) { fatalError() }"
+        return attributes.map { $0 + "\n" }.joined() + block(header, [reading, writingSource])
     }
+
+    private var merges: Bool { columns.contains { $0.rule != nil } }
 
     /// The access of the members of the extension.
     private var access: String { modifiers.access == "fileprivate " ? "" : modifiers.access }
 
     private var columnsSource: String {
         let members = columns.map { column in
-            let type = column.type.asColumnType(of: type)
+            let type = NestedNames(record: name).text(of: column.type)
             let declaration =
                 "\(column.access(within: access))let \(column.property) = TidelineStore.Column<\(type)>(\(column.name.literal))"
             guard let location = column.location else { return declaration }
             return "#sourceLocation(\(location))\n\(declaration)\n#sourceLocation()"
         }
+        let defaults = columns.compactMap { column -> String? in
+            guard let value = column.readDefault, isNested, value.namesDeclarations else { return nil }
+            let names = NestedNames(record: name)
+            return "fileprivate static var \(column.property): \(names.text(of: column.type)) { \(names.text(of: value)) }"
+        }
         guard !members.isEmpty else { return "\(access)struct Columns: Sendable {}" }
-        return block("\(access)struct Columns: Sendable", members)
+        return block("\(access)struct Columns: Sendable", members + defaults)
     }
 
     private var schemaSource: String {
@@ -62,13 +70,13 @@ extension RecordModel {
 
     private var readingSource: String {
         let statements = columns.map { column in
-            // A stored null of an optional property is `nil`, whatever its default value.
-            let value = column.isOptional ? nil : column.defaultValue?.trimmedDescription
+            let value = column.readDefault.map { isNested && $0.namesDeclarations ? "Columns.\(column.property)" : $0.trimmedDescription }
             return "self.\(column.property) = try row.read(Self.columns.\(column.property)\(value.map { ", default: \($0)" } ?? ""))"
         }
-        return block(
-            "\(access)init(from row: inout TidelineStore.RecordReader) throws", ["self.id = row.id()"] + statements)
+        return block(readingHeader, ["self.id = row.id()"] + statements)
     }
+
+    private var readingHeader: String { "\(access)init(from row: inout TidelineStore.RecordReader) throws" }
 
     private var writingSource: String {
         let statements = columns.map { "try row.write(self.\($0.property), to: Self.columns.\($0.property))" }
@@ -86,6 +94,9 @@ extension RecordModel {
 }
 
 extension ColumnModel {
+    /// The value that a stored null reads as. A null of an optional property is `nil`, whatever its default value.
+    fileprivate var readDefault: ExprSyntax? { isOptional ? nil : defaultValue }
+
     /// The argument that makes the column of a property with a default value optional.
     fileprivate var optionality: String { defaultValue == nil || isOptional ? "" : ", optional: true" }
 
@@ -105,16 +116,26 @@ extension String {
     }
 }
 
-extension TypeSyntax {
-    /// The text of the type as it is written in the struct `Columns`, which is nested in the record.
-    fileprivate func asColumnType(of record: String) -> String {
-        let type = NestedNames(record: record).rewrite(trimmed).description
-        return self.is(ImplicitlyUnwrappedOptionalTypeSyntax.self) ? type.dropLast() + "?" : type
+extension ExprSyntax {
+    /// Whether an expression has names that depend on where it is written: any but those of members.
+    fileprivate var namesDeclarations: Bool {
+        let finder = NameFinder(viewMode: .sourceAccurate)
+        finder.walk(self)
+        return finder.isFound
     }
 }
 
-/// Replaces names that mean something else in a type nested in a record: `Self`, and `ID` with a type in angle brackets,
-/// because `ID` is the identifier of the record there.
+private final class NameFinder: SyntaxVisitor {
+    private(set) var isFound = false
+
+    override func visit(_ node: DeclReferenceExprSyntax) -> SyntaxVisitorContinueKind {
+        if node.keyPathInParent != \MemberAccessExprSyntax.declName { isFound = true }
+        return .skipChildren
+    }
+}
+
+/// Replaces names that mean something else in the struct `Columns`, which is nested in the record: `Self`, and `ID` with a type in
+/// angle brackets, because `ID` is the identifier of the record there.
 private final class NestedNames: SyntaxRewriter {
     private let record: String
 
@@ -123,11 +144,23 @@ private final class NestedNames: SyntaxRewriter {
         super.init()
     }
 
+    /// Returns the text of a type, in which an optional is not implicitly unwrapped.
+    func text(of type: TypeSyntax) -> String {
+        let text = rewrite(type.trimmed).description
+        return type.is(ImplicitlyUnwrappedOptionalTypeSyntax.self) ? text.dropLast() + "?" : text
+    }
+
+    func text(of value: ExprSyntax) -> String { rewrite(value.trimmed).description }
+
     override func visit(_ node: IdentifierTypeSyntax) -> TypeSyntax {
         switch (node.name.text, node.genericArgumentClause) {
         case ("Self", nil): "\(raw: record)"
         case ("ID", .some(let arguments)): "TidelineStore.ID\(rewrite(arguments))"
         default: super.visit(node)
         }
+    }
+
+    override func visit(_ node: DeclReferenceExprSyntax) -> ExprSyntax {
+        node.baseName.tokenKind == .keyword(.Self) ? "\(raw: record)" : super.visit(node)
     }
 }

@@ -3,8 +3,10 @@ internal import SwiftSyntax
 
 /// A record as its declaration describes it.
 struct RecordModel {
-    /// The type, as extensions name it.
-    var type: String
+    /// The name of the type.
+    var name: String
+    /// Whether the type is nested in another.
+    var isNested: Bool
     /// The literal with the name of the table.
     var tableName: String
     /// The matching of identifiers, if it is not the default one.

@@ -120,11 +120,11 @@ extension TypeSyntax {
         return nil
     }
 
-    /// The text of the record's type in `ID<Todo>`, `TidelineStore.ID<Todo>`, or `Todo.ID`; an empty text in `ID`; `nil` in
+    /// The text of the record's type in `ID<Todo>`, `TidelineStore.ID<Todo>`, or `Todo.ID`, or `nil` in
     /// another type.
     var identifiedRecord: String? {
         if let identifier = self.as(IdentifierTypeSyntax.self), identifier.name.text == "ID" {
-            return identifier.typeArguments.first?.trimmedDescription ?? ""
+            return identifier.typeArguments.first?.trimmedDescription
         }
         guard let member = self.as(MemberTypeSyntax.self), member.name.text == "ID" else { return nil }
         guard let arguments = member.genericArgumentClause else { return member.baseType.trimmedDescription }

@@ -24,9 +24,9 @@
 ///   - name: The name of the table, locally and on the server, as a string literal.
 ///   - idMatching: How identifiers compare.
 @attached(
-    extension, conformances: TableRecord, MergingRecord,
-    names: named(Columns), named(columns), named(tableName), named(schema), named(mergeRules), named(init(from:)),
-    named(write(to:)))
+    member, names: named(Columns), named(columns), named(tableName), named(schema), named(mergeRules))
+@attached(
+    extension, conformances: TableRecord, MergingRecord, names: named(init(from:)), named(write(to:)))
 public macro Table(_ name: String, idMatching: IDMatching = .asciiCaseInsensitive) =
     #externalMacro(module: "TidelineMacroPlugin", type: "TableMacro")
 

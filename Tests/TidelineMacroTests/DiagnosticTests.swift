@@ -38,7 +38,8 @@ struct DiagnosticTests {
             ("@Index(\"a\") var a: Int", "4:12 an index has each column only once"),
             ("@References(list) var list: TodoList.ID", "4:17 a macro needs the type of the referenced record, such as TodoList.self"),
             ("@References(TodoList.self) var list: String", "4:42 a reference to TodoList has the type TodoList.ID or TodoList.ID?"),
-            ("@References(TodoList.self) var list: ID<Note>?", "4:42 a reference to TodoList has the type TodoList.ID or TodoList.ID?"),
+            ("@References(TodoList.self) var list: Note.ID?", "4:42 a reference to TodoList has the type TodoList.ID or TodoList.ID?"),
+            ("@References(TodoList.self) var list: ID<TodoList>?", "4:42 a reference to TodoList has the type TodoList.ID or TodoList.ID?"),
             ("@Index static var a = 1", "4:5 @Index can only be attached to a stored property"),
             ("@Column(\"b\") var a: Int { 1 }", "4:5 @Column can only be attached to a stored property"),
         ])
@@ -49,8 +50,8 @@ struct DiagnosticTests {
     @Test(
         "References to the record itself and to records in other types need no other form",
         arguments: [
-            "@References(Note.self) var parent: ID<Note>?", "@References(Self.self) var parent: Self.ID?",
-            "@References(Note.self) var parent: ID?", "@References(Model.List.self) var list: Model.List.ID",
+            "@References(Note.self) var parent: Note.ID?", "@References(Self.self) var parent: Self.ID?",
+            "@References(Note.self) var parent: Self.ID?", "@References(Model.List.self) var list: Model.List.ID",
             "@References(Model.List.self) var list: List.ID?", "@References(List.self) var list: TidelineStore.ID<List>",
         ])
     func references(_ property: String) {

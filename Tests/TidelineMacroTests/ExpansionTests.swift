@@ -3,12 +3,10 @@ import Testing
 /// The source that the macro writes.
 @Suite("Expansion of @Table")
 struct ExpansionTests {
-    /// Returns the lines of the extension that the macro adds, which follows a line that begins with `}`.
     private func expansion(of source: String) -> String {
         let expansion = Expansion(source)
         #expect(expansion.errors.isEmpty)
-        guard let range = expansion.text.range(of: "\n}\n\n") else { return expansion.text }
-        return String(expansion.text[range.upperBound...])
+        return expansion.text
     }
 
     @Test("A record's conformance is the one that an app writes by hand")
@@ -27,7 +25,14 @@ struct ExpansionTests {
                 """)
         #expect(
             found == """
-                extension Todo: TidelineStore.TableRecord, Tideline.MergingRecord {
+                struct Todo: Identifiable, Sendable {
+                    var id: ID<Todo> = .new
+                    var text: String
+                    var due: Date?
+                    var complete = false
+                    var priority = 0
+                    var list: TodoList.ID?
+
                     struct Columns: Sendable {
                         let text = TidelineStore.Column<String>("text")
                         let due = TidelineStore.Column<Date?>("due")
@@ -35,8 +40,11 @@ struct ExpansionTests {
                         let priority = TidelineStore.Column<Int>("priority")
                         let list = TidelineStore.Column<TodoList.ID?>("list")
                     }
+
                     static let columns = Columns()
+
                     static let tableName = "TodoItem"
+
                     static let schema = TidelineStore.TableSchema(
                         tableName,
                         columns: [
@@ -48,7 +56,11 @@ struct ExpansionTests {
                         ],
                         indexes: [["complete", "due"]],
                         references: [TidelineStore.ForeignKey(columns.list)])
+
                     static let mergeRules: [Swift.String: Tideline.MergeRule] = ["priority": .greatest]
+                }
+
+                extension Todo: TidelineStore.TableRecord, Tideline.MergingRecord {
                     init(from row: inout TidelineStore.RecordReader) throws {
                         self.id = row.id()
                         self.text = try row.read(Self.columns.text)
@@ -84,14 +96,22 @@ struct ExpansionTests {
         #expect(
             found == """
                 @available(macOS 99, *)
-                extension Note: TidelineStore.TableRecord {
+                public struct Note: Identifiable, Sendable {
+                    public var id: Self.ID
+                    public private(set) var title: String
+                    var size: Int
+                    private var secret = ""
+
                     public struct Columns: Sendable {
                         public let title = TidelineStore.Column<String>("title")
                         let size = TidelineStore.Column<Int>("size")
                         fileprivate let secret = TidelineStore.Column<String>("secret")
                     }
+
                     public static let columns = Columns()
+
                     public static let tableName = "Note"
+
                     public static let schema = TidelineStore.TableSchema(
                         tableName,
                         columns: [
@@ -100,6 +120,10 @@ struct ExpansionTests {
                             .column(columns.secret, optional: true),
                         ],
                         idMatching: .exact)
+                }
+
+                @available(macOS 99, *)
+                extension Note: TidelineStore.TableRecord {
                     public init(from row: inout TidelineStore.RecordReader) throws {
                         self.id = row.id()
                         self.title = try row.read(Self.columns.title)
@@ -170,8 +194,9 @@ struct ExpansionTests {
                 }
                 """)
         let lines = found.split(separator: "\n").map { $0.drop { $0 == " " } }
+        let columns = lines.filter { $0.hasPrefix("let ") && $0.contains("Column<") }
         #expect(
-            lines.filter { $0.hasPrefix("let ") } == [
+            columns == [
                 #"let a = TidelineStore.Column<Int>("a")"#, #"let b = TidelineStore.Column<Int>("b")"#,
                 #"let low = TidelineStore.Column<Int>("low")"#, #"let high = TidelineStore.Column<Double>("high")"#,
                 #"let text = TidelineStore.Column<String>("text")"#,
@@ -191,5 +216,31 @@ struct ExpansionTests {
             """
         #expect(Expansion(source, missing: []).text.contains("extension Note {"))
         #expect(Expansion(source, missing: ["MergingRecord"]).text.contains("extension Note {"))
+    }
+
+    @Test("A default value of a nested record is written where its names are those of the record's declaration")
+    func nested() {
+        let found = expansion(
+            of: """
+                enum Model {
+                    @Table("Note")
+                    struct Note: Identifiable, Sendable {
+                        var id: ID<Note>
+                        var kind: Kind = Kind.task
+                        var other: Kind = .task
+                        var title: String = Self.untitled
+                    }
+                }
+                """)
+        let lines = found.split(separator: "\n").map { $0.drop { $0 == " " } }
+        let defaults = lines.drop { !$0.hasPrefix("fileprivate") }.prefix(6)
+        #expect(
+            defaults == [
+                "fileprivate static var kind: Kind {", "Kind.task", "}",
+                "fileprivate static var title: String {", "Note.untitled", "}",
+            ])
+        #expect(lines.contains("self.kind = try row.read(Self.columns.kind, default: Columns.kind)"))
+        #expect(lines.contains("self.other = try row.read(Self.columns.other, default: .task)"))
+        #expect(lines.contains("self.title = try row.read(Self.columns.title, default: Columns.title)"))
     }
 }

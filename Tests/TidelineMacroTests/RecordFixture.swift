@@ -46,7 +46,21 @@ struct Sample: Identifiable, Sendable, Equatable {
     static let none = 0
 }
 
-/// The same record with a conformance as an app writes it by hand.
+/// A record that is nested in a type whose names it uses, in which its extensions are not.
+enum Nested {
+    enum Color: Int, ColumnValue { case red, green }
+
+    @Table("Paint")
+    struct Paint: Identifiable, Sendable {
+        var id: ID<Paint> = .new
+        var color: Color = Color.green
+        var other: Color = .red
+        var name: String = Self.noName
+        private static let noName = "none"
+    }
+}
+
+/// The same record as ``Sample`` with a conformance as an app writes it by hand.
 enum Handwritten {
     struct Sample: Identifiable, Sendable, Equatable {
         var id: TidelineStore.ID<Handwritten.Sample>

@@ -61,6 +61,15 @@ struct RecordTests {
         #expect(sample.kind == .task && sample.kinds == [.note] && sample.rank == -1 && sample.default.isEmpty)
     }
 
+    @Test("A record in another type has its types and default values")
+    func nested() throws {
+        var rows = PackedRows(shape: Nested.Paint.schema.makeShape())
+        try rows.append(["id": "a"])
+        let paint: Nested.Paint = try rows.withRow(at: 0) { try $0.record() }
+        #expect(paint.color == .green && paint.other == .red && paint.name == "none")
+        #expect(Nested.Paint.schema.column("color")?.type == .int)
+    }
+
     @Test("A store finds records by the typed columns")
     func store() throws {
         let store = try MemoryStore()
