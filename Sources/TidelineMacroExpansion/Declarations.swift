@@ -3,14 +3,17 @@ internal import SwiftSyntax
 extension VariableDeclSyntax {
     /// Whether the declaration is of stored properties of an instance. One with observers is.
     var isStoredInstanceProperty: Bool {
-        !modifiers.contains(.static, .class) && bindings.allSatisfy { binding in
-            switch binding.accessorBlock?.accessors {
-            case nil: true
-            case .getter: false
-            case .accessors(let accessors):
-                accessors.allSatisfy { [.keyword(.willSet), .keyword(.didSet)].contains($0.accessorSpecifier.tokenKind) }
+        !modifiers.contains(.static, .class)
+            && bindings.allSatisfy { binding in
+                switch binding.accessorBlock?.accessors {
+                case nil: true
+                case .getter: false
+                case .accessors(let accessors):
+                    accessors.allSatisfy {
+                        [.keyword(.willSet), .keyword(.didSet)].contains($0.accessorSpecifier.tokenKind)
+                    }
+                }
             }
-        }
     }
 
     /// Replaces `let` with `var`.

@@ -152,7 +152,8 @@ struct PropertyReader {
 
     // MARK: Identifier
 
-    private mutating func readID(_ binding: PatternBindingSyntax, _ type: TypeSyntax?, of variable: VariableDeclSyntax) {
+    private mutating func readID(_ binding: PatternBindingSyntax, _ type: TypeSyntax?, of variable: VariableDeclSyntax)
+    {
         hasID = true
         let right: TypeSyntax = "ID<\(raw: record)>"
         guard let type else {

@@ -3,8 +3,10 @@ internal import SwiftSyntax
 extension RecordModel {
     /// The members of the record, as an app would write them by hand.
     var members: [String] {
-        let names = [columnsSource, "\(access)static let columns = Columns()", "\(access)static let tableName = \(tableName)"]
-        return names + [schemaSource] + (merges ? [rulesSource] : [])
+        [
+            columnsSource, "\(access)static let columns = Columns()", "\(access)static let tableName = \(tableName)",
+            schemaSource,
+        ] + (merges ? [rulesSource] : [])
     }
 
     /// The extension with the conformance.
@@ -30,24 +32,27 @@ extension RecordModel {
 
     private var columnsSource: String {
         let members = columns.map { column in
-            let type = NestedNames(record: name).text(of: column.type)
-            let declaration =
-                "\(column.access(within: access))let \(column.property) = TidelineStore.Column<\(type)>(\(column.name.literal))"
+            let value =
+                "TidelineStore.Column<\(NestedNames(record: name).text(of: column.type))>(\(column.name.literal))"
+            let declaration = "\(column.access(within: access))let \(column.property) = \(value)"
             guard let location = column.location else { return declaration }
             return "#sourceLocation(\(location))\n\(declaration)\n#sourceLocation()"
         }
         let defaults = columns.compactMap { column -> String? in
             guard let value = column.readDefault, isNested, value.namesDeclarations else { return nil }
             let names = NestedNames(record: name)
-            return "fileprivate static var \(column.property): \(names.text(of: column.type)) { \(names.text(of: value)) }"
+            let type = names.text(of: column.type)
+            return "fileprivate static var \(column.property): \(type) { \(names.text(of: value)) }"
         }
         guard !members.isEmpty else { return "\(access)struct Columns: Sendable {}" }
         return block("\(access)struct Columns: Sendable", members + defaults)
     }
 
     private var schemaSource: String {
-        let names = Dictionary(uniqueKeysWithValues: columns.map { ($0.plainProperty, $0.name) })
-        var arguments = ["tableName", list("columns", columns.map { ".column(columns.\($0.property)\($0.optionality))" })]
+        let names = Dictionary(columns.map { ($0.plainProperty, $0.name) }) { first, _ in first }
+        var arguments = [
+            "tableName", list("columns", columns.map { ".column(columns.\($0.property)\($0.optionality))" }),
+        ]
         if let idMatching { arguments.append("idMatching: \(idMatching)") }
         let indexes = columns.flatMap { column in
             column.indexes.map { others in
@@ -58,7 +63,8 @@ extension RecordModel {
         if !indexes.isEmpty { arguments.append(list("indexes", indexes)) }
         let references = columns.filter(\.isReference).map { "TidelineStore.ForeignKey(columns.\($0.property))" }
         if !references.isEmpty { arguments.append(list("references", references)) }
-        return "\(access)static let schema = TidelineStore.TableSchema(\n" + arguments.joined(separator: ",\n").indented + ")"
+        let list = arguments.joined(separator: ",\n").indented
+        return "\(access)static let schema = TidelineStore.TableSchema(\n\(list))"
     }
 
     private var rulesSource: String {
@@ -70,8 +76,11 @@ extension RecordModel {
 
     private var readingSource: String {
         let statements = columns.map { column in
-            let value = column.readDefault.map { isNested && $0.namesDeclarations ? "Columns.\(column.property)" : $0.trimmedDescription }
-            return "self.\(column.property) = try row.read(Self.columns.\(column.property)\(value.map { ", default: \($0)" } ?? ""))"
+            let value = column.readDefault.map {
+                isNested && $0.namesDeclarations ? "Columns.\(column.property)" : $0.trimmedDescription
+            }
+            let argument = value.map { ", default: \($0)" } ?? ""
+            return "self.\(column.property) = try row.read(Self.columns.\(column.property)\(argument))"
         }
         return block(readingHeader, ["self.id = row.id()"] + statements)
     }

@@ -11,7 +11,8 @@ package protocol TableExpansion: ExtensionMacro, MemberMacro {}
 
 extension TableExpansion {
     package static func expansion(
-        of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax, conformingTo protocols: [TypeSyntax],
+        of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax,
+        conformingTo protocols: [TypeSyntax],
         in context: some MacroExpansionContext
     ) throws -> [DeclSyntax] {
         guard var model = read(node, declaration, context).model else { return [] }

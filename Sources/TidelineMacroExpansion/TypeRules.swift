@@ -7,7 +7,9 @@ enum TypeRules {
         switch type.as(TypeSyntaxEnum.self) {
         case .tupleType(let tuple):
             if tuple.elements.count == 1, let only = tuple.elements.first { return problem(with: only.type) }
-            return (type, tuple.elements.isEmpty ? "no value" : "a tuple; use a struct that conforms to JSONColumnValue")
+            return (
+                type, tuple.elements.isEmpty ? "no value" : "a tuple; use a struct that conforms to JSONColumnValue"
+            )
         case .functionType: return (type, "a function")
         case .someOrAnyType, .compositionType:
             return (type, "values of several types; use one type that conforms to JSONColumnValue")
@@ -50,7 +52,8 @@ enum TypeRules {
     }
 
     private static let known: Set = [
-        "Bool", "Data", "Date", "Double", "Float", "Int", "Int8", "Int16", "Int32", "Int64", "String", "Timestamp", "UInt",
+        "Bool", "Data", "Date", "Double", "Float", "Int", "Int8", "Int16", "Int32", "Int64", "String", "Timestamp",
+        "UInt",
         "UInt8", "UInt16", "UInt32", "UInt64", "URL", "UUID", "[UInt8]",
     ]
 

@@ -21,25 +21,52 @@ struct DiagnosticTests {
         "A property that cannot be a column is an error at the part that is wrong",
         arguments: [
             ("var due = makeDate()", "4:9 due needs a type, because the macro does not see the type of its value"),
-            ("var pair: (Int, Int)", "4:15 a column cannot hold a tuple; use a struct that conforms to JSONColumnValue"),
-            ("var pairs: [String: (Int, Int)?]", "4:25 a column cannot hold a tuple; use a struct that conforms to JSONColumnValue"),
+            (
+                "var pair: (Int, Int)",
+                "4:15 a column cannot hold a tuple; use a struct that conforms to JSONColumnValue"
+            ),
+            (
+                "var pairs: [String: (Int, Int)?]",
+                "4:25 a column cannot hold a tuple; use a struct that conforms to JSONColumnValue"
+            ),
             ("var action: @Sendable () -> Void", "4:27 a column cannot hold a function"),
-            ("var any: any Sendable", "4:14 a column cannot hold values of several types; use one type that conforms to JSONColumnValue"),
-            ("var any: Set<AnyHashable>", "4:18 a column cannot hold values of several types; use one type that conforms to JSONColumnValue"),
+            (
+                "var any: any Sendable",
+                "4:14 a column cannot hold values of several types; use one type that conforms to JSONColumnValue"
+            ),
+            (
+                "var any: Set<AnyHashable>",
+                "4:18 a column cannot hold values of several types; use one type that conforms to JSONColumnValue"
+            ),
             ("var kind: Int.Type", "4:15 a column cannot hold a type"),
             ("var nothing: ()", "4:18 a column cannot hold no value"),
             ("var twice: Int??", "4:16 a column cannot hold an optional of an optional; it has one null"),
-            ("let kind = 1", "4:5 kind is a constant with a value and cannot be read from a row; declare it with var, or as static"),
+            (
+                "let kind = 1",
+                "4:5 kind is a constant with a value and cannot be read from a row; declare it with var, or as static"
+            ),
             ("lazy var size = 1", "4:5 a lazy property cannot be a column; make it computed or static"),
             ("var (a, b) = (1, 2)", "4:9 each property of a record needs a declaration of its own"),
             ("@Column(name) var a: Int", "4:13 a macro needs the name as a string literal"),
             (#"@Column("\(name)") var a: Int"#, "4:13 a macro needs the name as a string literal"),
             ("@Index(\"b\") var a: Int", "4:12 no property b of the record is a column; an index names properties"),
             ("@Index(\"a\") var a: Int", "4:12 an index has each column only once"),
-            ("@References(list) var list: TodoList.ID", "4:17 a macro needs the type of the referenced record, such as TodoList.self"),
-            ("@References(TodoList.self) var list: String", "4:42 a reference to TodoList has the type TodoList.ID or TodoList.ID?"),
-            ("@References(TodoList.self) var list: Note.ID?", "4:42 a reference to TodoList has the type TodoList.ID or TodoList.ID?"),
-            ("@References(TodoList.self) var list: ID<TodoList>?", "4:42 a reference to TodoList has the type TodoList.ID or TodoList.ID?"),
+            (
+                "@References(list) var list: TodoList.ID",
+                "4:17 a macro needs the type of the referenced record, such as TodoList.self"
+            ),
+            (
+                "@References(TodoList.self) var list: String",
+                "4:42 a reference to TodoList has the type TodoList.ID or TodoList.ID?"
+            ),
+            (
+                "@References(TodoList.self) var list: Note.ID?",
+                "4:42 a reference to TodoList has the type TodoList.ID or TodoList.ID?"
+            ),
+            (
+                "@References(TodoList.self) var list: ID<TodoList>?",
+                "4:42 a reference to TodoList has the type TodoList.ID or TodoList.ID?"
+            ),
             ("@Index static var a = 1", "4:5 @Index can only be attached to a stored property"),
             ("@Column(\"b\") var a: Int { 1 }", "4:5 @Column can only be attached to a stored property"),
         ])
@@ -52,7 +79,8 @@ struct DiagnosticTests {
         arguments: [
             "@References(Note.self) var parent: Note.ID?", "@References(Self.self) var parent: Self.ID?",
             "@References(Note.self) var parent: Self.ID?", "@References(Model.List.self) var list: Model.List.ID",
-            "@References(Model.List.self) var list: List.ID?", "@References(List.self) var list: TidelineStore.ID<List>",
+            "@References(Model.List.self) var list: List.ID?",
+            "@References(List.self) var list: TidelineStore.ID<List>",
         ])
     func references(_ property: String) {
         #expect(expand(property).errors == [])
@@ -62,9 +90,18 @@ struct DiagnosticTests {
         "A default value without a stored form is an error",
         arguments: [
             ("var ratio: Double = .nan", "4:25 the default value of ratio cannot be stored: JSON has no such number"),
-            ("var ratio: Float? = -.infinity", "4:25 the default value of ratio cannot be stored: JSON has no such number"),
-            ("var size: UInt64 = .max", "4:24 the default value of size cannot be stored: a column holds integers up to Int64.max"),
-            ("var size: UInt = 0x8000_0000_0000_0000", "4:22 the default value of size cannot be stored: a column holds integers up to Int64.max"),
+            (
+                "var ratio: Float? = -.infinity",
+                "4:25 the default value of ratio cannot be stored: JSON has no such number"
+            ),
+            (
+                "var size: UInt64 = .max",
+                "4:24 the default value of size cannot be stored: a column holds integers up to Int64.max"
+            ),
+            (
+                "var size: UInt = 0x8000_0000_0000_0000",
+                "4:22 the default value of size cannot be stored: a column holds integers up to Int64.max"
+            ),
         ])
     func defaults(_ property: String, _ error: String) {
         #expect(expand(property).errors == [error])
@@ -72,7 +109,9 @@ struct DiagnosticTests {
 
     @Test("A default value at the limits has a stored form")
     func storedDefaults() {
-        #expect(expand("var a: UInt = 0x7FFF_FFFF_FFFF_FFFF, b: Int = .max, c: Double = -.pi, d: UInt8 = .max").errors == [])
+        #expect(
+            expand("var a: UInt = 0x7FFF_FFFF_FFFF_FFFF, b: Int = .max, c: Double = -.pi, d: UInt8 = .max").errors == []
+        )
     }
 
     @Test("Two properties in one column are an error at the second, and so are names that differ in ASCII case")
@@ -86,6 +125,8 @@ struct DiagnosticTests {
                 "5:9 text and Text are stored in the same column, and the names differ only in ASCII case; give one of them "
                     + "another name with @Column(\"name\")"
             ])
+        // The compiler reports the second declaration, too.
+        #expect(expand("@Index var text: String\n    @Index var text: String").errors.map { $0.prefix(4) } == ["5:16"])
         #expect(expand("var ä: String\n    var Ä: String").errors == [])
     }
 
@@ -106,7 +147,8 @@ struct DiagnosticTests {
     @Test("The names that the macro accepts are those that a store accepts")
     func names() throws {
         let names = [
-            "", "a", "id", "ID", "Version", "__extra", "__a", "_a", "sqlite_a", "SQLite_a", "tideline_", "a\u{7}", "ä", "deleted ",
+            "", "a", "id", "ID", "Version", "__extra", "__a", "_a", "sqlite_a", "SQLite_a", "tideline_", "a\u{7}", "ä",
+            "deleted ",
             String(repeating: "a", count: 128), String(repeating: "a", count: 129), "\u{85}", "updatedat", "createdAt",
         ]
         for name in names {
@@ -123,17 +165,23 @@ struct DiagnosticTests {
         #expect(
             errors("@Table(\"Note\")\nclass Note {\n}") == ["1:1 @Table can only be attached to a struct"])
         #expect(
-            errors("@Table(\"Note\")\nstruct Note<T> {\n    var id: ID<Note>\n}") == ["2:12 a record cannot have type parameters"])
+            errors("@Table(\"Note\")\nstruct Note<T> {\n    var id: ID<Note>\n}") == [
+                "2:12 a record cannot have type parameters"
+            ])
         #expect(
             errors("@Table(\"Note\")\nstruct Note {\n    var a: Int\n}")
                 == ["2:8 Note needs an identifier: var id: ID<Note> = .new"])
         #expect(
-            errors("@Table(\"Note\")\nstruct Note {\n    var id: UUID\n}") == ["3:13 the property id has the type ID<Note>, not UUID"])
+            errors("@Table(\"Note\")\nstruct Note {\n    var id: UUID\n}") == [
+                "3:13 the property id has the type ID<Note>, not UUID"
+            ])
         #expect(
             errors("@Table(\"sqlite_a\")\nstruct Note {\n    var id: ID<Note>\n}")
                 == ["1:8 table names beginning with sqlite_ or tideline_ are reserved"])
         #expect(
-            errors("@Table(name)\nstruct Note {\n    var id: ID<Note>\n}") == ["1:8 a macro needs the name as a string literal"])
+            errors("@Table(name)\nstruct Note {\n    var id: ID<Note>\n}") == [
+                "1:8 a macro needs the name as a string literal"
+            ])
         #expect(
             errors("struct Note {\n    @Index var a: Int\n}")
                 == ["2:5 @Index can only be attached to a property of a struct with @Table"])

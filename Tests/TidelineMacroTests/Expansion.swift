@@ -26,12 +26,16 @@ struct Expansion {
     ///   - missing: The protocols to which the records do not conform.
     init(_ source: String, missing: [TypeSyntax] = ["TableRecord", "MergingRecord"]) {
         let file = Parser.parse(source: source)
-        let context = BasicMacroExpansionContext(sourceFiles: [file: .init(moduleName: "App", fullFilePath: "App.swift")])
+        let context = BasicMacroExpansionContext(sourceFiles: [
+            file: .init(moduleName: "App", fullFilePath: "App.swift")
+        ])
         let markers = ["Column", "Index", "Merge", "References"].map { ($0, MacroSpec(type: MarkerMacro.self)) }
         let macros = ["Table": MacroSpec(type: TableMacro.self, conformances: missing)]
         let expanded = file.expand(
             macroSpecs: macros.merging(markers) { $1 },
-            contextGenerator: { BasicMacroExpansionContext(sharingWith: context, lexicalContext: $0.allMacroLexicalContexts()) },
+            contextGenerator: {
+                BasicMacroExpansionContext(sharingWith: context, lexicalContext: $0.allMacroLexicalContexts())
+            },
             indentationWidth: .spaces(4)
         )
         // The attributes of the macros leave an empty line.

@@ -9,7 +9,7 @@ struct ExpansionTests {
         return expansion.text
     }
 
-    @Test("A record's conformance is the one that an app writes by hand")
+    @Test("The macro writes the conformance that an app would write by hand")
     func record() {
         let found = expansion(
             of: """

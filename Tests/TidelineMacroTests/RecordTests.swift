@@ -15,8 +15,10 @@ struct RecordTests {
             id: "least", text: "", flag: false, url: url, key: key, place: Place(street: ""), home: nil, folder: "f")
         let full = Sample(
             id: "full", text: "naïve", flag: true, due: Date(timeIntervalSince1970: 1.5), created: .max, priority: 3,
-            rank: .max, ratio: -.pi, scale: 0.1, url: url, key: key, photo: Data([0, 255]), bytes: [1], tags: ["a", "ü"],
-            scores: ["a": 1], kind: .note, kinds: [.task], place: Place(street: "Main", opened: Date(timeIntervalSince1970: 86_400)),
+            rank: .max, ratio: -.pi, scale: 0.1, url: url, key: key, photo: Data([0, 255]), bytes: [1],
+            tags: ["a", "ü"],
+            scores: ["a": 1], kind: .note, kinds: [.task],
+            place: Place(street: "Main", opened: Date(timeIntervalSince1970: 86_400)),
             home: Place(street: "Side"), default: "d", folder: "f", original: "least", row: 7, columns: 8, schema: 9)
         return [least, full]
     }
@@ -57,7 +59,8 @@ struct RecordTests {
         #expect(
             sample
                 == Sample(
-                    id: "a", text: "", flag: false, url: url, key: key, place: Place(street: ""), home: nil, folder: "f"))
+                    id: "a", text: "", flag: false, url: url, key: key, place: Place(street: ""), home: nil, folder: "f"
+                ))
         #expect(sample.kind == .task && sample.kinds == [.note] && sample.rank == -1 && sample.default.isEmpty)
     }
 
@@ -79,7 +82,8 @@ struct RecordTests {
             try $0.upsert([Folder(id: "f", name: "Work")])
         }
         let found = try store.read { reader in
-            try reader.records(matching: Sample.where { $0.flag && $0.rank >= 100 && $0.kind == .note }.order { $0.due })
+            try reader.records(
+                matching: Sample.where { $0.flag && $0.rank >= 100 && $0.kind == .note }.order { $0.due })
         }
         #expect(found == [samples[1]])
         #expect(try store.read { try $0.record("f" as Folder.ID) }?.name == "Work")
