@@ -90,24 +90,13 @@ struct PropertyReader {
             property: property.text, name: property.plainName, type: type, isOptional: TypeRules.isOptional(type),
             defaultValue: value, access: variable.modifiers.access, nameSyntax: Syntax(property))
         readName(of: &column, variable.attributes)
-        if let problem = NameRules.problem(withColumn: column.name) {
-            problems.add(problem + "; give the column another with @Column(\"name\")", at: column.nameSyntax)
-        }
-        let folded = NameRules.folded(column.name)
-        if let earlier = columns.first(where: { NameRules.folded($0.name) == folded }) {
-            let difference = earlier.name == column.name ? "" : ", and the names differ only in ASCII case"
-            problems.add(
-                "\(earlier.property) and \(column.property) are stored in the same column\(difference); give one of them "
-                    + "another name with @Column(\"name\")", at: column.nameSyntax,
-                note: (earlier.nameSyntax, "the column of \(earlier.property)"))
-        }
+        checkName(of: column)
         column.rule = variable.attributes.named("Merge").first?.expressions.first
         for index in variable.attributes.named("Index") {
             column.indexes.append(index.expressions.compactMap { literal($0) })
         }
         if let reference = variable.attributes.named("References").first {
-            column.isReference = true
-            check(reference, column)
+            column.isReference = isValid(reference, of: column)
         }
         columns.append(column)
     }
@@ -121,6 +110,20 @@ struct PropertyReader {
         column.nameSyntax = Syntax(literal)
     }
 
+    private mutating func checkName(of column: ColumnModel) {
+        if let problem = NameRules.problem(withColumn: column.name) {
+            problems.add(problem + "; give the column another with @Column(\"name\")", at: column.nameSyntax)
+        }
+        let folded = NameRules.folded(column.name)
+        if let earlier = columns.first(where: { NameRules.folded($0.name) == folded }) {
+            let difference = earlier.name == column.name ? "" : ", and the names differ only in ASCII case"
+            problems.add(
+                "\(earlier.property) and \(column.property) are stored in the same column\(difference); give one of them "
+                    + "another name with @Column(\"name\")", at: column.nameSyntax,
+                note: (earlier.nameSyntax, "the column of \(earlier.property)"))
+        }
+    }
+
     /// Returns an argument as a literal without interpolations.
     mutating func literal(_ argument: ExprSyntax) -> StringLiteralExprSyntax? {
         if let literal = argument.as(StringLiteralExprSyntax.self), literal.text != nil { return literal }
@@ -129,13 +132,13 @@ struct PropertyReader {
     }
 
     /// Checks that the column has the type of the identifiers of the referenced record.
-    private mutating func check(_ reference: AttributeSyntax, _ column: ColumnModel) {
-        guard let argument = reference.expressions.first else { return }
+    private mutating func isValid(_ reference: AttributeSyntax, of column: ColumnModel) -> Bool {
+        guard let argument = reference.expressions.first else { return false }
         guard let member = argument.as(MemberAccessExprSyntax.self), let base = member.base?.trimmedDescription,
             member.declName.baseName.text == "self"
         else {
             problems.add("a macro needs the type of the referenced record, such as TodoList.self", at: argument)
-            return
+            return false
         }
         // `ID<TodoList>` may not compile beside @References, because `ID` can mean the identifier of the record there.
         let type = column.type.unwrapped ?? column.type
@@ -146,8 +149,9 @@ struct PropertyReader {
             problems.add(
                 "a reference to \(base) has the type \(base).ID or \(base).ID?", at: column.type,
                 fix: .replace("replace the type with \(type)", column.type, with: type))
-            return
+            return false
         }
+        return true
     }
 
     // MARK: Identifier

@@ -197,6 +197,7 @@ struct DiagnosticTests {
         let text = expand("var a: Int\n    var b: (Int, Int)").text
         #expect(text.contains("extension Note: TidelineStore.TableRecord"))
         #expect(text.contains("let a = ") && !text.contains("let b = "))
+        #expect(!expand("@References(List.self) var a: Int").text.contains("ForeignKey"))
     }
 
     @Test("Fix-its correct what they offer to correct")
