@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+import CompilerPluginSupport
 import PackageDescription
 
 // Warnings are errors in CI only, so that a warning of a newer compiler does not break a user's build.
@@ -13,6 +14,7 @@ let strict = pure + [.strictMemorySafety()]
 let commands = TargetDependencyCondition.when(traits: ["Commands"])
 let client = TargetDependencyCondition.when(traits: ["AsyncHTTPClient"])
 let tool = TargetDependencyCondition.when(traits: ["Tool"])
+let macros = TargetDependencyCondition.when(traits: ["Macros"])
 
 let argumentParser = Target.Dependency.product(
     name: "ArgumentParser", package: "swift-argument-parser", condition: commands)
@@ -21,9 +23,13 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let nio = ["NIOCore", "NIOHTTP1", "NIOPosix"].map {
     Target.Dependency.product(name: $0, package: "swift-nio", condition: client)
 }
+/// Returns products of swift-syntax.
+func swiftSyntax(_ names: String...) -> [Target.Dependency] {
+    names.map { .product(name: $0, package: "swift-syntax", condition: macros) }
+}
 
 let libraries = [
-    "Tideline", "TidelineStore", "TidelineLive", "TidelineKeyValue", "TidelineSQLite", "TidelineLMDB",
+    "Tideline", "TidelineMacros", "TidelineStore", "TidelineLive", "TidelineKeyValue", "TidelineSQLite", "TidelineLMDB",
     "TidelineLevelDB",
     "TidelineMemory", "TidelineURLSession", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineSimulation",
     "TidelineConformance", "TidelineConformanceCommand", "TidelineFaults", "TidelineBenchmark",
@@ -69,12 +75,13 @@ let package = Package(
     traits: [
         .trait(name: "AsyncHTTPClient", description: "The transport over async-http-client: TidelineAsyncHTTPClient"),
         .trait(name: "Commands", description: "The conformance suite and the benchmark as libraries for commands"),
+        .trait(name: "Macros", description: "The macro @Table: TidelineMacros"),
         .trait(
             name: "Tool", description: "The command-line tool, the product tideline, without its benchmark",
             enabledTraits: ["AsyncHTTPClient", "Commands"]),
         .trait(
             name: "Benchmark", description: "`tideline bench`, which needs simdjson, and everything else",
-            enabledTraits: ["Tool"]),
+            enabledTraits: ["Macros", "Tool"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -87,6 +94,7 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
     ],
     targets: [
         // The interface of a local store. Has no dependencies.
@@ -116,6 +124,16 @@ let package = Package(
         // Sync: the wire protocol that client and server share, the client, and the server.
         library("TidelineWire", ["TidelineStore", httpTypes], settings: pure),
         library("Tideline", ["TidelineLive", "TidelineStore", "TidelineWire", httpTypes, logging], settings: pure),
+        // The macro for typed tables. Its expansion is a library, because a test target that depends on a macro target makes
+        // the package manager build all tests for the host. The plug-in is the program that the compiler starts.
+        library("TidelineMacros", ["Tideline", "TidelineStore", "TidelineMacroPlugin"], settings: pure),
+        library(
+            "TidelineMacroExpansion",
+            swiftSyntax("SwiftDiagnostics", "SwiftParser", "SwiftSyntax", "SwiftSyntaxBuilder", "SwiftSyntaxMacros")),
+        .macro(
+            name: "TidelineMacroPlugin",
+            dependencies: ["TidelineMacroExpansion"]
+                + swiftSyntax("SwiftCompilerPlugin", "SwiftSyntax", "SwiftSyntaxMacros"), swiftSettings: settings),
         library("TidelineURLSession", ["Tideline", httpTypes], settings: pure),
         library(
             "TidelineAsyncHTTPClient",
@@ -240,6 +258,11 @@ let package = Package(
                 "TidelineTestStores", "TidelineWire", argumentParser, httpTypes,
             ]),
         tests("TidelineStoreTests"),
+        tests(
+            "TidelineMacroTests",
+            ["Tideline", "TidelineMacroExpansion", "TidelineMacros", "TidelineMemory"]
+                + swiftSyntax(
+                    "SwiftDiagnostics", "SwiftParser", "SwiftSyntax", "SwiftSyntaxMacroExpansion", "SwiftSyntaxMacros")),
         tests("TidelineLiveTests", ["TidelineLive", "TidelineTestStores"]),
         tests("TidelineSQLiteTests", ["TidelineSQLite", "TidelineTestStores", "CSQLite", "StoreProbe"]),
         tests("TidelineKeyValueTests", stores + ["SortedFileStore", "TidelineKeyValue"]),

@@ -13,6 +13,7 @@ import TidelineKeyValue
 import TidelineLMDB
 import TidelineLevelDB
 import TidelineLive
+import TidelineMacros
 import TidelineMemory
 import TidelineSQLite
 import TidelineServer

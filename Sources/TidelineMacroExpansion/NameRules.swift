@@ -1,0 +1,38 @@
+/// The rules for names of tables and columns that `TableSchema.validate()` checks when a table is defined.
+///
+/// They are repeated here, because a macro that links TidelineStore would make the compiler build it twice. A test compares
+/// them.
+package enum NameRules {
+    /// Returns why a name cannot be that of a table, or `nil` if it can.
+    package static func problem(withTable name: String) -> String? {
+        if let problem = problem(with: name) { return "the table name \(name.debugDescription) \(problem)" }
+        let folded = folded(name)
+        guard !folded.hasPrefix("sqlite_"), !folded.hasPrefix("tideline_") else {
+            return "table names beginning with sqlite_ or tideline_ are reserved"
+        }
+        return nil
+    }
+
+    /// Returns why a name cannot be that of a column, or `nil` if it can.
+    package static func problem(withColumn name: String) -> String? {
+        if reserved.contains(folded(name)) {
+            return "the column name \(name.debugDescription) is reserved for a column that every table has"
+        }
+        return problem(with: name).map { "the column name \(name.debugDescription) \($0)" }
+    }
+
+    /// Returns a name in the form in which two names must differ.
+    static func folded(_ name: String) -> String {
+        String(decoding: name.utf8.map { (65...90).contains($0) ? $0 + 32 : $0 }, as: UTF8.self)
+    }
+
+    /// The names of `id` and the system columns in lower case.
+    private static let reserved: Set<String> = ["id", "createdat", "updatedat", "version", "deleted", "__extra"]
+
+    private static func problem(with name: String) -> String? {
+        let isValid =
+            !name.isEmpty && name.unicodeScalars.count <= 128 && !name.hasPrefix("__")
+            && !name.unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }
+        return isValid ? nil : "must have 1 to 128 characters, no control characters, and not begin with __"
+    }
+}

@@ -1,0 +1,74 @@
+internal import SwiftSyntax
+
+extension RecordModel {
+    /// Reads the declaration that `@Table` is attached to.
+    ///
+    /// - Returns: The record, or `nil` if it cannot conform to `TableRecord`, and the errors.
+    static func read(
+        _ table: AttributeSyntax, _ declaration: some DeclGroupSyntax, isNested: Bool
+    ) -> (RecordModel?, Problems) {
+        guard let record = declaration.as(StructDeclSyntax.self) else {
+            var problems = Problems()
+            problems.add("@Table can only be attached to a struct", at: table)
+            return (nil, problems)
+        }
+        var reader = PropertyReader(record: record.name.plainName)
+        reader.read(record.memberBlock.members)
+        let columns = reader.columns
+        checkIndexes(of: columns, &reader.problems)
+        if let generics = record.genericParameterClause {
+            reader.problems.add("a record cannot have type parameters", at: generics)
+            return (nil, reader.problems)
+        }
+        if !reader.hasID {
+            reader.problems.add(
+                "\(record.name.text) needs an identifier: var id: ID<\(record.name.text)> = .new", at: record.name,
+                fix: record.addID)
+        }
+        let arguments = table.labeledExpressions
+        guard reader.hasValidID, let argument = arguments.first?.expression, let name = reader.literal(argument) else {
+            return (nil, reader.problems)
+        }
+        if let problem = name.text.flatMap({ NameRules.problem(withTable: $0) }) {
+            reader.problems.add(problem, at: argument)
+        }
+        let model = RecordModel(
+            name: record.name.text, isNested: isNested, tableName: name.trimmedDescription,
+            idMatching: arguments.first { $0.label?.text == "idMatching" }?.expression.trimmedDescription,
+            modifiers: record.modifiers, attributes: record.attributes.named("available").map(\.trimmedDescription),
+            columns: columns)
+        return (model, reader.problems)
+    }
+
+    /// Checks that each name in `@Index` is that of another property, and that no index occurs twice.
+    private static func checkIndexes(of columns: [ColumnModel], _ problems: inout Problems) {
+        let names = columns.map(\.plainProperty) + ["id"]
+        for column in columns {
+            for index in column.indexes {
+                var seen: Set = [column.plainProperty]
+                for literal in index {
+                    guard let name = literal.text else { continue }
+                    if !names.contains(name) {
+                        problems.add(
+                            "no property \(name) of the record is a column; an index names properties", at: literal)
+                    } else if !seen.insert(name).inserted {
+                        problems.add("an index has each column only once", at: literal)
+                    }
+                }
+            }
+        }
+    }
+}
+
+extension StructDeclSyntax {
+    /// Adds the property `id` as the first member.
+    fileprivate var addID: Fix {
+        let first = memberBlock.members.first
+        let indentation = first?.leadingTrivia ?? .newline + .spaces(4)
+        let property: DeclSyntax = "var id: ID<\(name.trimmed)> = .new"
+        var block = memberBlock
+        block.members.insert(
+            MemberBlockItemSyntax(decl: property.with(\.leadingTrivia, indentation)), at: block.members.startIndex)
+        return .replace("add the property id", memberBlock, with: block)
+    }
+}

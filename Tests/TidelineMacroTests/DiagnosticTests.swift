@@ -1,0 +1,244 @@
+import Testing
+import TidelineMacroExpansion
+import TidelineStore
+
+/// The errors of the macro, each at the line and column that causes it.
+@Suite("Diagnostics of @Table")
+struct DiagnosticTests {
+    /// Returns the errors for a record with the given properties, which begin in column 5 of line 4.
+    private func expand(_ properties: String) -> Expansion {
+        Expansion(
+            """
+            @Table("Note")
+            struct Note: Identifiable, Sendable {
+                var id: ID<Note> = .new
+                \(properties)
+            }
+            """)
+    }
+
+    @Test(
+        "A property that cannot be a column is an error at the part that is wrong",
+        arguments: [
+            ("var due = makeDate()", "4:9 due needs a type, because the macro does not see the type of its value"),
+            (
+                "var pair: (Int, Int)",
+                "4:15 a column cannot hold a tuple; use a struct that conforms to JSONColumnValue"
+            ),
+            (
+                "var pairs: [String: (Int, Int)?]",
+                "4:25 a column cannot hold a tuple; use a struct that conforms to JSONColumnValue"
+            ),
+            ("var action: @Sendable () -> Void", "4:27 a column cannot hold a function"),
+            (
+                "var any: any Sendable",
+                "4:14 a column cannot hold values of several types; use one type that conforms to JSONColumnValue"
+            ),
+            (
+                "var any: Set<AnyHashable>",
+                "4:18 a column cannot hold values of several types; use one type that conforms to JSONColumnValue"
+            ),
+            ("var kind: Int.Type", "4:15 a column cannot hold a type"),
+            ("var nothing: ()", "4:18 a column cannot hold no value"),
+            ("var twice: Int??", "4:16 a column cannot hold an optional of an optional; it has one null"),
+            (
+                "let kind = 1",
+                "4:5 kind is a constant with a value and cannot be read from a row; declare it with var, or as static"
+            ),
+            ("lazy var size = 1", "4:5 a lazy property cannot be a column; make it computed or static"),
+            ("var (a, b) = (1, 2)", "4:9 each property of a record needs a declaration of its own"),
+            ("@Column(name) var a: Int", "4:13 a macro needs the name as a string literal"),
+            (#"@Column("\(name)") var a: Int"#, "4:13 a macro needs the name as a string literal"),
+            ("@Index(\"b\") var a: Int", "4:12 no property b of the record is a column; an index names properties"),
+            ("@Index(\"a\") var a: Int", "4:12 an index has each column only once"),
+            (
+                "@References(list) var list: TodoList.ID",
+                "4:17 a macro needs the type of the referenced record, such as TodoList.self"
+            ),
+            (
+                "@References(TodoList.self) var list: String",
+                "4:42 a reference to TodoList has the type TodoList.ID or TodoList.ID?"
+            ),
+            (
+                "@References(TodoList.self) var list: Note.ID?",
+                "4:42 a reference to TodoList has the type TodoList.ID or TodoList.ID?"
+            ),
+            (
+                "@References(TodoList.self) var list: ID<TodoList>?",
+                "4:42 a reference to TodoList has the type TodoList.ID or TodoList.ID?"
+            ),
+            ("@Index static var a = 1", "4:5 @Index can only be attached to a stored property"),
+            ("@Column(\"b\") var a: Int { 1 }", "4:5 @Column can only be attached to a stored property"),
+        ])
+    func properties(_ property: String, _ error: String) {
+        #expect(expand(property).errors == [error])
+    }
+
+    @Test(
+        "References to the record itself and to records in other types need no other form",
+        arguments: [
+            "@References(Note.self) var parent: Note.ID?", "@References(Self.self) var parent: Self.ID?",
+            "@References(Note.self) var parent: Self.ID?", "@References(Model.List.self) var list: Model.List.ID",
+            "@References(Model.List.self) var list: List.ID?",
+            "@References(List.self) var list: TidelineStore.ID<List>",
+        ])
+    func references(_ property: String) {
+        #expect(expand(property).errors == [])
+    }
+
+    @Test(
+        "A default value without a stored form is an error",
+        arguments: [
+            ("var ratio: Double = .nan", "4:25 the default value of ratio cannot be stored: JSON has no such number"),
+            (
+                "var ratio: Float? = -.infinity",
+                "4:25 the default value of ratio cannot be stored: JSON has no such number"
+            ),
+            (
+                "var size: UInt64 = .max",
+                "4:24 the default value of size cannot be stored: a column holds integers up to Int64.max"
+            ),
+            (
+                "var size: UInt = 0x8000_0000_0000_0000",
+                "4:22 the default value of size cannot be stored: a column holds integers up to Int64.max"
+            ),
+        ])
+    func defaults(_ property: String, _ error: String) {
+        #expect(expand(property).errors == [error])
+    }
+
+    @Test("A default value at the limits has a stored form")
+    func storedDefaults() {
+        #expect(
+            expand("var a: UInt = 0x7FFF_FFFF_FFFF_FFFF, b: Int = .max, c: Double = -.pi, d: UInt8 = .max").errors == []
+        )
+    }
+
+    @Test("Two properties in one column are an error at the second, and so are names that differ in ASCII case")
+    func duplicates() {
+        #expect(
+            expand("var text: String\n    @Column(\"text\") var title: String").errors == [
+                "5:13 text and title are stored in the same column; give one of them another name with @Column(\"name\")"
+            ])
+        #expect(
+            expand("var text: String\n    var Text: String").errors == [
+                "5:9 text and Text are stored in the same column, and the names differ only in ASCII case; give one of them "
+                    + "another name with @Column(\"name\")"
+            ])
+        // The compiler reports the second declaration, too.
+        #expect(expand("@Index var text: String\n    @Index var text: String").errors.map { $0.prefix(4) } == ["5:16"])
+        #expect(expand("var ä: String\n    var Ä: String").errors == [])
+    }
+
+    @Test("A reserved name is an error at the property, or at the name that @Column gives it")
+    func reserved() {
+        for name in ["version", "updatedAt", "CREATEDAT", "deleted"] {
+            #expect(
+                expand("var \(name): String").errors == [
+                    "4:9 the column name \"\(name)\" is reserved for a column that every table has; give the column another "
+                        + "with @Column(\"name\")"
+                ])
+        }
+        #expect(expand("var __x: Int").errors.count == 1)
+        #expect(expand("@Column(\"ID\") var key: String").errors.map { $0.prefix(5) } == ["4:13 "])
+        #expect(expand("@Column(\"v\") var version: String").errors == [])
+    }
+
+    @Test("The names that the macro accepts are those that a store accepts")
+    func names() throws {
+        let names = [
+            "", "a", "id", "ID", "Version", "__extra", "__a", "_a", "sqlite_a", "SQLite_a", "tideline_", "a\u{7}", "ä",
+            "deleted ",
+            String(repeating: "a", count: 128), String(repeating: "a", count: 129), "\u{85}", "updatedat", "createdAt",
+        ]
+        for name in names {
+            let column = TableSchema("T", columns: [.int(name)])
+            #expect((NameRules.problem(withColumn: name) == nil) == column.isValid, "\(name)")
+            let table = TableSchema(name, columns: [])
+            #expect((NameRules.problem(withTable: name) == nil) == table.isValid, "\(name)")
+        }
+    }
+
+    @Test("A type that cannot be a record is an error")
+    func types() {
+        func errors(_ source: String) -> [String] { Expansion(source).errors }
+        #expect(
+            errors("@Table(\"Note\")\nclass Note {\n}") == ["1:1 @Table can only be attached to a struct"])
+        #expect(
+            errors("@Table(\"Note\")\nstruct Note<T> {\n    var id: ID<Note>\n}") == [
+                "2:12 a record cannot have type parameters"
+            ])
+        #expect(
+            errors("@Table(\"Note\")\nstruct Note {\n    var a: Int\n}")
+                == ["2:8 Note needs an identifier: var id: ID<Note> = .new"])
+        #expect(
+            errors("@Table(\"Note\")\nstruct Note {\n    var id: UUID\n}") == [
+                "3:13 the property id has the type ID<Note>, not UUID"
+            ])
+        #expect(
+            errors("@Table(\"sqlite_a\")\nstruct Note {\n    var id: ID<Note>\n}")
+                == ["1:8 table names beginning with sqlite_ or tideline_ are reserved"])
+        #expect(
+            errors("@Table(name)\nstruct Note {\n    var id: ID<Note>\n}") == [
+                "1:8 a macro needs the name as a string literal"
+            ])
+        #expect(
+            errors("struct Note {\n    @Index var a: Int\n}")
+                == ["2:5 @Index can only be attached to a property of a struct with @Table"])
+        #expect(
+            expand("#if DEBUG\n    var a: Int\n    #endif").errors == [
+                "4:5 a property inside #if cannot be a column, because the definition of a table must not depend on the build"
+            ])
+        #expect(expand("#if DEBUG\n    var a: Int { 1 }\n    #endif").errors == [])
+    }
+
+    @Test("An error leaves the conformance in place, so that no other errors follow")
+    func conformance() {
+        let text = expand("var a: Int\n    var b: (Int, Int)").text
+        #expect(text.contains("extension Note: TidelineStore.TableRecord"))
+        #expect(text.contains("let a = ") && !text.contains("let b = "))
+        #expect(!expand("@References(List.self) var a: Int").text.contains("ForeignKey"))
+    }
+
+    @Test("Fix-its correct what they offer to correct")
+    func fixes() {
+        let expansion = Expansion(
+            """
+            @Table("Note")
+            struct Note: Identifiable, Sendable {
+                let id: UUID
+                let kind = 1
+                var due = Date()  // when
+                var size = make()
+                @References(List.self) var list: String?
+            }
+
+            @Table("List")
+            struct List: Identifiable, Sendable {
+                var name: String
+            }
+            """)
+        #expect(
+            expansion.fixed == """
+                @Table("Note")
+                struct Note: Identifiable, Sendable {
+                    let id: ID<Note>
+                    var kind = 1
+                    var due: Date = Date()  // when
+                    var size: <#type#> = make()
+                    @References(List.self) var list: List.ID?
+                }
+
+                @Table("List")
+                struct List: Identifiable, Sendable {
+                    var id: ID<List> = .new
+                    var name: String
+                }
+                """)
+        #expect(expansion.fixes.contains("replace let with var"))
+    }
+}
+
+extension TableSchema {
+    fileprivate var isValid: Bool { (try? validate()) != nil }
+}
