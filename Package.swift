@@ -208,7 +208,10 @@ let package = Package(
                     .target(name: $0, condition: .when(traits: ["Benchmark"]))
                 }),
 
-        // An app to look at: a to-do list as a local web page; see scripts/web.
+        // Apps to look at: a to-do list in the terminal, and one as a local web page, which scripts/web starts.
+        executable(
+            "TodoApp", ["Tideline", "TidelineAsyncHTTPClient", "TidelineMacros", "TidelineSQLite"],
+            path: "Examples/TodoApp"),
         .executableTarget(
             name: "TodoWeb",
             dependencies: [
@@ -285,7 +288,8 @@ let package = Package(
             "TidelineToolTests",
             nio + [
                 "Tideline", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineSQLite", "TidelineTestStores",
-                "TidelineCommandSupport", "TidelineSimulation", "TidelineTool", argumentParser, httpTypes, logging,
+                "TidelineCommandSupport", "TidelineSimulation", "TidelineTool", "TodoApp", argumentParser, httpTypes,
+                logging,
             ]),
     ],
     cxxLanguageStandard: .cxx17

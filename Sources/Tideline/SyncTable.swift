@@ -214,7 +214,7 @@ extension Row {
 
 extension SyncOptions {
     /// Throws if the app writes the rows itself.
-    func requireRowWriting(table: String, id: String) throws {
+    func requireRowWriting(table: String, id: String? = nil) throws {
         guard handlesSyncTableOperations else {
             throw SyncError(
                 .invalidArgument, "the app writes the rows of this context; write the row and call update(_:)",

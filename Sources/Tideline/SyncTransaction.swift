@@ -14,7 +14,7 @@ public final class SyncTransaction {
     let syncError: (any Error) -> SyncError
     /// The first error after which the store may have only a part of a change. The transaction cannot be committed then,
     /// even if the app continues.
-    private var failure: SyncError?
+    var failure: SyncError?
 
     init(_ scope: any TransactionScope, mapping syncError: @escaping (any Error) -> SyncError) {
         self.scope = scope
@@ -127,6 +127,10 @@ protocol TransactionScope {
     /// Returns the row as stored, or the error that the closure threw.
     func update(id: String, in table: String, _ change: (inout Row) throws -> Void) throws -> Result<Row, any Error>
     func delete(_ row: Row, from table: String) throws
+    /// Changes the rows of a table without queueing operations, and returns their number.
+    func rewrite(_ table: String, _ change: (inout Row) throws -> Void) throws -> Int
+    /// Records a migration step. Returns `false` if it was recorded before.
+    func beginMigration(_ name: String) throws -> Bool
     func row(id: String, in table: String) throws -> Row?
     func reading<T>(_ body: (any StoreReader) throws -> T) throws -> T
 }

@@ -115,10 +115,18 @@ private func references(
     }
 }
 
+private func migrate(_ client: SyncClient<MemoryStore>) async throws {
+    try await client.migrate("minutes-from-hours") { step in
+        try step.rewrite("TodoItem") { row in
+            if row["minutes"] == nil, let hours = row["hours"]?.double { row["minutes"] = .int(Int64(hours * 60)) }
+        }
+    }
+}
+
 @Suite("Article: Typed tables")
 struct TypedTableArticleTests {
     @Test("The article contains exactly the examples compiled here")
-    func examples() throws { try expectExamples(of: "TypedTables", count: 8) }
+    func examples() throws { try expectExamples(of: "TypedTables", count: 9) }
 
     @Test("The README's example of a typed table is compiled here")
     func readme() throws {

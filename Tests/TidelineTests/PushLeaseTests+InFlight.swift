@@ -10,7 +10,7 @@ import TidelineTestStores
 extension PushLeaseTests {
     /// A call that is refused while an operation of the table is in flight.
     enum Refused: String, CaseIterable, Sendable {
-        case forcePurge, drop, discard, cancelWithItem, keep, modify, discardWaiting
+        case forcePurge, drop, rewrite, discard, cancelWithItem, keep, modify, discardWaiting
 
         func perform(by client: Client) async throws {
             let context = client.context
@@ -18,6 +18,8 @@ extension PushLeaseTests {
             switch self {
             case .forcePurge: try await client.items.forcePurge()
             case .drop: try await client.client.drop(columns: ["effort"], from: "TodoItem")
+            case .rewrite:
+                try await client.client.migrate("step") { try $0.rewrite("TodoItem") { $0["effort"] = 1 } }
             case .discard: try await error().cancelOperationAndDiscardItem()
             case .cancelWithItem: try await error().cancelOperationAndUpdateItem(["id": "b", "text": "kept"])
             case .keep: try await error().keepOperationAndUpdateItem(["id": "b", "text": "kept"])

@@ -111,6 +111,13 @@ struct DefinitionStore: Sendable {
         }
     }
 
+    /// Removes indexes from the record.
+    func forget(indexes: [IndexSchema], of table: String, in writer: some StoreWriter) throws {
+        guard var schema = try recorded(of: table, in: writer) else { return }
+        schema.indexes.removeAll { indexes.contains($0) }
+        try save(schema, in: writer)
+    }
+
     /// Returns the references between all tables, or `nil` if none was ever defined.
     func references(in reader: some StoreReader) throws -> ReferenceGraph? {
         let value = try reader.withRow(in: tables.config, id: .string(Self.referencesID)) { $0["value"]?.string }

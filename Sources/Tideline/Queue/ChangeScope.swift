@@ -56,6 +56,18 @@ final class ChangeScope<Store: LocalStore>: TransactionScope {
 
     func delete(_ row: Row, from table: String) throws { try changes(of: table).delete(row, in: writer) }
 
+    func rewrite(_ table: String, _ change: (inout Row) throws -> Void) throws -> Int {
+        try options.requireRowWriting(table: table)
+        let schema = try changes(of: table).schema
+        let pending = try context.operations.operations(of: table, in: writer)
+        try context.requireNotInFlight(pending, table: table, in: writer)
+        return try LocalRewrite(operations: context.operations, schema: schema).perform(on: pending, in: writer, change)
+    }
+
+    func beginMigration(_ name: String) throws -> Bool {
+        try MigrationStore(tables: context.operations.tables).record(name, in: writer)
+    }
+
     func row(id: String, in table: String) throws -> Row? { try writer.checkedRow(id: id, in: table) }
     func reading<T>(_ body: (any StoreReader) throws -> T) throws -> T { try body(writer) }
 }

@@ -74,15 +74,7 @@ struct LocalChanges: Sendable {
         } catch {
             return .failure(error)
         }
-        guard changed["id"] == stored["id"] else {
-            throw SyncError(
-                .invalidArgument, "the id of a row cannot be changed; delete the row and insert another",
-                table: schema.name, column: "id", id: id)
-        }
-        var edits = Row(id: stored.id)
-        for name in stored.columnNames where changed[name] == nil { edits[name] = .null }
-        for (name, value) in changed.values where value != stored[name] ?? .null { edits[name] = value }
-        edits = try RowInput.checked(edits, for: schema, isKnown: true)
+        let edits = try RowInput.edits(from: stored, to: changed, of: schema)
         guard !edits.isEmpty else { return .success(stored) }
         try merge(edits, given: nil, in: writer)
         return .success(try writer.row(in: schema.name, id: id) ?? changed)

@@ -20,6 +20,22 @@ enum RowInput {
         return Row(id: row.id, distinctColumns: checked)
     }
 
+    /// Returns the columns that differ between a stored row and its changed copy.
+    ///
+    /// - Throws: ``SyncError`` with code invalidArgument, which names table, column, and id, for a changed identifier and
+    ///   for a value that does not fit its column.
+    static func edits(from stored: Row, to changed: Row, of schema: TableSchema) throws -> Row {
+        guard changed["id"] == stored["id"] else {
+            throw SyncError(
+                .invalidArgument, "the id of a row cannot be changed; delete the row and insert another",
+                table: schema.name, column: "id", id: stored.idText)
+        }
+        var edits = Row(id: stored.id)
+        for name in stored.columnNames where changed[name] == nil { edits[name] = .null }
+        for (name, value) in changed.values where value != stored[name] ?? .null { edits[name] = value }
+        return try checked(edits, for: schema, isKnown: true)
+    }
+
     /// Throws if the row's identifier is missing, differs in type from the table's identifiers, or is not accepted by
     /// servers.
     static func checkID(

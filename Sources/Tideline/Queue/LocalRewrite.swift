@@ -1,0 +1,52 @@
+internal import TidelineStore
+
+/// Changes the rows of a table without queueing operations, and the rows that its pending operations keep.
+struct LocalRewrite {
+    let operations: OperationStore
+    let schema: TableSchema
+
+    /// The number of rows that are read and written at a time.
+    private static let batchSize = 500
+
+    /// - Parameter pending: The pending operations of the table.
+    /// - Returns: The number of rows that changed.
+    func perform(
+        on pending: [TableOperation], in writer: some StoreWriter, _ change: (inout Row) throws -> Void
+    ) throws -> Int {
+        /// Returns the columns of a row that the closure changes, or `nil` if it changes none.
+        func edits(of stored: Row) throws -> Row? {
+            var changed = stored
+            try change(&changed)
+            let edits = try RowInput.edits(from: stored, to: changed, of: schema)
+            return edits.isEmpty ? nil : edits
+        }
+        /// Returns a row that an operation keeps, changed in the same way.
+        func rewritten(_ json: String) throws -> String {
+            let row = try RowCodec(schema: schema).row(json)
+            guard !row.isTombstone, let edits = try edits(of: row) else { return json }
+            return edits.values.filter { $0.name != "id" }.reduce(into: row) { $0[$1.name] = $1.value }.json
+        }
+
+        var count = 0
+        var query = Query(schema.name).order(by: "id").limit(Self.batchSize)
+        while true {
+            let rows = try writer.rows(matching: query).rows
+            let edits = try rows.compactMap { try edits(of: $0) }
+            if !edits.isEmpty { try writer.upsert(edits, into: schema.name) }
+            count += edits.count
+            guard rows.count == Self.batchSize, let last = rows.last else { break }
+            query = Query(schema.name).filter(.column("id") > .value(last.idText)).order(by: "id").limit(Self.batchSize)
+        }
+        for operation in pending {
+            var changed = operation
+            changed.base = try operation.base.map(rewritten)
+            changed.deletedItem = try operation.deletedItem.map(rewritten)
+            changed.pulled = try operation.pulled.map(rewritten)
+            let isSame =
+                changed.base == operation.base && changed.deletedItem == operation.deletedItem
+                && changed.pulled == operation.pulled
+            if !isSame { try operations.save(changed, in: writer) }
+        }
+        return count
+    }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import Testing
+import TidelineTestSupport
+
+@testable import TidelineTool
+
+/// The program of the tutorial *An app in sixty lines*.
+@Suite("An app in sixty lines", .timeLimit(.minutes(5)))
+struct TodoAppTests {
+    private static let root = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    @Test("The article contains exactly the program, which has at most sixty lines")
+    func article() throws {
+        func text(_ path: String) throws -> String {
+            try String(contentsOf: Self.root.appendingPathComponent(path), encoding: .utf8)
+        }
+        let program = try text("Examples/TodoApp/TodoApp.swift")
+        let blocks = try text("Sources/Tideline/Tideline.docc/AppInSixtyLines.md").components(separatedBy: "```swift\n")
+            .dropFirst().map { $0.components(separatedBy: "```")[0] }
+        #expect(blocks.joined(separator: "\n") == program)
+        #expect(program.split(separator: "\n", omittingEmptySubsequences: false).count <= 61)
+    }
+
+    @Test("An item reaches the server and another client; after a kill, the app shows and changes it again")
+    func run() async throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        try await serving { authority in
+            // The program's output is buffered if it is not a terminal, unless `stdbuf` starts it.
+            func start(_ store: String) throws -> ToolProcess {
+                let program = tool.executable.deletingLastPathComponent().appendingPathComponent("TodoApp").path
+                return try ToolProcess(
+                    ["-oL", program, "http://\(authority)", tool.path(store)],
+                    executable: URL(fileURLWithPath: "/usr/bin/stdbuf"))
+            }
+            func expect(_ line: String, from app: ToolProcess) {
+                while let next = app.readLine(within: WaitLimit.seconds) { if next.hasPrefix(line) { return } }
+                Issue.record("the output ended without \(line)")
+            }
+            let first = try start("first.db")
+            try first.write(line: "add Buy milk")
+            try await suspendUntil("the server to have the item") {
+                let answer = try await send(.get, "/tables/TodoItem", to: authority)
+                return String(decoding: answer.body, as: UTF8.self).contains("Buy milk")
+            }
+            _ = first.killNow()
+
+            let (again, other) = (try start("first.db"), try start("second.db"))
+            defer { other.stop() }
+            expect("1. [ ] Buy milk", from: again)
+            expect("1. [ ] Buy milk", from: other)
+            try again.write(line: "done 2")
+            expect("add TEXT", from: again)
+            try again.write(line: "done 1")
+            expect("1. [x] Buy milk", from: again)
+            expect("1. [x] Buy milk", from: other)
+            try again.write(line: "quit")
+            #expect(again.wait() == 0)
+        }
+    }
+}
