@@ -240,7 +240,7 @@ let package = Package(
                 "TidelineTestStores", "TidelineWire", argumentParser, httpTypes,
             ]),
         tests("TidelineStoreTests"),
-        tests("TidelineLiveTests", ["TidelineLive", "TidelineTestStores"]),
+        tests("TidelineLiveTests", stores + ["TidelineLive", "TidelineTestStores", "StoreProbe"]),
         tests("TidelineSQLiteTests", ["TidelineSQLite", "TidelineTestStores", "CSQLite", "StoreProbe"]),
         tests("TidelineKeyValueTests", stores + ["SortedFileStore", "TidelineKeyValue"]),
         tests("TidelineLMDBTests", ["TidelineLMDB", "TidelineLMDBVerification", "CLMDB"] + keyValueTests),
