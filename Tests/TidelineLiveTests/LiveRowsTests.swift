@@ -1,5 +1,4 @@
 import Observation
-import Synchronization
 import Testing
 import TidelineLive
 import TidelineMemory
@@ -8,7 +7,6 @@ import TidelineTestSupport
 
 private let items = TableSchema("Item", columns: [.int("number")], systemColumns: [])
 
-@MainActor
 @Suite("The rows of a live query as an observable object")
 struct LiveRowsTests {
     private func makeStore() throws -> ObservedStore<MemoryStore> {
@@ -18,25 +16,25 @@ struct LiveRowsTests {
     }
 
     @Test("The rows follow the commits, and observers of the rows are notified")
-    func rows() async throws {
+    @MainActor func rows() async throws {
         let store = try makeStore()
         let list = LiveRows(store.observe(Query("Item").order(by: "number")).map { $0["number"]?.int ?? 0 })
         #expect(list.rows.isEmpty && list.update == nil)
         try await suspendUntil("the first update") { @MainActor in list.update != nil }
-        let notified = Atomic(false)
+        let notified = LockedValue(false)
         withObservationTracking {
             _ = list.rows
         } onChange: {
-            notified.store(true, ordering: .relaxed)
+            notified.withLock { $0 = true }
         }
         try store.write { try $0.upsert([["id": "a", "number": 2], ["id": "b", "number": 1]], into: "Item") }
         try await suspendUntil("the rows") { @MainActor in Array(list.rows) == [1, 2] }
-        #expect(notified.load(ordering: .relaxed))
+        #expect(notified.withLock { $0 })
         #expect(list.update?.changes == LiveChanges(inserted: [0, 1]) && list.error == nil)
     }
 
     @Test("An error ends the query and keeps the rows")
-    func failure() async throws {
+    @MainActor func failure() async throws {
         let store = try makeStore()
         try store.write { try $0.upsert(["id": "a", "number": 2], into: "Item") }
         let list = LiveRows(store.observe(Query("Item")))
@@ -48,12 +46,12 @@ struct LiveRowsTests {
     }
 
     @Test("The query runs until the object is released")
-    func release() async throws {
+    @MainActor func release() async throws {
         let store = try makeStore()
         var list: LiveRows<Row>? = LiveRows(store.observe(Query("Item")))
-        try await suspendUntil("the query to start") { store.liveQueryCount == 1 }
+        try await suspendUntil("the query to start") { @Sendable in store.liveQueryCount == 1 }
         #expect(list?.error == nil)
         list = nil
-        try await suspendUntil("the query to end") { store.liveQueryCount == 0 }
+        try await suspendUntil("the query to end") { @Sendable in store.liveQueryCount == 0 }
     }
 }
