@@ -266,7 +266,7 @@ let package = Package(
             ["Tideline", "TidelineMacroExpansion", "TidelineMacros", "TidelineMemory"]
                 + swiftSyntax(
                     "SwiftDiagnostics", "SwiftParser", "SwiftSyntax", "SwiftSyntaxMacroExpansion", "SwiftSyntaxMacros")),
-        tests("TidelineLiveTests", ["TidelineLive", "TidelineTestStores"]),
+        tests("TidelineLiveTests", stores + ["TidelineLive", "TidelineTestStores", "StoreProbe"]),
         tests("TidelineSQLiteTests", ["TidelineSQLite", "TidelineTestStores", "CSQLite", "StoreProbe"]),
         tests("TidelineKeyValueTests", stores + ["SortedFileStore", "TidelineKeyValue"]),
         tests("TidelineLMDBTests", ["TidelineLMDB", "TidelineLMDBVerification", "CLMDB"] + keyValueTests),

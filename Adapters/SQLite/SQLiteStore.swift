@@ -135,6 +135,12 @@ public final class SQLiteStore: LocalStore {
 
     public func tables() throws -> [TableSchema] { try read { $0.session.catalog.schemas } }
 
+    /// Returns the number; see ``LocalStore/externalCommitNumber()``. Waits until no other thread writes to this store.
+    public func externalCommitNumber() throws -> UInt64? {
+        guard capabilities.sharesFilesWithProcesses else { return nil }
+        return try pool.withObserver { connection throws(StoreError) in try connection.externalCommitNumber() }
+    }
+
     // MARK: Transactions
 
     public func read<T>(_ body: (SQLiteReader) throws -> T) throws -> T {

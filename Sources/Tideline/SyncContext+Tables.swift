@@ -27,7 +27,8 @@ protocol TableContext: AnyObject, Sendable {
     nonisolated(nonsending) func rows(matching query: Query) async throws -> QueryResult
 
     func observe(_ query: Query) -> LiveQuery<Row>
-    func observeCount(_ query: Query) -> LiveValue<Int>
+    /// Observes a value of the number of rows that match a query's predicate.
+    func observeValue<T: Sendable & Equatable>(_ query: Query, _ value: @escaping @Sendable (Int) -> T) -> LiveValue<T>
 
     func pull(_ query: Query, queryID: String?, settings: PullSettings) async throws -> PullResult
     func pullToken(table: String, queryID: String) async throws -> PullToken?
@@ -80,8 +81,10 @@ extension SyncContext: TableContext {
         observed.observe(query, opening: { [self] in try await open($0) }, mapError: liveQueryError(query.table))
     }
 
-    func observeCount(_ query: Query) -> LiveValue<Int> {
-        observed.observeCount(query, opening: { [self] in try await open($0) }, mapError: liveQueryError(query.table))
+    func observeValue<T: Sendable & Equatable>(_ query: Query, _ value: @escaping @Sendable (Int) -> T) -> LiveValue<T>
+    {
+        observed.observeValue(
+            query, value, opening: { [self] in try await open($0) }, mapError: liveQueryError(query.table))
     }
 
     /// Starts a live query on the executor of the writes.

@@ -124,11 +124,18 @@ public struct SyncTable: Sendable {
     }
 
     /// Observes the number of local rows that match a query of this table, by default all rows.
-    public func observeCount(_ query: Query? = nil) -> LiveValue<Int> {
+    public func observeCount(_ query: Query? = nil) -> LiveValue<Int> { observeValue(query) { $0 } }
+
+    /// Observes whether a local row matches a query of this table, by default any row.
+    public func observeExistence(_ query: Query? = nil) -> LiveValue<Bool> { observeValue(query) { $0 > 0 } }
+
+    private func observeValue<T: Sendable & Equatable>(_ query: Query?, _ value: @escaping @Sendable (Int) -> T)
+        -> LiveValue<T>
+    {
         do {
-            return context.observeCount(try own(query))
+            return context.observeValue(try own(query), value)
         } catch {
-            return LiveValue(failing: error, query: query ?? Query(name))
+            return LiveValue(failing: error, query: query ?? Query(name), value: value)
         }
     }
 

@@ -98,7 +98,9 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
         try transaction { session in
             definitions.withLock { $0.beginChange() }
             let plan = try SchemaPlan(defining: tables, over: session.catalog)
-            changed = try plan.isEmpty ? session.catalog : session.store().apply(plan, to: session.catalog)
+            changed = session.catalog
+            guard !plan.isEmpty else { return }
+            changed = try session.changeDefinitions().apply(plan, to: session.catalog)
         } ended: { isCommitted in
             definitions.withLock { $0.endChange(isCommitted ? changed : nil) }
         }
@@ -110,7 +112,8 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
     /// - Throws: ``StoreError/Code/corrupt`` if a row is damaged. Nothing is then changed.
     public func rebuildIndexes() throws {
         try transaction { session in
-            let store = try session.store()
+            guard !session.catalog.all.isEmpty else { return }
+            let store = try session.changeDefinitions()
             for table in session.catalog.all { try store.rebuildIndexes(of: table) }
         } ended: { _ in
             definitions.withLock { $0.forgetRowCounts() }
@@ -118,6 +121,15 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
     }
 
     public func tables() throws -> [TableSchema] { try read { $0.session.catalog.all.map(\.schema) } }
+
+    public func externalCommitNumber() throws -> UInt64? {
+        guard sharesFilesWithProcesses else { return nil }
+        try lock.beginReading()
+        defer { lock.endReading() }
+        return try engine.read { $0.commitNumber }.map { commit in
+            definitions.withLock { $0.externalCommits.number(at: commit) }
+        }
+    }
 
     /// Returns the plan of a query: the index that it uses, the residual predicate, and the ordering.
     ///
@@ -167,7 +179,10 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
                 .readOnly, "the store was opened read-only; open it for writing instead", path: engine.path)
         }
         var isCommitted = false
-        defer { ended(isCommitted) }
+        defer {
+            if !isCommitted { definitions.withLock { $0.externalCommits.endWriting(after: nil, at: nil) } }
+            ended(isCommitted)
+        }
         var outcome: TransactionOutcome?
         var (known, rowCounts) = definitions.withLock { $0.checkOutRowCounts() }
         let result = try engine.write { transaction in
@@ -175,12 +190,15 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
             let commit = transaction.commitNumber
             let catalog = try catalog(in: map, commit, known)
             if !known.isCurrent(after: commit, isShared: sharesFilesWithProcesses) { rowCounts = RowCounts() }
-            let session = Session(writing: map, catalog, rowCounts.take())
+            let session = Session(
+                writing: map, catalog, rowCounts.take(), definitions,
+                precedingCommit: sharesFilesWithProcesses ? commit : nil)
             defer { session.end() }
             let result = try body(session)
             try session.finish()
             outcome = unsafe TransactionOutcome(
-                catalog: catalog, commit: session.hasChanges ? transaction.ownCommitNumber : nil,
+                catalog: catalog, precedingCommit: commit,
+                commit: session.hasChanges ? transaction.ownCommitNumber : nil,
                 rowCounts: session.rowCounts)
             return result
         }

@@ -48,4 +48,6 @@ public struct KeyValueStoreWriter: StoreWriter {
 
     @discardableResult
     public func delete(matching query: Query) throws -> Int { try session.delete(matching: query) }
+
+    public func externalCommitNumber() throws -> UInt64? { try session.externalCommitNumber() }
 }

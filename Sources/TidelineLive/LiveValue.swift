@@ -53,9 +53,9 @@ public struct LiveValue<Element: Sendable & Equatable>: AsyncSequence, Sendable 
     }
 }
 
-extension LiveValue<Int> {
+extension LiveValue {
     /// Creates a live value that ends with an error.
-    package init(failing error: any Error, query: Query) {
-        self.init(query: query, open: { _ in throw error }, value: { $0 }, mapError: { $0 })
+    package init(failing error: any Error, query: Query, value: @escaping @Sendable (Int) -> Element) {
+        self.init(query: query, open: { _ in throw error }, value: value, mapError: { $0 })
     }
 }

@@ -12,12 +12,12 @@ extension ObservedStore {
 
     /// Observes the number of rows that match a query's predicate. Order, skip, limit, and selection are ignored.
     public func observeCount(_ query: Query) -> LiveValue<Int> {
-        observeCount(query, opening: openElsewhere, mapError: { $0 })
+        observeValue(query, { $0 }, opening: openElsewhere, mapError: { $0 })
     }
 
     /// Observes whether a row matches a query's predicate.
     public func observeExistence(_ query: Query) -> LiveValue<Bool> {
-        LiveValue(query: query, open: openElsewhere, value: { $0 > 0 }, mapError: { $0 })
+        observeValue(query, { $0 > 0 }, opening: openElsewhere, mapError: { $0 })
     }
 
     /// Observes the rows that a query returns, which `open` starts, with errors that `mapError` replaces.
@@ -28,12 +28,13 @@ extension ObservedStore {
         LiveQuery(query: query, open: open, decode: { $0 }, mapError: mapError)
     }
 
-    /// Observes the number of rows that match a query's predicate in the same way.
-    package func observeCount(
-        _ query: Query, opening open: @escaping @Sendable (LiveRegistration) async throws -> LiveHandle,
+    /// Observes a value of the number of rows that match a query's predicate in the same way.
+    package func observeValue<T: Sendable & Equatable>(
+        _ query: Query, _ value: @escaping @Sendable (Int) -> T,
+        opening open: @escaping @Sendable (LiveRegistration) async throws -> LiveHandle,
         mapError: @escaping @Sendable (any Error) -> any Error
-    ) -> LiveValue<Int> {
-        LiveValue(query: query, open: open, value: { $0 }, mapError: mapError)
+    ) -> LiveValue<T> {
+        LiveValue(query: query, open: open, value: value, mapError: mapError)
     }
 
     /// The number of the last commit that changed a table under observation, from 0.
@@ -41,6 +42,9 @@ extension ObservedStore {
 
     /// The number of live queries that are being iterated.
     package var liveQueryCount: Int { hub.queryCount }
+
+    /// Whether a timer looks for the commits of others.
+    package var looksForExternalCommits: Bool { hub.looksForExternalCommits }
 
     /// The number of tables whose changes are recorded.
     package var observedTableCount: Int { hub.tableCount }

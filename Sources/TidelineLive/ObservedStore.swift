@@ -9,14 +9,25 @@ public import TidelineStore
 /// }
 /// ```
 /// It is a ``LocalStore`` like the one that it wraps. Changes are seen if they are made through this value, a copy of it, or another
-/// `ObservedStore` around it, not if they are made through the wrapped store or by another process. While nobody observes a
-/// table, its writes cost nothing more.
+/// `ObservedStore` around it, not if they are made through the wrapped store. While nobody observes a table, its writes cost
+/// nothing more.
+///
+/// Changes by other processes, and by other stores over the same files, are seen if the wrapped store has an
+/// ``LocalStore/externalCommitNumber()``. While there are live queries, it is read about 25 times a second. When it has
+/// changed, all live queries are read again at one commit. A commit through this store that comes first does the same.
+/// If the store is busy, the number is read again later; another error ends the live queries.
 public struct ObservedStore<Base: LocalStore>: LocalStore {
     /// The wrapped store.
     public let base: Base
     let hub: ObservationHub
     /// Whether this store records the changes, rather than a store that it wraps.
     private let records: Bool
+
+    private init(_ base: Base, _ hub: ObservationHub) {
+        self.base = base
+        self.hub = hub
+        records = false
+    }
 
     /// Wraps a store. Around another `ObservedStore`, all live queries are those of the inner store.
     ///
@@ -34,6 +45,7 @@ public struct ObservedStore<Base: LocalStore>: LocalStore {
     public var capabilities: StoreCapabilities { base.capabilities }
     public func tables() throws -> [TableSchema] { try base.tables() }
     public func read<T>(_ body: (Base.Reader) throws -> T) throws -> T { try base.read(body) }
+    public func externalCommitNumber() throws -> UInt64? { try base.externalCommitNumber() }
 
     /// Creates tables and indexes, and migrates existing ones. The live queries of these tables are read again.
     public func define(_ tables: [TableSchema]) throws {
@@ -65,14 +77,52 @@ public struct ObservedStore<Base: LocalStore>: LocalStore {
     /// - Throws: The errors of a query; ``StoreError/Code/busy`` within a body of this store.
     package func start(_ registration: LiveRegistration) throws {
         do {
+            let externalCommit: UInt64?
             if capabilities.isReadOnly {
-                try base.read { try hub.prepare(starting: registration, in: $0) }.commit()
+                externalCommit = try base.externalCommitNumber()
+                try base.read { reader in
+                    try hub.prepare(starting: registration, at: externalCommit, isExclusive: false, in: reader)
+                }.commit()
             } else {
-                try committing { writer, pending in pending = try hub.prepare(starting: registration, in: writer) }
+                externalCommit = try committing { writer, pending in
+                    let externalCommit = try writer.externalCommitNumber()
+                    pending = try hub.prepare(
+                        starting: registration, at: externalCommit, isExclusive: true, in: writer)
+                    return externalCommit
+                }
             }
+            if externalCommit != nil { startLooking() }
         } catch {
             hub.remove(registration)
             throw error
+        }
+    }
+
+    /// Looks for the commits of others at intervals, while there are live queries.
+    private func startLooking() {
+        hub.startLooking { [base, weak hub] in
+            if let hub { ObservedStore(base, hub).readAgainAfterExternalCommits() }
+        }
+    }
+
+    /// Reads the live queries again if others have committed since they were read.
+    ///
+    /// A store that is busy is tried again at the next look. Any other error ends the live queries, as it does when they are
+    /// read.
+    private func readAgainAfterExternalCommits() {
+        do {
+            let number = try base.externalCommitNumber()
+            guard !hub.includesExternalCommits(number) else { return }
+            if capabilities.isReadOnly {
+                try base.read { hub.prepare(readingAgainAt: number, in: $0) }?.commit()
+            } else {
+                try committing { writer, pending in
+                    pending = hub.prepare(readingAgainAt: try writer.externalCommitNumber() ?? number, in: writer)
+                }
+            }
+        } catch let error as StoreError where error.code == .busy {
+        } catch {
+            hub.endQueries(error)
         }
     }
 

@@ -49,4 +49,6 @@ public struct ObservedWriter<Base: StoreWriter>: StoreWriter {
         }
         return try base.delete(matching: query)
     }
+
+    public func externalCommitNumber() throws -> UInt64? { try base.externalCommitNumber() }
 }

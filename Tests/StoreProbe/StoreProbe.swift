@@ -8,7 +8,7 @@ import TidelineSQLite
 import TidelineStore
 
 /// The second process of the tests: `StoreProbe <engine> --conformance-job <job>` performs a job of the conformance
-/// suite on stores of that engine, in the folders that `StoreKind` uses.
+/// suite on stores of that engine, in the folders that `StoreKind` uses. See ``Editing`` for its other mode.
 @main
 enum StoreProbe {
     private static let engines: [String: @Sendable (_ path: String) throws -> any LocalStore] = [
@@ -19,8 +19,12 @@ enum StoreProbe {
         "sorted": { try SortedFileStore(path: $0) },
     ]
 
-    static func main() {
+    static func main() throws {
         if let name = CommandLine.arguments.dropFirst().first, let open = engines[name] {
+            let words = CommandLine.arguments.dropFirst(2)
+            if words.first == Editing.marker, words.count == 2, let folder = words.last {
+                return try Editing(store: try open("\(folder)/store")).run()
+            }
             let harness = StoreHarness(modes: []) { try open("\($0.directory)/store") }
             if let status = ConformanceChild.run(arguments: CommandLine.arguments, harness: harness) { exit(status) }
         }

@@ -304,6 +304,7 @@ private final class LosingStore: LocalStore {
     var capabilities: StoreCapabilities { base.capabilities }
     func define(_ tables: [TableSchema]) throws { try base.define(tables) }
     func tables() throws -> [TableSchema] { try base.tables() }
+    func externalCommitNumber() throws -> UInt64? { try base.externalCommitNumber() }
     func close() throws { try base.close() }
     func read<T>(_ body: (AnyReader) throws -> T) throws -> T { try base.read(body) }
 

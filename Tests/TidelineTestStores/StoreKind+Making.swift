@@ -24,6 +24,9 @@ public struct StoreFiles: Sendable {
     private let kind: StoreKind
     private let folder: TemporaryFolder
 
+    /// The folder of the files.
+    public var path: String { folder.path }
+
     /// Makes a temporary folder for a store of the given kind, which must be persistent.
     public init(_ kind: StoreKind) throws {
         precondition(kind.isPersistent, "a store without files is not opened twice")

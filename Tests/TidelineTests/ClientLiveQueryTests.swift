@@ -69,6 +69,26 @@ struct ClientLiveQueryTests {
         #expect(try await count.next() == 1)
     }
 
+    @Test("Clients of two stores over the same files see each other's edits", arguments: StoreKind.sharing)
+    func sharedFiles(_ kind: StoreKind) async throws {
+        let world = try World(.simplest)
+        let files = try StoreFiles(kind)
+        let clients = try (0..<2).map { _ in
+            try SyncClient(
+                url: "http://server.test", store: try files.open(), transport: FaultyTransport(service: world.service))
+        }
+        try await clients[0].define([World.schema])
+        var counts = clients.map { $0.table("TodoItem").observeCount().makeAsyncIterator() }
+        var exists = clients[1].table("TodoItem").observeExistence().makeAsyncIterator()
+        for index in 0..<2 { #expect(try await counts[index].next() == 0) }
+        #expect(try await exists.next() == false)
+        for number in 1...3 {
+            try await clients[number % 2].table("TodoItem").insert(["id": .string("\(number)")])
+            for index in 0..<2 { #expect(try await counts[index].next() == number) }
+        }
+        #expect(try await exists.next() == true)
+    }
+
     @Test("A query that does not fit the table is an invalid argument")
     func invalidQueries() async throws {
         let client = try await World(.simplest).makeClient()
@@ -82,6 +102,8 @@ struct ClientLiveQueryTests {
             #expect(error?.code == .invalidArgument && error?.table == "TodoItem")
             var count = client.items.observeCount(query).makeAsyncIterator()
             await #expect(throws: SyncError.self) { try await count.next() }
+            var exists = client.items.observeExistence(query).makeAsyncIterator()
+            await #expect(throws: SyncError.self) { try await exists.next() }
         }
     }
 

@@ -115,6 +115,14 @@ final class Connection {
         return try statement.step() ? statement.int(0) : 0
     }
 
+    /// Returns a number that changes with the commits of other connections, in this process or another, not with those of
+    /// this connection. No read may be active.
+    func externalCommitNumber() throws(StoreError) -> UInt64 {
+        let statement = try statement(of: .readVersion)
+        defer { statement.rewind() }
+        return try statement.step() ? UInt64(truncatingIfNeeded: statement.int(0)) : 0
+    }
+
     // MARK: Reading
 
     /// Begins a read and fixes its snapshot.

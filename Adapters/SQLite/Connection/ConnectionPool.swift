@@ -12,6 +12,8 @@ final class ConnectionPool: @unchecked Sendable {
     /// Opens another connection for reading; `nil` if readers use the writer's connection.
     private let open: (@Sendable () throws(StoreError) -> Connection)?
     private let writer: Connection?
+    /// The connection that observes the commits of others in a store without a writer. Accessed by the thread that writes.
+    private var observer: Connection?
     /// The path of the file, for error messages.
     private let path: String?
 
@@ -53,6 +55,15 @@ final class ConnectionPool: @unchecked Sendable {
 
     func releaseWriter() { lock.endWriting() }
 
+    /// Waits until no other thread writes, and calls `body` with the connection that observes the commits of others: always
+    /// the same one, which is the writer's, if there is one.
+    func withObserver<T>(_ body: (Connection) throws(StoreError) -> T) throws(StoreError) -> T? {
+        try lock.beginWriting()
+        defer { lock.endWriting() }
+        if writer == nil, observer == nil { observer = try openConnection() }
+        return try (writer ?? observer).map(body)
+    }
+
     /// Waits until a connection is available, and returns it.
     func takeReader() throws(StoreError) -> Lease {
         let admission = try lock.beginReading()
@@ -82,6 +93,7 @@ final class ConnectionPool: @unchecked Sendable {
         try lock.close {
             for reader in lock.removeIdle() { unsafeDowncast(reader, to: Connection.self).close() }
             writer?.close()
+            observer?.close()
         }
     }
 }

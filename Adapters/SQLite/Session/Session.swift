@@ -36,6 +36,11 @@ final class Session {
         return statements
     }
 
+    func externalCommitNumber() throws(StoreError) -> UInt64? {
+        let connection = try connection()
+        return connection.path == nil ? nil : try connection.externalCommitNumber()
+    }
+
     // MARK: Reading
 
     func withRow<T>(in name: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {

@@ -34,6 +34,15 @@ final class TracedStore: LocalStore {
         }
     }
 
+    func externalCommitNumber() throws -> UInt64? {
+        let name = name
+        return try noting(isExpression: true) {
+            "\(name).externalCommitNumber()"
+        } call: {
+            try base.externalCommitNumber()
+        }
+    }
+
     func close() throws {
         let name = name
         try noting {
@@ -187,6 +196,8 @@ struct TracedWriter: TracedReading, StoreWriter {
             try base.delete(matching: query)
         }
     }
+
+    func externalCommitNumber() throws -> UInt64? { try base.externalCommitNumber() }
 
     private static func source(of rows: borrowing PackedRows, into table: String) -> @Sendable () -> String {
         let count = rows.count

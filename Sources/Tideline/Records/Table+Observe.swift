@@ -22,4 +22,9 @@ extension Table {
     public func observeCount(_ query: RecordQuery<Record> = Record.all) -> LiveValue<Int> {
         untyped.observeCount(query.query)
     }
+
+    /// Observes whether a local record matches a query, by default any.
+    public func observeExistence(_ query: RecordQuery<Record> = Record.all) -> LiveValue<Bool> {
+        untyped.observeExistence(query.query)
+    }
 }

@@ -70,11 +70,12 @@ extension OrderedKeyValueEngine {
 /// Bytes passed to a body are borrowed: they are valid until the body returns. ``KeyValueStore`` ensures that such a
 /// body makes no changes within a ``KeyValueTransaction``.
 public protocol KeyValueSnapshot {
-    /// A number that differs after each commit with changes, including those of other processes.
+    /// A number that is greater after each commit with changes, including those of other processes.
     ///
     /// Two snapshots have the same number only if nothing was committed between them. The default is `nil`, for an
     /// engine without such a number. With it, reads and writes of files shared between processes need not check whether
-    /// the cached definitions are current. For a transaction, it is the number of the preceding commit.
+    /// the cached definitions are current, and live queries see the commits of other processes. For a transaction, it is
+    /// the number of the preceding commit.
     var commitNumber: UInt64? { get }
 
     /// Calls `body` with the value for a key, or returns `false` if there is none.
@@ -98,7 +99,8 @@ extension KeyValueSnapshot {
 public protocol KeyValueTransaction: KeyValueSnapshot {
     /// The value of ``KeyValueSnapshot/commitNumber`` after this transaction is committed, if it has changes.
     ///
-    /// The default is `nil`, for an engine that does not know the number.
+    /// The default is `nil`, for an engine that does not know the number. If processes share the files of the engine, live
+    /// queries then take the store's own commits for those of others, and are read again more often than necessary.
     var ownCommitNumber: UInt64? { get }
 
     /// Stores a value for a key, replacing an existing one. The bytes are valid only during the call.

@@ -10,6 +10,7 @@ struct Definitions {
     private(set) var changes = 0
     /// The row counts as of ``commit``. If no other process writes, they are current.
     private(set) var rowCounts = RowCounts()
+    var externalCommits = ExternalCommits()
 
     init(catalog: Catalog) { self.catalog = catalog }
 
@@ -37,9 +38,10 @@ struct Definitions {
         self.commit = commit
     }
 
-    /// Caches the state after a committed transaction that changed no definitions.
+    /// Caches the state after a committed transaction. After a change of definitions, nothing is cached.
     mutating func update(_ outcome: TransactionOutcome) {
-        guard outcome.catalog === catalog else { return forgetRowCounts() }
+        externalCommits.endWriting(after: outcome.precedingCommit, at: outcome.commit)
+        guard !isChanging, outcome.catalog === catalog else { return forgetRowCounts() }
         if let commit = outcome.commit { self.commit = commit }
         rowCounts = outcome.rowCounts
     }
@@ -48,6 +50,7 @@ struct Definitions {
     ///
     /// Moving them avoids a copy when the transaction changes them.
     mutating func checkOutRowCounts() -> (known: Definitions, rowCounts: RowCounts) {
+        externalCommits.beginWriting()
         let lent = rowCounts
         forgetRowCounts()
         return (self, lent)
@@ -66,7 +69,9 @@ struct Definitions {
 /// The state after a committed transaction.
 struct TransactionOutcome {
     let catalog: Catalog
-    /// The number of the commit, if it is known.
+    /// The number of the commit before the transaction, if it is known.
+    let precedingCommit: UInt64?
+    /// The number of the commit, if it is known and the transaction changed something.
     let commit: UInt64?
     let rowCounts: RowCounts
 }

@@ -10,6 +10,9 @@ final class Session {
     private let openStore: (any KeyStore)?
     private var isOver = false
     let catalog: Catalog
+    private let definitions: LockedValue<Definitions>?
+    /// The number of the commit before this transaction, if others can commit and the number is known.
+    private let precedingCommit: UInt64?
     /// The table that was requested last. Most bodies request the same table repeatedly.
     private var lastTable: StoredTable?
     /// The error of a partially applied change. The transaction can then only be rolled back.
@@ -26,13 +29,19 @@ final class Session {
         openKeys = keys
         openStore = nil
         self.catalog = catalog
+        (definitions, precedingCommit) = (nil, nil)
     }
 
     /// Creates a session that reads and writes.
-    init(writing store: any KeyStore, _ catalog: Catalog, _ rowCounts: consuming RowCounts) {
+    init(
+        writing store: any KeyStore, _ catalog: Catalog, _ rowCounts: consuming RowCounts,
+        _ definitions: LockedValue<Definitions>, precedingCommit: UInt64?
+    ) {
         openKeys = store
         openStore = store
         self.catalog = catalog
+        self.definitions = definitions
+        self.precedingCommit = precedingCommit
         unsafe self.rowCounts = rowCounts
     }
 
@@ -57,6 +66,23 @@ final class Session {
             throw StoreError(.readOnly, "a reader cannot write; use the writer of a write body")
         }
         return openStore
+    }
+
+    /// Returns the keys for a change that concerns more than rows.
+    func changeDefinitions() throws(StoreError) -> any KeyStore {
+        let store = try store()
+        unsafe hasChanges = true
+        return store
+    }
+
+    /// The number of ``ExternalCommits`` as of this transaction, or `nil` if others cannot commit.
+    func externalCommitNumber() throws(StoreError) -> UInt64? {
+        _ = try keys()
+        guard let definitions, let precedingCommit else { return nil }
+        return definitions.withLock { definitions in
+            definitions.externalCommits.update(to: precedingCommit)
+            return definitions.externalCommits.number
+        }
     }
 
     func table(_ name: String) throws(StoreError) -> StoredTable {

@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Synchronization
 internal import TidelineStore
 
@@ -26,7 +27,15 @@ package final class ObservationHub: Sendable {
         var tables: [Value: Table] = [:]
         /// The tables whose queries must be read again, because the transaction that did so failed.
         var unread: Set<Value> = []
+        /// The number of the external commits that all results include, or `nil` if it is not known.
+        var externalCommit: UInt64?
+        /// The timer that looks for external commits, while there are live queries.
+        var timer: ExternalCommitTimer?
         var isClosed = false
+
+        /// Ends the timer if there are no live queries. Release the result after the lock of the state, because it may be
+        /// the last owner of a store.
+        mutating func takeIdleTimer() -> ExternalCommitTimer? { tables.isEmpty ? timer.take() : nil }
     }
 
     private let maximumRecordedRows: Int
@@ -35,6 +44,8 @@ package final class ObservationHub: Sendable {
     /// Held from the end of a transaction's body until its outcome is known.
     private let commitLock = PlainLock()
     private let lastCommit = Atomic(0)
+    /// The queue on which the store looks for external commits, one look at a time.
+    private let lookingQueue = DispatchQueue(label: "TidelineLive")
 
     init(maximumRecordedRows: Int) { self.maximumRecordedRows = maximumRecordedRows }
 
@@ -46,6 +57,30 @@ package final class ObservationHub: Sendable {
 
     /// The number of the last commit that changed a table under observation.
     package var commit: Int { lastCommit.load(ordering: .acquiring) }
+
+    /// The names of the tables with live queries.
+    var observedTables: [String] { state.withLock { $0.tables.keys.compactMap(\.string) } }
+
+    // MARK: External commits
+
+    /// The number of the external commits that all results include, or `nil` if it is not known. It changes while the lock of
+    /// the commits is held.
+    var externalCommit: UInt64? { state.withLock { $0.externalCommit } }
+
+    func setExternalCommit(_ number: UInt64?) { state.withLock { $0.externalCommit = number } }
+
+    /// Whether a timer looks for external commits.
+    package var looksForExternalCommits: Bool { state.withLock { $0.timer != nil } }
+
+    /// Begins to look for external commits at intervals if there are live queries, and until there are none.
+    ///
+    /// - Parameter look: Looks for commits. Called on one thread at a time.
+    func startLooking(_ look: @escaping @Sendable () -> Void) {
+        state.withLock { state in
+            guard state.timer == nil, !state.tables.isEmpty else { return }
+            state.timer = ExternalCommitTimer(on: lookingQueue, look: look)
+        }
+    }
 
     // MARK: Recording
 
@@ -96,32 +131,43 @@ package final class ObservationHub: Sendable {
     }
 
     /// Applies the changes of a transaction to the live queries, at the end of its body.
-    func prepare(_ recorder: ChangeRecorder, in reader: some StoreReader) throws -> PendingCommit? {
+    func prepare(_ recorder: ChangeRecorder, in writer: some StoreWriter) throws -> PendingCommit? {
         var changed: [TableChanges] = []
         var readAgain: [String] = []
         for table in recorder.recorded {
             if table.isReadAgain {
                 readAgain.append(table.name)
             } else {
-                let changes = try table.takeChanges(in: reader)
+                let changes = try table.takeChanges(in: writer)
                 if !changes.rows.isEmpty { changed.append(changes) }
             }
         }
         guard !changed.isEmpty || !readAgain.isEmpty else { return nil }
+        let externalCommit = try writer.externalCommitNumber()
         let pending = PendingCommit(self, changesRows: true)
+        guard includesExternalCommits(externalCommit) else {
+            // The changes are relative to rows that the results do not have yet.
+            readAllAgain(at: externalCommit, in: writer, pending)
+            return pending
+        }
         for changes in changed {
             for (query, rows) in candidates(for: changes) {
-                pending.change(query) { try query.apply(rows, of: changes, in: reader) }
+                pending.change(query) { try query.apply(rows, of: changes, in: writer) }
             }
         }
-        for table in readAgain { self.readAgain(table, in: reader, pending) }
+        for table in readAgain { self.readAgain(table, in: writer, pending) }
         return pending
     }
 
     /// Reads the live queries of tables whose definitions may have changed.
-    func prepare(redefined tables: [String], in reader: some StoreReader) throws -> PendingCommit? {
+    func prepare(redefined tables: [String], in writer: some StoreWriter) throws -> PendingCommit? {
+        let externalCommit = try writer.externalCommitNumber()
         let pending = PendingCommit(self, changesRows: true)
-        for table in tables { readAgain(table, in: reader, pending) }
+        if includesExternalCommits(externalCommit) {
+            for table in tables { readAgain(table, in: writer, pending) }
+        } else {
+            readAllAgain(at: externalCommit, in: writer, pending)
+        }
         return pending
     }
 
@@ -149,7 +195,7 @@ package final class ObservationHub: Sendable {
     }
 
     /// Reads the whole results of all queries of a table.
-    private func readAgain(_ table: String, in reader: some StoreReader, _ pending: PendingCommit) {
+    func readAgain(_ table: String, in reader: some StoreReader, _ pending: PendingCommit) {
         pending.noteReadingAgain(table)
         let queries = state.withLock { state in
             state.unread.remove(.string(table))
@@ -171,14 +217,30 @@ package final class ObservationHub: Sendable {
 
     /// Reads the result of a new query and registers it.
     ///
+    /// - Parameters:
+    ///   - externalCommit: The number of the external commits that a read sees, or more.
+    ///   - isExclusive: Whether no other commit can be made meanwhile.
     /// - Throws: ``StoreError/Code/closed`` if the store was closed; the errors of a query.
-    func prepare(starting query: LiveRegistration, in reader: some StoreReader) throws -> PendingCommit {
+    func prepare(
+        starting query: LiveRegistration, at externalCommit: UInt64?, isExclusive: Bool, in reader: some StoreReader
+    ) throws -> PendingCommit {
         let table = query.query.table
         let known = definition(of: table)
         let isRedefined = try known.map { try isUnread(table) || !$0.isCurrent(in: reader) } ?? false
         let pending = PendingCommit(self, changesRows: isRedefined)
         do {
-            if isRedefined { readAgain(table, in: reader, pending) }
+            if tableCount == 0 {
+                pending.externalCommit = externalCommit
+            } else if !includesExternalCommits(externalCommit) {
+                if isExclusive {
+                    readAllAgain(at: externalCommit, in: reader, pending)
+                } else {
+                    // Another read may already have seen more. The next look reads all queries again.
+                    setExternalCommit(nil)
+                }
+            } else if isRedefined {
+                readAgain(table, in: reader, pending)
+            }
             let definition = try definition(of: table) ?? ObservedDefinition(of: table, in: reader)
             let delta = try query.read(definition, in: reader)
             guard file(query, definition, isNew: true) else { throw ObservationHub.closed }
@@ -215,23 +277,31 @@ package final class ObservationHub: Sendable {
 
     /// Removes a query. It may not have been registered.
     package func remove(_ query: LiveRegistration) {
-        state.withLock { state in
+        _ = state.withLock { state in
             let key = Value.string(query.query.table)
             state.tables[key]?.remove(query)
             if state.tables[key]?.queries.isEmpty == true { state.tables[key] = nil }
             isObserving.store(!state.tables.isEmpty, ordering: .releasing)
+            return state.takeIdleTimer()
         }
     }
 
-    /// Ends all queries.
+    /// Ends all queries, and rejects new ones.
     func close() {
-        let queries = state.withLock { state in
-            defer { state.tables = [:] }
-            state.isClosed = true
+        state.withLock { $0.isClosed = true }
+        endQueries(Self.closed)
+    }
+
+    /// Ends all queries with an error.
+    func endQueries(_ error: any Error) {
+        let (queries, timer) = state.withLock { state in
+            let queries = state.tables.values.flatMap { $0.queries.values.map(\.query) }
+            state.tables = [:]
             isObserving.store(false, ordering: .releasing)
-            return state.tables.values.flatMap { $0.queries.values.map(\.query) }
+            return (queries, state.takeIdleTimer())
         }
-        for query in queries { query.mailbox.finish(Self.closed) }
+        for query in queries { query.mailbox.finish(error) }
+        withExtendedLifetime(timer) {}
     }
 
     private static var closed: StoreError { StoreError(.closed, "the store was closed, which ends its live queries") }

@@ -6,7 +6,12 @@ internal import TidelineStore
 /// whether this one was committed.
 final class PendingCommit {
     private let hub: ObservationHub
-    private let number: Int
+    /// The number of the last commit.
+    private let earlierNumber: Int
+    /// Whether the transaction changed rows under observation, which gives it a number of its own.
+    var changesRows: Bool
+    /// The number of the external commits as of the transaction, if all results then include these commits.
+    var externalCommit: UInt64?
     private var changes: [(query: LiveRegistration, earlier: LiveRegistration.State?, result: Result)] = []
     private typealias Result = Swift.Result<ResultDelta, any Error>
 
@@ -16,7 +21,8 @@ final class PendingCommit {
     /// Acquires the commit lock.
     init(_ hub: ObservationHub, changesRows: Bool) {
         self.hub = hub
-        number = hub.lockCommits() + (changesRows ? 1 : 0)
+        self.changesRows = changesRows
+        earlierNumber = hub.lockCommits()
     }
 
     /// Changes the result of a query. If that fails, the query ends with the error when the transaction is committed.
@@ -34,6 +40,7 @@ final class PendingCommit {
 
     /// Delivers the changes.
     func commit() {
+        let number = earlierNumber + (changesRows ? 1 : 0)
         for (query, _, result) in changes {
             switch result {
             case .success(let delta): query.mailbox.deliver(delta, commit: number)
@@ -42,6 +49,7 @@ final class PendingCommit {
                 query.mailbox.finish(error)
             }
         }
+        if let externalCommit { hub.setExternalCommit(externalCommit) }
         hub.unlockCommits(number)
     }
 

@@ -36,6 +36,7 @@ final class SimulatedStore: LocalStore {
     }
 
     func tables() throws -> [TableSchema] { try base.tables() }
+    func externalCommitNumber() throws -> UInt64? { try base.externalCommitNumber() }
     func close() throws { try base.close() }
 
     func read<T>(_ body: (AnyReader) throws -> T) throws -> T {
@@ -118,5 +119,7 @@ final class SimulatedStore: LocalStore {
             try life.pass()
             return try base.delete(matching: query)
         }
+
+        func externalCommitNumber() throws -> UInt64? { try base.externalCommitNumber() }
     }
 }

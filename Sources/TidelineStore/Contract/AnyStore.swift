@@ -15,6 +15,7 @@ public struct AnyStore: LocalStore {
     public var capabilities: StoreCapabilities { base.capabilities }
     public func define(_ tables: [TableSchema]) throws { try base.define(tables) }
     public func tables() throws -> [TableSchema] { try base.tables() }
+    public func externalCommitNumber() throws -> UInt64? { try base.externalCommitNumber() }
     public func close() throws { try base.close() }
 
     public func read<T>(_ body: (AnyReader) throws -> T) throws -> T {
@@ -64,4 +65,6 @@ public struct AnyWriter: AnyReading, StoreWriter {
 
     @discardableResult
     public func delete(matching query: Query) throws -> Int { try writer.delete(matching: query) }
+
+    public func externalCommitNumber() throws -> UInt64? { try writer.externalCommitNumber() }
 }

@@ -59,6 +59,16 @@ public protocol LocalStore: Sendable {
     /// When this method returns, the transaction is durable to the degree stated by ``StoreCapabilities/durability``.
     func write<T>(_ body: (Writer) throws -> T) throws -> T
 
+    /// Returns a number that changes when another process, or another store over the same files, commits a change.
+    ///
+    /// The commits of this store do not change it, and neither do transactions that are rolled back or change nothing. Live
+    /// queries compare it several times a second to see the changes of other processes, so it must be cheap. Numbers can be
+    /// compared only with those of the same open store. The default implementation returns `nil`.
+    /// - Returns: The number, or `nil` if and only if ``StoreCapabilities/sharesFilesWithProcesses`` is `false`.
+    /// - Throws: ``StoreError/Code/busy`` if the number cannot be read now, such as inside a write body of the same store
+    ///   on the same thread; see ``StoreWriter/externalCommitNumber()``.
+    func externalCommitNumber() throws -> UInt64?
+
     /// Closes the store after operations in progress have finished.
     ///
     /// Every later call throws ``StoreError/Code/closed``, except that closing again has no effect.
@@ -68,6 +78,8 @@ public protocol LocalStore: Sendable {
 }
 
 extension LocalStore {
+    public func externalCommitNumber() throws -> UInt64? { nil }
+
     /// Returns the definitions of the app's tables: all except those with ``TableSchema/isSystem``.
     package func appTables() throws -> [TableSchema] { try tables().filter { !$0.isSystem } }
 }
@@ -154,9 +166,17 @@ public protocol StoreWriter: StoreReader {
     /// - Returns: The number of deleted rows.
     @discardableResult
     func delete(matching query: Query) throws -> Int
+
+    /// Returns the ``LocalStore/externalCommitNumber()`` of the store as of this transaction, which no other commit can
+    /// follow before the transaction ends.
+    ///
+    /// The default implementation returns `nil`.
+    func externalCommitNumber() throws -> UInt64?
 }
 
 extension StoreWriter {
+    public func externalCommitNumber() throws -> UInt64? { nil }
+
     /// Inserts or merges rows; see ``upsert(_:into:)-(PackedRows,_)``.
     public func upsert(_ rows: [Row], into table: String) throws {
         var packed = PackedRows(shape: try shape(of: table))

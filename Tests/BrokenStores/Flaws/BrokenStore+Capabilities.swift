@@ -16,5 +16,14 @@ extension BrokenStore {
         BrokenStore(
             .readOnlyNotDeclared, breaks: "A store opened for reading only declares so",
             foundBy: ["LIF-082"], saying: "declares"),
+        BrokenStore(
+            .externalNumberWithoutSharing, breaks: "A store whose files are not shared has no external commit number",
+            foundBy: ["OBS-012"], saying: "external commit number"),
+        BrokenStore(
+            .ownCommitsAreExternal, breaks: "The store's own commits are not external",
+            foundBy: ["OBS-013"], saying: "own commit"),
+        BrokenStore(
+            .externalCommitsUnseen, breaks: "The commits of other stores over the same files are noticed",
+            foundBy: ["OBS-014", "OBS-015"], saying: "other"),
     ]
 }

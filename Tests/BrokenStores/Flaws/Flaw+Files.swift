@@ -62,6 +62,20 @@ extension Flaw {
         }
     }
 
+    /// Whether another store may open a file that is open.
+    var admitsSecondOpener: Bool {
+        [.secondOpenerAdmitted, .ownCommitsAreExternal, .externalCommitsUnseen].contains(self)
+    }
+
+    /// The external commit number after the given number of the store's own commits.
+    func externalCommitNumber(after commits: Int) -> UInt64? {
+        switch self {
+        case .externalNumberWithoutSharing, .externalCommitsUnseen: 0
+        case .ownCommitsAreExternal: UInt64(commits)
+        default: nil
+        }
+    }
+
     /// Changes the capabilities that the store declares.
     func declare(_ capabilities: inout StoreCapabilities) {
         switch self {
@@ -70,6 +84,7 @@ extension Flaw {
         case .nanDeclaredOff: capabilities.storesNaN = false
         case .persistenceDeclaredOff: capabilities.isPersistent = false
         case .readOnlyNotDeclared: capabilities.isReadOnly = false
+        case .ownCommitsAreExternal, .externalCommitsUnseen: capabilities.sharesFilesWithProcesses = true
         default: break
         }
     }

@@ -78,4 +78,5 @@ package enum Flaw: String, CaseIterable, Sendable {
 
     // Capabilities
     case idLimitOverstated, infinityDeclaredOff, nanDeclaredOff, persistenceDeclaredOff, readOnlyNotDeclared
+    case externalNumberWithoutSharing, ownCommitsAreExternal, externalCommitsUnseen
 }

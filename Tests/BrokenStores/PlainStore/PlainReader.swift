@@ -46,4 +46,6 @@ package struct PlainWriter: StoreWriter {
 
     @discardableResult
     package func delete(matching query: Query) throws -> Int { try session.delete(matching: query) }
+
+    package func externalCommitNumber() throws -> UInt64? { session.externalCommitNumber }
 }

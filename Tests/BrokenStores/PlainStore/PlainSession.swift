@@ -15,6 +15,8 @@ final class PlainSession {
     var isOpen = true
     /// The cached query results of a flawed store.
     var memory: PlainMemory?
+    /// The number of a flawed store.
+    var externalCommitNumber: UInt64?
     /// Called after each change.
     var changed: (PlainState) -> Void = { _ in }
 

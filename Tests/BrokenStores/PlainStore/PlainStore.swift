@@ -19,6 +19,7 @@ package final class PlainStore: LocalStore {
     /// The uncommitted changes of the writer, for flawed readers.
     private let uncommitted = Mutex<PlainState?>(nil)
     private let memory: PlainMemory?
+    private let commitCount = Atomic(0)
 
     /// Opens the store in a folder, or creates an empty one.
     package init(_ opening: StoreOpening, flaw: Flaw? = nil) throws {
@@ -77,6 +78,7 @@ package final class PlainStore: LocalStore {
     package func write<T>(_ body: (PlainWriter) throws -> T) throws -> T {
         try transaction { session in
             if flaw == .bodyRunsTwice { _ = try? body(PlainWriter(session: session)) }
+            session.externalCommitNumber = try externalCommitNumber()
             return try body(PlainWriter(session: session))
         }
     }
@@ -97,6 +99,11 @@ package final class PlainStore: LocalStore {
                 session.changes.append(change)
             }
         }
+    }
+
+    /// The number of a flawed store; other stores cannot open the file.
+    package func externalCommitNumber() throws -> UInt64? {
+        flaw?.externalCommitNumber(after: commitCount.load(ordering: .relaxed))
     }
 
     // MARK: Transactions
@@ -153,6 +160,7 @@ package final class PlainStore: LocalStore {
         commits.lock()
         defer { commits.unlock() }
         try log.append(session.changes, to: session.start)
+        commitCount.add(1, ordering: .relaxed)
         if flaw == .tablesCommittedOneByOne { publishTableByTable(session.state) }
         let state = flaw?.committed(session) ?? session.state
         committed.withLock { $0 = state }

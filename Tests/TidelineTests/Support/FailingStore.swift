@@ -48,6 +48,7 @@ final class FailingStore: LocalStore {
     var capabilities: StoreCapabilities { base.capabilities }
     func define(_ tables: [TableSchema]) throws { try base.define(tables) }
     func tables() throws -> [TableSchema] { try base.tables() }
+    func externalCommitNumber() throws -> UInt64? { try base.externalCommitNumber() }
     func close() throws { try base.close() }
     func read<T>(_ body: (AnyReader) throws -> T) throws -> T { try base.read(body) }
 
@@ -87,6 +88,7 @@ final class FailingStore: LocalStore {
             try store.count()
             return try base.delete(matching: query)
         }
+        func externalCommitNumber() throws -> UInt64? { try base.externalCommitNumber() }
     }
 }
 

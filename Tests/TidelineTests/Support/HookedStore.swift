@@ -44,6 +44,7 @@ final class HookedStore: LocalStore {
         try base.define(tables)
     }
     func tables() throws -> [TableSchema] { try base.tables() }
+    func externalCommitNumber() throws -> UInt64? { try base.externalCommitNumber() }
     func read<T>(_ body: (AnyReader) throws -> T) throws -> T {
         notifyObserver()
         return try base.read(body)

@@ -1,5 +1,6 @@
 import Foundation
 import TidelineTestStores
+import TidelineTestSupport
 
 #if canImport(Darwin)
     import Darwin

@@ -3,7 +3,9 @@ internal import TidelineStore
 
 extension Check {
     /// What live queries require of a store.
-    static let observation: [Check] = [observedChanges, observedResults, observedCommits].flatMap { $0 }
+    static let observation: [Check] = [
+        observedChanges, observedResults, observedCommits, externalCommits,
+    ].flatMap { $0 }
 
     private static let byNumber = Query("Note").order(by: "number")
 

@@ -1,16 +1,16 @@
-import Foundation
-import TidelineTestSupport
+public import Foundation
 
 /// The lines that a process writes.
-final class ProcessLines {
+public final class ProcessLines {
     private let process: Process
     private let output: Pipe
     private var unread = Data()
 
-    init(of process: Process, _ output: Pipe) { (self.process, self.output) = (process, output) }
+    /// Reads the pipe to which a process writes.
+    public init(of process: Process, _ output: Pipe) { (self.process, self.output) = (process, output) }
 
     /// Returns the next line, or `nil` if the output has ended. A process that writes none within the time limit is ended.
-    func next() -> String? {
+    public func next() -> String? {
         let alarm = DispatchWorkItem { [weak process] in process?.terminate() }
         DispatchQueue.global().asyncAfter(deadline: .now() + WaitLimit.seconds, execute: alarm)
         defer { alarm.cancel() }

@@ -1,0 +1,143 @@
+internal import Foundation
+internal import TidelineLive
+internal import TidelineStore
+
+extension Check {
+    /// The commits of other processes and other stores.
+    static let externalCommits: [Check] = [
+        Check(
+            "OBS-012", "The external commit number is nil exactly if processes do not share the files",
+            why: "Live queries look for the commits of other processes only if there is a number."
+        ) { context in
+            let store = try context.store(.notes)
+            let isShared = context.capabilities.isPersistent && context.capabilities.sharesFilesWithProcesses
+            let number = try store.externalCommitNumber()
+            try context.expect(number != nil, is: isShared, "whether the store has an external commit number")
+            let inWrite = try store.write { try $0.externalCommitNumber() }
+            try context.expect(inWrite, is: number, "the external commit number in a write")
+        },
+        Check(
+            "OBS-013", "The external commit number does not change by own commits, rollbacks, or empty transactions",
+            why: "Live queries would be read again after each of the store's own commits.",
+            needs: [.sharedFiles]
+        ) { context in
+            let store = try context.store(.notes)
+            let number = try store.externalCommitNumber()
+            func expectSame(_ what: String) throws {
+                try context.expect(try store.externalCommitNumber(), is: number, "the number after \(what)")
+                let inWrite = try store.write { try $0.externalCommitNumber() }
+                try context.expect(inWrite, is: number, "the number in a write after \(what)")
+            }
+            try store.write { try $0.upsert(["id": "a", "text": "x", "number": 1], into: "Note") }
+            try expectSame("an own commit")
+            struct Thrown: Error {}
+            do {
+                try store.write { writer in
+                    try writer.upsert(["id": "b"], into: "Note")
+                    _ = try writer.delete(ids: ["a"], from: "Note")
+                    throw Thrown()
+                }
+            } catch is Thrown {}
+            try expectSame("an own rollback")
+            try store.write { _ = try $0.delete(ids: ["nothing"], from: "Note") }
+            try expectSame("an own transaction that changes nothing")
+            var wider = TableSchema.notes
+            wider.columns.append(.int("more"))
+            wider.indexes = [["number"]]
+            try store.define([wider])
+            try expectSame("an own definition")
+            for number in 0..<300 {
+                try store.write {
+                    try $0.upsert(["id": .string("\(number)"), "text": .string(longText)], into: "Note")
+                }
+            }
+            try expectSame("300 own commits of long rows")
+        },
+        Check(
+            "OBS-014", "A commit of another store over the same files changes the external commit number of the first",
+            why: "Two stores of one process may share their files, too.", needs: [.sharedFiles]
+        ) { context in
+            let store = try context.store(.notes)
+            let other = try context.open()
+            var numbers = Set([try store.externalCommitNumber()])
+            func expectOther(_ what: String) throws {
+                let number = try store.externalCommitNumber()
+                try context.expect(
+                    numbers.insert(number).inserted, is: true, "whether the external commit number changes by \(what)")
+                let inWrite = try store.write { try $0.externalCommitNumber() }
+                try context.expect(inWrite, is: number, "the number in a write after \(what)")
+            }
+            try other.write { try $0.upsert(["id": "a", "number": 1], into: "Note") }
+            try expectOther("a commit of the other store")
+            try store.write { try $0.upsert(["id": "b", "number": 2], into: "Note") }
+            try other.write { try $0.upsert(["id": "c", "number": 3], into: "Note") }
+            try store.write { writer in
+                let number = try writer.externalCommitNumber()
+                try context.expect(
+                    numbers.insert(number).inserted, is: true,
+                    "whether the number, first read in a write, changes by a commit of the other store")
+                try writer.upsert(["id": "d", "number": 4], into: "Note")
+            }
+            try other.define([.notes, .items])
+            try expectOther("a definition of the other store")
+            let number = try store.externalCommitNumber()
+            try other.write { _ in }
+            struct Thrown: Error {}
+            do {
+                try other.write { writer in
+                    try writer.upsert(["id": "e"], into: "Note")
+                    throw Thrown()
+                }
+            } catch is Thrown {}
+            try context.expect(
+                try store.externalCommitNumber(), is: number, "the number after the other store committed nothing")
+        },
+        Check(
+            "OBS-015", "Live queries see the commits of another process, also between own commits",
+            why: "The changes of an own commit do not lead from one result to the next if others have committed since.",
+            needs: [.sharedFiles, .process]
+        ) { context in
+            let store = ObservedStore(try context.open())
+            try store.define(PairedTransactions.tables)
+            let byNumber = Query("left").order(by: "number")
+            var queries = try [Query("left"), byNumber.skip(1).limit(3), Query("right").filter(.column("number") == 2)]
+                .map { try ObservedQuery($0, in: store) }
+            let steps = (0..<3).flatMap { part -> [ChildStep] in
+                var transactions = PairedTransactions(writer: "other", count: 2)
+                transactions.first = part * 2
+                return [.wait, .write(transactions)]
+            }
+            try context.child([.open(try context.opening())] + steps + [.wait]) { child in
+                for part in 0..<3 {
+                    try child.expect(ChildLine.waiting)
+                    child.proceed()
+                    try context.expectNumbers((part * 2)..<(part * 2 + 2), from: child)
+                    if part == 1 { try store.write { try $0.upsert(["id": "own", "number": 0], into: "left") } }
+                    for index in queries.indices {
+                        try queries[index].expectCurrentSoon(in: store, context, "after another process has committed")
+                    }
+                    try context.expect(
+                        queries[0].rows.filter { $0["writer"] == "other" },
+                        are: PairedTransactions(writer: "other", count: 6).rows(after: part * 2 + 2),
+                        "the rows of the live query that another process has committed")
+                }
+            }
+        },
+    ]
+
+    private static var longText: String { String(repeating: "text ", count: 200) }
+}
+
+extension ObservedQuery {
+    /// Waits for the rows that the query returns now, and fails unless the live query has them in time.
+    mutating func expectCurrentSoon(
+        in store: ObservedStore<TracedStore>, _ context: CheckContext, _ what: @autoclosure () -> String
+    ) throws {
+        let deadline = ContinuousClock.now + .seconds(5)
+        let found = try store.read { try $0.rows(matching: query).rows }
+        while rows != found, ContinuousClock.now < deadline {
+            if try update() == nil { Thread.sleep(forTimeInterval: 0.001) }
+        }
+        try expectCurrent(in: store, context, what())
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import TidelineStore
+
+/// Edits the table `Item` as the lines of the input request: `StoreProbe <engine> --edit <folder>`.
+///
+/// Each line is one transaction, after which `done` is printed.
+struct Editing {
+    static let marker = "--edit"
+
+    let store: any LocalStore
+
+    func run() throws {
+        while let line = readLine() {
+            let words = line.split(separator: " ").map(String.init)
+            let numbers = words.dropFirst().compactMap(Int.init)
+            switch words.first {
+            case "upsert": try store.write { try $0.upsert(Self.item(numbers[0], numbers[1]), into: "Item") }
+            case "delete": try store.write { _ = try $0.delete(id: "\(numbers[0])", from: "Item") }
+            case "hold": try hold(numbers[0])
+            case "random": try makeRandomEdits(numbers[0])
+            default: exit(64)
+            }
+            say("done")
+        }
+    }
+
+    /// Changes a row and waits within the transaction.
+    private func hold(_ id: Int) throws {
+        try store.write { writer in
+            try writer.upsert(Self.item(id, 0), into: "Item")
+            say("holding")
+            _ = readLine()
+        }
+    }
+
+    /// Commits random edits of 30 rows.
+    private func makeRandomEdits(_ count: Int) throws {
+        for _ in 0..<count {
+            try store.write { writer in
+                for _ in 0..<Int.random(in: 1...3) {
+                    try writer.upsert(Self.item(.random(in: 0..<30), .random(in: 0..<10)), into: "Item")
+                }
+                try writer.delete(id: "\(Int.random(in: 0..<30))", from: "Item")
+            }
+        }
+    }
+
+    private static func item(_ id: Int, _ number: Int) -> Row {
+        ["id": .string("\(id)"), "number": .int(Int64(number))]
+    }
+
+    private func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
+}

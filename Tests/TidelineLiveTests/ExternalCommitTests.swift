@@ -1,0 +1,193 @@
+import Testing
+import TidelineLive
+import TidelineMemory
+import TidelineStore
+import TidelineTestSupport
+
+private let items = TableSchema("Item", columns: [.int("number")], systemColumns: [])
+
+@Suite("Looking for the commits of others")
+struct ExternalCommitTests {
+    @Test("An error of a look ends the live queries, and the looks")
+    func failure() async throws {
+        let (base, store) = try makeStore()
+        var updates = store.observe(Query("Item")).makeAsyncIterator()
+        var count = store.observeCount(Query("Item")).makeAsyncIterator()
+        _ = try await (updates.next(), count.next())
+        base.fail(StoreError(.corrupt, "the file is damaged"))
+        #expect(await #expect(throws: StoreError.self) { try await updates.next() }?.code == .corrupt)
+        #expect(await #expect(throws: StoreError.self) { try await count.next() }?.code == .corrupt)
+        #expect(!store.looksForExternalCommits && store.liveQueryCount == 0)
+        // The store can be observed again.
+        base.fail(nil)
+        updates = store.observe(Query("Item")).makeAsyncIterator()
+        #expect(try await updates.next()?.rows.isEmpty == true)
+    }
+
+    @Test("A store that is busy is tried again")
+    func busy() async throws {
+        let (base, store) = try makeStore()
+        var updates = store.observe(Query("Item")).makeAsyncIterator()
+        _ = try await updates.next()
+        base.fail(StoreError(.busy, "another process has a lock"))
+        try base.writeElsewhere(["id": "a", "number": 1])
+        let failures = base.failures
+        try waitUntil("two looks that fail") { base.failures >= failures + 2 }
+        #expect(try updates.takeUpdate() == nil)
+        base.fail(nil)
+        #expect(try await updates.next()?.rows.count == 1)
+    }
+
+    @Test("A store that is closed elsewhere ends the live queries")
+    func closed() async throws {
+        let (base, store) = try makeStore()
+        var updates = store.observe(Query("Item")).makeAsyncIterator()
+        _ = try await updates.next()
+        try base.close()
+        base.fail(StoreError(.closed, "the store is closed"))
+        #expect(await #expect(throws: StoreError.self) { try await updates.next() }?.code == .closed)
+        #expect(!store.looksForExternalCommits)
+    }
+
+    @Test("An own commit delivers the commits of others before it, as one update")
+    func ownCommit() async throws {
+        let (base, store) = try makeStore()
+        try store.write { try $0.upsert(["id": "b", "number": 2], into: "Item") }
+        var updates = store.observe(Query("Item")).makeAsyncIterator()
+        var others = store.observe(Query("Item").filter(.column("number") == 1)).makeAsyncIterator()
+        _ = try await (updates.next(), others.next())
+        // No look can succeed, so that the own commit is the first to notice.
+        base.failLooks(StoreError(.busy, "another process has a lock"))
+        try base.writeElsewhere(["id": "a", "number": 1])
+        try store.write { try $0.upsert(["id": "b", "number": 3], into: "Item") }
+        let update = try #require(try updates.takeUpdate())
+        #expect(update.changes == LiveChanges(inserted: [0], updated: [1]))
+        #expect(try others.takeUpdate()?.commit == update.commit)
+        // The next own commit is incremental again.
+        let scans = base.scans
+        try store.write { try $0.upsert(["id": "b", "number": 4], into: "Item") }
+        #expect(try updates.takeUpdate()?.changes == LiveChanges(updated: [1]))
+        #expect(base.scans == scans)
+    }
+
+    @Test("A new live query brings the others to the same commit")
+    func start() async throws {
+        let (base, store) = try makeStore()
+        var first = store.observe(Query("Item")).makeAsyncIterator()
+        _ = try await first.next()
+        base.failLooks(StoreError(.busy, "another process has a lock"))
+        try base.writeElsewhere(["id": "a", "number": 1])
+        var second = store.observe(Query("Item")).makeAsyncIterator()
+        let update = try #require(try await second.next())
+        #expect(update.rows.count == 1)
+        #expect(try first.takeUpdate()?.commit == update.commit)
+    }
+
+    @Test("A write that is rolled back leaves the commits of others to the next look")
+    func rollback() async throws {
+        let (base, store) = try makeStore()
+        var updates = store.observe(Query("Item")).makeAsyncIterator()
+        _ = try await updates.next()
+        base.failLooks(StoreError(.busy, "another process has a lock"))
+        try base.writeElsewhere(["id": "a", "number": 1])
+        base.failCommits(StoreError(.full, "the disk is full"))
+        #expect(throws: StoreError.self) { try store.write { try $0.upsert(["id": "b"], into: "Item") } }
+        #expect(try updates.takeUpdate() == nil)
+        base.failCommits(nil)
+        base.failLooks(nil)
+        #expect(try await updates.next()?.rows.map(\.idText) == ["a"])
+    }
+
+    private func makeStore() throws -> (SharedStore, ObservedStore<SharedStore>) {
+        let base = SharedStore(try MemoryStore())
+        let store = ObservedStore(base)
+        try store.define([items])
+        return (base, store)
+    }
+}
+
+/// A store in memory whose external commits and errors a test determines.
+private final class SharedStore: LocalStore {
+    private struct State {
+        var number: UInt64 = 0
+        var failure: StoreError?
+        var lookFailure: StoreError?
+        var commitFailure: StoreError?
+        var failures = 0
+        var scans = 0
+    }
+
+    private let base: MemoryStore
+    private let state = LockedValue(State())
+
+    init(_ base: MemoryStore) { self.base = base }
+
+    /// The number of looks that have failed.
+    var failures: Int { state.withLock { $0.failures } }
+    /// The number of scans within writes.
+    var scans: Int { state.withLock { $0.scans } }
+
+    /// Makes the number fail, also in writes.
+    func fail(_ error: StoreError?) { state.withLock { ($0.failure, $0.lookFailure) = (error, error) } }
+    /// Makes the number fail except in writes.
+    func failLooks(_ error: StoreError?) { state.withLock { $0.lookFailure = error } }
+    /// Makes writes fail at their end.
+    func failCommits(_ error: StoreError?) { state.withLock { $0.commitFailure = error } }
+
+    /// Commits a row as another process does.
+    func writeElsewhere(_ row: Row) throws {
+        try base.write { try $0.upsert(row, into: "Item") }
+        state.withLock { $0.number += 1 }
+    }
+
+    var capabilities: StoreCapabilities {
+        var capabilities = base.capabilities
+        capabilities.sharesFilesWithProcesses = true
+        return capabilities
+    }
+    func define(_ tables: [TableSchema]) throws { try base.define(tables) }
+    func tables() throws -> [TableSchema] { try base.tables() }
+    func close() throws { try base.close() }
+    func read<T>(_ body: (MemoryStore.Reader) throws -> T) throws -> T { try base.read(body) }
+
+    func write<T>(_ body: (Writer) throws -> T) throws -> T {
+        try base.write { writer in
+            let result = try body(Writer(base: writer, store: self))
+            if let failure = state.withLock({ $0.commitFailure }) { throw failure }
+            return result
+        }
+    }
+
+    func externalCommitNumber() throws -> UInt64? {
+        try state.withLock { state in
+            guard let failure = state.lookFailure else { return state.number }
+            state.failures += 1
+            throw failure
+        }
+    }
+
+    struct Writer: StoreWriter {
+        let base: MemoryStore.Writer
+        let store: SharedStore
+
+        func schema(of table: String) throws -> TableSchema { try base.schema(of: table) }
+        func shape(of table: String) throws -> RowShape { try base.shape(of: table) }
+        func withRow<T>(in table: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
+            try base.withRow(in: table, id: id, body)
+        }
+        func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
+            store.state.withLock { $0.scans += 1 }
+            return try base.scan(query, body)
+        }
+        func count(_ query: Query) throws -> Int { try base.count(query) }
+        func upsert(_ rows: borrowing PackedRows, into table: String) throws { try base.upsert(rows, into: table) }
+        func delete(ids: [RowID], from table: String) throws -> Int { try base.delete(ids: ids, from: table) }
+        func delete(matching query: Query) throws -> Int { try base.delete(matching: query) }
+        func externalCommitNumber() throws -> UInt64? {
+            try store.state.withLock { state in
+                if let failure = state.failure { throw failure }
+                return state.number
+            }
+        }
+    }
+}
