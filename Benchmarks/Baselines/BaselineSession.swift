@@ -25,7 +25,8 @@ final class BaselineSession: BenchmarkSession {
         let database = try database()
         return switch work {
         case .reopen(let times, let id): try reopen(times: times, reading: id, latencies)
-        case .upsert(let batches), .upsertRows(let batches): try database.upsert(batches, latencies)
+        case .upsert(let batches), .upsertRows(let batches), .upsertRecords(let batches):
+            try database.upsert(batches, latencies)
         case .get(let ids, _, let transaction): try database.get(ids, transaction, latencies)
         case .scan: try database.scan(latencies)
         case .find(let filters, let limit): try database.find(filters, limit: limit, latencies)

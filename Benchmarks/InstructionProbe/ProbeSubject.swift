@@ -59,10 +59,10 @@ struct CountedWork: Sendable {
 
     static let all =
         [
-            "upsert-packed", "upsert-rows", "reupsert", "commit", "get-one-view", "get-one-row", "get-each-view",
-            "scan-view", "scan-typed", "scan-row", "find-index", "find-plain", "count-index", "count-plain",
-            "delete-ids",
-            "pull-replay-1000x1", "local-inserts", "local-inserts-1000",
+            "upsert-packed", "upsert-records", "upsert-rows", "reupsert", "commit", "get-one-view", "get-one-typed",
+            "get-one-record", "get-one-row", "get-each-view", "scan-view", "scan-typed", "scan-record", "scan-row",
+            "find-index", "find-plain", "count-index", "count-plain", "delete-ids", "pull-replay-1000x1",
+            "local-inserts", "local-inserts-1000",
         ].map { CountedWork(id: $0) } + [
             CountedWork(id: "local-edits", isOfStores: true), CountedWork(id: "push-rtt0", isOfStores: true),
             CountedWork(id: "json-parse", field: .json),

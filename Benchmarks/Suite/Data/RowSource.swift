@@ -113,6 +113,13 @@ extension RowSource {
         try batch(indexes, asRows: asRows, text: nil)
     }
 
+    /// Returns batches of at most `size` rows of a range, which also contain records if these have all columns.
+    package func recordBatches(_ range: Range<Int>, of size: Int) throws -> [RowBatch] {
+        try stride(from: range.lowerBound, to: range.upperBound, by: size).map { start in
+            try batch(Array(start..<min(start + size, range.upperBound)), asRows: false, asRecords: true, text: nil)
+        }
+    }
+
     /// Returns batches of rows as an app creates them: without values of the server.
     func newBatches(_ range: Range<Int>, of size: Int) throws -> [RowBatch] {
         try stride(from: range.lowerBound, to: range.upperBound, by: size).map { start in
@@ -136,7 +143,9 @@ extension RowSource {
         zip(table.schema.columns, values(index)).reduce(into: Row(id: id(index))) { $0[$1.0.name] = $1.1 }
     }
 
-    private func batch(_ indexes: [Int], asRows: Bool, text: ((Int) -> String)?) throws -> RowBatch {
+    private func batch(
+        _ indexes: [Int], asRows: Bool, asRecords: Bool = false, text: ((Int) -> String)?
+    ) throws -> RowBatch {
         var packed = PackedRows(shape: shape)
         var rows: [Row] = []
         for index in indexes {
@@ -148,7 +157,9 @@ extension RowSource {
             try packed.endRow()
             if asRows { rows.append(row(id, values)) }
         }
-        return RowBatch(packed, indexes: indexes, rows: rows)
+        var records: [BenchmarkItem] = []
+        if asRecords, table.hasRecord { try packed.forEachRow { records.append(try $0.record()) } }
+        return RowBatch(packed, indexes: indexes, rows: rows, records: records)
     }
 
     private func row(_ id: RowID, _ values: [Value]) -> Row {
@@ -174,12 +185,19 @@ public final class RowBatch: Sendable {
     public let indexes: [Int]
     /// The rows as `Row` values; empty if no work needs them.
     public let rows: [Row]
+    /// The rows as records; empty if no work needs them, or if the records lack columns of the table.
+    let records: [BenchmarkItem]
 
     /// Creates a batch of packed rows.
-    public init(_ packed: consuming PackedRows, indexes: [Int] = [], rows: [Row] = []) {
+    public convenience init(_ packed: consuming PackedRows, indexes: [Int] = [], rows: [Row] = []) {
+        self.init(packed, indexes: indexes, rows: rows, records: [])
+    }
+
+    fileprivate init(_ packed: consuming PackedRows, indexes: [Int], rows: [Row], records: [BenchmarkItem]) {
         self.packed = packed
         self.indexes = indexes
         self.rows = rows
+        self.records = records
     }
 }
 

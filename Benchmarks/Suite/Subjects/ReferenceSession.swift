@@ -38,7 +38,7 @@ private struct ReferenceTable {
         switch work {
         case .reopen(let times, let id):
             (0..<times).reduce(into: Answer()) { answer, _ in answer += get(id) }
-        case .upsert(let batches), .upsertRows(let batches): upsert(batches)
+        case .upsert(let batches), .upsertRows(let batches), .upsertRecords(let batches): upsert(batches)
         case .get(let ids, _, _): ids.reduce(into: Answer()) { $0 += get($1) }
         case .scan: sum(order.sorted(entries.keys))
         case .find(let filters, let limit):

@@ -3,6 +3,7 @@ internal import TidelineStore
 extension StoreSession {
     /// Reads each row in its own transaction.
     func getEach(_ ids: [RowID], _ access: Work.Access, _ now: Opened, _ latencies: LatencySink) throws -> Answer {
+        if access == .record { try table.requireRecord() }
         var answer = Answer()
         let columns = now.columns
         for id in ids {
@@ -13,6 +14,7 @@ extension StoreSession {
 
     /// Reads all rows in one transaction.
     func getInOne(_ ids: [RowID], _ access: Work.Access, _ now: Opened, _ latencies: LatencySink) throws -> Answer {
+        if access == .record { try table.requireRecord() }
         let columns = now.columns
         return try now.store.read { try get(ids, access, columns, $0, latencies) }
     }
@@ -44,6 +46,7 @@ extension StoreSession {
             switch access {
             case .view: try reader.withRow(in: name, id: id) { columns.number(viewing: $0) }
             case .typed: try reader.withRow(in: name, id: id) { columns.number(typed: $0) }
+            case .record: try reader.record(ID<BenchmarkItem>(id.text))?.number
             case .row: try reader.row(in: name, id: id).map { columns.number($0) }
             }
         guard let number else { return }
@@ -53,6 +56,7 @@ extension StoreSession {
 
     /// Reads all rows.
     func scan(_ access: Work.Access, _ now: Opened, _ latencies: LatencySink) throws -> Answer {
+        if access == .record { try table.requireRecord() }
         let query = Query(table.schema.name)
         let columns = now.columns
         return try latencies.time {
@@ -60,10 +64,22 @@ extension StoreSession {
                 switch access {
                 case .view: try sum(query, reader) { columns.number(viewing: $0) }
                 case .typed: try sum(query, reader) { columns.number(typed: $0) }
+                case .record: try sumRecords(reader)
                 case .row: try sum(query, reader) { columns.number($0.owned()) }
                 }
             }
         }
+    }
+
+    /// The number of records, and the sum of their row numbers, each times its position.
+    private func sumRecords(_ reader: some StoreReader) throws -> Answer {
+        var answer = Answer()
+        try reader.forEachRecord(matching: BenchmarkItem.all) { item in
+            answer.count += 1
+            answer.checksum &+= item.number &* UInt64(answer.count)
+            return .next
+        }
+        return answer
     }
 
     /// Performs each query and reads its rows in place.

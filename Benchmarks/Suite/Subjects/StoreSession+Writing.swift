@@ -17,6 +17,15 @@ extension StoreSession {
         }
     }
 
+    /// Writes records.
+    func upsertRecords(_ batches: [RowBatch], _ now: Opened, _ latencies: LatencySink) throws -> Answer {
+        try table.requireRecord()
+        return try latencies.each(batches) { batch in
+            try now.store.write { try $0.upsert(batch.records) }
+            return Answer(count: batch.records.count)
+        }
+    }
+
     /// Deletes rows by identifier, each list in its own transaction.
     func delete(_ lists: [[RowID]], _ now: Opened, _ latencies: LatencySink) throws -> Answer {
         try latencies.each(lists) { ids in

@@ -44,6 +44,7 @@ final class StoreSession<Store: LocalStore>: BenchmarkSession {
         case .reopen(let times, let id): try reopen(times: times, reading: id, latencies)
         case .upsert(let batches): try upsert(batches, now, latencies)
         case .upsertRows(let batches): try upsertRows(batches, now, latencies)
+        case .upsertRecords(let batches): try upsertRecords(batches, now, latencies)
         case .get(let ids, let access, .each): try getEach(ids, access, now, latencies)
         case .get(let ids, let access, .one): try getInOne(ids, access, now, latencies)
         case .scan(let access): try scan(access, now, latencies)

@@ -11,6 +11,9 @@ public enum Work: Sendable {
     case upsert([RowBatch])
     /// Inserts or replaces whole rows from `Row` values. Subjects without such values treat it as ``upsert(_:)``.
     case upsertRows([RowBatch])
+    /// Inserts or replaces whole rows from the records of an app. Subjects without records treat it as ``upsert(_:)``. An
+    /// operation is a transaction with one batch.
+    case upsertRecords([RowBatch])
     /// Reads rows by identifier. The answer counts the rows found. An operation is a read; in a single transaction only
     /// every 16th is recorded.
     case get(ids: [RowID], access: Access, transaction: Transaction)
@@ -46,6 +49,8 @@ public enum Work: Sendable {
         case view
         /// Every value through a resolved column, text as `String`.
         case typed
+        /// Every value of a record, the app's type for the row, through its properties.
+        case record
         /// Every value of an owned `Row`, by column name.
         case row
     }
@@ -92,7 +97,7 @@ extension Work {
     var changesRows: Bool {
         switch self {
         case .reopen, .get, .scan, .find, .count, .parse: false
-        case .upsert, .upsertRows, .delete, .deleteMatching, .mix, .pull, .insertLocally, .sync: true
+        case .upsert, .upsertRows, .upsertRecords, .delete, .deleteMatching, .mix, .pull, .insertLocally, .sync: true
         }
     }
 }

@@ -4,9 +4,9 @@ internal import TidelineSupport
 extension StoreWorkloads {
     var reading: [Workload] {
         [
-            get(.view, .one, isQuick: true), get(.typed, .one), get(.row, .one), get(.view, .each, isQuick: true),
-            miss(.one), miss(.each),
-            scan(.view, isQuick: true), scan(.typed), scan(.row),
+            get(.view, .one, isQuick: true), get(.typed, .one), get(.record, .one), get(.row, .one),
+            get(.view, .each, isQuick: true), miss(.one), miss(.each),
+            scan(.view, isQuick: true), scan(.typed), scan(.record), scan(.row),
             largeRead,
         ]
     }
@@ -43,6 +43,7 @@ extension Work.Access {
         switch self {
         case .view: "borrowed bytes"
         case .typed: "typed columns"
+        case .record: "records"
         case .row: "Row"
         }
     }
@@ -51,6 +52,7 @@ extension Work.Access {
         switch self {
         case .view: "every value in place, text as bytes"
         case .typed: "every value through a typed column, text as String"
+        case .record: "every row as a record, the app's type, which a TableRecord conformance decodes"
         case .row: "every value of a Row, by column name"
         }
     }

@@ -2,7 +2,10 @@ internal import TidelineStore
 
 extension StoreWorkloads {
     var writing: [Workload] {
-        [bulkUpsert, bulkUpsertInOne, bulkUpsertOfRows, bulkUpsertIndexed, reupsert, commit, largeWrite]
+        [
+            bulkUpsert, bulkUpsertInOne, bulkUpsertOfRecords, bulkUpsertOfRows, bulkUpsertIndexed, reupsert, commit,
+            largeWrite,
+        ]
     }
 
     private var bulkUpsert: Workload {
@@ -22,6 +25,19 @@ extension StoreWorkloads {
             explanation: "Writes rows to an empty table from one packed batch, in a single transaction.",
             unit: "row", units: count, start: .empty(source.table),
             steps: [{ [source] in [.upsert([try source.batch(Array(0..<count))])] }])
+    }
+
+    private var bulkUpsertOfRecords: Workload {
+        Workload(
+            "upsert-records", .writing, "bulk upsert, records, \(settings.batch) a transaction",
+            explanation: """
+                Writes all rows to an empty table from records, the app's type for a row, \(settings.batch) in each \
+                transaction. A subject without records writes packed rows.
+                """,
+            unit: "row", units: rows, start: .empty(source.table),
+            steps: parts.map { part in
+                { [source, settings] in [.upsertRecords(try source.recordBatches(part, of: settings.batch))] }
+            })
     }
 
     private var bulkUpsertOfRows: Workload {

@@ -55,13 +55,17 @@ struct StoreWorkloads: Sendable {
         return SplitMix64(seed: start.next() ^ aspect &* 0xD6E8_FEB8_6659_FD93)
     }
 
-    /// Returns the steps that write all rows of a source, split to limit memory use.
+    /// All rows in parts that limit memory use.
+    var parts: [Range<Int>] {
+        let size = max(Self.maxRows / settings.batch, 1) * settings.batch
+        return stride(from: 0, to: rows, by: size).map { $0..<min($0 + size, rows) }
+    }
+
+    /// Returns the steps that write all rows of a source.
     func writingAll(of source: RowSource, asRows: Bool = false) -> [Workload.WorkMaker] {
-        let batch = settings.batch
-        let size = max(Self.maxRows / batch, 1) * batch
-        return stride(from: 0, to: rows, by: size).map { start in
+        parts.map { part in
             {
-                let batches = try source.batches(start..<min(start + size, rows), of: batch, asRows: asRows)
+                let batches = try source.batches(part, of: settings.batch, asRows: asRows)
                 return [asRows ? .upsertRows(batches) : .upsert(batches)]
             }
         }

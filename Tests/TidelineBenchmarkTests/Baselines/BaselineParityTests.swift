@@ -14,6 +14,7 @@ struct BaselineParityTests {
             ("scan of nothing", .scan(.view)), ("find nothing", .find(lists, limit: 5)),
             ("upsert", .upsert(try source.batches(0..<250, of: 60))),
             ("upsert of rows", .upsertRows(try source.batches(250..<300, of: 50, asRows: true))),
+            ("upsert of records", .upsertRecords(try source.recordBatches(240..<300, of: 50))),
             ("get each", .get(ids: ids(150..<400), access: .view, transaction: .each)),
             ("get in one", .get(ids: ids(0..<350), access: .view, transaction: .one)),
             ("scan", .scan(.view)), ("find", .find(lists, limit: 7)), ("find all", .find(lists, limit: 1000)),

@@ -53,6 +53,10 @@ enum CodableStyle: GRDBStyle {
         try sum(request(filter).order(CodableItem.Columns.rank).limit(limit), db)
     }
 
+    static func items(_ request: LiveRequest, _ db: Database) throws -> [CodableItem] {
+        try CodableItem.fetchAll(try db.cachedStatement(sql: request.sql), arguments: request.arguments)
+    }
+
     static func count(_ filter: RowFilter, _ db: Database) throws -> Int { try request(filter).fetchCount(db) }
 
     static func delete(_ ids: [String], _ db: Database) throws -> Int { try CodableItem.deleteAll(db, keys: ids) }

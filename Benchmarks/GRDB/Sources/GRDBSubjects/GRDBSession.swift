@@ -6,10 +6,21 @@ internal import TidelineStore
 /// A session of a GRDB database, used in one of the styles.
 final class GRDBSession<Style: GRDBStyle>: BenchmarkSession {
     private let opening: @Sendable () throws -> DatabasePool
-    private let opened: Mutex<DatabasePool>
+    private let opened: Mutex<Opened>
     /// The items of batches to write, which an app already has, so creating them is not measured. The batch is retained to keep
     /// its identity unique.
     private let prepared = Mutex<[ObjectIdentifier: (batch: RowBatch, items: [Style.Item])]>([:])
+
+    /// An open database and its observations.
+    private struct Opened: Sendable {
+        let pool: DatabasePool
+        let live: LiveObservations<Style>
+
+        init(_ pool: DatabasePool) {
+            self.pool = pool
+            live = LiveObservations(pool)
+        }
+    }
 
     init(_ opening: BenchmarkOpening, durability: StoreCapabilities.Durability) throws {
         let instant = Style.instant
@@ -17,12 +28,16 @@ final class GRDBSession<Style: GRDBStyle>: BenchmarkSession {
             try GRDBDatabase.open(opening, instant: instant, durability: durability)
         }
         self.opening = open
-        opened = Mutex(try open())
+        opened = Mutex(Opened(try open()))
     }
 
-    private var pool: DatabasePool { opened.withLock { $0 } }
+    private var pool: DatabasePool { opened.withLock { $0.pool } }
 
-    func close() throws { try pool.close() }
+    func close() throws {
+        let opened = opened.withLock { $0 }
+        opened.live.stop()
+        try opened.pool.close()
+    }
 
     func prepare(_ work: Work) throws {
         guard case .upsert(let batches) = work.plain else { return }
@@ -51,6 +66,7 @@ final class GRDBSession<Style: GRDBStyle>: BenchmarkSession {
             try latencies.each(filters) { filter in
                 Answer(count: try pool.write { try Style.delete(matching: filter, $0) })
             }
+        case .sync(.live(let work)): try opened.withLock { $0.live }.perform(work, noting: latencies)
         default: throw WorkNotApplicable("not implemented for GRDB")
         }
     }
@@ -61,7 +77,7 @@ final class GRDBSession<Style: GRDBStyle>: BenchmarkSession {
             try close()
             let number = try latencies.time {
                 let new = try opening()
-                opened.withLock { $0 = new }
+                opened.withLock { $0 = Opened(new) }
                 return try new.read { try Style.get(id, .view, $0) }
             }
             if let number { answer += Answer(count: 1, checksum: number) }
@@ -106,8 +122,11 @@ final class GRDBSession<Style: GRDBStyle>: BenchmarkSession {
 }
 
 extension Work {
-    /// The work with `Row` values replaced by packed rows, which GRDB converts equally.
+    /// The work with `Row` values and Tideline's records replaced by packed rows, which GRDB converts equally.
     fileprivate var plain: Work {
-        if case .upsertRows(let batches) = self { .upsert(batches) } else { self }
+        switch self {
+        case .upsertRows(let batches), .upsertRecords(let batches): .upsert(batches)
+        default: self
+        }
     }
 }

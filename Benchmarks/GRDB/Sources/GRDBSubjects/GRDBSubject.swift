@@ -52,6 +52,9 @@ protocol GRDBStyle {
     /// Reads the first rows of a list, ordered by rank.
     static func find(_ filter: RowFilter, limit: Int, _ db: Database) throws -> Answer
 
+    /// Fetches the items of a live query.
+    static func items(_ request: LiveRequest, _ db: Database) throws -> [Item]
+
     /// Counts the rows of a list.
     static func count(_ filter: RowFilter, _ db: Database) throws -> Int
 

@@ -18,6 +18,39 @@ struct RawItem: Sendable {
     var version: String?
 }
 
+extension RawItem {
+    init(_ row: GRDB.Row) {
+        self.init(
+            id: row[0], text: row[1], list: row[2], rank: row[3], done: row[4], score: row[5], due: row[6],
+            note: row[7], owner: row[8], updatedAt: row[9], version: row[10])
+    }
+
+    /// See ``RowChecksum``.
+    fileprivate var number: UInt64 {
+        var number = RowChecksum.start
+        RowChecksum.mix(&number, RowChecksum.value(of: id))
+        RowChecksum.mix(&number, Self.value(text))
+        RowChecksum.mix(&number, Self.value(list))
+        RowChecksum.mix(&number, Self.value(rank))
+        RowChecksum.mix(&number, done.map { RowChecksum.value(of: $0) } ?? RowChecksum.null)
+        RowChecksum.mix(&number, score?.bitPattern ?? RowChecksum.null)
+        RowChecksum.mix(&number, Self.value(due))
+        RowChecksum.mix(&number, Self.value(note))
+        RowChecksum.mix(&number, Self.value(owner))
+        RowChecksum.mix(&number, Self.value(updatedAt))
+        RowChecksum.mix(&number, Self.value(version))
+        return number
+    }
+
+    private static func value(_ text: String?) -> UInt64 {
+        text.map { RowChecksum.value(of: $0) } ?? RowChecksum.null
+    }
+
+    private static func value(_ integer: Int64?) -> UInt64 {
+        integer.map { RowChecksum.value(of: $0) } ?? RowChecksum.null
+    }
+}
+
 /// Uses SQL, cached statements and cursors, as GRDB's documentation recommends for speed.
 enum RawStyle: GRDBStyle {
     static var instant: Database.ColumnType { .integer }
@@ -55,6 +88,13 @@ enum RawStyle: GRDBStyle {
         return try sum(Row.fetchCursor(statement, arguments: [filter.list, limit]), .view)
     }
 
+    static func items(_ request: LiveRequest, _ db: Database) throws -> [RawItem] {
+        let rows = try Row.fetchCursor(try db.cachedStatement(sql: request.sql), arguments: request.arguments)
+        var items: [RawItem] = []
+        while let row = try rows.next() { items.append(RawItem(row)) }
+        return items
+    }
+
     static func count(_ filter: RowFilter, _ db: Database) throws -> Int {
         let statement = try db.cachedStatement(sql: "SELECT COUNT(*) FROM items WHERE list = ?")
         return try Int.fetchOne(statement, arguments: [filter.list]) ?? 0
@@ -88,8 +128,9 @@ enum RawStyle: GRDBStyle {
         return answer
     }
 
-    /// The row number, from values in place, by column index, or by column name.
+    /// The row number, from values in place, by column index, from an item, or by column name.
     private static func number(_ row: GRDB.Row, _ access: Work.Access) throws -> UInt64 {
+        if access == .record { return RawItem(row).number }
         var number = RowChecksum.start
         for position in names.indices {
             RowChecksum.mix(&number, try access == .view ? value(viewing: row, position) : value(row, position, access))
