@@ -35,11 +35,11 @@ struct StoreChoiceTests {
         let folder = try TemporaryFolder()
         let store = try makeStore(folder.path)
         let service = try TableService(
-            store: MemoryStore(), options: TableServiceOptions(schemas: [TodoList.schema]))
+            store: MemoryStore(), options: TableServiceOptions(schemas: [TodoApp.schema]))
         let client = try SyncClient(
             url: "http://server.test", store: store, transport: ServiceTransport(service: service))
 
-        let list = try await TodoList(client)
+        let list = try await TodoApp(client)
         let milk = try await list.add("Buy milk")
         try await list.complete(list.add("Buy bread"))
         #expect(try await list.open() == ["Buy milk"])

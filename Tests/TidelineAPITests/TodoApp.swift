@@ -3,7 +3,7 @@ import Tideline
 // The code of an app, with type annotations. It imports only the core and names no store.
 
 /// The list of an app.
-struct TodoList: Sendable {
+struct TodoApp: Sendable {
     static let schema = TableSchema("TodoItem", columns: [.string("text"), .bool("complete")])
 
     let items: SyncTable
