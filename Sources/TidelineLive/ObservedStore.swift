@@ -13,7 +13,7 @@ public import TidelineStore
 /// nothing more.
 ///
 /// Changes by other processes, and by other stores over the same files, are seen if the wrapped store has an
-/// ``LocalStore/externalCommitNumber()``. While there are live queries, it is read about 25 times a second. When it has
+/// ``LocalStore/externalCommitNumber()``. While there are live queries, it is read about 20 times a second. When it has
 /// changed, all live queries are read again at one commit. A commit through this store that comes first does the same.
 /// If the store is busy, the number is read again later; another error ends the live queries.
 public struct ObservedStore<Base: LocalStore>: LocalStore {
