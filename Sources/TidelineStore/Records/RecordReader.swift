@@ -38,8 +38,7 @@ public struct RecordReader: ~Copyable {
     ///   ``StoreError/Code/schemaMismatch`` if the table does not define the column.
     public mutating func read<T: ColumnValue>(_ column: Column<T>) throws -> T {
         guard let index = positions.position(of: column.name, in: view.shape) else { throw undefined(column.name) }
-        guard let value = T.readColumn(view, at: index) else { throw unreadable(T.self, at: index) }
-        return value
+        return try value(at: index)
     }
 
     /// Returns the value of a column, or a default value if the column is null or absent.
@@ -50,6 +49,30 @@ public struct RecordReader: ~Copyable {
     ) throws -> T {
         guard let index = positions.position(of: column.name, in: view.shape) else { throw undefined(column.name) }
         if view.isNull(at: index) { return try defaultValue() }
+        return try value(at: index)
+    }
+
+    /// Returns the value at a position.
+    ///
+    /// Records are in other modules, so that the compiler does not specialize this function for their columns. The
+    /// unspecialized code looks up the metadata of `T?` for each value, which costs more than reading it, and is a function
+    /// of its own, because it would do so for every type otherwise.
+    @_specialize(where T == String)
+    @_specialize(where T == String?)
+    @_specialize(where T == Bool)
+    @_specialize(where T == Bool?)
+    @_specialize(where T == Int)
+    @_specialize(where T == Int?)
+    @_specialize(where T == Int64)
+    @_specialize(where T == Int64?)
+    @_specialize(where T == Double)
+    @_specialize(where T == Double?)
+    @_specialize(where T == Timestamp)
+    @_specialize(where T == Timestamp?)
+    func value<T: ColumnValue>(at index: Int) throws -> T { try converted(at: index) }
+
+    @inline(never)
+    private func converted<T: ColumnValue>(at index: Int) throws -> T {
         guard let value = T.readColumn(view, at: index) else { throw unreadable(T.self, at: index) }
         return value
     }

@@ -29,6 +29,23 @@ public struct RecordWriter: ~Copyable {
     ///   cannot store the value; code ``StoreError/Code/schemaMismatch`` if the table does not define the column.
     public mutating func write<T: ColumnValue>(_ value: T, to column: Column<T>) throws {
         guard let index = positions.position(of: column.name, in: rows.shape) else { throw undefined(column.name) }
+        try set(value, at: index)
+    }
+
+    /// Sets the column at a position; specialized like ``RecordReader/value(at:)``.
+    @_specialize(where T == String)
+    @_specialize(where T == String?)
+    @_specialize(where T == Bool)
+    @_specialize(where T == Bool?)
+    @_specialize(where T == Int)
+    @_specialize(where T == Int?)
+    @_specialize(where T == Int64)
+    @_specialize(where T == Int64?)
+    @_specialize(where T == Double)
+    @_specialize(where T == Double?)
+    @_specialize(where T == Timestamp)
+    @_specialize(where T == Timestamp?)
+    mutating func set<T: ColumnValue>(_ value: T, at index: Int) throws {
         do {
             try value.writeColumn(to: &rows, at: index)
         } catch {

@@ -107,6 +107,10 @@ extension String: ColumnValue {
     public init?(columnValue value: Value) { if let string = value.string { self = string } else { return nil } }
     @inlinable
     public static func readColumn(_ row: borrowing RowView, at index: Int) -> Self? { row.string(at: index) }
+    public func writeColumn(to rows: inout PackedRows, at index: Int) {
+        var text = self
+        text.withUTF8 { unsafe rows.setBytes(UnsafeRawBufferPointer($0), as: .string, at: index) }
+    }
 }
 
 extension Timestamp: ColumnValue {

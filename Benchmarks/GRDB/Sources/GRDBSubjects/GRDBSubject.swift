@@ -30,7 +30,7 @@ public enum GRDBSubject {
 }
 
 /// A style of using GRDB; each function is the body of a transaction.
-protocol GRDBStyle {
+protocol GRDBStyle: SendableMetatype {
     /// The app's type of a row.
     associatedtype Item: Sendable
 
