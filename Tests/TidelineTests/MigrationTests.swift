@@ -104,6 +104,9 @@ struct MigrationTests {
                 }
             }
         }
+        await #expect(throws: SyncError.self) {
+            try await client.client.migrate("step") { _ = try? $0.rewrite("TodoItem") { $0["priority"] = "high" } }
+        }
         let error = await #expect(throws: SyncError.self) {
             try await client.client.migrate("step") { step in
                 try step.rewrite("TodoItem") { $0["priority"] = "high" }

@@ -1,5 +1,7 @@
 import Foundation
-import Synchronization
+import Logging
+import NIOCore
+import NIOPosix
 import Testing
 
 @testable import TidelineTool
@@ -38,20 +40,16 @@ struct ServerLimitTests {
         }
     }
 
-    @Test("A server that stops closes the connections that it has not handled yet")
-    func stopsWhileConnectionsArrive() async throws {
-        let connections = Mutex([RawConnection]())
-        try await serving(limits: Self.short { _ in }) { authority in
-            try await RawConnection.blocking {
-                for _ in 0..<64 {
-                    let connection = try RawConnection(authority)
-                    connections.withLock { $0.append(connection) }
-                }
-            }
-        }
-        try await RawConnection.blocking {
-            connections.withLock { for connection in $0 { #expect(connection.waits(milliseconds: 30_000)) } }
-        }
+    @Test("A connection that is accepted and never handled, because the server stops, is closed")
+    func neverHandled() async throws {
+        let guarded = GuardedChannel(limits: ServerLimits()) { _, _, _ in }
+        let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { guarded.setup(channel: $0, logger: Logger(label: "test")).map { _ in } }
+            .bind(host: "127.0.0.1", port: 0).get()
+        let port = try #require(listener.localAddress?.port)
+        let text = try await RawConnection.blocking { try RawConnection("127.0.0.1:\(port)").receiveToEnd() }
+        #expect(text == "")
+        try await listener.close()
     }
 
     @Test("A connection that is idle after a response is closed")
