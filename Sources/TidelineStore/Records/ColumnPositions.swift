@@ -1,29 +1,31 @@
 /// The positions of the columns that a record reads or writes, in the order in which it does so.
 ///
-/// The first row of a shape looks each column up by its name. Each further row compares two words, which are those of the
-/// same name unless the record reads its columns in another order.
+/// A column that a record reads in the order of the table is where it is expected, which takes a comparison of two words to
+/// see. Any other is looked up by its name in the first row of a shape, and compared likewise in each further row.
+@usableFromInline
 struct ColumnPositions: Sendable {
-    var known: [(name: String, index: Int)] = []
-    var next = 0
+    @usableFromInline var known: [(name: String, index: Int)] = []
+    @usableFromInline var next = 0
 
     init() {}
 
     /// Returns the position of the next column, or `nil` if the shape has no column with this name.
+    @inlinable
     @inline(__always)
     mutating func position(of name: String, in shape: RowShape) -> Int? {
         let step = next
         next &+= 1
+        if step < shape.columns.count, shape.columns[step].name.isRepresented(as: name) { return step }
         if step < known.count, known[step].name.isRepresented(as: name) { return known[step].index }
         return resolve(name, at: step, in: shape)
     }
 
+    @usableFromInline
     mutating func resolve(_ name: String, at step: Int, in shape: RowShape) -> Int? {
-        guard let index = shape.index(of: name) else { return nil }
-        if step < known.count {
-            known[step] = (name, index)
-        } else if step == known.count {
-            known.append((name, index))
-        }
+        guard let index = shape.index(of: name, guess: step) else { return nil }
+        // Steps without an entry get one that is true of the shape.
+        while step >= known.count { known.append((shape.columns[0].name, 0)) }
+        known[step] = (name, index)
         return index
     }
 

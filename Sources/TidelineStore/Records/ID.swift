@@ -21,6 +21,7 @@ public struct ID<Record>: Sendable {
     public let text: String
 
     /// Creates an identifier from its text.
+    @inlinable
     public init(_ text: String) { self.text = text }
 
     /// A new identifier: a random UUID in lower case.
@@ -52,6 +53,7 @@ extension ID: ColumnValue {
         guard let text = value.string else { return nil }
         self.init(text)
     }
+    @inlinable
     public static func readColumn(_ row: borrowing RowView, at index: Int) -> Self? {
         row.string(at: index).map { Self($0) }
     }

@@ -61,6 +61,7 @@ extension StoreReader {
     /// Returns the records that match a query.
     ///
     /// - Throws: The errors of ``scan(_:_:)`` and of ``RecordReader/read(_:)``.
+    @inlinable
     public func records<Record: TableRecord>(matching query: RecordQuery<Record>) throws -> [Record] {
         var records: [Record] = []
         try forEachRecord(matching: query) {
@@ -73,6 +74,7 @@ extension StoreReader {
     /// Calls `body` with each record that matches a query, until it returns ``ScanStep/stop``.
     ///
     /// - Throws: The errors of ``scan(_:_:)`` and of ``RecordReader/read(_:)``, and any error of `body`.
+    @inlinable
     public func forEachRecord<Record: TableRecord>(
         matching query: RecordQuery<Record>, _ body: (Record) throws -> ScanStep
     ) throws {
@@ -83,6 +85,7 @@ extension StoreReader {
     /// Returns the record with the given identifier, or `nil` if there is none.
     ///
     /// - Throws: The errors of ``withRow(in:id:_:)`` and of ``RecordReader/read(_:)``.
+    @inlinable
     public func record<Record: TableRecord>(_ id: ID<Record>) throws -> Record? {
         try withRow(in: Record.tableName, id: id.rowID) { try $0.record() }
     }
@@ -92,6 +95,7 @@ extension RowView {
     /// Returns the row as a record.
     ///
     /// - Throws: The errors of ``RecordReader/read(_:)``.
+    @inlinable
     public func record<Record: TableRecord>(_ type: Record.Type = Record.self) throws -> Record {
         var reader = RecordReader()
         return try reader.record(type, of: self)
@@ -101,6 +105,7 @@ extension RowView {
 extension StoreWriter {
     /// Inserts records, or replaces the columns that they write in the existing rows with the same identifiers; see
     /// ``upsert(_:into:)-(PackedRows,_)``.
+    @inlinable
     public func upsert<Record: TableRecord>(_ records: some Sequence<Record>) throws {
         var rows = PackedRows(shape: try shape(of: Record.tableName))
         try rows.append(records)

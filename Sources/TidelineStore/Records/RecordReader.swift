@@ -3,20 +3,23 @@
 /// Unsafe pointers: the reader contains a view that points at a row, which the store keeps valid for the duration of a
 /// closure. It is noncopyable and passed `inout`, so that no initializer can keep it.
 public struct RecordReader: ~Copyable {
-    var view = RowView(shape: RecordReader.emptyShape)
-    var positions = ColumnPositions()
+    @usableFromInline var view = RowView(shape: RecordReader.emptyShape)
+    @usableFromInline var positions = ColumnPositions()
 
     private static let emptyShape = RowShape(columns: [])
 
     /// Creates a reader, which can read any number of rows.
+    @usableFromInline
     package init() {}
 
     /// Reads the record of a row.
+    @inlinable
     package mutating func record<Record: TableRecord>(_ type: Record.Type, of row: borrowing RowView) throws -> Record {
         point(at: row)
         return try Record(from: &self)
     }
 
+    @usableFromInline
     mutating func point(at row: borrowing RowView) {
         if row.shape !== view.shape {
             view = RowView(shape: row.shape)
@@ -29,6 +32,7 @@ public struct RecordReader: ~Copyable {
     }
 
     /// Returns the identifier of the row.
+    @inlinable
     public func id<Record>() -> ID<Record> { ID(view.idText) }
 
     /// Returns the value of a column. A column of an optional type is `nil` if it is null or absent.
@@ -36,6 +40,7 @@ public struct RecordReader: ~Copyable {
     /// - Throws: ``StoreError``, with table, column, and identifier: code ``StoreError/Code/unreadableRecord`` if the value
     ///   is null or absent and `T` is not an optional, or if `T` cannot hold it; code
     ///   ``StoreError/Code/schemaMismatch`` if the table does not define the column.
+    @inlinable
     public mutating func read<T: ColumnValue>(_ column: Column<T>) throws -> T {
         guard let index = positions.position(of: column.name, in: view.shape) else { throw undefined(column.name) }
         return try value(at: index)
@@ -44,6 +49,7 @@ public struct RecordReader: ~Copyable {
     /// Returns the value of a column, or a default value if the column is null or absent.
     ///
     /// - Throws: As ``read(_:)``, except for null.
+    @inlinable
     public mutating func read<T: ColumnValue>(
         _ column: Column<T>, default defaultValue: @autoclosure () throws -> T
     ) throws -> T {
@@ -52,37 +58,20 @@ public struct RecordReader: ~Copyable {
         return try value(at: index)
     }
 
-    /// Returns the value at a position.
-    ///
-    /// Records are in other modules, so that the compiler does not specialize this function for their columns. The
-    /// unspecialized code looks up the metadata of `T?` for each value, which costs more than reading it, and is a function
-    /// of its own, because it would do so for every type otherwise.
-    @_specialize(where T == String)
-    @_specialize(where T == String?)
-    @_specialize(where T == Bool)
-    @_specialize(where T == Bool?)
-    @_specialize(where T == Int)
-    @_specialize(where T == Int?)
-    @_specialize(where T == Int64)
-    @_specialize(where T == Int64?)
-    @_specialize(where T == Double)
-    @_specialize(where T == Double?)
-    @_specialize(where T == Timestamp)
-    @_specialize(where T == Timestamp?)
-    func value<T: ColumnValue>(at index: Int) throws -> T { try converted(at: index) }
-
-    @inline(never)
-    private func converted<T: ColumnValue>(at index: Int) throws -> T {
+    @inlinable
+    func value<T: ColumnValue>(at index: Int) throws -> T {
         guard let value = T.readColumn(view, at: index) else { throw unreadable(T.self, at: index) }
         return value
     }
 
+    @usableFromInline
     func undefined(_ column: String) -> StoreError {
         var error = StoreError.undefinedColumn(column, of: view.shape)
         error.id = view.idText
         return error
     }
 
+    @usableFromInline
     func unreadable<T: ColumnValue>(_ type: T.Type, at index: Int) -> StoreError {
         var failure = StoreError(
             .unreadableRecord, "", table: view.shape.table, column: view.shape.columns[index].name, id: view.idText)

@@ -6,9 +6,10 @@
 /// Sendable: the bytes belong to this noncopyable value, so only its owner can change them, and borrowers can only read
 /// them.
 @safe
+@usableFromInline
 struct PackedBuffer: ~Copyable, @unchecked Sendable {
-    private var base: UnsafeMutableRawPointer
-    private var capacity: Int
+    @usableFromInline var base: UnsafeMutableRawPointer
+    @usableFromInline var capacity: Int
     private(set) var count = 0
 
     init(capacity: Int) {
@@ -16,6 +17,7 @@ struct PackedBuffer: ~Copyable, @unchecked Sendable {
         unsafe base = .allocate(byteCount: self.capacity, alignment: 16)
     }
 
+    @inlinable
     deinit { unsafe base.deallocate() }
 
     /// Returns the `length` bytes from `offset`.

@@ -54,6 +54,7 @@ public struct PackedRows: ~Copyable, Sendable {
     /// Removes the rows from position `newCount` on and the row under construction.
     ///
     /// Use it to discard the rows of a response that turns out to be invalid.
+    @usableFromInline
     package mutating func truncate(toCount newCount: Int) {
         cancelRow()
         guard newCount < entries.count else { return }
