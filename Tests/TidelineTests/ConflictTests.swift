@@ -337,9 +337,7 @@ struct ConflictTests {
     func together(_ stores: StoreKind, _ resolution: Resolution) async throws {
         let world = try World(stores)
         let (store, client) = try await world.makeFailingClient()
-        let other = try await world.makeOther()
-        try await other.items.update(["id": "a", "text": "theirs"])
-        try await other.context.push()
+        try await world.updateElsewhere()
         try await client.table("TodoItem").update(["id": "a", "text": "mine"])
         #expect(await syncErrorCode { try await client.context.push() } == .completedWithErrors)
         let error = try #require(try await client.context.operationErrors().first)

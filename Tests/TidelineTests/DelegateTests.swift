@@ -15,9 +15,7 @@ struct DelegateTests {
     private func makeClient(_ world: World, inConflict: Bool = false) async throws -> Client {
         let client = try await world.makeSyncedClient()
         if inConflict {
-            let other = try await world.makeOther()
-            try await other.items.update(["id": "a", "text": "theirs", "priority": 9])
-            try await other.context.push()
+            try await world.updateElsewhere(["id": "a", "text": "theirs", "priority": 9])
         }
         try await client.items.update(["id": "a", "text": "mine"])
         return client
@@ -154,9 +152,7 @@ struct DelegateTests {
         #expect(try world.state(client) == "local [a=made up] queue [update a] server [a=one]")
         #expect(try await client.context.pendingOperations().map(\.baseVersion) == [version])
         client.context.delegate = nil
-        let other = try await world.makeOther()
-        try await other.items.update(["id": "a", "text": "theirs"])
-        try await other.context.push()
+        try await world.updateElsewhere()
         #expect(try await pushErrors(client).map(\.code) == [.conflict])
         #expect(try world.serverRow("a")?["text"] == "theirs")
     }
@@ -424,9 +420,7 @@ struct DelegateTests {
     func deleteTakesServerRow(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeSyncedClient()
-        let other = try await world.makeOther()
-        try await other.items.update(["id": "a", "text": "theirs"])
-        try await other.context.push()
+        try await world.updateElsewhere()
         try await client.items.delete(id: "a")
         client.context.delegate = ScriptedDelegate { operation in
             do {

@@ -291,9 +291,7 @@ struct LocalOperationTests {
         #expect(version != nil && operation.baseVersion == version)
         let kept = try client.store.read { try $0.row(in: "MS_TableOperations", id: .int(operation.id)) }
         #expect(kept?["properties"]?.json?.contains(#""text":"one""#) == true)
-        let other = try await world.makeOther()
-        try await other.items.update(["id": "a", "text": "theirs"])
-        try await other.context.push()
+        try await world.updateElsewhere()
         let error = try #require(try await pushErrors(client).first)
         #expect(error.item?["text"] == "one" && error.item?.version == version)
         #expect(error.serverItem?["text"] == "theirs")

@@ -52,9 +52,7 @@ struct LostAnswerTests {
         let client = try await world.makeSyncedClient()
         try await client.items.insert(["id": "b", "text": "new", "priority": 5])
         await loseAnswers(client)
-        let other = try await world.makeOther()
-        try await other.items.update(["id": "b", "priority": 9])
-        try await other.context.push()
+        let other = try await world.updateElsewhere(["id": "b", "priority": 9])
         #expect(try await pushErrors(client).map(\.code) == [.conflict])
         try await client.items.delete(id: "b")
         #expect(try world.state(client) == "local [a=one] queue [delete b] server [a=one, b=new]")
@@ -163,9 +161,7 @@ struct LostAnswerTests {
         let client = try await world.makeSyncedClient()
         try await client.items.update(["id": "a", "text": "two"])
         await loseAnswers(client)
-        let other = try await world.makeOther()
-        try await other.items.update(["id": "a", "priority": 9, "effort": 1.5])
-        try await other.context.push()
+        try await world.updateElsewhere(["id": "a", "priority": 9, "effort": 1.5])
         if edits { try await client.items.update(["id": "a", "text": "three"]) }
         try await client.context.push()
         let text = edits ? "three" : "two"
@@ -183,9 +179,7 @@ struct LostAnswerTests {
         let client = try await world.makeSyncedClient()
         try await client.items.update(["id": "a", "text": "two"])
         await loseAnswers(client)
-        let other = try await world.makeOther()
-        try await other.items.update(["id": "a", "priority": 9])
-        try await other.context.push()
+        try await world.updateElsewhere(["id": "a", "priority": 9])
         // The server refuses the pull's push, so that the row is pulled while its operation is pending.
         client.transport.inspect { request, _ in request.isUpdate ? .answer(.answer(400)) : nil }
         var settings = PullSettings()
@@ -210,9 +204,7 @@ struct LostAnswerTests {
         let row: Row = ["id": .string(id), "text": "two"]
         if kind == .insert { try await client.items.insert(row) } else { try await client.items.update(row) }
         await loseAnswers(client)
-        let other = try await world.makeOther()
-        try await other.items.update(["id": .string(id), "text": "theirs"])
-        try await other.context.push()
+        try await world.updateElsewhere(["id": .string(id), "text": "theirs"])
         if kind == .delete { try await client.items.delete(id: "a") }
         let error = try #require(try await pushErrors(client).first)
         #expect(error.code == .conflict && error.kind == kind)
@@ -228,9 +220,7 @@ struct LostAnswerTests {
         let client = try await world.makeSyncedClient()
         try await client.items.update(["id": "a", "text": "two"])
         await loseAnswers(client)
-        let other = try await world.makeOther()
-        try await other.items.update(["id": "a", "priority": 9])
-        try await other.context.push()
+        try await world.updateElsewhere(["id": "a", "priority": 9])
         try await client.items.delete(id: "a")
         let error = try #require(try await pushErrors(client).first)
         #expect(error.code == .conflict && error.kind == .delete && error.serverItem?["priority"] == 9)
@@ -361,9 +351,7 @@ struct LostAnswerTests {
     func refusedBodyIsForgotten(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeSyncedClient()
-        let other = try await world.makeOther()
-        try await other.items.update(["id": "a", "text": "theirs"])
-        try await other.context.push()
+        let other = try await world.updateElsewhere()
         try await client.items.update(["id": "a", "complete": true])
         #expect(try await pushErrors(client).map(\.code) == [.conflict])
         try await other.items.update(["id": "a", "complete": true])

@@ -20,9 +20,7 @@ struct NewerCopyTests {
 
     /// Another client changes row `a`, and much later inserts `z`, so that a token moves far past `a`.
     private func changeByOther(_ world: World) async throws {
-        let other = try await world.makeOther()
-        try await other.items.update(["id": "a", "text": "newer"])
-        try await other.context.push()
+        let other = try await world.updateElsewhere(["id": "a", "text": "newer"])
         world.clock.advance(by: .seconds(3600))
         try await other.items.insert(["id": "z", "text": "z"])
         try await other.context.push()

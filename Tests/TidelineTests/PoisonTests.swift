@@ -157,9 +157,7 @@ struct PoisonTests {
     func heldConflict(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeSyncedClient()
-        let other = try await world.makeOther()
-        try await other.items.update(["id": "a", "text": "theirs"])
-        try await other.context.push()
+        try await world.updateElsewhere()
         try await client.items.update(["id": "a", "text": "mine"])
         #expect(try await pushErrors(client).map(\.code) == [.conflict])
         client.transport.clear()

@@ -222,9 +222,7 @@ struct PushFailureTests {
     func unreadableConflict(_ stores: StoreKind, body: String) async throws {
         let world = try World(stores)
         let client = try await world.makeSyncedClient()
-        let other = try await world.makeOther()
-        try await other.items.update(["id": "a", "text": "theirs"])
-        try await other.context.push()
+        try await world.updateElsewhere()
         try await client.items.update(["id": "a", "text": "mine"])
         client.transport.inspect { request, _ in
             request.isUpdate ? .answer(.answer(412, body)) : nil
@@ -240,9 +238,7 @@ struct PushFailureTests {
     func conflictStays(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeSyncedClient()
-        let other = try await world.makeOther()
-        try await other.items.update(["id": "a", "text": "theirs"])
-        try await other.context.push()
+        try await world.updateElsewhere()
         try await client.items.update(["id": "a", "text": "mine"])
         for _ in 1...3 {
             let errors = try await pushErrors(client)

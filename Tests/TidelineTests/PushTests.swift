@@ -182,9 +182,7 @@ struct PushTests {
             try await items.insert(["id": "c", "text": "c"])
             try await client.context.push()
             // An insert, an update, a delete and a conflict.
-            let other = try await world.makeOther()
-            try await other.items.update(["id": "c", "text": "theirs"])
-            try await other.context.push()
+            try await world.updateElsewhere(["id": "c", "text": "theirs"])
             try await items.update(["id": "a", "text": "two"])
             try await items.delete(id: "b")
             try await items.update(["id": "c", "text": "mine"])

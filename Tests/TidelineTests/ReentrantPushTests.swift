@@ -32,9 +32,7 @@ struct ReentrantPushTests {
     func withinCompletion(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeSyncedClient()
-        let other = try await world.makeOther()
-        try await other.items.update(["id": "a", "text": "theirs"])
-        try await other.context.push()
+        try await world.updateElsewhere()
         let codes = HeaderLog()
         let complete: @Sendable ([TableOperationError]) async -> Void = { errors in
             guard let error = errors.first else { return }

@@ -13,9 +13,7 @@ struct StaleSaveTests {
         let world = try World(stores)
         let client = try await world.makeSyncedClient()
         let read = try #require(try await client.items.row(id: "a"))
-        let other = try await world.makeOther()
-        try await other.items.update(["id": "a", "text": "theirs", "priority": 2])
-        try await other.context.push()
+        try await world.updateElsewhere(["id": "a", "text": "theirs", "priority": 2])
         try await client.items.pull(queryID: "q")
         return (world, client, read)
     }

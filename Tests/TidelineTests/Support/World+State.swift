@@ -46,6 +46,15 @@ extension World {
         try await other.items.pull()
         return other
     }
+
+    /// Updates a row of the server through another client, which it returns.
+    @discardableResult
+    func updateElsewhere(_ row: Row = ["id": "a", "text": "theirs"]) async throws -> Client {
+        let other = try await makeOther()
+        try await other.items.update(row)
+        try await other.context.push()
+        return other
+    }
 }
 
 /// Returns the code of the ``SyncError`` that `body` throws, or `nil` if it throws none.
