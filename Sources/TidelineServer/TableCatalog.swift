@@ -98,7 +98,9 @@ final class TableCatalog<Store: LocalStore>: Sendable {
             if let table = tables[name], table.schema == schema { return table }
             try store.define([schema])
             try complete([schema])
-            guard let table = try current(name) else { throw StoreError(.noSuchTable, "the table is missing", table: name) }
+            guard let table = try current(name) else {
+                throw StoreError(.noSuchTable, "the table is missing", table: name)
+            }
             tables[name] = table
             return table
         }
@@ -109,7 +111,8 @@ final class TableCatalog<Store: LocalStore>: Sendable {
     /// Returns a served table as the store has it now, or `nil` if there is none with this name.
     private func current(_ name: String) throws -> ServedTable? {
         for _ in 0..<Self.maximumRounds {
-            guard let stored = try store.appTables().first(where: { $0.name.isSameBytes(as: name) }), Self.isServed(stored)
+            guard let stored = try store.appTables().first(where: { $0.name.isSameBytes(as: name) }),
+                Self.isServed(stored)
             else { return nil }
             let (schema, definition, revision) = try store.read { reader in
                 (

@@ -26,7 +26,8 @@ extension TableService {
                 })
         case .replace(_, let id, let ifMatch, let includeDeleted):
             do {
-                return write(try replace(id, in: table, ifMatch: ifMatch, includeDeleted: includeDeleted, body: body), id)
+                return write(
+                    try replace(id, in: table, ifMatch: ifMatch, includeDeleted: includeDeleted, body: body), id)
             } catch let rejection as RequestRejection where rejection.status == .notFound {
                 return .respond(try store.read { try requireNotDeleted(id, in: table, $0) { throw rejection } })
             }

@@ -136,7 +136,9 @@ public final class TableService<Store: LocalStore>: Sendable {
         case let error as RequestRejection:
             guard [.badRequest, .notFound, .internalServerError].contains(error.status) else { return false }
         case let error as StoreError:
-            guard [.invalidValue, .unsupportedQuery, .schemaMismatch, .noSuchTable].contains(error.code) else { return false }
+            guard [.invalidValue, .unsupportedQuery, .schemaMismatch, .noSuchTable].contains(error.code) else {
+                return false
+            }
         default: return false
         }
         guard let name = try? meaning(of: request).request.table else { return isOutdated }

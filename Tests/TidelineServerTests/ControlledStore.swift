@@ -7,7 +7,7 @@ import TidelineTestSupport
 /// A store whose transactions a test holds, counts, and lets fail.
 final class ControlledStore: LocalStore {
     /// The end of a transaction.
-    enum End {
+    enum End: Sendable {
         case commit
         /// Fails before the body runs.
         case failAtBegin(StoreError)

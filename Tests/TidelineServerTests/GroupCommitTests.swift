@@ -54,22 +54,11 @@ struct GroupCommitTests {
         }
 
         /// Sends requests while a first insert, of the row `first`, is in its transaction, and returns the response of each.
-        func whileWriting(_ send: () -> Void) throws -> [TableResponse] {
+        ///
+        /// - Parameter ends: The ends of transactions by their numbers; the others are committed.
+        func whileWriting(_ ends: [Int: ControlledStore.End] = [:], _ send: () -> Void) throws -> [TableResponse] {
             store.hold()
-            store.end { _ in .commit }
-            return try finish(send)
-        }
-
-        /// Sends requests as ``whileWriting(_:)``, with the given ends of the transactions.
-        func whileWriting(
-            _ end: @escaping @Sendable (_ write: Int) -> ControlledStore.End, _ send: () -> Void
-        ) throws -> [TableResponse] {
-            store.hold()
-            store.end(end)
-            return try finish(send)
-        }
-
-        private func finish(_ send: () -> Void) throws -> [TableResponse] {
+            store.end { ends[$0] ?? .commit }
             let group = DispatchGroup()
             let earlier = sent.withLock { $0 }
             DispatchQueue.global().async(group: group) { self.insert("first") }
@@ -137,7 +126,7 @@ struct GroupCommitTests {
     func `after a failed commit each write runs alone`(_ stores: StoreKind) throws {
         let world = try World(stores)
         let full = StoreError(.full, "the disk is full")
-        let answers = try world.whileWriting({ [2, 4].contains($0) ? .failAtCommit(full) : .commit }) {
+        let answers = try world.whileWriting([2: .failAtCommit(full), 4: .failAtCommit(full)]) {
             for id in ["a", "b", "c", "a"] { world.insert(id) }
         }
         // The transaction of all fails, then that of "b".
@@ -154,7 +143,7 @@ struct GroupCommitTests {
     func `a full disk refuses all writes, which succeed once there is room`(_ stores: StoreKind) throws {
         let world = try World(stores)
         let full = StoreError(.full, "the disk is full")
-        let answers = try world.whileWriting({ $0 > 1 ? .failAtCommit(full) : .commit }) {
+        let answers = try world.whileWriting([2: .failAtCommit(full), 3: .failAtCommit(full), 4: .failAtCommit(full)]) {
             for id in ["a", "b"] { world.insert(id) }
         }
         #expect(answers.map(\.status.code) == [503, 503])
@@ -167,7 +156,7 @@ struct GroupCommitTests {
     @Test(arguments: StoreKind.perEngine)
     func `a commit that fails after all is not repeated`(_ stores: StoreKind) throws {
         let world = try World(stores)
-        let answers = try world.whileWriting({ $0 == 2 ? .failAfterCommit(StoreError(.io, "gone")) : .commit }) {
+        let answers = try world.whileWriting([2: .failAfterCommit(StoreError(.io, "gone"))]) {
             for id in ["a", "b", "a"] { world.insert(id) }
         }
         #expect(answers.map(\.status.code) == [201, 201, 409])
@@ -178,7 +167,7 @@ struct GroupCommitTests {
     @Test(arguments: StoreKind.perEngine)
     func `a transaction that cannot begin is not repeated for each write`(_ stores: StoreKind) throws {
         let world = try World(stores)
-        let answers = try world.whileWriting({ $0 > 1 ? .failAtBegin(StoreError(.busy, "locked")) : .commit }) {
+        let answers = try world.whileWriting([2: .failAtBegin(StoreError(.busy, "locked"))]) {
             for id in ["a", "b", "c"] { world.insert(id) }
         }
         #expect(answers.map(\.status.code) == [503, 503, 503])
@@ -193,7 +182,9 @@ struct GroupCommitTests {
         #expect(world.store.writes == 4)
         let text = String(repeating: "x", count: 900_000)
         let other = try World(stores)
-        let large = try other.whileWriting { for id in 0..<10 { other.insert("\(id)", #""count":1,"text":"\#(text)""#) } }
+        let large = try other.whileWriting {
+            for id in 0..<10 { other.insert("\(id)", #""count":1,"text":"\#(text)""#) }
+        }
         #expect(large.allSatisfy { $0.status == .created })
         #expect(other.store.writes == 4)
         #expect(try other.ids().count == 11)

@@ -11,13 +11,17 @@ import TidelineWire
 /// Several services over one store, as in several processes.
 struct SharedStoreTests {
     /// Creates a service with a store of its own over the same files if the engine can share them.
-    private static func services(_ stores: StoreKind, _ count: Int, _ clock: ManualClock? = nil) throws -> [TableService<TestStore>] {
+    private static func services(_ stores: StoreKind, _ count: Int, _ clock: ManualClock? = nil) throws
+        -> [TableService<TestStore>]
+    {
         let files = stores.sharesFiles ? try StoreFiles(stores) : nil
         let shared = try files?.open() ?? stores.makeStore()
         return try (0..<count).map { number in
             var options = TableServiceOptions()
             // Each clock is an hour behind the previous one.
-            options.clock = { (clock?.now ?? .now).advanced(byTicks: Int64(number) * -3_600 * Timestamp.ticksPerSecond) }
+            options.clock = {
+                (clock?.now ?? .now).advanced(byTicks: Int64(number) * -3_600 * Timestamp.ticksPerSecond)
+            }
             return try TableService(store: number == 0 ? shared : files?.open() ?? shared, options: options)
         }
     }
@@ -37,7 +41,9 @@ struct SharedStoreTests {
                     let answer =
                         number % 2 == 0
                         ? service.send(.post, "/tables/T", #"{"id":"\#(id)","n":\#(number)}"#)
-                        : service.send(number % 8 == 7 ? .delete : .patch, "/tables/T/\(id)", number % 8 == 7 ? "" : #"{"n":\#(number)}"#)
+                        : service.send(
+                            number % 8 == 7 ? .delete : .patch, "/tables/T/\(id)",
+                            number % 8 == 7 ? "" : #"{"n":\#(number)}"#)
                     #expect(answer.status.kind == .successful, "\(answer.text)")
                 }
                 done.withLock { $0 += 1 }
@@ -45,7 +51,8 @@ struct SharedStoreTests {
             }
             var (token, isLast, service) = ("0001-01-01T00:00:00Z", false, 0)
             while true {
-                let path = "/tables/T?$filter=updatedAt%20gt%20datetimeoffset'\(token)'&$orderby=updatedAt&$top=7&__includeDeleted=true"
+                let path =
+                    "/tables/T?$filter=updatedAt%20gt%20datetimeoffset'\(token)'&$orderby=updatedAt&$top=7&__includeDeleted=true"
                 service = (service + 1) % 3
                 let rows = (try? services[service].rows(path: path)) ?? []
                 seen.withLock { for row in rows { $0[row.idText] = row["version"]?.string } }
@@ -57,7 +64,9 @@ struct SharedStoreTests {
         let rows = try services[0].rows(of: "T")
         #expect(rows.count == 83)
         #expect(Set(rows.compactMap(\.updatedAt)).count == rows.count)
-        #expect(seen.withLock { $0 } == Dictionary(uniqueKeysWithValues: rows.map { ($0.idText, $0["version"]?.string ?? "") }))
+        #expect(
+            seen.withLock { $0 }
+                == Dictionary(uniqueKeysWithValues: rows.map { ($0.idText, $0["version"]?.string ?? "") }))
     }
 
     @Test(arguments: StoreKind.perEngine + StoreKind.sharing)
@@ -103,7 +112,8 @@ struct SharedStoreTests {
         DispatchQueue.concurrentPerform(iterations: 4) { thread in
             for number in 0..<12 {
                 let (id, column) = ("\(thread)-\(number)", "c\(thread)x\(number / 3)")
-                let answer = services[(thread + number) % 3].send(.post, "/tables/T", #"{"id":"\#(id)","\#(column)":1}"#)
+                let answer = services[(thread + number) % 3].send(
+                    .post, "/tables/T", #"{"id":"\#(id)","\#(column)":1}"#)
                 #expect(answer.status == .created, "\(answer.text)")
                 finished.withLock { $0.append((id, column)) }
                 // A row that was acknowledged is never seen without its column, by any service.
