@@ -16,46 +16,49 @@ struct SharedServeTests {
     private static let rounds = ProcessInfo.processInfo.environment["TIDELINE_KILL_ROUNDS"].flatMap { Int($0) } ?? 2
 
     @Test(
-        "L13 with two servers, one of them killed, clients that pull by stamps miss nothing, and nothing is doubled",
+        "With two servers, one of them killed, clients that pull by stamps miss nothing, and nothing is doubled",
         arguments: [StoreEngine.sqlite, .lmdb])
     func killed(engine: StoreEngine) async throws {
         let tool = try Tool()
         defer { tool.remove() }
-        let servers = try SharedServers(tool, engine)
-        defer { servers.stop() }
+        let servers = SharedServers()
+        var processes: [ToolProcess] = []
+        defer { for process in processes { process.stop() } }
+        for _ in 0..<2 { processes.append(try servers.start(tool, engine)) }
         let (writers, changes) = (4, 25 * Self.rounds)
-        let acknowledged = Mutex<[String: (version: String, number: Int)]>([:])
-        let isDone = Mutex(false)
         let seen = try await withThrowingTaskGroup(of: [String: String].self) { group in
             for client in 0..<2 {
-                group.addTask { try await Self.pull(from: servers, client) { isDone.withLock { $0 } } }
+                group.addTask { try await Self.pull(from: servers, client) }
             }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for writer in 0..<writers {
                     group.addTask {
                         for number in 0..<changes {
                             let id = "\(writer)-\(number / 3)"
-                            let known = acknowledged.withLock { $0[id]?.version }
+                            let known = servers.acknowledged.withLock { $0[id]?.version }
                             let version = try await Self.write(id, number, over: known, to: servers, writer + number)
-                            acknowledged.withLock { $0[id] = (version, number) }
+                            servers.acknowledged.withLock { $0[id] = (version, number) }
                         }
                     }
                 }
                 for round in 1...Self.rounds {
                     let count = writers * changes / 3 * round / (Self.rounds + 1)
-                    while acknowledged.withLock({ $0.count }) < count { try await Task.sleep(for: .milliseconds(1)) }
-                    try servers.kill(round % 2)
+                    while servers.acknowledged.withLock({ $0.count }) < count {
+                        try await Task.sleep(for: .milliseconds(1))
+                    }
+                    _ = processes[round % 2].killNow()
+                    processes[round % 2] = try servers.start(tool, engine, insteadOf: round % 2)
                 }
                 try await group.waitForAll()
             }
-            isDone.withLock { $0 = true }
+            servers.isDone.withLock { $0 = true }
             return try await group.reduce(into: []) { $0.append($1) }
         }
-        servers.stop()
+        for process in processes { process.stop() }
         let rows = try await withStore(StoreLocation(parsing: tool.location(engine, "server"))) { store in
             try store.read { try $0.rows(matching: Query("Shared")).rows }
         }
-        let expected = acknowledged.withLock { $0 }
+        let expected = servers.acknowledged.withLock { $0 }
         #expect(rows.count == expected.count)
         #expect(Set(rows.compactMap { $0["updatedAt"]?.timestamp }).count == rows.count)
         for row in rows {
@@ -85,11 +88,11 @@ struct SharedServeTests {
     /// Pulls the rows with later timestamps than the last, without a look-back, until the writers have ended. Returns the
     /// versions of all rows.
     private static func pull(
-        from servers: SharedServers, _ first: Int, until isDone: @Sendable () -> Bool
+        from servers: SharedServers, _ first: Int
     ) async throws -> [String: String] {
         var (seen, token, count) = ([String: String](), "0001-01-01T00:00:00Z", first)
         while true {
-            let isLast = isDone()
+            let isLast = servers.isDone.withLock { $0 }
             count += 1
             let answer = try await servers.send(
                 .get, "/tables/Shared?$filter=updatedAt%20gt%20datetimeoffset'\(token)'&$orderby=updatedAt&$top=20",
@@ -102,38 +105,22 @@ struct SharedServeTests {
     }
 }
 
-/// Two servers over one store.
+/// The addresses of the servers over one store, and the changes that they acknowledged.
 private final class SharedServers: Sendable {
-    private struct Server: Sendable {
-        var process: ToolProcess
-        var authority: String
-    }
+    private let authorities = Mutex<[String]>([])
+    /// The version and the number of the last change of each row.
+    let acknowledged = Mutex<[String: (version: String, number: Int)]>([:])
+    /// Whether all writers have ended.
+    let isDone = Mutex(false)
 
-    private let tool: Tool
-    private let engine: StoreEngine
-    private let servers = Mutex<[Server]>([])
-
-    init(_ tool: Tool, _ engine: StoreEngine) throws {
-        (self.tool, self.engine) = (tool, engine)
-        for _ in 0..<2 { try start() }
-    }
-
-    private func start() throws {
+    /// Starts a server, in the place of the given one if there is one.
+    func start(_ tool: Tool, _ engine: StoreEngine, insteadOf number: Int? = nil) throws -> ToolProcess {
         let (process, url) = try tool.startServer(engine: engine)
-        servers.withLock { $0.append(Server(process: process, authority: String(url.dropFirst("http://".count)))) }
-    }
-
-    /// Kills a server, and starts another.
-    func kill(_ number: Int) throws {
-        servers.withLock { servers in _ = servers.remove(at: number).process.killNow() }
-        try start()
-    }
-
-    func stop() {
-        servers.withLock { servers in
-            for server in servers { server.process.stop() }
-            servers = []
+        let authority = String(url.dropFirst("http://".count))
+        authorities.withLock { authorities in
+            if let number { authorities[number] = authority } else { authorities.append(authority) }
         }
+        return process
     }
 
     /// Sends a request to one server after the other until one answers.
@@ -141,7 +128,7 @@ private final class SharedServers: Sendable {
         _ method: HTTPRequest.Method, _ path: String, _ first: Int, ifMatch version: String? = nil, body: [UInt8]? = nil
     ) async throws -> TransportResponse {
         for attempt in 0..<2_000 {
-            let authority = servers.withLock { $0[(first + attempt) % $0.count].authority }
+            let authority = authorities.withLock { $0[(first + attempt) % $0.count] }
             var request = HTTPRequest(method: method, scheme: "http", authority: authority, path: path)
             request.headerFields[HTTPField.Name("ZUMO-API-VERSION")!] = "2.0.0"
             request.headerFields[.ifMatch] = version.map { "\"\($0)\"" }
