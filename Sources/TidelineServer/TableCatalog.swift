@@ -6,23 +6,45 @@ internal import TidelineWire
 struct ServedTable: Sendable {
     let schema: TableSchema
     let parser: PageParser
+    /// The revision of the definition's record when the definition was read.
+    let revision: Int64
 
-    init(_ schema: TableSchema) {
+    init(_ schema: TableSchema, revision: Int64) {
         self.schema = schema
+        self.revision = revision
         parser = PageParser(schema: schema)
+    }
+
+    /// Checks that the definition is still current in a snapshot or transaction.
+    ///
+    /// - Throws: ``OutdatedDefinition`` if another service has changed it.
+    func requireCurrent(in reader: some StoreReader) throws {
+        guard try reader.schema(of: schema.name) == schema,
+            try ServedTableRecord.revision(of: schema.name, in: reader) == revision
+        else { throw OutdatedDefinition() }
     }
 }
 
-/// The served tables, which can gain columns.
+/// The definition of a table has changed since it was read; read it again and repeat the request.
+struct OutdatedDefinition: Error {}
+
+/// The served tables, which can gain columns, also from other services over the same store.
 ///
-/// The lock is held while the store defines a table, so that concurrent rows with different new columns do not lose
-/// columns. The body of a transaction never takes the lock, so there is no deadlock.
+/// A store's `define` hides the columns that a definition does not name. If two services define a table at the same time,
+/// one may hide columns that the other has just added. Therefore each service adds its definition to a record after
+/// defining the table, and defines the table again if the store then lacks recorded columns. A request that finds another
+/// definition than its service knows reads it again, and completes it first if columns are hidden.
+///
+/// The lock is held while the store defines a table. The body of a transaction never takes the lock, so there is no
+/// deadlock.
 final class TableCatalog<Store: LocalStore>: Sendable {
     private let store: Store
-    private let tables: Mutex<[String: ServedTable]>
+    private let tables = Mutex<[String: ServedTable]>([:])
 
     /// The maximum number of columns that a table can grow to: clients choose the names, which are kept forever.
     private static var maximumColumns: Int { 1_000 }
+    /// The maximum number of retries while other services change a table.
+    private static var maximumRounds: Int { 100 }
 
     /// Defines the tables in addition to the store's existing definitions: a column that was ever served remains.
     init(store: Store, schemas: [TableSchema]) throws {
@@ -37,20 +59,34 @@ final class TableCatalog<Store: LocalStore>: Sendable {
             let stored = existing.first { $0.name.isSameBytes(as: schema.name) && !$0.isSystem }
             return Self.served(try stored?.union(schema) ?? schema, keeping: [])
         }
-        try store.define(definitions + [StoreRole.serverMark])
-        let served = try store.appTables().filter { $0.systemColumns == .all && $0.idType == .string }
-        tables = Mutex(Dictionary(served.map { ($0.name, ServedTable($0)) }, uniquingKeysWith: { first, _ in first }))
+        let records = existing.first { $0.name == ServedTableRecord.schema.name }
+        try store.define(definitions + [try records?.union(ServedTableRecord.schema) ?? ServedTableRecord.schema])
+        try complete(definitions)
+        for schema in try store.appTables() where Self.isServed(schema) { try refresh(schema.name) }
     }
 
-    /// Returns the table with the given name, or `nil` if it is not served.
+    /// Returns the table with the given name, or `nil` if it is not known to be served; see ``refresh(_:)``.
     func table(_ name: String) -> ServedTable? { tables.withLock { $0[name] } }
+
+    /// Reads the definition of a table again.
+    ///
+    /// - Returns: Whether it differs from the definition known before.
+    @discardableResult
+    func refresh(_ name: String) throws -> Bool {
+        try tables.withLock { tables in
+            let known = tables[name]
+            let current = try current(name)
+            tables[name] = current
+            return known?.schema != current?.schema || known?.revision != current?.revision
+        }
+    }
 
     /// Returns the table with the given name as it would be with these columns, without creating anything.
     ///
     /// - Throws: `StoreError` with code `schemaMismatch` for a definition that no store accepts, and for a table that
     ///   would have too many columns or that belongs to the framework.
     func preview(_ name: String, with columns: [ColumnSchema]) throws -> ServedTable {
-        try tables.withLock { ServedTable(try grown($0[name], name, with: columns)) }
+        try tables.withLock { ServedTable(try grown($0[name], name, with: columns), revision: $0[name]?.revision ?? 0) }
     }
 
     /// Returns the table with the given name and these columns; a missing table or missing columns are created.
@@ -61,19 +97,68 @@ final class TableCatalog<Store: LocalStore>: Sendable {
             let schema = try grown(tables[name], name, with: columns)
             if let table = tables[name], table.schema == schema { return table }
             try store.define([schema])
-            let table = ServedTable(schema)
+            try complete([schema])
+            guard let table = try current(name) else {
+                throw StoreError(.noSuchTable, "the table is missing", table: name)
+            }
             tables[name] = table
             return table
         }
     }
 
+    // MARK: Definitions
+
+    /// Returns a served table as the store has it now, or `nil` if there is none with this name.
+    private func current(_ name: String) throws -> ServedTable? {
+        for _ in 0..<Self.maximumRounds {
+            guard let stored = try store.appTables().first(where: { $0.name.isSameBytes(as: name) }),
+                Self.isServed(stored)
+            else { return nil }
+            let (schema, definition, revision) = try store.read { reader in
+                (
+                    try reader.schema(of: name), try ServedTableRecord.definition(of: name, in: reader),
+                    try ServedTableRecord.revision(of: name, in: reader)
+                )
+            }
+            guard let definition, definition != schema else { return ServedTable(schema, revision: revision) }
+            // A service ended, or is about to add its columns, after it had hidden those of another.
+            try store.define([definition])
+            try complete([definition])
+        }
+        throw Self.changing(name)
+    }
+
+    /// Records definitions that the store has, and defines the tables again until nothing that any service has recorded is
+    /// missing.
+    private func complete(_ definitions: [TableSchema]) throws {
+        guard !definitions.isEmpty else { return }
+        for _ in 0..<Self.maximumRounds {
+            let isComplete = try store.read { reader in
+                try definitions.allSatisfy { definition in
+                    try ServedTableRecord.isComplete(definition, in: reader)
+                }
+            }
+            if isComplete { return }
+            let lacking = try store.write { writer in
+                try definitions.compactMap { try ServedTableRecord.add($0, in: writer) }
+            }
+            if lacking.isEmpty { return }
+            try store.define(lacking)
+        }
+        throw Self.changing(definitions[0].name)
+    }
+
+    private static func changing(_ name: String) -> StoreError {
+        StoreError(.busy, "other services keep changing the table; try again", table: name)
+    }
+
     private func grown(_ table: ServedTable?, _ name: String, with columns: [ColumnSchema]) throws -> TableSchema {
-        if table == nil, try store.tables().contains(where: { $0.name == name }) {
+        let stored = try store.tables().first { $0.name.isSameBytes(as: name) }
+        if table == nil, let stored, stored.isSystem || !Self.isServed(stored) {
             throw StoreError(.schemaMismatch, "a table with this name exists but is not served", table: name)
         }
-        let known = table?.schema ?? TableSchema(name, columns: [])
-        let stored = try store.appTables().first { $0.name.isSameBytes(as: name) }
-        let schema = Self.served(try stored?.union(known) ?? known, keeping: columns)
+        let known = try stored.flatMap { _ in try store.read { try ServedTableRecord.definition(of: name, in: $0) } }
+        let schema = Self.served(known ?? table?.schema ?? TableSchema(name, columns: []), keeping: columns)
         guard schema.columns.count <= Self.maximumColumns else {
             throw StoreError(
                 .schemaMismatch, "a table can have at most \(Self.maximumColumns) columns", table: name,
@@ -81,6 +166,10 @@ final class TableCatalog<Store: LocalStore>: Sendable {
         }
         try schema.validate()
         return schema
+    }
+
+    private static func isServed(_ schema: TableSchema) -> Bool {
+        !schema.isSystem && schema.systemColumns == .all && schema.idType == .string
     }
 
     /// Returns the definition with further columns, all system columns, and the index that pulls use.

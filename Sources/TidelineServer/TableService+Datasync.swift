@@ -4,37 +4,54 @@ internal import TidelineWire
 
 /// The responses in the dialect Datasync 3.
 extension TableService {
-    func respondAsDatasync(
-        to meaning: TableRequest, _ request: HTTPRequest, body: [UInt8]
-    ) throws -> TableResponse {
+    func stepAsDatasync(to meaning: TableRequest, _ request: HTTPRequest, body: [UInt8]) throws -> WriteStep {
         if case .insert(let name) = meaning {
-            return located(try insert(body, into: name, dialect: .datasync3), request, at: name)
+            return try insert(body, into: name, dialect: .datasync3).map { _, answer in
+                self.located(try answer(), request, at: name)
+            }
         }
         let table = try table(meaning.table)
-        do {
-            switch meaning {
-            case .read(let wanted):
-                return try readAsDatasync(wanted, from: table, for: request)
-            case .lookup(_, let id, let includeDeleted):
-                return try lookup(id, in: table, includeDeleted: includeDeleted)
-            case .replace(_, let id, let ifMatch, let includeDeleted):
-                return try replace(id, in: table, ifMatch: ifMatch, includeDeleted: includeDeleted, body: body)
-            case .delete(_, let id, let ifMatch):
-                let answer = try delete(id, from: table, ifMatch: ifMatch)
+        func write(_ step: WriteStep, _ id: String) -> WriteStep {
+            step.map { reader, answer in try self.requireNotDeleted(id, in: table, reader, answer) }
+        }
+        switch meaning {
+        case .read(let wanted):
+            return .respond(try readAsDatasync(wanted, from: table, for: request))
+        case .lookup(_, let id, let includeDeleted):
+            return .respond(
+                try store.read { reader in
+                    try requireNotDeleted(id, in: table, reader) {
+                        try lookup(id, in: table, includeDeleted: includeDeleted, reader)
+                    }
+                })
+        case .replace(_, let id, let ifMatch, let includeDeleted):
+            do {
+                return write(
+                    try replace(id, in: table, ifMatch: ifMatch, includeDeleted: includeDeleted, body: body), id)
+            } catch let rejection as RequestRejection where rejection.status == .notFound {
+                return .respond(try store.read { try requireNotDeleted(id, in: table, $0) { throw rejection } })
+            }
+        case .delete(_, let id, let ifMatch):
+            return write(delete(id, from: table, ifMatch: ifMatch), id).map { _, answer in
+                let answer = try answer()
                 guard answer.response.status == .ok else { return answer }
                 return TableResponse(response: HTTPResponse(status: .noContent), body: [])
-            case .insert, .update, .undelete:
-                throw RequestRejection(.methodNotAllowed, "the request does not belong to this dialect")
             }
-        } catch var rejection as RequestRejection where rejection.status == .notFound {
-            if let id = meaning.id, try isSoftDeleted(id, in: table) { rejection.status = .gone }
-            throw rejection
+        case .insert, .update, .undelete:
+            throw RequestRejection(.methodNotAllowed, "the request does not belong to this dialect")
         }
     }
 
-    private func isSoftDeleted(_ id: String, in table: ServedTable) throws -> Bool {
-        try store.read { reader in
-            try reader.withRow(in: table.schema.name, id: .string(id)) { $0.isDeleted } ?? false
+    /// Returns the response of `answer`, and replaces 404 for a soft-deleted row by 410.
+    private func requireNotDeleted(
+        _ id: String, in table: ServedTable, _ reader: some StoreReader, _ answer: () throws -> TableResponse
+    ) throws -> TableResponse {
+        do {
+            return try answer()
+        } catch var rejection as RequestRejection where rejection.status == .notFound {
+            let isDeleted = try reader.withRow(in: table.schema.name, id: .string(id)) { $0.isDeleted } ?? false
+            if isDeleted { rejection.status = .gone }
+            throw rejection
         }
     }
 
@@ -65,7 +82,8 @@ extension TableService {
             // One more row shows whether there is a next page.
             query.limit = size + 1
             total = try store.read { reader in
-                try scan(query, where: condition, reader) { row in
+                try table.requireCurrent(in: reader)
+                return try scan(query, where: condition, reader) { row in
                     hasMore = count == size
                     guard !hasMore else { return }
                     if count > 0 { writer.separator() }
@@ -84,17 +102,5 @@ extension TableService {
         }
         writer.bytes.append(UInt8(ascii: "}"))
         return TableResponse(.ok, json: writer.bytes)
-    }
-}
-
-extension TableRequest {
-    /// The id of the row, or `nil` for a request that names none.
-    fileprivate var id: String? {
-        switch self {
-        case .lookup(_, let id, _), .update(_, let id, _), .delete(_, let id, _), .undelete(_, let id, _),
-            .replace(_, let id, _, _):
-            id
-        case .read, .insert: nil
-        }
     }
 }

@@ -6,6 +6,7 @@ extension TableService {
     /// Returns a page. Rows are written directly from the store's buffer into the body.
     func read(_ wanted: TableRead, from table: ServedTable, for request: HTTPRequest) throws -> TableResponse {
         guard let (page, condition) = try page(of: wanted, from: table) else {
+            try store.read { try table.requireCurrent(in: $0) }
             return TableResponse(.ok, json: Array("[]".utf8))
         }
         var query = page
@@ -16,7 +17,8 @@ extension TableService {
         if query.includesTotalCount { writer.bytes += Array(#"{"results":"#.utf8) }
         writer.beginArray()
         let total = try store.read { reader in
-            try scan(query, where: condition, reader) { row in
+            try table.requireCurrent(in: reader)
+            return try scan(query, where: condition, reader) { row in
                 if count > 0 { writer.separator() }
                 writer.append(row)
                 count += 1
@@ -114,12 +116,13 @@ extension TableService {
         return LinkHeader.next(origin: origin, target: path, skip: next)
     }
 
-    func lookup(_ id: String, in table: ServedTable, includeDeleted: Bool) throws -> TableResponse {
-        let found: TableResponse?? = try store.read { reader in
-            try reader.withRow(in: table.schema.name, id: .string(id)) { row in
-                let showsDeleted = includeDeleted && !options.quirks.contains(.hidesDeletedRows)
-                return showsDeleted || !row.isDeleted ? answer(.ok, row: row) : nil
-            }
+    func lookup(
+        _ id: String, in table: ServedTable, includeDeleted: Bool, _ reader: Store.Reader
+    ) throws -> TableResponse {
+        try table.requireCurrent(in: reader)
+        let found: TableResponse?? = try reader.withRow(in: table.schema.name, id: .string(id)) { row in
+            let showsDeleted = includeDeleted && !options.quirks.contains(.hidesDeletedRows)
+            return showsDeleted || !row.isDeleted ? answer(.ok, row: row) : nil
         }
         return try found.flatMap { $0 } ?? missing(id, in: table)
     }

@@ -9,7 +9,7 @@ internal import TidelineWire
 #endif
 
 extension TableService {
-    func insert(_ body: [UInt8], into name: String, dialect: DialectName = .zumo2) throws -> TableResponse {
+    func insert(_ body: [UInt8], into name: String, dialect: DialectName = .zumo2) throws -> WriteStep {
         let incoming = try RowBody(body, ignoresSystemColumns: dialect == .datasync3)
         if !incoming.id.isEmpty { try dialect.dialect.validateNewID(incoming.id) }
         let target = try target(name, for: incoming, isInsert: true)
@@ -17,21 +17,22 @@ extension TableService {
         if options.quirks.contains(.makesIDs) { row.id = .string(String(UInt32.random(in: 1 ... .max))) }
         if row.id == nil { row.id = .string(options.makeID()) }
         row["deleted"] = false
-        return try write(row, into: target) { row, table, writer in
+        return try write(row, into: target, size: body.count) { [self] row, table, transaction in
             let key = row.id ?? .string(row.idText)
-            let taken = try writer.withRow(in: table.schema.name, id: key) { answer(.conflict, row: $0) }
+            let taken = try transaction.writer.withRow(in: table.schema.name, id: key) { answer(.conflict, row: $0) }
             if taken != nil, options.quirks.contains(.echoesConflictingInserts) {
                 return TableResponse(.conflict, json: body)
             }
             if let taken { return taken }
-            let stamp = try stamps.next(for: table.schema.name, in: writer)
+            try table.requireValues(of: row, isNew: true)
+            let stamp = try transaction.nextStamp(for: table.schema.name)
             var stored = row
             stored["createdAt"] = .timestamp(stamp)
-            return try put(stored, stamped: stamp, into: table, writer, status: .created)
+            return try put(stored, stamped: stamp, into: table, transaction, status: .created)
         }
     }
 
-    func update(_ id: String, in table: ServedTable, ifMatch: IfMatch?, body: [UInt8]) throws -> TableResponse {
+    func update(_ id: String, in table: ServedTable, ifMatch: IfMatch?, body: [UInt8]) throws -> WriteStep {
         let incoming = try RowBody(body)
         guard !incoming.columns.isEmpty else {
             throw RequestRejection(.badRequest, "an update needs a column to change")
@@ -40,8 +41,9 @@ extension TableService {
             throw RequestRejection(.badRequest, "the id in the body differs from the id in the path")
         }
         let target = try target(table.schema.name, for: incoming, isInsert: false)
-        return try write(rounded(try incoming.typed(by: target.table)), into: target) { change, table, writer in
-            try self.change(id, in: table, to: change, writer) { row in
+        let change = rounded(try incoming.typed(by: target.table))
+        return try write(change, into: target, size: body.count) { [self] change, table, transaction in
+            try self.change(id, in: table, to: change, transaction) { row in
                 if row.isDeleted { return try missing(id, in: table) }
                 if let ifMatch { return refusal(of: row, by: ifMatch) }
                 // Without If-Match, a version in the body is the version on which the change is based.
@@ -56,7 +58,7 @@ extension TableService {
     /// - Parameter includeDeleted: Whether a soft-deleted row is restored.
     func replace(
         _ id: String, in table: ServedTable, ifMatch: IfMatch?, includeDeleted: Bool, body: [UInt8]
-    ) throws -> TableResponse {
+    ) throws -> WriteStep {
         let incoming = try RowBody(body, ignoresSystemColumns: true)
         guard !incoming.isDeleted else {
             throw RequestRejection(.badRequest, "a PUT cannot delete a row; send DELETE")
@@ -65,45 +67,46 @@ extension TableService {
             throw RequestRejection(.badRequest, "the id in the body differs from the id in the path")
         }
         let target = try target(table.schema.name, for: incoming, isInsert: false)
-        return try write(rounded(try incoming.typed(by: target.table)), into: target) { content, table, writer in
+        let content = rounded(try incoming.typed(by: target.table))
+        return try write(content, into: target, size: body.count) { [self] content, table, transaction in
             var row = Row(id: content.id, distinctColumns: table.schema.columns.map { ($0.name, .null) })
             row = row.merging(content)
             row["deleted"] = false
-            return try self.change(id, in: table, to: row, writer) { stored in
+            return try self.change(id, in: table, to: row, transaction) { stored in
                 if stored.isDeleted, !includeDeleted { return try missing(id, in: table) }
                 return refusal(of: stored, by: ifMatch)
             }
         }
     }
 
-    func delete(_ id: String, from table: ServedTable, ifMatch: IfMatch?) throws -> TableResponse {
-        if options.quirks.contains(.hardDelete) { return try remove(id, from: table, ifMatch: ifMatch) }
-        return try store.write { writer in
-            try change(id, in: table, to: ["deleted": true], writer) { row in
+    func delete(_ id: String, from table: ServedTable, ifMatch: IfMatch?) -> WriteStep {
+        if options.quirks.contains(.hardDelete) { return remove(id, from: table, ifMatch: ifMatch) }
+        return write(to: table) { [self] transaction in
+            try self.change(id, in: table, to: ["deleted": true], transaction) { row in
                 row.isDeleted ? try missing(id, in: table) : refusal(of: row, by: ifMatch)
             }
         }
     }
 
     /// Deletes a row without leaving a tombstone.
-    private func remove(_ id: String, from table: ServedTable, ifMatch: IfMatch?) throws -> TableResponse {
-        try store.write { writer in
+    private func remove(_ id: String, from table: ServedTable, ifMatch: IfMatch?) -> WriteStep {
+        write(to: table) { [self] transaction in
             let name = table.schema.name
-            let found: TableResponse? = try writer.withRow(in: name, id: .string(id)) { row in
+            let found: TableResponse? = try transaction.writer.withRow(in: name, id: .string(id)) { row in
                 refusal(of: row, by: ifMatch) ?? answer(.ok, row: row)
             }
             guard let found else { return try missing(id, in: table) }
-            if found.response.status == .ok { try writer.delete(ids: [.string(id)], from: name) }
+            if found.response.status == .ok { try transaction.delete(id, from: name) }
             return found
         }
     }
 
-    func undelete(_ id: String, in table: ServedTable, ifMatch: IfMatch?) throws -> TableResponse {
+    func undelete(_ id: String, in table: ServedTable, ifMatch: IfMatch?) throws -> WriteStep {
         if options.quirks.contains(.hardDelete) {
             throw RequestRejection(.internalServerError, "SQLITE_ERROR: no such column: deleted")
         }
-        return try store.write { writer in
-            try change(id, in: table, to: ["deleted": false], writer) { row in
+        return write(to: table) { [self] transaction in
+            try self.change(id, in: table, to: ["deleted": false], transaction) { row in
                 if let refusal = refusal(of: row, by: ifMatch) { return refusal }
                 return row.isDeleted ? nil : answer(.ok, row: row)
             }
@@ -113,20 +116,21 @@ extension TableService {
     /// Merges `change` into a row, unless the row does not exist or `answer` returns another response for the current
     /// row.
     private func change(
-        _ id: String, in table: ServedTable, to change: Row, _ writer: Store.Writer,
+        _ id: String, in table: ServedTable, to change: Row, _ transaction: WriteTransaction<Store>,
         unless answer: (borrowing RowView) throws -> TableResponse?
     ) throws -> TableResponse {
         var change = change
         var previous: String?
-        let found: TableResponse?? = try writer.withRow(in: table.schema.name, id: .string(id)) { row in
+        let found: TableResponse?? = try transaction.writer.withRow(in: table.schema.name, id: .string(id)) { row in
             change.id = row.id
             previous = row["version"]?.string
             return try answer(row)
         }
         guard let other = found else { return try missing(id, in: table) }
         if let other { return other }
-        let stamp = try stamps.next(for: table.schema.name, in: writer)
-        return try put(change, after: previous, stamped: stamp, into: table, writer, status: .ok)
+        try table.requireValues(of: change, isNew: false)
+        let stamp = try transaction.nextStamp(for: table.schema.name)
+        return try put(change, after: previous, stamped: stamp, into: table, transaction, status: .ok)
     }
 
     /// Writes the row with its timestamp and a new version, and returns a response with the stored row.
@@ -134,16 +138,14 @@ extension TableService {
     /// - Parameter previous: The version of the changed row; `nil` for a new row.
     private func put(
         _ row: Row, after previous: String? = nil, stamped stamp: Timestamp, into table: ServedTable,
-        _ writer: Store.Writer,
-        status: HTTPResponse.Status
+        _ transaction: WriteTransaction<Store>, status: HTTPResponse.Status
     ) throws -> TableResponse {
-        var row = row
-        row["updatedAt"] = .timestamp(stamp)
-        row["version"] = .string(makeVersion(after: previous))
-        try writer.upsert(row, into: table.schema.name)
+        let name = table.schema.name
+        try transaction.upsert(row, version: makeVersion(after: previous), stamp: stamp, into: name)
         let key = row.id ?? .string(row.idText)
-        let stored = try writer.withRow(in: table.schema.name, id: key) { answer(status, row: $0) }
-        return try stored ?? missing(row.idText, in: table)
+        let stored = try transaction.writer.withRow(in: name, id: key) { answer(status, row: $0) }
+        guard let stored else { throw StoreError(.corrupt, "a row that was just written is missing", table: name) }
+        return stored
     }
 
     private func makeVersion(after previous: String?) -> String {
@@ -174,14 +176,15 @@ extension TableService {
     /// Returns the table for a row, with all columns for which the row has a value; does not create anything yet.
     private func target(_ name: String, for body: RowBody, isInsert: Bool) throws -> WriteTarget {
         let grows = options.createsTablesOnFirstInsert
+        // Another service may have created the table or the columns.
+        if unknownColumns(of: body, in: catalog.table(name))?.isEmpty != true { try catalog.refresh(name) }
         let current = catalog.table(name)
         if options.quirks.contains(.answersFaultsWith500) { try requirePlain(body, in: current, isInsert) }
-        guard let current else {
+        guard let current, let unknown = unknownColumns(of: body, in: current) else {
             guard isInsert, grows else { return WriteTarget(table: try table(name)) }
             let columns = body.columns.columnSchemas
             return WriteTarget(table: try catalog.preview(name, with: columns), missing: columns, current: nil)
         }
-        let unknown = body.columns.filter { current.parser.shape.index(of: $0.name) == nil }
         guard grows else {
             guard let first = unknown.first else { return WriteTarget(table: current) }
             throw RequestRejection(
@@ -192,28 +195,48 @@ extension TableService {
         return WriteTarget(table: try catalog.preview(name, with: missing), missing: missing, current: current)
     }
 
-    /// Runs `body` in a transaction, on a table that has all columns of the row.
+    /// Returns the columns of a body that the table lacks, or `nil` without a table.
+    private func unknownColumns(of body: RowBody, in table: ServedTable?) -> [(name: String, value: Value)]? {
+        table.map { table in body.columns.filter { table.parser.shape.index(of: $0.name) == nil } }
+    }
+
+    /// Returns a write whose `body` runs in a transaction, on a table that has all columns of the row.
     ///
     /// A missing table or column is created only if the request succeeds. Therefore, `body` first runs with the columns
     /// that the table already has, in a transaction that is rolled back.
     private func write(
-        _ row: Row, into target: WriteTarget,
-        _ body: (Row, ServedTable, Store.Writer) throws -> TableResponse
-    ) throws -> TableResponse {
-        guard let missing = target.missing else { return try store.write { try body(row, target.table, $0) } }
+        _ row: Row, into target: WriteTarget, size: Int,
+        _ body: @escaping @Sendable (Row, ServedTable, WriteTransaction<Store>) throws -> TableResponse
+    ) throws -> WriteStep {
+        guard let missing = target.missing else {
+            return write(to: target.table, size: size) { try body(row, target.table, $0) }
+        }
         if let current = target.current {
             let known = row.filteringColumns { current.parser.shape.index(of: $0) != nil }
-            let answer = try rehearse { try body(known, current, $0) }
-            guard answer.response.status.kind == .successful else { return answer }
+            let answer = try rehearse(on: current) { try body(known, current, $0) }
+            guard answer.response.status.kind == .successful else { return .respond(answer) }
         }
         let table = try catalog.table(target.table.schema.name, with: missing)
-        return try store.write { try body(row, table, $0) }
+        return write(to: table, size: size) { try body(row, table, $0) }
+    }
+
+    private func write(
+        to table: ServedTable, size: Int = 0,
+        _ body: @escaping @Sendable (WriteTransaction<Store>) throws -> TableResponse
+    ) -> WriteStep {
+        .write(PendingWrite(table: table, size: size, body: body))
     }
 
     /// Returns the response of `body` in a transaction that is rolled back.
-    private func rehearse(_ body: (Store.Writer) throws -> TableResponse) throws -> TableResponse {
+    private func rehearse(
+        on table: ServedTable, _ body: (WriteTransaction<Store>) throws -> TableResponse
+    ) throws -> TableResponse {
         do {
-            return try store.write { throw Rehearsal(answer: try body($0)) }
+            return try store.write { writer in
+                let transaction = WriteTransaction<Store>(writer, options)
+                try table.requireCurrent(in: writer)
+                throw Rehearsal(answer: try body(transaction))
+            }
         } catch let rehearsal as Rehearsal {
             return rehearsal.answer
         }
@@ -248,6 +271,16 @@ private struct WriteTarget {
 }
 
 extension ServedTable {
+    /// Checks that a row has a value for each column that must not be null, so that the store does not refuse it.
+    fileprivate func requireValues(of row: Row, isNew: Bool) throws {
+        for column in schema.columns where !column.isOptional {
+            guard row[column.name].map({ $0.isNull }) ?? isNew else { continue }
+            let error = StoreError(
+                .invalidValue, "the column must not be null", table: schema.name, column: column.name, id: row.idText)
+            throw RequestRejection(.badRequest, error.description)
+        }
+    }
+
     /// Returns whether two ids identify the same row.
     fileprivate func matches(_ a: String, _ b: String) -> Bool {
         switch schema.idMatching {

@@ -16,13 +16,17 @@ internal import TidelineWire
 ///
 /// Where the original back ends behave unexpectedly, the service does what their clients expect: an insert of an
 /// existing id is answered with the server's row, an unknown column in `$filter` gives 400, and `If-Match: *` matches
-/// any row. The original behavior can be enabled; see ``ServerQuirks``. Only one service at a time may write to a
-/// store's tables.
+/// any row. The original behavior can be enabled; see ``ServerQuirks``.
+///
+/// Several services may serve one store at the same time, also in several processes if the store shares its files
+/// (``TidelineStore/StoreCapabilities/sharesFilesWithProcesses``). The store keeps the last timestamp of each table, so the
+/// order of `updatedAt` is the order of commits regardless of which service wrote a row and of its clock. A service
+/// finds tables and columns that another has created.
 public final class TableService<Store: LocalStore>: Sendable {
     let store: Store
     let options: TableServiceOptions
     let catalog: TableCatalog<Store>
-    let stamps: StampSource
+    private let queue = WriteQueue<Store>()
 
     /// Creates a service over a store, which the caller must close.
     ///
@@ -34,25 +38,89 @@ public final class TableService<Store: LocalStore>: Sendable {
         self.store = store
         self.options = options
         catalog = try TableCatalog(store: store, schemas: options.schemas)
-        stamps = StampSource(clock: options.clock, isCoarse: options.quirks.contains(.millisecondStamps))
     }
 
-    /// Handles one request. Any number of threads can call this method at once; it returns when the store has finished.
+    /// Handles one request, a write in a transaction of its own. Any number of threads can call this method at once; it
+    /// returns when the store has finished.
     ///
     /// - Parameters:
     ///   - request: The method, path with query, and headers. The scheme and authority, if present, are used in the
     ///     link to the next page.
     ///   - body: The body, decompressed; may be empty.
     public func handle(_ request: HTTPRequest, body: [UInt8]) -> TableResponse {
+        var attempt = 0
+        while true {
+            let outcome = Result {
+                switch try step(to: request, body: body) {
+                case .respond(let answer): answer
+                case .write(let write): try commit([write])[0].get()
+                }
+            }
+            attempt += 1
+            if let answer = answer(for: outcome, of: request, attempt: attempt) { return answer }
+        }
+    }
+
+    /// Handles one request, and commits a write together with the other writes that wait.
+    ///
+    /// Any number of threads that may block can call this method at once. A read, and a write that finds no other in
+    /// progress, is processed before the method returns. Other writes wait for the end of the transaction in progress,
+    /// and the thread that runs it commits them too, up to 256 in one transaction, until none waits. Each write has a
+    /// response of its own; one that is refused does not affect the others.
+    ///
+    /// - Parameters:
+    ///   - request: As in ``handle(_:body:)``.
+    ///   - body: The body, decompressed; may be empty.
+    ///   - completion: Called once with the response, after the commit, on a thread that calls this method. It must not
+    ///     block.
+    public func handle(
+        _ request: HTTPRequest, body: [UInt8], completion: @escaping @Sendable (TableResponse) -> Void
+    ) {
+        handle(request, body: body, attempt: 1, completion)
+    }
+
+    private func handle(
+        _ request: HTTPRequest, body: [UInt8], attempt: Int, _ completion: @escaping @Sendable (TableResponse) -> Void
+    ) {
+        let finish: @Sendable (Result<TableResponse, any Error>) -> Void = { outcome in
+            if let answer = self.answer(for: outcome, of: request, attempt: attempt) { return completion(answer) }
+            self.handle(request, body: body, attempt: attempt + 1, completion)
+        }
+        switch Result(catching: { try step(to: request, body: body) }) {
+        case .failure(let error): finish(.failure(error))
+        case .success(.respond(let answer)): finish(.success(answer))
+        case .success(.write(let write)):
+            guard queue.append(.init(write: write, completion: finish)) else { return }
+            while let group = queue.nextGroup() {
+                for (entry, outcome) in zip(group, commit(group.map(\.write))) { entry.completion(outcome) }
+            }
+        }
+    }
+
+    /// The maximum number of attempts while other services change the table of a request.
+    private static var maximumAttempts: Int { 10 }
+
+    /// Returns the response for an outcome, or `nil` if the definition of the table was read again and the request must be
+    /// repeated. Nothing was written in this case.
+    private func answer(
+        for outcome: Result<TableResponse, any Error>, of request: HTTPRequest, attempt: Int
+    ) -> TableResponse? {
         var answer: TableResponse
         do {
-            answer = try respond(to: request, body: body)
+            do {
+                answer = try outcome.get()
+            } catch let error where attempt < Self.maximumAttempts {
+                if try definitionChanged(error, of: request) { return nil }
+                throw error
+            }
         } catch let rejection as RequestRejection {
             answer = TableResponse(rejection)
         } catch let error as WireError {
             answer = TableResponse(.badRequest, error: error.description)
         } catch let error as StoreError {
             answer = TableResponse(error)
+        } catch is OutdatedDefinition {
+            answer = TableResponse(StoreError(.busy, "other services keep changing the table; try again"))
         } catch {
             answer = TableResponse(.internalServerError, error: "\(error)")
         }
@@ -60,28 +128,51 @@ public final class TableService<Store: LocalStore>: Sendable {
         return answer
     }
 
-    private func respond(to request: HTTPRequest, body: [UInt8]) throws -> TableResponse {
-        guard body.count <= options.maximumBodySize else {
-            throw RequestRejection(
-                .contentTooLarge, "the body is larger than the \(options.maximumBodySize) bytes allowed")
+    /// Returns whether a request failed because it was processed with an earlier definition of its table.
+    private func definitionChanged(_ error: any Error, of request: HTTPRequest) throws -> Bool {
+        let isOutdated = error is OutdatedDefinition
+        switch error {
+        case is OutdatedDefinition, is WireError: break
+        case let error as RequestRejection:
+            guard [.badRequest, .notFound, .internalServerError].contains(error.status) else { return false }
+        case let error as StoreError:
+            guard [.invalidValue, .unsupportedQuery, .schemaMismatch, .noSuchTable].contains(error.code) else {
+                return false
+            }
+        default: return false
         }
+        guard let name = try? meaning(of: request).request.table else { return isOutdated }
+        return try catalog.refresh(name) || isOutdated
+    }
+
+    private func meaning(of request: HTTPRequest) throws -> (dialect: DialectName, request: TableRequest) {
         let (method, target, headers) = (request.method, request.path ?? "", request.headerFields)
         let dialect = DialectName(of: method, target: target, headers: headers, assumed: options.dialect.name)
         let meaning = try TableRequest(
             method: method, target: target, headers: headers, dialect: dialect,
             maximumPageSize: dialect == .zumo2 ? options.maximumPageSize : dialect.dialect.maximumPageSize)
-        if dialect == .datasync3 { return try respondAsDatasync(to: meaning, request, body: body) }
+        return (dialect, meaning)
+    }
+
+    private func step(to request: HTTPRequest, body: [UInt8]) throws -> WriteStep {
+        guard body.count <= options.maximumBodySize else {
+            throw RequestRejection(
+                .contentTooLarge, "the body is larger than the \(options.maximumBodySize) bytes allowed")
+        }
+        let (dialect, meaning) = try meaning(of: request)
+        if dialect == .datasync3 { return try stepAsDatasync(to: meaning, request, body: body) }
         if case .insert(let name) = meaning { return try insert(body, into: name) }
         let table = try table(meaning.table)
         switch meaning {
         case .read(let wanted):
-            return try read(wanted, from: table, for: request)
+            return .respond(try read(wanted, from: table, for: request))
         case .lookup(_, let id, let includeDeleted):
-            return try lookup(id, in: table, includeDeleted: includeDeleted)
+            return .respond(
+                try store.read { try lookup(id, in: table, includeDeleted: includeDeleted, $0) })
         case .update(_, let id, let ifMatch):
             return try update(id, in: table, ifMatch: ifMatch, body: body)
         case .delete(_, let id, let ifMatch):
-            return try delete(id, from: table, ifMatch: ifMatch)
+            return delete(id, from: table, ifMatch: ifMatch)
         case .undelete(_, let id, let ifMatch):
             guard body.isEmpty else {
                 throw RequestRejection(.badRequest, "a POST to a row undeletes it and must have no body")

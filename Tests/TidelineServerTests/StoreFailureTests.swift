@@ -16,9 +16,10 @@ struct StoreFailureTests {
         _ stores: StoreKind, _ failure: (StoreError.Code, Int)
     ) throws {
         let (code, status) = failure
-        let store = FailingStore(base: try stores.makeStore(), error: StoreError(code, "no luck"))
+        let store = FailingStore(base: try stores.makeStore())
         let service = try TableService(
             store: store, options: TableServiceOptions(schemas: [ServiceFixture.schema]))
+        store.fail(with: StoreError(code, "no luck"))
         for method in [HTTPRequest.Method.get, .post] {
             var request = HTTPRequest(method: method, scheme: "http", authority: "h", path: "/tables/Item")
             request.headerFields[.zumoAPIVersion] = "2.0.0"

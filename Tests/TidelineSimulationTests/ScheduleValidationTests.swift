@@ -13,7 +13,7 @@ struct ScheduleValidationTests {
         "A number out of range is refused",
         arguments: [
             (0, 0, 1, "devices is 0; use 1 to 64"), (65, 0, 1, "devices"), (-1, 0, 1, "devices"),
-            (.min, 0, 1, "devices"), (1, 0, 0, "services is 0; use 1 or 2"), (1, 0, 3, "services"),
+            (.min, 0, 1, "devices"), (1, 0, 0, "services is 0; use 1 to 8"), (1, 0, 9, "services"),
             (1, -1, 1, "serverQuirks is -1"), (1, 1 << 20, 1, "serverQuirks"),
         ] as [(Int, Int, Int, String)])
     func schedules(devices: Int, quirks: Int, services: Int, reason: String) async {

@@ -25,7 +25,15 @@ struct ScheduleGenerator {
     mutating func makeSchedule() -> SimulationSchedule {
         var schedule = SimulationSchedule(
             seed: seed, devices: world.devices, serverQuirks: pick(world.servers).rawValue,
-            services: happens(30) && world.faults.contains(.server) ? 2 : 1, steps: [])
+            services: 1, steps: [])
+        let hasSeveralServices = happens(30)
+        if world.faults.contains(.server) {
+            if world.services > 2 {
+                schedule.services = Int.random(in: 2...world.services, using: &random)
+            } else if hasSeveralServices {
+                schedule.services = world.services
+            }
+        }
         schedule.steps = (1...max(1, world.steps)).prefix(world.steps).map { makeStep($0, schedule) }
         return schedule
     }

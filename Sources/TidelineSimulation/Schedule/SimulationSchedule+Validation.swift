@@ -2,11 +2,17 @@ internal import TidelineServer
 internal import TidelineStore
 
 extension SimulationSchedule {
+    /// Whether each service has a clock behind that of the previous one, and devices pull without a look-back. The order of
+    /// timestamps then depends on the services alone.
+    var hasClocksBehind: Bool {
+        services > 2 && !ServerQuirks(rawValue: serverQuirks).contains(.millisecondStamps)
+    }
+
     /// Throws if the schedule, which can come from a file, cannot be simulated in a world.
     func validate(in world: SimulatedWorld) throws {
         func refuse(_ message: String) -> SimulationError { SimulationError(message) }
         guard (1...64).contains(devices) else { throw refuse("devices is \(devices); use 1 to 64") }
-        guard (1...2).contains(services) else { throw refuse("services is \(services); use 1 or 2") }
+        guard (1...8).contains(services) else { throw refuse("services is \(services); use 1 to 8") }
         let quirks = ServerQuirks(ServerQuirks.named.map(\.quirks))
         guard ServerQuirks(rawValue: serverQuirks).isSubset(of: quirks) else {
             throw refuse("serverQuirks is \(serverQuirks); use the sum of known quirks, at most \(quirks.rawValue)")

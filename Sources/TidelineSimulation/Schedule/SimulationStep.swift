@@ -147,7 +147,7 @@ public struct SimulationSchedule: Sendable, Hashable, Codable {
     public var devices: Int
     /// The raw value of the server's `ServerQuirks`.
     public var serverQuirks: Int
-    /// The number of services that serve the server's store: 1 or 2.
+    /// The number of services that serve the server's store: 1 to 8.
     public var services: Int
     /// The steps, in the order in which they begin.
     public var steps: [SimulationStep]

@@ -4,7 +4,7 @@ internal import Tideline
 internal import TidelineServer
 internal import TidelineStore
 
-/// The server: one or two services over one store, which can end at any call of the store.
+/// The server: one or more services over one store, which can end at any call of the store.
 final class SimulatedServer: Sendable {
     /// The start of the world's time.
     static let epoch: Int64 = 17_900_000_000_000_000
@@ -25,6 +25,7 @@ final class SimulatedServer: Sendable {
     private let schema: [TableSchema]
     private let quirks: ServerQuirks
     private let serviceCount: Int
+    private let hasClocksBehind: Bool
     private let executor: SimulationExecutor
 
     init(
@@ -34,6 +35,7 @@ final class SimulatedServer: Sendable {
         self.schema = schema
         quirks = ServerQuirks(rawValue: schedule.serverQuirks)
         serviceCount = schedule.services
+        hasClocksBehind = schedule.hasClocksBehind
         self.executor = executor
         state = Mutex(State(life: Life(executor)))
         try restart()
@@ -41,9 +43,11 @@ final class SimulatedServer: Sendable {
 
     var softDeletes: Bool { !quirks.contains(.hardDelete) }
 
-    private var now: Timestamp {
+    /// Returns the time by the clock of a service.
+    private func now(ofService number: Int = 0) -> Timestamp {
         state.withLock { state in
-            let time = executor.now + state.offset - state.commitDelay
+            let lag = Duration.seconds(hasClocksBehind ? 7 * number : 0)
+            let time = executor.now + state.offset - state.commitDelay - lag
             return Timestamp(clampingTicks: Self.epoch + time.ticks)
         }
     }
@@ -62,10 +66,13 @@ final class SimulatedServer: Sendable {
             self?.state.withLock { $0.changes += changes }
         }
         var options = TableServiceOptions(schemas: schema, maximumFilterTime: .seconds(3600), quirks: quirks)
-        options.clock = { [weak self] in self?.now ?? .min }
         options.makeVersion = { [weak self] in self?.nextVersion() ?? "" }
         options.makeID = { [weak self] in "s\(self?.nextVersion() ?? "")" }
-        let services = try (0..<serviceCount).map { _ in try TableService(store: store, options: options) }
+        let services = try (0..<serviceCount).map { number in
+            var options = options
+            options.clock = { [weak self] in self?.now(ofService: number) ?? .min }
+            return try TableService(store: store, options: options)
+        }
         state.withLock { state in
             state.life = life
             state.services = services
@@ -118,7 +125,7 @@ final class SimulatedServer: Sendable {
     func age(of id: String, in table: String) -> Duration? {
         let row = try? base.read { try $0.row(in: table, id: id) }
         return row?["updatedAt"]?.timestamp.map {
-            .milliseconds((now.ticks - $0.ticks) / Timestamp.ticksPerMillisecond)
+            .milliseconds((now().ticks - $0.ticks) / Timestamp.ticksPerMillisecond)
         }
     }
 

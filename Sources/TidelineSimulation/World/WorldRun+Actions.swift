@@ -76,7 +76,7 @@ extension WorldRun {
                 query, queryID: id,
                 settings: PullSettings(
                     pageSize: isHealing && schedule.seed % 3 != 0 ? 100 : 2, whenPushFails: .pullOthers,
-                    push: world.push))
+                    lookback: schedule.hasClocksBehind ? .zero : .seconds(5), push: world.push))
         case .purge(let table): try await client.table(table).purge()
         case .forcePurge(let table): try await client.table(table).forcePurge()
         case .update:

@@ -70,7 +70,8 @@ extension WorldRun {
         case .status(let code, processed: false): return refused(code, device)
         default: break
         }
-        let response = try process(message, fault, service: random(0..<4) / 3)
+        let service = schedule.hasClocksBehind ? random(0..<schedule.services) : random(0..<4) / 3
+        let response = try process(message, fault, service: service)
         if case .overtaken = fault, request.method != .get { try overtake(message, context) }
         try await executor.sleep(for: .milliseconds(random(1..<40)))
         return try arrived(response, request, fault, device)

@@ -22,7 +22,7 @@ struct TableResponder<Store: LocalStore>: HTTPResponder {
         defer { bodies.release(body.count) }
         if let refusal = try await collect(&body, of: request) { return Self.response(refusal) }
         let head = request.head
-        let answer = try await threads.runIfActive { [service, body] in service.handle(head, body: body) }
+        let answer = try await answer(head, body)
         context.logger.debug(
             "answered",
             metadata: [
@@ -30,6 +30,19 @@ struct TableResponder<Store: LocalStore>: HTTPResponder {
                 "bytes": "\(answer.body.count)",
             ])
         return Self.response(answer, to: head)
+    }
+
+    /// Returns the response of the service, which commits writes together that wait at the same time.
+    private func answer(_ head: HTTPRequest, _ body: [UInt8]) async throws -> TableResponse {
+        try await withCheckedThrowingContinuation { continuation in
+            threads.submit { [service] state in
+                guard state == .active else {
+                    continuation.resume(throwing: CancellationError())
+                    return
+                }
+                service.handle(head, body: body) { continuation.resume(returning: $0) }
+            }
+        }
     }
 
     /// Reads the body, and reserves memory for it as it arrives.

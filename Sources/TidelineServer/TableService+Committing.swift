@@ -1,0 +1,75 @@
+internal import TidelineStore
+internal import TidelineWire
+
+extension TableService {
+    /// The next step of a request: its response, or a write that leads to it.
+    enum WriteStep: Sendable {
+        case respond(TableResponse)
+        case write(PendingWrite<Store>)
+
+        /// Returns the step with another response.
+        ///
+        /// - Parameter transform: Receives the transaction of a write, and a function that runs it.
+        func map(
+            _ transform: @escaping @Sendable (Store.Writer, () throws -> TableResponse) throws -> TableResponse
+        ) -> WriteStep {
+            switch self {
+            case .respond: self
+            case .write(let write):
+                .write(
+                    PendingWrite(table: write.table, size: write.size) { transaction in
+                        try transform(transaction.writer) { try write.body(transaction) }
+                    })
+            }
+        }
+    }
+
+    /// Runs writes in one transaction, and returns the outcome of each.
+    ///
+    /// If the store fails, each write runs in a transaction of its own, so that a row that the store refuses does not
+    /// affect the others.
+    func commit(_ writes: [PendingWrite<Store>]) -> [Result<TableResponse, any Error>] {
+        var hasBegun = false
+        var end: (outcomes: [Result<TableResponse, any Error>], lastRow: WriteTransaction<Store>.WrittenRow?)?
+        do {
+            return try store.write { writer in
+                hasBegun = true
+                let transaction = WriteTransaction<Store>(writer, options)
+                let outcomes = try writes.map { try outcome(of: $0, in: transaction) }
+                try transaction.saveClocks()
+                end = (outcomes, transaction.lastRow)
+                return outcomes
+            }
+        } catch {
+            // A commit whose outcome is unknown may have succeeded.
+            if let end, let row = end.lastRow, (try? isStored(row)) == true { return end.outcomes }
+            guard hasBegun, writes.count > 1 else { return writes.map { _ in .failure(error) } }
+            return writes.flatMap { commit([$0]) }
+        }
+    }
+
+    /// Returns the outcome of one write. Throws if the transaction must be rolled back.
+    private func outcome(
+        of write: PendingWrite<Store>, in transaction: WriteTransaction<Store>
+    ) throws -> Result<TableResponse, any Error> {
+        let changes = transaction.changes
+        do {
+            try write.table.requireCurrent(in: transaction.writer)
+            return .success(try write.body(transaction))
+        } catch let error
+            where transaction.changes == changes
+            && (error is RequestRejection || error is WireError || error is OutdatedDefinition)
+        {
+            return .failure(error)
+        }
+    }
+
+    /// Returns whether the store has a row as a transaction has written it.
+    private func isStored(_ row: WriteTransaction<Store>.WrittenRow) throws -> Bool {
+        try store.read { reader in
+            try reader.withRow(in: row.table, id: row.id) { stored in
+                stored["version"]?.string == row.version && stored["updatedAt"]?.timestamp == row.stamp
+            } ?? false
+        }
+    }
+}

@@ -1,0 +1,62 @@
+internal import TidelineStore
+
+/// A transaction in which one or more requests write, one after the other.
+///
+/// A request decides first and writes last: if it throws before its first change, the transaction can be used for other
+/// requests.
+final class WriteTransaction<Store: LocalStore> {
+    let writer: Store.Writer
+    private let options: TableServiceOptions
+    private var clocks: [String: Timestamp] = [:]
+    /// The number of changes.
+    private(set) var changes = 0
+    /// The row that was written last.
+    private(set) var lastRow: WrittenRow?
+
+    typealias WrittenRow = (table: String, id: RowID, version: String, stamp: Timestamp)
+
+    init(_ writer: Store.Writer, _ options: TableServiceOptions) {
+        self.writer = writer
+        self.options = options
+    }
+
+    /// Returns the timestamp for a row: the current time, but always later than the last timestamp of the table, whichever
+    /// service made it.
+    ///
+    /// Pulls by `updatedAt` rely on this order. The clock of a table is read and set in the transaction that writes the
+    /// rows, and transactions run one after the other, so the order of timestamps is the order of commits.
+    func nextStamp(for table: String) throws -> Timestamp {
+        if options.quirks.contains(.millisecondStamps) { return options.clock().flooredToMillisecond }
+        var stamp = options.clock()
+        let previous = try clocks[table] ?? ServedTableRecord.clock(of: table, in: writer)
+        if let previous, stamp <= previous {
+            stamp = previous.advanced(byTicks: 1)
+            guard stamp > previous else {
+                throw StoreError(.invalidValue, "no later timestamp is possible", table: table, column: "updatedAt")
+            }
+        }
+        clocks[table] = stamp
+        return stamp
+    }
+
+    /// Writes a row with its timestamp and version.
+    func upsert(_ row: Row, version: String, stamp: Timestamp, into table: String) throws {
+        var row = row
+        row["updatedAt"] = .timestamp(stamp)
+        row["version"] = .string(version)
+        changes += 1
+        try writer.upsert(row, into: table)
+        lastRow = (table, row.id ?? .string(row.idText), version, stamp)
+    }
+
+    /// Deletes a row without leaving a tombstone.
+    func delete(_ id: String, from table: String) throws {
+        changes += 1
+        try writer.delete(ids: [.string(id)], from: table)
+    }
+
+    /// Writes the clocks of the tables; call it at the end of the transaction.
+    func saveClocks() throws {
+        for (table, stamp) in clocks { try ServedTableRecord.setClock(of: table, to: stamp, in: writer) }
+    }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import Synchronization
+import TidelineStore
+import TidelineTestStores
+import TidelineTestSupport
+
+/// A store whose transactions a test holds, counts, and lets fail.
+final class ControlledStore: LocalStore {
+    /// The end of a transaction.
+    enum End: Sendable {
+        case commit
+        /// Fails before the body runs.
+        case failAtBegin(StoreError)
+        /// Fails after the body, and is rolled back.
+        case failAtCommit(StoreError)
+        /// Fails although it was committed.
+        case failAfterCommit(StoreError)
+    }
+
+    private struct State {
+        var writes = 0
+        var isHeld = false
+        var refused: String?
+        var end: @Sendable (_ write: Int) -> End = { _ in .commit }
+    }
+
+    let base: TestStore
+    private let state = Mutex(State())
+
+    init(_ base: TestStore) { self.base = base }
+
+    /// The number of transactions that have begun.
+    var writes: Int { state.withLock { $0.writes } }
+
+    /// Makes every transaction wait before its body until ``release()``.
+    func hold() { state.withLock { $0.isHeld = true } }
+    func release() { state.withLock { $0.isHeld = false } }
+    /// Makes the store refuse a row, as it refuses one that does not fit its table.
+    func refuse(id: String) { state.withLock { $0.refused = id } }
+    /// Starts counting at 0, and determines the end of each transaction by its number, from 1.
+    func end(_ end: @escaping @Sendable (_ write: Int) -> End) {
+        state.withLock { ($0.writes, $0.end) = (0, end) }
+    }
+
+    var capabilities: StoreCapabilities { base.capabilities }
+    func define(_ tables: [TableSchema]) throws { try base.define(tables) }
+    func tables() throws -> [TableSchema] { try base.tables() }
+    func close() throws { try base.close() }
+    func read<T>(_ body: (AnyReader) throws -> T) throws -> T { try base.read(body) }
+
+    func write<T>(_ body: (Writer) throws -> T) throws -> T {
+        let (number, end) = state.withLock { state in
+            state.writes += 1
+            return (state.writes, state.end)
+        }
+        try waitUntil("the release of the store") { state.withLock { !$0.isHeld } }
+        let refused = state.withLock { $0.refused }
+        let failure = end(number)
+        if case .failAtBegin(let error) = failure { throw error }
+        let result = try base.write { writer in
+            let result = try body(Writer(base: writer, refused: refused))
+            if case .failAtCommit(let error) = failure { throw error }
+            return result
+        }
+        if case .failAfterCommit(let error) = failure { throw error }
+        return result
+    }
+
+    struct Writer: StoreWriter {
+        let base: AnyWriter
+        let refused: String?
+
+        func schema(of table: String) throws -> TableSchema { try base.schema(of: table) }
+        func shape(of table: String) throws -> RowShape { try base.shape(of: table) }
+        func withRow<T>(in table: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
+            try base.withRow(in: table, id: id, body)
+        }
+        func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
+            try base.scan(query, body)
+        }
+        func count(_ query: Query) throws -> Int { try base.count(query) }
+        func upsert(_ rows: borrowing PackedRows, into table: String) throws {
+            try base.upsert(rows, into: table)
+            try rows.forEachRow { row in
+                guard row.id.text == refused else { return }
+                throw StoreError(.invalidValue, "the row is refused", table: table, id: refused)
+            }
+        }
+        func delete(ids: [RowID], from table: String) throws -> Int { try base.delete(ids: ids, from: table) }
+        func delete(matching query: Query) throws -> Int { try base.delete(matching: query) }
+    }
+}

@@ -1,0 +1,255 @@
+import Foundation
+import HTTPTypes
+import Synchronization
+import Testing
+import TidelineServer
+import TidelineStore
+import TidelineTestStores
+import TidelineTestSupport
+import TidelineWire
+
+/// Writes that wait for the same transaction.
+struct GroupCommitTests {
+    private static let schema = TableSchema("Item", columns: [.string("text"), .int("count", optional: false)])
+
+    /// A service whose store holds the transaction of a first write while others arrive.
+    private final class World: Sendable {
+        let store: ControlledStore
+        let service: TableService<ControlledStore>
+        private let answers = Mutex<[Int: TableResponse]>([:])
+        private let sent = Mutex(0)
+
+        init(_ stores: StoreKind, quirks: ServerQuirks = []) throws {
+            store = ControlledStore(try stores.makeStore())
+            service = try TableService(
+                store: store,
+                options: TableServiceOptions(
+                    schemas: [schema], createsTablesOnFirstInsert: false, quirks: quirks))
+        }
+
+        @discardableResult
+        func insert(_ id: String, _ columns: String = #""count":1"#) -> Int {
+            send(.post, "/tables/Item", #"{"id":"\#(id)",\#(columns)}"#)
+        }
+
+        /// Sends a request, and returns its number.
+        @discardableResult
+        func send(
+            _ method: HTTPRequest.Method, _ path: String, _ body: String = "", ifMatch: String? = nil
+        ) -> Int {
+            var request = HTTPRequest(method: method, scheme: "http", authority: "host", path: path)
+            request.headerFields[.zumoAPIVersion] = "2.0.0"
+            request.headerFields[.ifMatch] = ifMatch
+            let number = sent.withLock { sent in
+                sent += 1
+                return sent
+            }
+            service.handle(request, body: Array(body.utf8)) { answer in
+                self.answers.withLock { answers in
+                    #expect(answers[number] == nil, "a request was answered twice")
+                    answers[number] = answer
+                }
+            }
+            return number
+        }
+
+        /// Sends requests while a first insert, of the row `first`, is in its transaction, and returns the response of each.
+        ///
+        /// - Parameter ends: The ends of transactions by their numbers; the others are committed.
+        func whileWriting(_ ends: [Int: ControlledStore.End] = [:], _ send: () -> Void) throws -> [TableResponse] {
+            store.hold()
+            store.end { ends[$0] ?? .commit }
+            let group = DispatchGroup()
+            let earlier = sent.withLock { $0 }
+            DispatchQueue.global().async(group: group) { self.insert("first") }
+            try waitUntil("the first write") { store.writes == 1 }
+            send()
+            let early = answers.withLock { $0.filter { $0.key > earlier && $0.value.status.kind == .successful } }
+            #expect(early.isEmpty, "a write was answered before its commit")
+            store.release()
+            try group.finish()
+            return try (earlier + 2...sent.withLock { $0 }).map { number in
+                try #require(answers.withLock { $0[number] }, "request \(number) was not answered")
+            }
+        }
+
+        func ids() throws -> [String] { try rows().map(\.idText).sorted() }
+
+        func rows() throws -> [Row] {
+            try store.read { try $0.rows(matching: Query("Item").order(by: "updatedAt")).rows }
+        }
+    }
+
+    @Test(arguments: StoreKind.perEngine)
+    func `writes that wait share a transaction, and each has its own response`(_ stores: StoreKind) throws {
+        let world = try World(stores)
+        world.insert("old")
+        let version = try #require(try world.rows().first?["version"]?.string)
+        let answers = try world.whileWriting {
+            for number in 0..<5 { world.insert("\(number)") }
+            world.insert("0", #""count":2"#)
+            world.insert("null", #""count":null"#)
+            world.insert("type", #""count":"x""#)
+            world.insert("column", #""count":1,"other":1"#)
+            world.send(.patch, "/tables/Item/old", #"{"count":2}"#, ifMatch: ETag.quote(version))
+            world.send(.patch, "/tables/Item/old", #"{"count":3}"#, ifMatch: ETag.quote(version))
+            world.send(.patch, "/tables/Item/none", #"{"count":3}"#)
+            world.send(.delete, "/tables/Item/4")
+            world.send(.patch, "/tables/Item/4", #"{"count":3}"#)
+            world.insert("last")
+        }
+        #expect(
+            answers.map(\.status.code) == [201, 201, 201, 201, 201, 409, 400, 400, 400, 200, 412, 404, 200, 404, 201])
+        #expect(world.store.writes == 2)
+        #expect(try answers[5].row()["count"] == 1)
+        #expect(try answers[10].row()["count"] == 2, "the conflict shows the row of the earlier write")
+        let rows = try world.rows()
+        #expect(rows.map(\.idText) == ["first", "0", "1", "2", "3", "old", "4", "last"])
+        #expect(Set(rows.compactMap(\.updatedAt)).count == rows.count)
+        for (answer, id) in [(answers[0], "0"), (answers[9], "old"), (answers[14], "last")] {
+            #expect(try answer.row()["version"] == rows.first { $0.idText == id }?["version"])
+        }
+    }
+
+    @Test(arguments: StoreKind.perEngine)
+    func `a row that the store refuses does not affect the others`(_ stores: StoreKind) throws {
+        let world = try World(stores)
+        world.store.refuse(id: "bad")
+        let answers = try world.whileWriting { for id in ["a", "bad", "b", "a"] { world.insert(id) } }
+        #expect(answers.map(\.status.code) == [201, 400, 201, 409])
+        #expect(try answers[1].error().contains("refused"))
+        #expect(try world.ids() == ["a", "b", "first"])
+        #expect(try answers[2].row()["version"] == world.rows().first { $0.idText == "b" }?["version"])
+    }
+
+    @Test(arguments: StoreKind.perEngine)
+    func `after a failed commit each write runs alone`(_ stores: StoreKind) throws {
+        let world = try World(stores)
+        let full = StoreError(.full, "the disk is full")
+        let answers = try world.whileWriting([2: .failAtCommit(full), 4: .failAtCommit(full)]) {
+            for id in ["a", "b", "c", "a"] { world.insert(id) }
+        }
+        // The transaction of all fails, then that of "b".
+        #expect(answers.map(\.status.code) == [201, 503, 201, 409])
+        #expect(world.store.writes == 6)
+        #expect(try world.ids() == ["a", "c", "first"])
+        let stamps = try world.rows().map { $0.updatedAt }
+        #expect(Set(stamps).count == 3)
+        world.insert("later")
+        #expect(try world.ids() == ["a", "c", "first", "later"])
+    }
+
+    @Test(arguments: StoreKind.perEngine)
+    func `a full disk refuses all writes, which succeed once there is room`(_ stores: StoreKind) throws {
+        let world = try World(stores)
+        let full = StoreError(.full, "the disk is full")
+        let answers = try world.whileWriting([2: .failAtCommit(full), 3: .failAtCommit(full), 4: .failAtCommit(full)]) {
+            for id in ["a", "b"] { world.insert(id) }
+        }
+        #expect(answers.map(\.status.code) == [503, 503])
+        #expect(try world.ids() == ["first"])
+        world.store.end { _ in .commit }
+        for id in ["a", "b"] { world.insert(id) }
+        #expect(try world.ids() == ["a", "b", "first"])
+    }
+
+    @Test(arguments: StoreKind.perEngine)
+    func `a commit that fails after all is not repeated`(_ stores: StoreKind) throws {
+        let world = try World(stores)
+        let answers = try world.whileWriting([2: .failAfterCommit(StoreError(.io, "gone"))]) {
+            for id in ["a", "b", "a"] { world.insert(id) }
+        }
+        #expect(answers.map(\.status.code) == [201, 201, 409])
+        #expect(world.store.writes == 2)
+        #expect(try answers[0].row()["version"] == world.rows().first { $0.idText == "a" }?["version"])
+    }
+
+    @Test(arguments: StoreKind.perEngine)
+    func `a transaction that cannot begin is not repeated for each write`(_ stores: StoreKind) throws {
+        let world = try World(stores)
+        let answers = try world.whileWriting([2: .failAtBegin(StoreError(.busy, "locked"))]) {
+            for id in ["a", "b", "c"] { world.insert(id) }
+        }
+        #expect(answers.map(\.status.code) == [503, 503, 503])
+        #expect(world.store.writes == 2)
+    }
+
+    @Test(arguments: StoreKind.perEngine)
+    func `a transaction has at most 256 writes and 4 MiB`(_ stores: StoreKind) throws {
+        let world = try World(stores)
+        let many = try world.whileWriting { for number in 0..<600 { world.insert("\(number)") } }
+        #expect(many.allSatisfy { $0.status == .created })
+        #expect(world.store.writes == 4)
+        let text = String(repeating: "x", count: 900_000)
+        let other = try World(stores)
+        let large = try other.whileWriting {
+            for id in 0..<10 { other.insert("\(id)", #""count":1,"text":"\#(text)""#) }
+        }
+        #expect(large.allSatisfy { $0.status == .created })
+        #expect(other.store.writes == 4)
+        #expect(try other.ids().count == 11)
+    }
+
+    @Test(arguments: StoreKind.perEngine)
+    func `a lone write does not wait`(_ stores: StoreKind) throws {
+        let world = try World(stores)
+        world.store.end { _ in .commit }
+        for number in 1...3 {
+            world.insert("\(number)")
+            #expect(world.store.writes == number)
+            #expect(try world.ids().count == number)
+        }
+    }
+
+    @Test(arguments: StoreKind.perEngine)
+    func `many threads: every write is answered once, with the row as it is stored`(_ stores: StoreKind) throws {
+        let service = try TableService(store: stores.makeStore())
+        let answers = Mutex<[String: TableResponse]>([:])
+        DispatchQueue.concurrentPerform(iterations: 8) { thread in
+            for number in 0..<40 {
+                let id = "\(thread)-\(number)"
+                var request = HTTPRequest(method: .post, scheme: "http", authority: "host", path: "/tables/New")
+                request.headerFields[.zumoAPIVersion] = "2.0.0"
+                service.handle(request, body: Array(#"{"id":"\#(id)","c\#(thread)":\#(number)}"#.utf8)) { answer in
+                    answers.withLock { $0[id] = answer }
+                }
+            }
+        }
+        try waitUntil("all responses") { answers.withLock { $0.count } == 320 }
+        let rows = try service.rows(of: "New")
+        #expect(rows.count == 320 && Set(rows.compactMap(\.updatedAt)).count == 320)
+        for row in rows {
+            let answer = try #require(answers.withLock { $0[row.idText] })
+            #expect(answer.status == .created, "\(answer.text)")
+            #expect(try answer.row()["version"] == row["version"])
+        }
+        for thread in 0..<8 {
+            #expect(rows.compactMap { $0["c\(thread)"]?.int }.sorted() == (0..<40).map(Int64.init))
+        }
+    }
+}
+
+extension TableService {
+    /// Sends a request of the dialect ZUMO 2.
+    func send(_ method: HTTPRequest.Method, _ path: String, _ body: String = "") -> TableResponse {
+        var request = HTTPRequest(method: method, scheme: "http", authority: "host", path: path)
+        request.headerFields[.zumoAPIVersion] = "2.0.0"
+        return handle(request, body: Array(body.utf8))
+    }
+
+    /// Returns up to 1000 rows, in the order of their timestamps.
+    func rows(of table: String) throws -> [Row] {
+        try rows(path: "/tables/\(table)?$top=1000&$orderby=updatedAt&__includeDeleted=true")
+    }
+
+    /// Returns the rows of a page.
+    func rows(path: String) throws -> [Row] {
+        let answer = send(.get, path)
+        #expect(answer.status == .ok, "\(answer.text)")
+        let items = try #require(JSONSerialization.jsonObject(with: Data(answer.body)) as? [Any])
+        return try items.map { item in
+            let bytes = Array(try JSONSerialization.data(withJSONObject: item))
+            return try bytes.withUnsafeBytes { try JSONRow.parse($0) }
+        }
+    }
+}
