@@ -30,7 +30,7 @@ func swiftSyntax(_ names: String...) -> [Target.Dependency] {
 
 let libraries = [
     "Tideline", "TidelineMacros", "TidelineStore", "TidelineLive", "TidelineKeyValue", "TidelineSQLite", "TidelineLMDB",
-    "TidelineLevelDB",
+    "TidelineLevelDB", "TidelinePostgreSQL",
     "TidelineMemory", "TidelineURLSession", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineSimulation",
     "TidelineConformance", "TidelineConformanceCommand", "TidelineFaults", "TidelineBenchmark",
     "TidelineBenchmarkCommand", "TidelineBaselines",
@@ -115,9 +115,11 @@ let package = Package(
         library("TidelineLMDBVerification", ["TidelineStore"], path: "Adapters/LMDBVerification"),
         library("TidelineLevelDB", keyValue + ["TidelineLevelDBVerification", "CLevelDB"], path: "Adapters/LevelDB"),
         library("TidelineLevelDBVerification", ["TidelineStore"], path: "Adapters/LevelDBVerification"),
+        library("TidelinePostgreSQL", ["TidelineStore", "CPostgreSQL"], path: "Adapters/PostgreSQL"),
         .target(name: "CSQLiteChecksums", dependencies: ["CSQLite"], path: "Adapters/CSQLiteChecksums"),
         cLibrary("CSQLite", path: "Adapters/CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev", brew: "sqlite"),
         cLibrary("CLMDB", path: "Adapters/CLMDB", pkgConfig: "lmdb", apt: "liblmdb-dev", brew: "lmdb"),
+        cLibrary("CPostgreSQL", path: "Adapters/CPostgreSQL", pkgConfig: "libpq", apt: "libpq-dev", brew: "libpq"),
         // LevelDB has no pkg-config file.
         cLibrary("CLevelDB", path: "Adapters/CLevelDB", apt: "libleveldb-dev", brew: "leveldb"),
 
@@ -232,7 +234,12 @@ let package = Package(
             ],
             path: "Tests/TidelineTestStores"),
         library("BrokenStores", ["TidelineStore", "TidelineConformance"], path: "Tests/BrokenStores"),
-        probe("StoreProbe", stores + ["BrokenStores", "SortedFileStore", "TidelineStore", "TidelineConformance"]),
+        probe(
+            "StoreProbe",
+            stores + [
+                "TidelinePostgreSQL", "BrokenStores", "SortedFileStore", "TidelineStore", "TidelineConformance",
+                "TidelineTestSupport",
+            ]),
         probe("PullProbe", stores + ["Tideline", "TidelineStore", "TidelineTestSupport", httpTypes]),
         probe("PushProbe", stores + ["Tideline", "TidelineStore", "TidelineTestSupport", httpTypes]),
         probe(
@@ -268,6 +275,8 @@ let package = Package(
                     "SwiftDiagnostics", "SwiftParser", "SwiftSyntax", "SwiftSyntaxMacroExpansion", "SwiftSyntaxMacros")),
         tests("TidelineLiveTests", stores + ["TidelineLive", "TidelineTestStores", "StoreProbe"]),
         tests("TidelineSQLiteTests", ["TidelineSQLite", "TidelineTestStores", "CSQLite", "StoreProbe"]),
+        tests(
+            "TidelinePostgreSQLTests", ["TidelinePostgreSQL", "TidelineTestStores", "CPostgreSQL", "StoreProbe"]),
         tests("TidelineKeyValueTests", stores + ["SortedFileStore", "TidelineKeyValue"]),
         tests("TidelineLMDBTests", ["TidelineLMDB", "TidelineLMDBVerification", "CLMDB"] + keyValueTests),
         tests("TidelineLevelDBTests", ["TidelineLevelDB", "TidelineLevelDBVerification", "CLevelDB"] + keyValueTests),
