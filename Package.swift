@@ -76,12 +76,13 @@ let package = Package(
         .trait(name: "AsyncHTTPClient", description: "The transport over async-http-client: TidelineAsyncHTTPClient"),
         .trait(name: "Commands", description: "The conformance suite and the benchmark as libraries for commands"),
         .trait(name: "Macros", description: "The macro @Table: TidelineMacros"),
+        .trait(name: "PostgreSQL", description: "Stores in PostgreSQL databases for the tool, which then needs libpq"),
         .trait(
             name: "Tool", description: "The command-line tool, the product tideline, without its benchmark",
             enabledTraits: ["AsyncHTTPClient", "Commands"]),
         .trait(
             name: "Benchmark", description: "`tideline bench`, which needs simdjson, and everything else",
-            enabledTraits: ["Macros", "Tool"]),
+            enabledTraits: ["Macros", "PostgreSQL", "Tool"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -206,6 +207,7 @@ let package = Package(
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras", condition: tool),
                 .product(name: "Yams", package: "Yams", condition: tool),
             ]
+                + [.target(name: "TidelinePostgreSQL", condition: .when(traits: ["PostgreSQL"]))]
                 + ["TidelineBaselines", "TidelineBenchmark", "TidelineBenchmarkCommand"].map {
                     .target(name: $0, condition: .when(traits: ["Benchmark"]))
                 }),
@@ -276,7 +278,8 @@ let package = Package(
         tests("TidelineLiveTests", stores + ["TidelineLive", "TidelineTestStores", "StoreProbe"]),
         tests("TidelineSQLiteTests", ["TidelineSQLite", "TidelineTestStores", "CSQLite", "StoreProbe"]),
         tests(
-            "TidelinePostgreSQLTests", ["TidelinePostgreSQL", "TidelineTestStores", "CPostgreSQL", "StoreProbe"]),
+            "TidelinePostgreSQLTests",
+            ["TidelinePostgreSQL", "TidelineTestStores", "TidelineTool", "CPostgreSQL", "StoreProbe"]),
         tests("TidelineKeyValueTests", stores + ["SortedFileStore", "TidelineKeyValue"]),
         tests("TidelineLMDBTests", ["TidelineLMDB", "TidelineLMDBVerification", "CLMDB"] + keyValueTests),
         tests("TidelineLevelDBTests", ["TidelineLevelDB", "TidelineLevelDBVerification", "CLevelDB"] + keyValueTests),
