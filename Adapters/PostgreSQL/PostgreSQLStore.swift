@@ -19,10 +19,10 @@ public import TidelineStore
 /// they are read.
 ///
 /// Any number of processes can open the store. Writers wait for each other, at most for
-/// ``PostgreSQLOptions/busyTimeout``; readers wait for nobody. The store uses tables, indexes, and statements that
-/// systems compatible with PostgreSQL have, too: no triggers, sequences, or functions. NaN cannot be stored. The
-/// values of a row in the columns of fixed size must fit in a page of the server, so that a row can have about 1,000
-/// numbers.
+/// ``PostgreSQLOptions/busyTimeout``; readers wait only while definitions change. The store uses tables, indexes, and statements that
+/// systems compatible with PostgreSQL have, too: no triggers, sequences, or functions. NaN cannot be stored.
+/// A row must fit in a page of the server apart from its long values, which leaves room for about 990 numbers or 400 long
+/// texts, and has at most 500 MB.
 ///
 /// A connection that was lost is opened again with the next read or write. If it is lost while the server commits, the
 /// write throws ``StoreError/Code/io``, and whether its changes are stored is not known: read them before repeating it.
@@ -154,7 +154,7 @@ public final class PostgreSQLStore: LocalStore {
     ///
     /// - Returns: The number of commits before this one, and the definitions.
     private func beginWriting(on connection: Connection) throws(StoreError) -> (Int64, Catalog) {
-        try Deadline(after: options.busyTimeout).retrying({ $0.hasState("40001", "40P01") }) { () throws(StoreError) in
+        try Deadline(after: options.busyTimeout).retrying(while: \.isSerializationFailure) { () throws(StoreError) in
             let start = try connection.beginWriting(format)
             do throws(StoreError) {
                 return (start.commits - 1, try currentCatalog(on: connection, generation: start.generation))

@@ -125,7 +125,7 @@ struct OpeningTests {
         let connection = try TestServer.shared.get().makeDatabase()
         let store = try PostgreSQLStore(connection: connection)
         try store.define([TableSchema("t", columns: [])])
-        try PostgreSQLStore.destroy(connection: connection)
+        try PlainConnection(connection).query("DROP SCHEMA tideline CASCADE")
         #expect(throws: StoreError.self) { try store.write { try $0.upsert(["id": "1"], into: "t") } }
         try PostgreSQLStore.destroy(connection: connection)
         let new = try PostgreSQLStore(connection: connection)

@@ -7,11 +7,14 @@ internal import TidelineStore
 /// The string may contain a password, so no message contains any part of it except the server and the database.
 struct ConnectionString: Sendable {
     private let text: String
+    /// The name of all connections of the stores in the schema.
+    private let connectionName: String
     /// The server, the database, and the schema, for error messages.
     let place: String
 
     init(_ text: String, schema: String) throws(StoreError) {
         self.text = text
+        connectionName = "tideline \(schema.nameHash)"
         let settings = try Self.settings(text)
         guard !(settings["host"] ?? "").contains("@") else {
             throw StoreError(
@@ -50,7 +53,7 @@ struct ConnectionString: Sendable {
     /// Opens a connection. Settings that the string does not contain come from the environment and from files, as for
     /// PostgreSQL's own programs.
     func connect() throws(StoreError) -> Connection {
-        var settings = [("fallback_application_name", "tideline"), ("dbname", text), ("client_encoding", "UTF8")]
+        var settings = [("dbname", text), ("application_name", connectionName), ("client_encoding", "UTF8")]
         if ProcessInfo.processInfo.environment["PGCONNECT_TIMEOUT"] == nil {
             // Before the string, which can contain another value.
             settings.insert(("connect_timeout", "10"), at: 0)

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import TidelineStore
 
 extension Connection {
@@ -19,7 +18,7 @@ extension Connection {
             throw StoreError(
                 .io, "there is no store in the schema, and the options do not allow creating it", path: place)
         }
-        return try Deadline(after: options.busyTimeout).retrying(Self.isRace) { () throws(StoreError) in
+        return try Deadline(after: options.busyTimeout).retrying(while: Self.isRace) { () throws(StoreError) in
             try self.create(format, options.schema)
             guard let catalog = try self.existing(format) else {
                 throw StoreError(.io, "the store was removed while it was opened", path: self.place)
@@ -121,28 +120,5 @@ extension Connection {
             try run(format.saveDefinition, parameters)
         }
         try execute(format.advanceGeneration)
-    }
-}
-
-/// The time limit for waiting for other processes.
-struct Deadline {
-    private let start = ContinuousClock.now
-    private let timeout: Duration
-
-    /// Creates a deadline that starts now.
-    init(after timeout: Duration) { self.timeout = timeout }
-
-    /// Repeats `attempt` after a random pause as long as it fails with an error that may pass and there is time left.
-    func retrying<T>(
-        _ mayPass: (StoreError) -> Bool, _ attempt: () throws(StoreError) -> T
-    ) throws(StoreError) -> T {
-        while true {
-            do {
-                return try attempt()
-            } catch {
-                guard mayPass(error), start.duration(to: .now) < timeout else { throw error }
-                Thread.sleep(forTimeInterval: .random(in: 0.001...0.02))
-            }
-        }
     }
 }

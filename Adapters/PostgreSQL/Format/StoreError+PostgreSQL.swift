@@ -38,6 +38,9 @@ extension StoreError {
     /// Returns whether PostgreSQL reported this code.
     func hasState(_ states: String...) -> Bool { states.contains { SQLState.number($0) == engineCode } }
 
+    /// Whether the server chose this transaction to end so that another one can go on.
+    var isSerializationFailure: Bool { hasState("40001", "40P01") }
+
     /// Returns this error with its table set to the given name, unless it already names one.
     func inTable(_ name: String) -> StoreError {
         var error = self

@@ -5,9 +5,12 @@ struct ResultColumns {
     let shape: RowShape
     /// For each column of the shape, its column in the result. The id is the first column of the result.
     private let fields: [Int]
+    /// The types of the columns, separate from their names, which are needed only for errors.
+    private let types: [ColumnType]
 
     init(_ shape: RowShape, fields: [Int]) {
         self.shape = shape
+        types = shape.columns.map(\.type)
         self.fields = fields
     }
 
@@ -19,7 +22,7 @@ struct ResultColumns {
                     rows.setNull(at: index)
                     continue
                 }
-                try append(bytes, shape.columns[index], at: index, to: &rows)
+                try append(bytes, types[index], at: index, to: &rows)
             }
             try appendID(result.bytes(row, 0), to: &rows)
         } catch {
@@ -32,29 +35,29 @@ struct ResultColumns {
     }
 
     private func append(
-        _ bytes: UnsafeRawBufferPointer, _ column: ColumnSchema, at index: Int, to rows: inout PackedRows
+        _ bytes: UnsafeRawBufferPointer, _ type: ColumnType, at index: Int, to rows: inout PackedRows
     ) throws(StoreError) {
-        switch column.type {
+        switch type {
         case .bool where bytes.count == 1: rows.setBool(bytes[0] != 0, at: index)
         case .int where bytes.count == 8: rows.setInt(bytes.int, at: index)
         case .double where bytes.count == 8:
             let double = Double(bitPattern: UInt64(bitPattern: bytes.int))
-            guard !double.isNaN else { throw damaged(column.name, "is NaN") }
+            guard !double.isNaN else { throw damaged(shape.columns[index].name, "is NaN") }
             rows.setDouble(double, at: index)
         case .timestamp where bytes.count == 8:
             guard let timestamp = Timestamp(ticks: bytes.int) else {
-                throw damaged(column.name, "is outside the years 1 to 9999")
+                throw damaged(shape.columns[index].name, "is outside the years 1 to 9999")
             }
             rows.setTimestamp(timestamp, at: index)
         case .bytes: rows.setBytes(bytes, as: .bytes, at: index)
         case .string, .json:
-            let tag = column.type == .string ? RowTag.string : .json
+            let tag = type == .string ? RowTag.string : .json
             if StoredText.isPlain(bytes) {
                 rows.setBytes(bytes, as: tag, at: index)
             } else {
-                try text(of: bytes, column.name).withUnsafeBytes { rows.setBytes($0, as: tag, at: index) }
+                try text(of: bytes, shape.columns[index].name).withUnsafeBytes { rows.setBytes($0, as: tag, at: index) }
             }
-        default: throw damaged(column.name, "has a different type than its column")
+        default: throw damaged(shape.columns[index].name, "has a different type than its column")
         }
     }
 

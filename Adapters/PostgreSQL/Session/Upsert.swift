@@ -20,6 +20,8 @@ struct Upsert {
 
     private static let maximumRows = 1_000
     private static let maximumBytes = 8 << 20
+    /// The server accepts messages of about 1 GB, and a text of control characters is stored in twice its length.
+    private static let maximumRowBytes = 500_000_000
 
     init(into table: StoredTable, of shape: RowShape, on connection: Connection) throws(StoreError) {
         guard shape.idType == table.schema.idType else {
@@ -72,6 +74,10 @@ struct Upsert {
     private func check(_ row: borrowing RowView) throws(StoreError) -> [Bool] {
         guard row.hasUsableID else {
             throw invalid("an id must have 1 to 255 characters", "id", row)
+        }
+        guard row.packed.count <= Self.maximumRowBytes else {
+            throw StoreError(
+                .invalidValue, "a row has at most \(Self.maximumRowBytes) bytes", table: table.name, id: row.idText)
         }
         var named = Array(repeating: false, count: shape.count)
         for index in 0..<shape.count {
