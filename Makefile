@@ -10,9 +10,9 @@ SWIFT_FILES = git ls-files -z --cached --others --exclude-standard '*.swift'
 dependencies:
 	@scripts/install-dependencies
 
-# With simdjson, which the benchmark compares the JSON reader with.
+# With simdjson, which the benchmark compares the JSON reader with, and libpq for stores in PostgreSQL databases.
 all-dependencies:
-	@scripts/install-dependencies simdjson
+	@scripts/install-dependencies simdjson libpq
 
 build: all-dependencies
 	swift build --traits Benchmark
@@ -31,6 +31,7 @@ test: all-dependencies
 	scripts/public-api --check
 	scripts/test-linking
 	scripts/test-example
+	@scripts/install-dependencies postgresql || true
 	@scripts/install-dependencies chromium chromedriver selenium || true
 	TIDELINE_TRAITS=Benchmark scripts/test-web
 	scripts/run-tests

@@ -30,7 +30,7 @@ func swiftSyntax(_ names: String...) -> [Target.Dependency] {
 
 let libraries = [
     "Tideline", "TidelineMacros", "TidelineStore", "TidelineLive", "TidelineKeyValue", "TidelineSQLite", "TidelineLMDB",
-    "TidelineLevelDB",
+    "TidelineLevelDB", "TidelinePostgreSQL",
     "TidelineMemory", "TidelineURLSession", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineSimulation",
     "TidelineConformance", "TidelineConformanceCommand", "TidelineFaults", "TidelineBenchmark",
     "TidelineBenchmarkCommand", "TidelineBaselines",
@@ -76,12 +76,13 @@ let package = Package(
         .trait(name: "AsyncHTTPClient", description: "The transport over async-http-client: TidelineAsyncHTTPClient"),
         .trait(name: "Commands", description: "The conformance suite and the benchmark as libraries for commands"),
         .trait(name: "Macros", description: "The macro @Table: TidelineMacros"),
+        .trait(name: "PostgreSQL", description: "Stores in PostgreSQL databases for the tool, which then needs libpq"),
         .trait(
             name: "Tool", description: "The command-line tool, the product tideline, without its benchmark",
             enabledTraits: ["AsyncHTTPClient", "Commands"]),
         .trait(
             name: "Benchmark", description: "`tideline bench`, which needs simdjson, and everything else",
-            enabledTraits: ["Macros", "Tool"]),
+            enabledTraits: ["Macros", "PostgreSQL", "Tool"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -115,9 +116,11 @@ let package = Package(
         library("TidelineLMDBVerification", ["TidelineStore"], path: "Adapters/LMDBVerification"),
         library("TidelineLevelDB", keyValue + ["TidelineLevelDBVerification", "CLevelDB"], path: "Adapters/LevelDB"),
         library("TidelineLevelDBVerification", ["TidelineStore"], path: "Adapters/LevelDBVerification"),
+        library("TidelinePostgreSQL", ["TidelineStore", "CPostgreSQL"], path: "Adapters/PostgreSQL"),
         .target(name: "CSQLiteChecksums", dependencies: ["CSQLite"], path: "Adapters/CSQLiteChecksums"),
         cLibrary("CSQLite", path: "Adapters/CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev", brew: "sqlite"),
         cLibrary("CLMDB", path: "Adapters/CLMDB", pkgConfig: "lmdb", apt: "liblmdb-dev", brew: "lmdb"),
+        cLibrary("CPostgreSQL", path: "Adapters/CPostgreSQL", pkgConfig: "libpq", apt: "libpq-dev", brew: "libpq"),
         // LevelDB has no pkg-config file.
         cLibrary("CLevelDB", path: "Adapters/CLevelDB", apt: "libleveldb-dev", brew: "leveldb"),
 
@@ -204,6 +207,7 @@ let package = Package(
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras", condition: tool),
                 .product(name: "Yams", package: "Yams", condition: tool),
             ]
+                + [.target(name: "TidelinePostgreSQL", condition: .when(traits: ["PostgreSQL"]))]
                 + ["TidelineBaselines", "TidelineBenchmark", "TidelineBenchmarkCommand"].map {
                     .target(name: $0, condition: .when(traits: ["Benchmark"]))
                 }),
@@ -232,7 +236,12 @@ let package = Package(
             ],
             path: "Tests/TidelineTestStores"),
         library("BrokenStores", ["TidelineStore", "TidelineConformance"], path: "Tests/BrokenStores"),
-        probe("StoreProbe", stores + ["BrokenStores", "SortedFileStore", "TidelineStore", "TidelineConformance"]),
+        probe(
+            "StoreProbe",
+            stores + [
+                "TidelinePostgreSQL", "BrokenStores", "SortedFileStore", "TidelineStore", "TidelineConformance",
+                "TidelineTestSupport",
+            ]),
         probe("PullProbe", stores + ["Tideline", "TidelineStore", "TidelineTestSupport", httpTypes]),
         probe("PushProbe", stores + ["Tideline", "TidelineStore", "TidelineTestSupport", httpTypes]),
         probe(
@@ -268,6 +277,9 @@ let package = Package(
                     "SwiftDiagnostics", "SwiftParser", "SwiftSyntax", "SwiftSyntaxMacroExpansion", "SwiftSyntaxMacros")),
         tests("TidelineLiveTests", stores + ["TidelineLive", "TidelineTestStores", "StoreProbe"]),
         tests("TidelineSQLiteTests", ["TidelineSQLite", "TidelineTestStores", "CSQLite", "StoreProbe"]),
+        tests(
+            "TidelinePostgreSQLTests",
+            ["TidelinePostgreSQL", "TidelineTestStores", "TidelineTool", "CPostgreSQL", "StoreProbe"]),
         tests("TidelineKeyValueTests", stores + ["SortedFileStore", "TidelineKeyValue"]),
         tests("TidelineLMDBTests", ["TidelineLMDB", "TidelineLMDBVerification", "CLMDB"] + keyValueTests),
         tests("TidelineLevelDBTests", ["TidelineLevelDB", "TidelineLevelDBVerification", "CLevelDB"] + keyValueTests),

@@ -4,8 +4,10 @@ import SortedFileStore
 import TidelineConformance
 import TidelineLMDB
 import TidelineLevelDB
+import TidelinePostgreSQL
 import TidelineSQLite
 import TidelineStore
+import TidelineTestSupport
 
 /// The second process of the tests: `StoreProbe <engine> --conformance-job <job>` performs a job of the conformance
 /// suite on stores of that engine, in the folders that `StoreKind` uses. See ``Editing`` for its other mode.
@@ -26,6 +28,15 @@ enum StoreProbe {
                 return try Editing(store: try open("\(folder)/store")).run()
             }
             let harness = StoreHarness(modes: []) { try open("\($0.directory)/store") }
+            if let status = ConformanceChild.run(arguments: CommandLine.arguments, harness: harness) { exit(status) }
+        }
+        // A store in a database, with a schema for each folder: `postgresql:host=… dbname=…`.
+        if let name = CommandLine.arguments.dropFirst().first, name.hasPrefix("postgresql:") {
+            let connection = String(name.dropFirst("postgresql:".count))
+            let harness = StoreHarness(modes: []) { opening in
+                let options = PostgreSQLOptions(schema: schemaName(ofFolder: opening.directory))
+                return try PostgreSQLStore(connection: connection, options: options)
+            }
             if let status = ConformanceChild.run(arguments: CommandLine.arguments, harness: harness) { exit(status) }
         }
         // A plain store has a separate folder and optionally a flaw: `plain`, `plain:nullsLast`.

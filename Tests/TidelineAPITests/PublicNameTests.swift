@@ -15,6 +15,7 @@ import TidelineLevelDB
 import TidelineLive
 import TidelineMacros
 import TidelineMemory
+import TidelinePostgreSQL
 import TidelineSQLite
 import TidelineServer
 import TidelineSimulation
@@ -89,6 +90,10 @@ private func tidelineLMDB(
 private func tidelineLevelDB(
     _: LevelDBEngine.Type, _: LevelDBOptions.Type, _: LevelDBSnapshot.Type, _: LevelDBStore.Type,
     _: LevelDBTransaction.Type
+) {}
+
+private func tidelinePostgreSQL(
+    _: PostgreSQLOptions.Type, _: PostgreSQLReader.Type, _: PostgreSQLStore.Type, _: PostgreSQLWriter.Type
 ) {}
 
 private func tidelineMemory(

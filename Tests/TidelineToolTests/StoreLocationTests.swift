@@ -39,6 +39,9 @@ struct StoreLocationTests {
                 "leveldb", "b"
             ),
             ("memory:", "memory", ""), ("memory", "memory", ""),
+            ("postgresql:", "postgresql", ""), ("postgresql:host=/tmp,dbname=a,,b,schema=s", "postgresql", ""),
+            ("postgresql:host=/tmp dbname=a,schema=s,durability=full", "postgresql", "host=/tmp dbname=a"),
+            ("postgresql:postgresql://a@b/c,maximum-readers=3", "postgresql", "postgresql://a@b/c"),
         ])
     func engines(text: String, engine: String, path: String) throws {
         let location = try StoreLocation(parsing: text)
@@ -53,6 +56,10 @@ struct StoreLocationTests {
             ("sqlit:todo.db", "Did you mean \"sqlite\"? The engines are: sqlite"),
             ("SQLITE:a.db", "Did you mean \"sqlite\"?"),
             ("oracle:a.db", "no store engine \"oracle\". The engines are"), ("sqlite:", "has no path"),
+            ("postgresql:postgresql://a:secret@b/c", "set PGPASSFILE"),
+            ("postgresql:user=a password=b", "set PGPASSFILE"),
+            ("postgresql:user=a,password=b", "no setting \"password\""),
+            ("postgresql:postgresql://a@b/c,port=1", "into the URL: ?port=VALUE"),
             ("sqlite:,durability=full", "has no path"), ("sqlite:a.db,", "is not a setting"),
             ("sqlite:a,b.db", "double each comma in a path"),
             ("sqlite:a.db,durabilty=full", "Did you mean \"durability\"?"),

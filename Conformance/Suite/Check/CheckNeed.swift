@@ -29,6 +29,8 @@ public enum CheckNeed: String, Sendable, Hashable, Codable, CaseIterable {
 
     // Hooks that a harness provides.
 
+    /// ``StoreHarness/keepsFiles``: files in the directory of the opening.
+    case files
     /// ``StoreHarness/process``: a second process on the same files.
     case process
     /// ``StoreHarness/faults``: failing file calls and power loss.
@@ -49,7 +51,9 @@ public enum CheckNeed: String, Sendable, Hashable, Codable, CaseIterable {
     /// Whether the requirement is a capability of the store rather than a hook of the harness.
     public var isCapability: Bool {
         switch self {
-        case .process, .faults, .damage, .openingExisting, .openingReadOnly, .limitedSize, .destroying, .fixtures: false
+        case .files, .process, .faults, .damage, .openingExisting, .openingReadOnly, .limitedSize, .destroying,
+            .fixtures:
+            false
         default: true
         }
     }
@@ -80,6 +84,7 @@ public enum CheckNeed: String, Sendable, Hashable, Codable, CaseIterable {
 
     private func offered(by harness: StoreHarness) -> Bool {
         switch self {
+        case .files: harness.keepsFiles
         case .process: harness.process != nil
         case .faults: harness.faults?.isAvailable == true
         case .damage: harness.damagesFiles
@@ -105,6 +110,7 @@ public enum CheckNeed: String, Sendable, Hashable, Codable, CaseIterable {
         case .infinity: "infinities are refused"
         case .noInfinity: "infinities are stored"
         case .bitFlipDetection: "a flipped bit inside a value is not detected"
+        case .files: "the store keeps its rows elsewhere than in its directory (StoreHarness.keepsFiles)"
         case .process: "the harness does not start a second process (StoreHarness.process)"
         case .faults: "the harness or this platform cannot observe file calls (StoreHarness.faults)"
         case .damage: "the harness does not allow damage to files (StoreHarness.damagesFiles)"

@@ -16,6 +16,9 @@ public struct StoreHarness: Sendable {
     /// Injects faults into the file calls of this process and records them; required by checks of I/O errors and power
     /// loss.
     public var faults: (any FileFaults)?
+    /// Whether a persistent store keeps its files in the directory of its opening, such as a store of an embedded engine. The
+    /// stores of a server do not; state the reason in ``lacking``.
+    public var keepsFiles = true
     /// Whether the suite may truncate, overwrite, and remove the files of a closed store; required by checks of damage.
     /// These checks also require ``process`` because a damaged file can crash the process that opens it.
     public var damagesFiles: Bool

@@ -20,6 +20,8 @@ struct StoreEngine: Sendable {
     var keepsRows: Bool
     /// The names of the settings that the engine accepts.
     var settings: [String]
+    /// Whether the part after the colon may be empty.
+    var allowsEmptyPath = false
     /// Whether the size of a store can be limited.
     var limitsSize = false
     /// Removes the store at a path with all its files. `nil` if the engine has no files.
@@ -27,14 +29,23 @@ struct StoreEngine: Sendable {
     /// Checks the settings and returns an opener. Does not open anything.
     var makeOpener: @Sendable (_ path: String, _ settings: StoreSettings, _ access: StoreAccess) throws -> Opener
 
-    /// All engines, in the order in which help lists them.
+    /// The engines that need nothing but a folder, in the order in which help lists them.
     static let all: [StoreEngine] = [.sqlite, .lmdb, .leveldb, .memory]
+
+    /// All engines that a location can name.
+    static let located: [StoreEngine] = {
+        #if PostgreSQL
+            all + [.postgresql]
+        #else
+            all
+        #endif
+    }()
 
     /// Returns the engine with the given name.
     /// - Throws: `ValidationError`, with the available names, if there is no such engine.
-    static func named(_ name: String) throws -> StoreEngine {
-        guard let engine = all.first(where: { $0.name == name }) else {
-            let names = all.map(\.name)
+    static func named(_ name: String, among engines: [StoreEngine] = all) throws -> StoreEngine {
+        guard let engine = engines.first(where: { $0.name == name }) else {
+            let names = engines.map(\.name)
             throw ValidationError(
                 "there is no store engine \(name.debugDescription)." + suggestion(for: name, among: names)
                     + " The engines are: \(names.joined(separator: ", ")).")

@@ -20,17 +20,20 @@ struct StoreLocation: Sendable {
     /// Parses the value of `--store`.
     /// - Throws: `ValidationError`, with the problem and the valid values, if the text is invalid.
     init(parsing text: String) throws {
-        let bare = StoreEngine.all.first { $0.name == text }
+        let bare = StoreEngine.located.first { $0.name == text }
         let text = bare?.usage == nil && bare != nil ? text + ":" : text
         guard let colon = text.firstIndex(of: ":"), colon > text.startIndex else {
             if bare != nil { throw ValidationError("\(text.debugDescription) has no path; write \(text):PATH.") }
             throw ValidationError(
                 "\(text.debugDescription) has no engine; write ENGINE:PATH, such as sqlite:todo.db.")
         }
-        let engine = try StoreEngine.named(String(text[..<colon]))
+        let engine = try StoreEngine.named(String(text[..<colon]), among: StoreEngine.located)
         var parts = Self.parts(text[text.index(after: colon)...])
-        path = parts.removeFirst()
-        guard path.isEmpty == (engine.usage == nil) else {
+        // Settings may begin at once. A text with spaces is a connection string.
+        let beginsWithSetting = engine.settings.contains { parts[0].hasPrefix("\($0)=") } && !parts[0].contains(" ")
+        let hasPath = !engine.allowsEmptyPath || !beginsWithSetting
+        path = hasPath ? parts.removeFirst() : ""
+        guard engine.allowsEmptyPath || path.isEmpty == (engine.usage == nil) else {
             throw ValidationError(
                 path.isEmpty
                     ? "\(text.debugDescription) has no path after the colon."
@@ -55,7 +58,7 @@ struct StoreLocation: Sendable {
     /// The help of an option that takes a location.
     static let help = ArgumentHelp(
         "The store, as ENGINE:PATH[,NAME=VALUE…].",
-        discussion: StoreEngine.all.map { engine in
+        discussion: StoreEngine.located.map { engine in
             "\(engine.name)\(engine.usage.map { ":\($0)" } ?? ", which discards its rows when the command ends")."
                 + (engine.settings.isEmpty ? "" : " Settings: \(engine.settings.joined(separator: ", ")).")
         }.joined(separator: "\n"),

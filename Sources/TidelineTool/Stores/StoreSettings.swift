@@ -27,6 +27,9 @@ struct StoreSettings: Sendable {
         }
     }
 
+    /// Returns the value of a setting, or `nil` if the setting is not given.
+    func text(_ name: String) -> String? { values[name] }
+
     /// Returns the value of a setting with a fixed set of values, or `nil` if the setting is not given.
     func choice<T>(_ name: String, _ choices: [String: T]) throws -> T? {
         guard let text = values[name] else { return nil }

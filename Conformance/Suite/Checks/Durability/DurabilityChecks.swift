@@ -17,7 +17,7 @@ extension Check {
                 The files are copied while the store is open, as a crash would leave them. A store that keeps commits in a \
                 buffer of its own, or writes them on another thread, loses them.
                 """,
-            needs: [.survivingDeath]
+            needs: [.survivingDeath, .files]
         ) { context in
             let store = try context.store(.items, .notes)
             for number in 1...5 {
@@ -35,7 +35,7 @@ extension Check {
         Check(
             "DUR-302", "A deletion is in the files when it is acknowledged",
             why: "A deferred deletion restores the row after the process has died.",
-            needs: [.survivingDeath]
+            needs: [.survivingDeath, .files]
         ) { context in
             let store = try context.store(.items)
             try store.write { try $0.upsert([["id": "1"], ["id": "2"], ["id": "3"]], into: "TodoItem") }
@@ -46,7 +46,7 @@ extension Check {
         Check(
             "DUR-303", "A definition is in the files when it is acknowledged",
             why: "Rows of a table whose definition is written later cannot be read after a crash.",
-            needs: [.survivingDeath]
+            needs: [.survivingDeath, .files]
         ) { context in
             let store = try context.store(.items)
             try store.define([.notes])
@@ -59,7 +59,7 @@ extension Check {
                 The files are copied from within the body of a write. A store that writes rows before the commit, without \
                 a way to undo them, exposes a partial transaction after a crash.
                 """,
-            needs: [.survivingDeath]
+            needs: [.survivingDeath, .files]
         ) { context in
             let store = try context.store(.items, .notes)
             try store.write { try $0.upsert(["id": "1"], into: "TodoItem") }
@@ -75,7 +75,7 @@ extension Check {
         Check(
             "DUR-305", "Rolled-back changes are not in the files",
             why: "A store that undoes changes only in memory restores them when it is reopened.",
-            needs: [.survivingDeath]
+            needs: [.survivingDeath, .files]
         ) { context in
             let store = try context.store(.items, .notes)
             try store.write { try $0.upsert(["id": "1", "text": "kept"], into: "TodoItem") }

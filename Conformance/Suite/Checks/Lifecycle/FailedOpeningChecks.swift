@@ -7,7 +7,7 @@ extension Check {
         Check(
             "LIF-070",
             "A path through a regular file is a StoreError with code io, and the file is unchanged",
-            needs: [.persistence]
+            needs: [.persistence, .files]
         ) {
             context in
             let file = try context.file("plain", "mine")
@@ -17,7 +17,7 @@ extension Check {
         },
         Check(
             "LIF-071", "A file in place of the store's folder is an error with code io, and the file is unchanged",
-            needs: [.persistence]
+            needs: [.persistence, .files]
         ) {
             context in
             for content in ["mine", "", "SQLite format 3\0"] {
@@ -54,7 +54,7 @@ extension Check {
         },
         Check(
             "LIF-073", "Without permission to write to the folder, no store is created there: code readOnly",
-            why: "A store that opens anyway keeps nothing.", needs: [.persistence]
+            why: "A store that opens anyway keeps nothing.", needs: [.persistence, .files]
         ) { context in
             let folder = try context.folder("forbidden")
             try Permissions.deny(.writing, below: folder) {
@@ -81,7 +81,9 @@ extension Check {
             let store = try context.open("missing/deeper")
             try context.expect(try store.tables(), is: [.notes], "the tables of the store that was created")
         },
-        Check("LIF-075", "Once an obstacle is removed, a store is created there as usual", needs: [.persistence]) {
+        Check(
+            "LIF-075", "Once an obstacle is removed, a store is created there as usual", needs: [.persistence, .files]
+        ) {
             context in
             let file = try context.file("place", "mine")
             for _ in 0..<2 { try expectNoStore(context, at: file, "a file as the folder") }
@@ -90,7 +92,7 @@ extension Check {
             try store.put([["id": "1"]], into: "Note")
             try context.expect(Query("Note"), in: try context.reopened(store, in: "place"), finds: ["1"])
         },
-        Check("LIF-076", "A failed opening does not disturb a store that is open", needs: [.persistence]) {
+        Check("LIF-076", "A failed opening does not disturb a store that is open", needs: [.persistence, .files]) {
             context in
             let store = try context.store(.notes)
             let file = try context.file("plain", "mine")
@@ -100,7 +102,8 @@ extension Check {
         },
         Check(
             "LIF-077", "Without permission to write to its files and folder, a store cannot be changed: code readOnly",
-            why: "The app can open the store for reading only, or request the permission.", needs: [.persistence]
+            why: "The app can open the store for reading only, or request the permission.",
+            needs: [.persistence, .files]
         ) { context in
             let folder = try filled(context)
             try Permissions.deny(.writing, below: folder) {
@@ -115,7 +118,7 @@ extension Check {
         Check(
             "LIF-078", "Without permission to read its files or its folder, a store cannot be opened: code io",
             why: "The content may be intact: an app that treats the error as damage would delete it.",
-            needs: [.persistence]
+            needs: [.persistence, .files]
         ) { context in
             let folder = try filled(context)
             for access in [Permissions.Access.files, .everything] {
@@ -131,14 +134,14 @@ extension Check {
                 An app that gets `corrupt` may delete the files or restore a backup over them. `corrupt` is for files \
                 that identify themselves as a store.
                 """,
-            needs: [.persistence]
+            needs: [.persistence, .files]
         ) { context in
             try expectForeign(
                 context, "This is a letter, not a store. " + String(repeating: "And so on. ", count: 2_000))
         },
         Check(
             "LIF-086", "Empty files where a store must exist are notAStore, and are unchanged",
-            needs: [.persistence, .openingExisting]
+            needs: [.persistence, .openingExisting, .files]
         ) { context in try expectForeign(context, "", access: .existing) },
     ]
 

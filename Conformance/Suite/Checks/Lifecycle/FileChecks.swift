@@ -55,7 +55,7 @@ extension Check {
             try store.close()
             try expectNothingOpen(context, "after the store was closed")
         },
-        Check("LIF-064", "A store keeps its files only in its own folder", needs: [.persistence]) { context in
+        Check("LIF-064", "A store keeps its files only in its own folder", needs: [.persistence, .files]) { context in
             try context.file("mine.txt", "mine")
             let store = try context.store(.notes, in: "a")
             try store.put([["id": "1"]], into: "Note")
@@ -100,7 +100,7 @@ extension Check {
         },
         Check(
             "LIF-068", "A folder that was moved while the store was closed opens in its new location",
-            needs: [.persistence]
+            needs: [.persistence, .files]
         ) {
             context in
             let store = try context.store(.notes, in: "before")
@@ -118,7 +118,7 @@ extension Check {
         },
         Check(
             "LIF-069", "A folder that was copied while the store was closed is an independent store",
-            needs: [.persistence]
+            needs: [.persistence, .files]
         ) {
             context in
             let store = try context.store(.notes, in: "first")

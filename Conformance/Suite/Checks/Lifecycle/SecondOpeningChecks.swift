@@ -54,7 +54,8 @@ extension Check {
             try third.close()
             try context.expect(Query("Note"), in: try context.open(), finds: ["1", "2", "3"])
         },
-        Check("LIF-043", "A store opened through a symbolic link is the same store", needs: [.sharedFiles]) { context in
+        Check("LIF-043", "A store opened through a symbolic link is the same store", needs: [.sharedFiles, .files]) {
+            context in
             let first = try context.store(.notes)
             let second = try context.open(try context.link(), named: "link")
             try first.put([["id": "1"]], into: "Note")

@@ -1,0 +1,28 @@
+internal import TidelineStore
+
+extension String {
+    /// The name under which PostgreSQL stores an object with this name. It cuts names at 63 bytes, so a longer name is
+    /// replaced by its beginning and a hash of all of it.
+    var storedName: String {
+        guard utf8.count > Self.maximumNameLength else { return self }
+        var beginning = ""
+        for scalar in unicodeScalars {
+            guard beginning.utf8.count + UTF8.width(scalar) <= Self.maximumNameLength - 17 else { break }
+            beginning.unicodeScalars.append(scalar)
+        }
+        return "\(beginning)~\(nameHash)"
+    }
+
+    /// The text as a quoted SQL identifier, whatever characters it contains.
+    var sqlName: String { "\"\(storedName.replacing("\"", with: "\"\""))\"" }
+
+    /// The FNV-1a hash of the UTF-8 bytes, 16 hexadecimal digits.
+    var nameHash: String {
+        let hash = utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        let digits = String(hash, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
+    /// The maximum number of bytes of an identifier in PostgreSQL as it is usually built.
+    static let maximumNameLength = 63
+}

@@ -1,0 +1,72 @@
+internal import CPostgreSQL
+internal import TidelineStore
+
+/// The codes of PostgreSQL's errors that the store distinguishes.
+enum SQLState {
+    static let uniqueViolation = "23505"
+    static let undefinedTable = "42P01"
+    static let undefinedColumn = "42703"
+    static let undefinedSchema = "3F000"
+    static let duplicateTable = "42P07"
+    static let duplicateSchema = "42P06"
+    static let insufficientPrivilege = "42501"
+
+    /// The number that ``StoreError/engineCode`` has for a code: its five characters as digits of base 36.
+    static func number(_ state: String) -> Int? { Int(state, radix: 36) }
+}
+
+extension StoreError {
+    /// Creates the error for a failed result or, without a result, for a failed connection.
+    ///
+    /// Only the server's primary message is included: its details can contain values of rows.
+    static func postgreSQL(
+        _ result: OpaquePointer?, on connection: OpaquePointer, path: String, doing: String
+    ) -> StoreError {
+        guard let state = tideline_sqlstate(result).map({ String(cString: $0) }) else {
+            let isLost = PQstatus(connection) == CONNECTION_BAD
+            let detail = PQerrorMessage(connection).map { String(cString: $0).trimmedMessage } ?? ""
+            return StoreError(
+                .io, "\(doing): \(isLost ? "the connection to the server was lost; try again: " : "")\(detail)",
+                path: path)
+        }
+        let detail = tideline_primary_message(result).map { String(cString: $0) } ?? ""
+        return StoreError(
+            Code(sqlState: state), "\(doing): \(detail) (SQLSTATE \(state))", path: path,
+            engineCode: SQLState.number(state))
+    }
+
+    /// Returns whether PostgreSQL reported this code.
+    func hasState(_ states: String...) -> Bool { states.contains { SQLState.number($0) == engineCode } }
+
+    /// Whether the server chose this transaction to end so that another one can go on.
+    var isSerializationFailure: Bool { hasState("40001", "40P01") }
+
+    /// Returns this error with its table set to the given name, unless it already names one.
+    func inTable(_ name: String) -> StoreError {
+        var error = self
+        error.table = table ?? name
+        return error
+    }
+}
+
+extension StoreError.Code {
+    /// See "PostgreSQL Error Codes" in its manual.
+    fileprivate init(sqlState: String) {
+        self =
+            switch sqlState {
+            // Serialization failure, deadlock, lock not available, canceled by a timeout.
+            case "40001", "40P01", "55P03", "57014": .busy
+            case "53100", "53400": .full
+            case "25006", SQLState.insufficientPrivilege: .readOnly
+            case "XX001", "XX002", SQLState.undefinedTable, SQLState.undefinedColumn, SQLState.undefinedSchema: .corrupt
+            // A limit of the server, such as the size of a row.
+            case _ where sqlState.hasPrefix("54") || sqlState.hasPrefix("22"): .invalidValue
+            default: .io
+            }
+    }
+}
+
+extension String {
+    /// A message of libpq on one line.
+    var trimmedMessage: String { split { $0.isNewline || $0 == "\t" }.joined(separator: " ") }
+}

@@ -1,0 +1,59 @@
+internal import TidelineStore
+
+extension PostgreSQLStore {
+    /// Removes the store from a database: its tables and, if nothing else is in it, its schema. Other tables in the schema
+    /// stay. Does nothing if there is no store.
+    ///
+    /// A store that is open is recognized by its connections to the server. One that is connected as another user, or whose
+    /// connections were lost, is not recognized and cannot be used afterwards.
+    ///
+    /// - Parameters:
+    ///   - connection: The connection string or URL, as for opening.
+    ///   - options: The schema of the store, and the time to wait for readers and writers.
+    /// - Throws: ``StoreError``: ``StoreError/Code/io`` if the database cannot be used, with the reason;
+    ///   ``StoreError/Code/notAStore``; ``StoreError/Code/locked`` if the store stays open, in this process or another;
+    ///   ``StoreError/Code/readOnly`` if there is no permission to remove it. Nothing is removed in these cases.
+    public static func destroy(connection: String, options: PostgreSQLOptions = .init()) throws {
+        let target = try ConnectionString(connection, schema: options.schema)
+        let format = try StoreFormat(checking: options.schema)
+        let connection = try target.connect()
+        defer { connection.close() }
+        try connection.configure(options)
+        guard let catalog = try connection.existing(format) else { return }
+        // The server ends a connection some time after it was closed.
+        try Deadline(after: options.busyTimeout).retrying(while: \.isLocked) { () throws(StoreError) in
+            guard try connection.isAlone() else {
+                throw StoreError(
+                    .locked, "the store is open in this or another process; close it first", path: target.place)
+            }
+        }
+        try connection.transaction { () throws(StoreError) in
+            // Waits for writers. Tables that were defined in the meantime stay, and so does the schema with them.
+            _ = try connection.execute(format.lockStore)
+            let current = try connection.loadCatalog(format, generation: catalog.generation)
+            for statement in format.removal(of: current.schemas.map(\.name)) { try connection.execute(statement) }
+        }
+        do throws(StoreError) {
+            try connection.execute(format.dropSchema)
+        } catch {
+            // Other objects are in the schema, or it belongs to somebody else.
+            guard error.hasState("2BP01", SQLState.insufficientPrivilege, SQLState.undefinedSchema) else { throw error }
+        }
+    }
+}
+
+extension StoreError {
+    fileprivate var isLocked: Bool { code == .locked }
+}
+
+extension Connection {
+    /// Whether no other connection has the name of this one, which all stores in a schema share.
+    fileprivate func isAlone() throws(StoreError) -> Bool {
+        let others = try execute(
+            """
+            SELECT count(*) FROM pg_catalog.pg_stat_activity WHERE datname = current_database() \
+            AND application_name = current_setting('application_name') AND pid <> pg_backend_pid()
+            """)
+        return others.text(0, 0) == "0"
+    }
+}

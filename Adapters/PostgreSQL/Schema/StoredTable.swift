@@ -1,0 +1,83 @@
+internal import TidelineStore
+
+/// A table as it is stored: its definition, and values derived from it once for all statements.
+final class StoredTable: Sendable {
+    let definition: StoredDefinition
+    var schema: TableSchema { definition.schema }
+    var name: String { schema.name }
+    /// The columns of a complete row.
+    let shape: RowShape
+    /// Checks queries of the table.
+    let evaluator: Evaluator
+    /// The table, with its schema, quoted.
+    let sqlName: String
+    /// The primary key, quoted: the id, or its form with folded case.
+    let key: String
+    /// The columns of `shape`.
+    let columns: [StoredColumn]
+
+    init(_ definition: StoredDefinition, in namespace: String) {
+        self.definition = definition
+        let schema = definition.schema
+        shape = schema.makeShape()
+        evaluator = Evaluator(schema: schema)
+        sqlName = "\(namespace).\(schema.name.sqlName)"
+        key = Self.key(of: schema).sqlName
+        columns = schema.allColumns.map { StoredColumn($0, in: definition) }
+    }
+
+    /// Returns the name of the primary key.
+    static func key(of schema: TableSchema) -> String { schema.foldsID ? "__key" : "id" }
+
+    /// Whether string identifiers compare without regard to ASCII case.
+    var foldsID: Bool { schema.foldsID }
+
+    /// Returns the value that the primary key has for an id.
+    func keyValue(_ id: RowID) -> Value {
+        if case .string(let text) = id, foldsID { .string(text.asciiLowercased) } else { id.value }
+    }
+}
+
+extension TableSchema {
+    /// Whether string identifiers compare without regard to ASCII case.
+    var foldsID: Bool { idType == .string && idMatching == .asciiCaseInsensitive }
+}
+
+/// A column as it is stored.
+struct StoredColumn: Sendable {
+    let schema: ColumnSchema
+    /// The name, quoted.
+    let sqlName: String
+    /// The column with the beginning of each value, quoted, if an index contains it.
+    ///
+    /// An index of PostgreSQL cannot contain values of more than about 2,700 bytes.
+    let prefix: String?
+
+    init(_ schema: ColumnSchema, in definition: StoredDefinition) {
+        self.schema = schema
+        sqlName = schema.name.sqlName
+        prefix = definition.prefixed.contains { $0.isSameBytes(as: schema.name) } ? Self.prefix(schema.name) : nil
+    }
+
+    var type: SQLType { SQLType(schema.type) }
+
+    /// Whether indexes contain only the beginning of the column's values.
+    static func needsPrefix(_ type: ColumnType) -> Bool { [.text, .bytea].contains(SQLType(type)) }
+
+    /// Returns the name of the column with the beginnings of a column's values, quoted.
+    static func prefix(_ name: String) -> String { "__prefix_\(name)".sqlName }
+
+    /// Returns the beginning of a value: characters of a text, bytes otherwise.
+    static func beginning(of sql: String) -> String { "substr(\(sql), 1, \(prefixLength))" }
+
+    private static let prefixLength = 64
+}
+
+/// The definition of a table as stored in the table of definitions, as JSON.
+struct StoredDefinition: Codable, Sendable {
+    var schema: TableSchema
+    /// Columns that are no longer part of the definition. They stay in the table with their values.
+    var retired: [ColumnSchema]
+    /// The names of the columns that have a column with the beginnings of their values. It stays without its index.
+    var prefixed: [String]
+}

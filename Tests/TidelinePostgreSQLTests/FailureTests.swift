@@ -1,0 +1,165 @@
+import Foundation
+import Testing
+import TidelinePostgreSQL
+import TidelineStore
+import TidelineTestStores
+
+/// Tests connections that are lost and servers that die, at every point of a transaction.
+@Suite(.enabled(if: TestServer.isInstalled, "PostgreSQL's server is not installed (package postgresql)"))
+struct FailureTests {
+    private static let table = TableSchema("t", columns: [.int("n")])
+
+    /// Ends all connections to a database except that of the caller.
+    private func endConnections(to connection: String) throws {
+        try PlainConnection(connection).query(
+            """
+            SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+            WHERE datname = current_database() AND pid <> pg_backend_pid()
+            """)
+    }
+
+    @Test func aWriteWhoseConnectionIsLostLeavesNothing() throws {
+        let connection = try TestServer.shared.get().makeDatabase()
+        let store = try PostgreSQLStore(connection: connection)
+        try store.define([Self.table])
+        try store.write { try $0.upsert(["id": "before"], into: "t") }
+        let error = expectError(.io) {
+            try store.write { writer throws in
+                try writer.upsert(["id": "lost"], into: "t")
+                try endConnections(to: connection)
+                try writer.upsert(["id": "later"], into: "t")
+            }
+        }
+        #expect(error?.message.contains("lost") == true || error?.message.contains("terminating") == true)
+        #expect(try ids(store) == ["before"])
+        try store.write { try $0.upsert(["id": "after"], into: "t") }
+        #expect(try ids(store) == ["after", "before"])
+        try store.close()
+    }
+
+    /// A body that ignores the error must not commit without the lost changes.
+    @Test func aLostConnectionCannotBeIgnored() throws {
+        let connection = try TestServer.shared.get().makeDatabase()
+        let store = try PostgreSQLStore(connection: connection)
+        try store.define([Self.table])
+        expectError(.io) {
+            try store.write { writer throws in
+                try writer.upsert(["id": "lost"], into: "t")
+                try endConnections(to: connection)
+                try? writer.upsert(["id": "later"], into: "t")
+            }
+        }
+        #expect(try ids(store) == [])
+        try store.close()
+    }
+
+    @Test func idleConnectionsThatWereLostAreReplaced() throws {
+        let connection = try TestServer.shared.get().makeDatabase()
+        let store = try PostgreSQLStore(connection: connection)
+        try store.define([Self.table])
+        for number in 0..<3 {
+            try endConnections(to: connection)
+            try store.write { try $0.upsert(["id": .string("\(number)")], into: "t") }
+            try endConnections(to: connection)
+            #expect(try ids(store).count == number + 1)
+            try endConnections(to: connection)
+            #expect(try store.externalCommitNumber() != nil)
+        }
+        try store.close()
+    }
+
+    /// The server ends the connection when it carries out the commit, before the commit takes effect.
+    @Test func aCommitWhoseConnectionIsLostIsReportedAsUnknown() throws {
+        let connection = try TestServer.shared.get().makeDatabase()
+        let store = try PostgreSQLStore(connection: connection)
+        try store.define([Self.table])
+        try PlainConnection(connection).query(
+            """
+            CREATE FUNCTION ends() RETURNS trigger LANGUAGE plpgsql AS
+                'BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END';
+            CREATE CONSTRAINT TRIGGER ends AFTER INSERT ON tideline.t DEFERRABLE INITIALLY DEFERRED
+                FOR EACH ROW WHEN (NEW.n = 1) EXECUTE FUNCTION ends()
+            """)
+        let error = expectError(.io) { try store.write { try $0.upsert(["id": "1", "n": 1], into: "t") } }
+        #expect(error?.message.contains("not known") == true)
+        #expect(try ids(store) == [])
+        try store.write { try $0.upsert(["id": "2", "n": 2], into: "t") }
+        #expect(try ids(store) == ["2"])
+        try store.close()
+    }
+
+    /// The server has carried out the commit and waits for a replica that does not exist.
+    @Test func aCommitThatTookEffectButWasNotConfirmedIsReportedAsUnknown() throws {
+        let server = try TestServer(settings: ["synchronous_standby_names=missing"])
+        defer { server.end() }
+        let local = "\(server.connection()) options='-c synchronous_commit=local'"
+        let preparing = try PostgreSQLStore(connection: local)
+        try preparing.define([Self.table])
+        let store = try PostgreSQLStore(connection: server.connection())
+        let before = try #require(try store.externalCommitNumber())
+        let watcher = Thread {
+            // Ends the connection as soon as it waits for the replica.
+            for _ in 0..<6_000 {
+                let ended = try? PlainConnection(local).query(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+                if ended?.isEmpty == false { return }
+                Thread.sleep(forTimeInterval: 0.01)
+            }
+        }
+        watcher.start()
+        let error = expectError(.io) { try store.write { try $0.upsert(["id": "1"], into: "t") } }
+        #expect(error?.message.contains("not known") == true)
+        #expect(try ids(store) == ["1"])
+        // The store cannot count the commit as its own, so that observers look again.
+        #expect(try store.externalCommitNumber() != before)
+        try store.close()
+        try preparing.close()
+    }
+
+    @Test func commitsSurviveTheDeathOfTheServer() throws {
+        let server = try TestServer()
+        defer { server.end() }
+        let store = try PostgreSQLStore(connection: server.connection())
+        #expect(store.capabilities.durability == .full)
+        try store.define([Self.table])
+        for round in 0..<3 {
+            for number in 0..<20 {
+                try store.write { try $0.upsert(["id": .string("\(round)-\(number)")], into: "t") }
+            }
+            // A transaction that is in progress when the server dies.
+            expectError(.io) {
+                try store.write { writer throws in
+                    try writer.upsert(["id": "lost"], into: "t")
+                    try server.kill()
+                }
+            }
+            let error = expectError(.io) { _ = try store.read { try $0.count(Query("t")) } }
+            #expect(error?.message.contains("check that the server runs") == true)
+            try server.restart()
+            #expect(try store.read { try $0.count(Query("t")) } == (round + 1) * 20)
+        }
+        try store.close()
+    }
+
+    @Test func aLockHeldForTooLongIsBusy() throws {
+        let connection = try TestServer.shared.get().makeDatabase()
+        let holder = try PostgreSQLStore(connection: connection)
+        try holder.define([Self.table])
+        let other = try PostgreSQLStore(
+            connection: connection, options: PostgreSQLOptions(busyTimeout: .milliseconds(20)))
+        try holder.write { writer throws in
+            try writer.upsert(["id": "1"], into: "t")
+            let error = expectError(.busy) { try other.write { try $0.upsert(["id": "2"], into: "t") } }
+            #expect(error?.engineCode != nil)
+            #expect(try ids(other) == [])
+        }
+        try other.write { try $0.upsert(["id": "2"], into: "t") }
+        #expect(try ids(holder) == ["1", "2"])
+        try other.close()
+        try holder.close()
+    }
+
+    private func ids(_ store: PostgreSQLStore) throws -> [String] {
+        try store.read { try $0.rows(matching: Query("t")).rows.map(\.idText) }
+    }
+}

@@ -1,0 +1,115 @@
+import Testing
+import TidelinePostgreSQL
+import TidelineStore
+import TidelineTestStores
+
+/// Tests values that another program wrote, and names and numbers of rows at the limits of PostgreSQL.
+@Suite(.enabled(if: TestServer.isInstalled, "PostgreSQL's server is not installed (package postgresql)"))
+struct ForeignValueTests {
+    @Test(arguments: [
+        ("d", "'NaN'"), ("at", "9223372036854775807"), ("s", "E'\\x01'"), ("s", "E'a\\x01b'"), ("j", "E'\\x01\\x03'"),
+        ("id", "''"),
+    ])
+    func aValueThatTheColumnCannotHaveIsCorrupt(_ column: String, _ value: String) throws {
+        let connection = try TestServer.shared.get().makeDatabase()
+        let store = try PostgreSQLStore(connection: connection)
+        try store.define([
+            TableSchema("t", columns: [.double("d"), .timestamp("at"), .string("s"), .json("j")], systemColumns: [])
+        ])
+        try store.write { try $0.upsert([["id": "1", "s": "x"], ["id": "2"]] as [Row], into: "t") }
+        try PlainConnection(connection).query("UPDATE tideline.t SET \"\(column)\" = \(value) WHERE \"__key\" = '1'")
+        let error = expectError(.corrupt) { _ = try store.read { try $0.rows(matching: Query("t")) } }
+        #expect(error?.column == column && error?.table == "t")
+        expectError(.corrupt) { _ = try store.read { try $0.row(in: "t", id: "1") } }
+        #expect(try store.read { try $0.row(in: "t", id: "2") } != nil)
+        try store.close()
+    }
+
+    @Test func longNamesAreStoredAbbreviated() throws {
+        let connection = try TestServer.shared.get().makeDatabase()
+        let long = String(repeating: "ä", count: 100)
+        let names = [long + "1", long + "2", "e\u{301}", "\u{E9}", "a\"b; DROP TABLE x", "new", "old", "v0", "k0"]
+        let store = try PostgreSQLStore(connection: connection)
+        for name in names {
+            try store.define([
+                TableSchema(name, columns: names.map { .string($0) }, indexes: names.map { IndexSchema([$0]) })
+            ])
+            var row: Row = ["id": "1"]
+            for column in names { row[column] = .string("\(name) \(column)") }
+            try store.write { [row] in try $0.upsert(row, into: name) }
+        }
+        for name in names {
+            for column in names {
+                let value = Value.string("\(name) \(column)")
+                let query = Query(name, predicate: .column(column) == .literal(value))
+                #expect(try store.read { try $0.rows(matching: query).rows.first?[column] } == value)
+            }
+        }
+        let stored = try PlainConnection(connection).query(
+            "SELECT max(length(attname::text)), count(DISTINCT attrelid) FROM pg_attribute WHERE attname LIKE 'äää%'")
+        #expect(stored == [["40", "9"]])
+        try store.close()
+    }
+
+    /// A cursor reads the rows after the first hundred.
+    @Test func aBodyMayReadAndChangeTheTableThatItScans() throws {
+        let store = try TestServer.makeStore(TableSchema("t", columns: [.int("n")], indexes: [["n"]]))
+        try store.write { writer throws in
+            try writer.upsert((0..<5_000).map { ["id": .string("\($0)"), "n": .int(Int64($0))] as Row }, into: "t")
+        }
+        for predicate in [nil, RowPredicate.column("n") % 2 == 0] {
+            let query = Query("t", predicate: predicate).order(by: "n").skip(3).limit(4_000)
+            try store.write { writer throws in
+                var seen: [Int64] = []
+                let expected = try writer.rows(matching: query).rows.compactMap { $0["n"]?.int }
+                try writer.scan(query) { row in
+                    seen.append(row["n"]?.int ?? -1)
+                    guard seen.count.isMultiple(of: 100) else { return .next }
+                    // Nested scans use cursors, too.
+                    var count = 0
+                    try writer.scan(Query("t").order(by: "n", descending: true)) { _ in
+                        count += 1
+                        return count < 200 ? .next : .stop
+                    }
+                    try writer.upsert(["id": row.idText.isEmpty ? "" : .string(row.idText), "n": 1_000_000], into: "t")
+                    return .next
+                }
+                #expect(seen == expected && seen.count > 2_000)
+            }
+        }
+        try store.close()
+    }
+
+    /// A text of any length can be in an index, which contains its beginning.
+    @Test func indexesOfTextAreUsed() throws {
+        let connection = try TestServer.shared.get().makeDatabase()
+        let store = try PostgreSQLStore(connection: connection)
+        let long = String(repeating: "x", count: 100_000)
+        try store.define([TableSchema("t", columns: [.string("s"), .bytes("b")])])
+        try store.write { writer throws in
+            let rows = (0..<2_000).map {
+                ["id": .string("\($0)"), "s": .string("\($0)\(long)"), "b": .bytes([1])] as Row
+            }
+            try writer.upsert(Array(rows.prefix(20)), into: "t")
+            try writer.upsert(
+                rows.dropFirst(20).map { ["id": .string($0.idText), "s": .string($0.idText)] }, into: "t")
+        }
+        try store.define([TableSchema("t", columns: [.string("s"), .bytes("b")], indexes: [["s", "b"]])])
+        try store.write { try $0.upsert(["id": "new", "s": .string(long)], into: "t") }
+        for (predicate, count) in [
+            (RowPredicate.column("s") == .literal(.string("7\(long)")), 1),
+            (.column("s") == .literal(.string(long)), 1),
+            (.column("s") > .literal(.string("999")), 2), (.column("s") >= .literal(.string("999")), 3),
+            (.column("s") < .literal(.string("0\(long)")), 0), (.column("s") <= .literal(.string("0\(long)")), 1),
+        ] {
+            #expect(try store.read { try $0.count(Query("t", predicate: predicate)) } == count)
+        }
+        let plan = try PlainConnection(connection).query(
+            """
+            ANALYZE tideline.t;
+            EXPLAIN SELECT "id" FROM tideline.t WHERE "__prefix_s" = substr('7', 1, 64) AND "s" = '7'
+            """)
+        #expect(plan.contains { $0[0]?.contains("tideline_index_") == true })
+        try store.close()
+    }
+}
