@@ -52,7 +52,7 @@ struct LostAnswerTests {
         let client = try await world.makeSyncedClient()
         try await client.items.insert(["id": "b", "text": "new", "priority": 5])
         await loseAnswers(client)
-        let other = try await world.updateElsewhere(["id": "b", "priority": 9])
+        try await world.updateElsewhere(["id": "b", "priority": 9])
         #expect(try await pushErrors(client).map(\.code) == [.conflict])
         try await client.items.delete(id: "b")
         #expect(try world.state(client) == "local [a=one] queue [delete b] server [a=one, b=new]")
