@@ -24,12 +24,12 @@ struct ReferenceSimulationTests {
         world.push.maxInFlight = maxInFlight
     }
 
-    @Test("Q3 parents are sent before children, and no other invariant is violated", arguments: Seeds(500), [8, 1])
+    @Test("Q3 parents are sent before children, and no other invariant is violated", arguments: Seeds(150), [8, 1])
     func invariants(seed: UInt64, maxInFlight: Int) async throws {
         try await Simulation(seed: seed) { Self.reference(&$0, maxInFlight: maxInFlight) }.run()
     }
 
-    @Test("Q3 the same in the dialect Datasync 3", arguments: Seeds(250))
+    @Test("Q3 the same in the dialect Datasync 3", arguments: Seeds(80))
     func datasync(seed: UInt64) async throws {
         try await Simulation(seed: seed) { world in
             Self.reference(&world)
@@ -37,7 +37,7 @@ struct ReferenceSimulationTests {
         }.run()
     }
 
-    @Test("Q3 the same with a policy, and with a sync that runs itself", arguments: Seeds(100))
+    @Test("Q3 the same with a policy, and with a sync that runs itself", arguments: Seeds(40))
     func selfRunning(seed: UInt64) async throws {
         try await Simulation(seed: seed) { world in
             Self.reference(&world)
@@ -49,7 +49,7 @@ struct ReferenceSimulationTests {
         }.run()
     }
 
-    @Test("Q3 the same after an update of the app that declares the references", arguments: Seeds(100))
+    @Test("Q3 the same after an update of the app that declares the references", arguments: Seeds(40))
     func declaredLater(seed: UInt64) async throws {
         try await Simulation(seed: seed) { world in
             Self.reference(&world)

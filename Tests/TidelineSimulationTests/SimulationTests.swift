@@ -16,24 +16,24 @@ import TidelineTestSupport
 /// The environment variable `TIDELINE_SEEDS` sets the number of seeds, `TIDELINE_SEED` runs a single one.
 @Suite("Simulation", .timeLimit(.minutes(600)))
 struct SimulationTests {
-    @Test("Edits, kills, faults, and clocks in any order violate no invariant", arguments: Seeds(2_000))
+    @Test("Edits, kills, faults, and clocks in any order violate no invariant", arguments: Seeds(600))
     func invariants(seed: UInt64) async throws {
         try await Simulation(seed: seed).run()
     }
 
-    @Test("The invariants hold in the dialect Datasync 3", arguments: Seeds(500))
+    @Test("The invariants hold in the dialect Datasync 3", arguments: Seeds(200))
     func datasync(seed: UInt64) async throws {
         try await Simulation(seed: seed) { $0.dialect = .datasync3 }.run()
     }
 
-    @Test("A sync that runs itself, with kills and faults at any point, violates no invariant", arguments: Seeds(100))
+    @Test("A sync that runs itself, with kills and faults at any point, violates no invariant", arguments: Seeds(50))
     func selfRunning(seed: UInt64) async throws {
         try await Simulation(seed: seed, Self.syncing).run()
     }
 
     @Test(
         "Dialects, references, policies, transactions, and a sync that runs itself, in any combination",
-        arguments: Seeds(480))
+        arguments: Seeds(160))
     func varied(seed: UInt64) async throws {
         try await Simulation(seed: seed) { $0.vary(by: seed) }.run()
     }

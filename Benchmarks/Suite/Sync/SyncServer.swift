@@ -78,6 +78,9 @@ public final class SyncServer: Sendable {
                 try writer.upsert(running.table.row(index, of: source), into: running.table.name)
             }
             try writer.delete(ids: added.map { source.id($0) }, from: running.table.name)
+            // The clock continues at the greatest timestamp of the rows.
+            try writer.upsert(
+                ["id": .string(running.table.name), "clock": .null], into: StoreRole.serverMark.name)
         }
         running.service = try makeService(running.store)
         state = State(running: running, pages: state.pages)
