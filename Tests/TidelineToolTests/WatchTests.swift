@@ -89,6 +89,15 @@ struct WatchTests {
         #expect(try tool.todo("status").out.contains("watched: in sync"))
     }
 
+    @Test("The status that is kept is the one before the pull or push that the end interrupted")
+    func interrupted() async {
+        let (updates, continuation) = AsyncStream.makeStream(of: SyncStatus.self)
+        for status in [.idle(since: Self.time), .pulling(table: "TodoItem", rows: 1, total: nil), SyncStatus.stopped] {
+            continuation.yield(status)
+        }
+        #expect(await SyncWatch(interval: .seconds(1), pageSize: 50).show(updates) == .idle(since: Self.time))
+    }
+
     @Test("A watch without a server is offline and keeps the changes")
     func offline() throws {
         let tool = try Tool()

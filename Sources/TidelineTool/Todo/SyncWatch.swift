@@ -10,7 +10,7 @@ struct SyncWatch {
 
     /// Syncs until the interruption, and then ends what is in flight.
     ///
-    /// - Returns: The last status before the end.
+    /// - Returns: The last status before the end other than a push or pull in progress, which the end interrupts.
     func run(_ session: TodoSession<some LocalStore>) async throws -> SyncStatus {
         let client = session.client
         // The first pull of a large list shows how many items there are.
@@ -26,14 +26,17 @@ struct SyncWatch {
         return await last
     }
 
-    /// Shows each status until the sync has ended, and returns the last one before.
-    private func show(_ updates: AsyncStream<SyncStatus>) async -> SyncStatus {
+    /// Shows each status until the sync has ended, and returns the last one before that is not a push or pull in progress.
+    func show(_ updates: AsyncStream<SyncStatus>) async -> SyncStatus {
         var line = StatusLine(Terminal(usesStandardError: false))
         var last = SyncStatus.stopped
         for await status in updates {
             if status == .stopped { break }
             line.show(status)
-            last = status
+            switch status {
+            case .pushing, .pulling: continue
+            default: last = status
+            }
         }
         line.end()
         return last
