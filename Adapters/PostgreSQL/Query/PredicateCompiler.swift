@@ -82,7 +82,7 @@ struct PredicateCompiler {
         case .comparison(let comparison, .column(let name), .literal(let value)):
             column(name).flatMap { compare($0, comparison, value, negated: negated) }
         case .comparison(let comparison, .literal(let value), .column(let name)):
-            column(name).flatMap { compare($0, comparison.mirrored, value, negated: negated) }
+            column(name).flatMap { compare($0, comparison.flipped, value, negated: negated) }
         case .comparison(let comparison, .column(let a), .column(let b)):
             if let a = column(a), let b = column(b) { compare(a, comparison, b) } else { nil }
         case .membership(.column(let name), let values): column(name).flatMap { membership(of: $0, in: values) }
@@ -212,17 +212,6 @@ extension RowPredicate.Comparison {
         case .less: "<="
         case .greater: ">="
         default: symbol
-        }
-    }
-
-    /// The comparison with its operands exchanged.
-    fileprivate var mirrored: Self {
-        switch self {
-        case .equal, .notEqual: self
-        case .less: .greater
-        case .lessOrEqual: .greaterOrEqual
-        case .greater: .less
-        case .greaterOrEqual: .lessOrEqual
         }
     }
 }
