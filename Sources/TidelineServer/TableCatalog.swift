@@ -38,8 +38,20 @@ struct OutdatedDefinition: Error {}
 /// The lock is held while the store defines a table. The body of a transaction never takes the lock, so there is no
 /// deadlock.
 final class TableCatalog<Store: LocalStore>: Sendable {
+    private struct State {
+        var tables: [String: ServedTable] = [:]
+        /// The number of times that a definition was replaced by another one.
+        var changes = 0
+
+        mutating func update(_ name: String, to table: ServedTable?) {
+            let known = tables[name]
+            if known?.schema != table?.schema || known?.revision != table?.revision { changes += 1 }
+            tables[name] = table
+        }
+    }
+
     private let store: Store
-    private let tables = Mutex<[String: ServedTable]>([:])
+    private let state = Mutex(State())
 
     /// The maximum number of columns that a table can grow to: clients choose the names, which are kept forever.
     private static var maximumColumns: Int { 1_000 }
@@ -66,19 +78,17 @@ final class TableCatalog<Store: LocalStore>: Sendable {
     }
 
     /// Returns the table with the given name, or `nil` if it is not known to be served; see ``refresh(_:)``.
-    func table(_ name: String) -> ServedTable? { tables.withLock { $0[name] } }
+    func table(_ name: String) -> ServedTable? { state.withLock { $0.tables[name] } }
+
+    /// A number that changes with each known definition.
+    ///
+    /// A request that fails compares it with the number from before it began. Comparing only what its own call of
+    /// ``refresh(_:)`` changes is not enough: another request may have just read the new definition.
+    var changes: Int { state.withLock { $0.changes } }
 
     /// Reads the definition of a table again.
-    ///
-    /// - Returns: Whether it differs from the definition known before.
-    @discardableResult
-    func refresh(_ name: String) throws -> Bool {
-        try tables.withLock { tables in
-            let known = tables[name]
-            let current = try current(name)
-            tables[name] = current
-            return known?.schema != current?.schema || known?.revision != current?.revision
-        }
+    func refresh(_ name: String) throws {
+        try state.withLock { $0.update(name, to: try current(name)) }
     }
 
     /// Returns the table with the given name as it would be with these columns, without creating anything.
@@ -86,22 +96,25 @@ final class TableCatalog<Store: LocalStore>: Sendable {
     /// - Throws: `StoreError` with code `schemaMismatch` for a definition that no store accepts, and for a table that
     ///   would have too many columns or that belongs to the framework.
     func preview(_ name: String, with columns: [ColumnSchema]) throws -> ServedTable {
-        try tables.withLock { ServedTable(try grown($0[name], name, with: columns), revision: $0[name]?.revision ?? 0) }
+        try state.withLock { state in
+            let table = state.tables[name]
+            return ServedTable(try grown(table, name, with: columns), revision: table?.revision ?? 0)
+        }
     }
 
     /// Returns the table with the given name and these columns; a missing table or missing columns are created.
     ///
     /// - Throws: The errors of ``LocalStore/define(_:)`` and of ``preview(_:with:)``.
     func table(_ name: String, with columns: [ColumnSchema]) throws -> ServedTable {
-        try tables.withLock { tables in
-            let schema = try grown(tables[name], name, with: columns)
-            if let table = tables[name], table.schema == schema { return table }
+        try state.withLock { state in
+            let schema = try grown(state.tables[name], name, with: columns)
+            if let table = state.tables[name], table.schema == schema { return table }
             try store.define([schema])
             try complete([schema])
             guard let table = try current(name) else {
                 throw StoreError(.noSuchTable, "the table is missing", table: name)
             }
-            tables[name] = table
+            state.update(name, to: table)
             return table
         }
     }

@@ -50,6 +50,7 @@ public final class TableService<Store: LocalStore>: Sendable {
     public func handle(_ request: HTTPRequest, body: [UInt8]) -> TableResponse {
         var attempt = 0
         while true {
+            let definitions = catalog.changes
             let outcome = Result {
                 switch try step(to: request, body: body) {
                 case .respond(let answer): answer
@@ -57,7 +58,7 @@ public final class TableService<Store: LocalStore>: Sendable {
                 }
             }
             attempt += 1
-            if let answer = answer(for: outcome, of: request, attempt: attempt) { return answer }
+            if let answer = answer(for: outcome, of: request, since: definitions, attempt) { return answer }
         }
     }
 
@@ -82,8 +83,11 @@ public final class TableService<Store: LocalStore>: Sendable {
     private func handle(
         _ request: HTTPRequest, body: [UInt8], attempt: Int, _ completion: @escaping @Sendable (TableResponse) -> Void
     ) {
+        let definitions = catalog.changes
         let finish: @Sendable (Result<TableResponse, any Error>) -> Void = { outcome in
-            if let answer = self.answer(for: outcome, of: request, attempt: attempt) { return completion(answer) }
+            if let answer = self.answer(for: outcome, of: request, since: definitions, attempt) {
+                return completion(answer)
+            }
             self.handle(request, body: body, attempt: attempt + 1, completion)
         }
         switch Result(catching: { try step(to: request, body: body) }) {
@@ -102,15 +106,15 @@ public final class TableService<Store: LocalStore>: Sendable {
 
     /// Returns the response for an outcome, or `nil` if the definition of the table was read again and the request must be
     /// repeated. Nothing was written in this case.
-    private func answer(
-        for outcome: Result<TableResponse, any Error>, of request: HTTPRequest, attempt: Int
+    func answer(
+        for outcome: Result<TableResponse, any Error>, of request: HTTPRequest, since definitions: Int, _ attempt: Int
     ) -> TableResponse? {
         var answer: TableResponse
         do {
             do {
                 answer = try outcome.get()
             } catch let error where attempt < Self.maximumAttempts {
-                if try definitionChanged(error, of: request) { return nil }
+                if try definitionChanged(error, of: request, since: definitions) { return nil }
                 throw error
             }
         } catch let rejection as RequestRejection {
@@ -128,8 +132,12 @@ public final class TableService<Store: LocalStore>: Sendable {
         return answer
     }
 
-    /// Returns whether a request failed because it was processed with an earlier definition of its table.
-    private func definitionChanged(_ error: any Error, of request: HTTPRequest) throws -> Bool {
+    /// Returns whether a request may have failed because it was processed with an earlier definition of its table.
+    ///
+    /// - Parameter definitions: The value of ``TableCatalog/changes`` before the request was processed.
+    private func definitionChanged(
+        _ error: any Error, of request: HTTPRequest, since definitions: Int
+    ) throws -> Bool {
         let isOutdated = error is OutdatedDefinition
         switch error {
         case is OutdatedDefinition, is WireError: break
@@ -142,7 +150,8 @@ public final class TableService<Store: LocalStore>: Sendable {
         default: return false
         }
         guard let name = try? meaning(of: request).request.table else { return isOutdated }
-        return try catalog.refresh(name) || isOutdated
+        try catalog.refresh(name)
+        return isOutdated || catalog.changes != definitions
     }
 
     private func meaning(of request: HTTPRequest) throws -> (dialect: DialectName, request: TableRequest) {
@@ -154,7 +163,7 @@ public final class TableService<Store: LocalStore>: Sendable {
         return (dialect, meaning)
     }
 
-    private func step(to request: HTTPRequest, body: [UInt8]) throws -> WriteStep {
+    func step(to request: HTTPRequest, body: [UInt8]) throws -> WriteStep {
         guard body.count <= options.maximumBodySize else {
             throw RequestRejection(
                 .contentTooLarge, "the body is larger than the \(options.maximumBodySize) bytes allowed")

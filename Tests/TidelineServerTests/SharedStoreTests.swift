@@ -2,11 +2,12 @@ import Foundation
 import HTTPTypes
 import Synchronization
 import Testing
-import TidelineServer
 import TidelineStore
 import TidelineTestStores
 import TidelineTestSupport
 import TidelineWire
+
+@testable import TidelineServer
 
 /// Several services over one store, as in several processes.
 struct SharedStoreTests {
@@ -124,6 +125,21 @@ struct SharedStoreTests {
         }
         let rows = try services[0].rows(of: "T")
         for (id, column) in finished.withLock({ $0 }) { #expect(rows.first { $0.idText == id }?[column] == 1) }
+    }
+
+    @Test(arguments: StoreKind.perEngine)
+    func `a request that failed before another one has found the table is repeated`(_ stores: StoreKind) throws {
+        let services = try Self.services(stores, 2)
+        var request = HTTPRequest(method: .get, scheme: "http", authority: "host", path: "/tables/T/1")
+        request.headerFields[.zumoAPIVersion] = "2.0.0"
+        let definitions = services[1].catalog.changes
+        let outcome = Result { try services[1].step(to: request, body: []) }.map { _ in TableResponse(.ok, json: []) }
+        #expect(throws: RequestRejection.self) { try outcome.get() }
+        #expect(services[0].send(.post, "/tables/T", #"{"id":"1"}"#).status == .created)
+        #expect(services[1].send(.get, "/tables/T/1").status == .ok)
+        #expect(services[1].answer(for: outcome, of: request, since: definitions, 1) == nil)
+        let answer = services[1].answer(for: outcome, of: request, since: services[1].catalog.changes, 1)
+        #expect(answer?.response.status == .notFound)
     }
 
     @Test(arguments: StoreKind.perEngine)
