@@ -79,6 +79,7 @@ struct PredicateCompiler {
         guard let column = table.schema.column(name) else { throw .undefinedColumn(name, in: table.schema) }
         var fragment = SQLFragment.primary(column.name.sqlName, .value(column.type), isNeverNull: name == "id")
         fragment.foldsCase = name == "id" && table.foldsID
+        fragment.isRowID = name == "id" && table.schema.idType == .int
         return fragment
     }
 
@@ -164,12 +165,13 @@ extension PredicateCompiler {
     ) -> SQLFragment {
         if a.isNaN || b.isNaN { return negated ? .true : .false }
         guard areComparable(a.type, b.type) else { return bothNull(a, b, negated: negated) }
-        let right = folding ? b.folded : b
+        let left = a.equated(with: b)
+        let right = folding ? b.folded : b.equated(with: a)
         // `=` with a null gives null, which counts as false in a condition: correct if one side is never null. `IS NOT`
         // is the exact opposite of equality in every case.
-        guard !negated else { return exact(.binary(a, "IS NOT", right, .equality)) }
+        guard !negated else { return exact(.binary(left, "IS NOT", right, .equality)) }
         return a.isNeverNull || b.isNeverNull
-            ? .binary(a, "=", right, .equality) : exact(.binary(a, "IS", right, .equality))
+            ? .binary(left, "=", right, .equality) : exact(.binary(left, "IS", right, .equality))
     }
 
     private static func exact(_ fragment: SQLFragment) -> SQLFragment {
@@ -199,7 +201,8 @@ extension PredicateCompiler {
         var tests: [SQLFragment] = []
         if !candidates.isEmpty, !operand.isNaN {
             let list = candidates.map(\.text).joined(separator: ", ")
-            let left = operand.foldsCase ? operand.folded : operand
+            let double = candidates.first { $0.type == .value(.double) }
+            let left = operand.foldsCase ? operand.folded : double.map(operand.equated) ?? operand
             let inList = left.level < .equality ? left.parenthesized : left
             tests.append(
                 SQLFragment(

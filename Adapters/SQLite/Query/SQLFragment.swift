@@ -16,6 +16,8 @@ struct SQLFragment {
     var isNaN = false
     /// Whether this is the column `id` of a table whose identifiers fold case.
     var foldsCase = false
+    /// Whether this is the column `id` of a table with integer identifiers.
+    var isRowID = false
     /// The depth of nested parentheses. SQLite's parser accepts about thirty to forty levels.
     var nesting = 0
 
@@ -67,6 +69,16 @@ struct SQLFragment {
         var result = level < .collation ? parenthesized : self
         result.text += " COLLATE \(FoldingCollation.name)"
         result.level = .collation
+        return result
+    }
+
+    /// Returns the expression as an operand of an equality with another one.
+    ///
+    /// SQLite does not find the least integer when it searches rowids for an equal double, only when it compares them.
+    func equated(with other: SQLFragment) -> SQLFragment {
+        guard isRowID, other.type == .value(.double) else { return self }
+        var result = self
+        result.text = "+\(text)"
         return result
     }
 

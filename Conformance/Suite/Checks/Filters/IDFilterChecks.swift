@@ -76,6 +76,9 @@ extension Check {
             table.finds(.id < 1, .int(.min), -1)
             table.finds(.id.isIn([10, -1, 3]), -1, 10)
             table.findsNothing(.id == .literal(.double(0x1p53)))
+            table.finds(.id == .literal(.double(-0x1p63)), .int(.min))
+            table.finds(.literal(.double(-0x1p63)) == .id, .int(.min))
+            table.finds(.id.isIn([.double(-0x1p63), 2]), .int(.min), 2)
             table.finds(.id == .column("n"), 1, 10, .int(.max))
             table.finds(.id % 2 == 1, 1, .int(1 << 53 + 1), .int(.max))
         },
