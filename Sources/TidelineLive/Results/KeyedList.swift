@@ -5,11 +5,16 @@ internal import TidelineStore
 /// A change copies one chunk and the list of chunks if another copy of the list exists. A view of 100,000 rows can
 /// therefore be changed and passed on for each commit.
 struct KeyedList<Element: Sendable>: Sendable {
-    struct Entry: Sendable {
+    /// An element with its key. A reference, because a change copies the entries of a chunk if another copy of the list exists.
+    final class Entry: Sendable {
         let key: RowOrder.Key
         let element: Element
         /// Equal for rows with equal content.
         let fingerprint: Int
+
+        init(key: RowOrder.Key, element: Element, fingerprint: Int) {
+            (self.key, self.element, self.fingerprint) = (key, element, fingerprint)
+        }
     }
 
     /// The order of the keys.

@@ -37,9 +37,9 @@ struct ResultBuilder<Element: Sendable>: Sendable {
 
     /// Changes single rows.
     private mutating func change(_ entries: [Value: ResultDelta.Entry]) -> LiveChanges {
-        guard let old = list, var new = list else { return LiveChanges(removed: [], inserted: [], changed: []) }
-        // The copy in `new` is the only one that changes.
-        list = nil
+        guard var new = list.take() else { return LiveChanges(removed: [], inserted: [], changed: []) }
+        // Nothing is copied unless the consumer keeps an earlier snapshot, so positions are found before the change.
+        let places = entries.values.map { entry in entry.old.flatMap { new.position(of: $0) } }
         for entry in entries.values { if let key = entry.old { new.remove(key) } }
         for entry in entries.values {
             if let row = entry.new, let element = decoded(row.element) {
@@ -47,8 +47,7 @@ struct ResultBuilder<Element: Sendable>: Sendable {
             }
         }
         var (removed, inserted, changed): ([Int], [Int], [LiveChanges.Pair]) = ([], [], [])
-        for entry in entries.values {
-            let from = entry.old.flatMap { old.position(of: $0) }
+        for (entry, from) in zip(entries.values, places) {
             let to = (entry.new?.key).flatMap { new.position(of: $0) }
             switch (from, to) {
             case (let from?, let to?): changed.append(.init(from: from, to: to))
