@@ -119,6 +119,7 @@ struct LiveRequest: Sendable {
         switch predicate {
         case .and(let terms) where !terms.isEmpty:
             return try terms.map { try condition($0, &arguments) }.joined(separator: " AND ")
+        case .comparison(.equal, .column(let column), .literal(.null)): return "\(column) IS NULL"
         case .comparison(let comparison, .column(let column), .literal(let value)):
             arguments.append(try value.argument)
             switch comparison {
