@@ -20,7 +20,7 @@ public struct Caller: Sendable, CustomStringConvertible {
     public var description: String { userID.map { "user \($0.debugDescription)" } ?? "anonymous" }
 }
 
-/// Who may read and change the rows of a table.
+/// The callers that may read and change the rows of a table.
 ///
 /// ```swift
 /// var options = TableServiceOptions(schemas: tables)
@@ -41,7 +41,7 @@ public struct Caller: Sendable, CustomStringConvertible {
 /// A row without an owner belongs to nobody, and no request can read or change it. This concerns the existing rows of a
 /// table that gains an owner column, until the column is set directly in the store.
 public struct TableRights: Sendable, Hashable {
-    /// Who has a right.
+    /// The callers that have a right.
     public enum Holder: String, Sendable, Hashable, CaseIterable {
         /// Every caller, also without a sign-in.
         case anyone
@@ -59,10 +59,10 @@ public struct TableRights: Sendable, Hashable {
     public var read: Holder
     /// The right to insert rows.
     public var insert: Holder
-    /// The right to change rows, and to restore deleted ones. Who may change a row must be allowed to read it, because the
+    /// The right to change rows, and to restore deleted ones. It includes no caller without the right to read, because the
     /// response contains the row.
     public var update: Holder
-    /// The right to delete rows. Who may delete a row must be allowed to read it, because the response contains the row.
+    /// The right to delete rows. It includes no caller without the right to read, because the response contains the row.
     public var delete: Holder
 
     /// Creates rights. All are held by every user unless specified otherwise.

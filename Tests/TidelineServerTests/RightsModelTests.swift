@@ -122,7 +122,8 @@ private struct ModelRun {
         if let refusal = try refusal(of: id, user, isOwn: true, matches: matches, answer) { return (answer, refusal) }
         rows[id]?.isDeleted = true
         // A response in Datasync 3 has no body.
-        rows[id]?.version = try world.stored(id)?["version"]?.string ?? ""
+        let version = try world.stored(id)?["version"]?.string
+        rows[id]?.version = version ?? ""
         return (answer, answer.status.kind == .successful)
     }
 
@@ -232,7 +233,8 @@ private struct ModelRun {
 
     private mutating func updateVersion(_ id: String, _ answer: TableResponse) throws -> Bool {
         guard answer.status == .ok else { return false }
-        rows[id]?.version = try version(answer)
+        let version = try version(answer)
+        rows[id]?.version = version
         return true
     }
 

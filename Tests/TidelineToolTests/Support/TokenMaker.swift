@@ -15,10 +15,10 @@ import Testing
 struct TokenMaker: Sendable {
     static let secret = "0123456789abcdef0123456789abcdef0123456789"
 
-    let rsa: Insecure.RSA.PrivateKey
+    let rsa: JWTKit.Insecure.RSA.PrivateKey
     let ec = ES256PrivateKey()
 
-    init() throws { rsa = try Insecure.RSA.PrivateKey(backing: _RSA.Signing.PrivateKey(keySize: .bits2048)) }
+    init() throws { rsa = try JWTKit.Insecure.RSA.PrivateKey(backing: _RSA.Signing.PrivateKey(keySize: .bits2048)) }
 
     /// Returns claims of a token that is valid for an hour.
     static func claims(_ changes: [String: TokenClaims.Claim?] = [:]) -> TokenClaims {
