@@ -1,8 +1,11 @@
+import Foundation
 import HTTPTypes
+import Synchronization
 import Testing
 import TidelineServer
 import TidelineStore
 import TidelineTestStores
+import TidelineTestSupport
 import TidelineWire
 
 /// The rows of one user, as seen by another.
@@ -210,6 +213,49 @@ struct OwnedRowTests {
         #expect(made.column("userId")?.type == .string && made.indexes.contains(wanted))
     }
 
+    @Test("The writes of one transaction have the rights of their own users", arguments: StoreKind.perEngine)
+    func groups(_ stores: StoreKind) throws {
+        let store = ControlledStore(try stores.makeStore())
+        let service = try TableService(
+            store: store,
+            options: TableServiceOptions(schemas: [RightsFixture.schema], rights: ["Note": .owned(by: "userId")]))
+        let answers = Mutex<[Int: TableResponse]>([:])
+        @Sendable func send(_ number: Int, _ user: String, _ method: HTTPRequest.Method, _ path: String, _ body: String)
+        {
+            var request = HTTPRequest(method: method, scheme: "http", authority: "host", path: "/tables/Note\(path)")
+            request.headerFields[.zumoAPIVersion] = "2.0.0"
+            service.handle(request, body: Array(body.utf8), caller: Caller(userID: user)) { answer in
+                answers.withLock { $0[number] = answer }
+            }
+        }
+        store.hold()
+        store.end { _ in .commit }
+        let group = DispatchGroup()
+        DispatchQueue.global().async(group: group) { send(0, "bob", .post, "", #"{"id":"b1","text":"of bob"}"#) }
+        try waitUntil("the first write") { store.writes == 1 }
+        let requests: [(user: String, HTTPRequest.Method, path: String, body: String, status: Int)] = [
+            ("alice", .post, "", #"{"id":"b1"}"#, 409), ("alice", .patch, "/b1", #"{"text":"x"}"#, 404),
+            ("alice", .delete, "/b1", "", 404), ("alice", .post, "/b1", "", 404),
+            ("bob", .patch, "/b1", #"{"text":"changed"}"#, 200),
+            ("alice", .post, "", #"{"id":"a1","text":"of alice"}"#, 201),
+            ("bob", .post, "", #"{"id":"a1"}"#, 409), ("alice", .post, "", #"{"id":"a2","userId":"bob"}"#, 403),
+            ("", .post, "", #"{"id":"a3"}"#, 401), ("bob", .patch, "/b1", #"{"count":1}"#, 200),
+        ]
+        for (number, request) in requests.enumerated() {
+            send(number + 1, request.user, request.1, request.path, request.body)
+        }
+        store.release()
+        try group.finish()
+        #expect(store.writes == 2)
+        for (number, request) in requests.enumerated() {
+            let answer = try #require(answers.withLock { $0[number + 1] })
+            #expect(answer.status.code == request.status, "\(request): \(answer.text)")
+            #expect(!answer.text.contains(request.user == "alice" ? "of bob" : "of alice"))
+        }
+        let stored = try store.read { try $0.row(in: "Note", id: "b1") }
+        #expect(stored?["text"] == "changed" && stored?["count"] == 1 && stored?["userId"] == "bob")
+    }
+
     @Test(
         "A request for another user's row creates no column", arguments: StoreKind.perEngine, RightsDialect.all)
     func growingTable(_ stores: StoreKind, _ dialect: RightsDialect) throws {
@@ -227,7 +273,7 @@ struct OwnedRowTests {
 /// The rights of tables.
 @Suite("Rights")
 struct RightsTests {
-    private static let open = TableSchema("Open", columns: [.string("text")])
+    private static let open = TableSchema("Open", columns: [.string("text"), .int("count")])
 
     @Test(
         "Each right is checked for each kind of caller", arguments: StoreKind.perEngine, RightsDialect.all)
