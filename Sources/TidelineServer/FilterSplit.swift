@@ -18,9 +18,9 @@ struct FilterSplit {
     /// of both lengths.
     private static let maximumNeedle = 64
 
-    /// - Parameter isolatesRows: Whether the store may evaluate only comparisons of columns with constants, because the
-    ///   predicate of a caller must not be evaluated on the rows of others. A comparison cannot fail whatever the row, and
-    ///   takes the same time.
+    /// - Parameter isolatesRows: Whether the store may evaluate only comparisons, because it may evaluate a predicate on rows
+    ///   that the caller must not see. A comparison is cheap and cannot fail, whatever the row; the service evaluates the
+    ///   rest on the rows that the caller may see.
     init(_ predicate: RowPredicate?, isolatesRows: Bool = false) {
         guard let predicate else { return }
         let terms = if case .and(let terms) = predicate { terms } else { [predicate] }

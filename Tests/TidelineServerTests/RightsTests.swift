@@ -267,6 +267,10 @@ struct OwnedRowTests {
         #expect(world.insert(#"{"id":"1","new":1,"userId":"bob"}"#, as: "alice").status == .forbidden)
         #expect(try world.store.tables().first { $0.name == "Note" }?.column("new") == nil)
         #expect(world.change("b1", #"{"new":1}"#, as: "bob").status == .ok)
+        // A table whose name differs in case only, which has the rights of all other tables.
+        _ = world.insert(#"{"id":"b1","text":"x"}"#, into: "note", as: nil)
+        #expect(!world.page(of: "note", as: nil).text.contains("of bob"))
+        #expect(try world.stored("b1")?["text"] == (dialect.isDatasync ? nil : "of bob"))
     }
 }
 
