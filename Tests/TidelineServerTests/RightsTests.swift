@@ -270,7 +270,7 @@ struct OwnedRowTests {
         // A table whose name differs in case only, which has the rights of all other tables.
         _ = world.insert(#"{"id":"b1","text":"x"}"#, into: "note", as: nil)
         #expect(!world.page(of: "note", as: nil).text.contains("of bob"))
-        #expect(try world.stored("b1")?["text"] == (dialect.isDatasync ? nil : "of bob"))
+        #expect(try world.stored("b1")?["text"] == (dialect.isDatasync ? Value.null : "of bob"))
     }
 }
 
