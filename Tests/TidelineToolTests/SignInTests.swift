@@ -57,7 +57,7 @@ struct SignInTests {
         let secret = try write(TokenMaker.secret + "\n", to: "secret")
         let server = try tool.start([
             "serve", "--port", "0", "--store", "sqlite:\(tool.path("server.db"))", "--schema",
-            write(schema, to: "schema.yaml"), "--jwt-secret-file", secret, "--log-level", "trace",
+            write(schema, to: "schema.yaml"), "--jwt-secret-file", secret, "--log-level", "debug",
         ])
         defer { server.stop() }
         let url = String(try #require(server.readLine()?.split(separator: " ").last))
