@@ -23,6 +23,7 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let nio = ["NIOCore", "NIOHTTP1", "NIOPosix"].map {
     Target.Dependency.product(name: $0, package: "swift-nio", condition: client)
 }
+let jwt = Target.Dependency.product(name: "JWTKit", package: "jwt-kit", condition: tool)
 /// Returns products of swift-syntax.
 func swiftSyntax(_ names: String...) -> [Target.Dependency] {
     names.map { .product(name: $0, package: "swift-syntax", condition: macros) }
@@ -86,6 +87,7 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -96,6 +98,7 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
+        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
     ],
     targets: [
         // The interface of a local store. Has no dependencies.
@@ -201,7 +204,7 @@ let package = Package(
             stores + nio + [
                 "Tideline", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineStore", "TidelineSupport",
                 "TidelineCommandSupport", "TidelineConformance", "TidelineConformanceCommand", "TidelineFaults",
-                "TidelineSimulation", argumentParser, httpTypes, logging,
+                "TidelineSimulation", argumentParser, httpTypes, jwt, logging,
                 .product(name: "Hummingbird", package: "hummingbird", condition: tool),
                 .product(name: "HummingbirdCore", package: "hummingbird", condition: tool),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras", condition: tool),
@@ -301,7 +304,7 @@ let package = Package(
             nio + [
                 "Tideline", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineSQLite", "TidelineTestStores",
                 "TidelineCommandSupport", "TidelineSimulation", "TidelineTool", "TodoApp", argumentParser, httpTypes,
-                logging,
+                jwt, logging, .product(name: "CryptoExtras", package: "swift-crypto", condition: tool),
             ]),
     ],
     cxxLanguageStandard: .cxx17

@@ -18,14 +18,17 @@ struct FilterSplit {
     /// of both lengths.
     private static let maximumNeedle = 64
 
-    init(_ predicate: RowPredicate?) {
+    /// - Parameter isolatesRows: Whether the store may evaluate only comparisons, because it may evaluate a predicate on rows
+    ///   that the caller must not see. A comparison is cheap and cannot fail, whatever the row; the service evaluates the
+    ///   rest on the rows that the caller may see.
+    init(_ predicate: RowPredicate?, isolatesRows: Bool = false) {
         guard let predicate else { return }
         let terms = if case .and(let terms) = predicate { terms } else { [predicate] }
         var left: [RowPredicate] = []
         var cost = 0
         var own: [RowPredicate] = []
         for term in terms {
-            if let termCost = Self.cost(of: term), cost + termCost <= Self.maximumCost {
+            if !isolatesRows || term.isPlain, let termCost = Self.cost(of: term), cost + termCost <= Self.maximumCost {
                 cost += termCost
                 left.append(term)
             } else {
@@ -63,5 +66,19 @@ struct FilterSplit {
             return needle.utf8.count <= maximumNeedle
         default: return true
         }
+    }
+}
+
+extension RowPredicate {
+    /// Whether the predicate consists only of comparisons of columns and constants.
+    fileprivate var isPlain: Bool {
+        var pending = [self]
+        while let node = pending.popLast() {
+            switch node {
+            case .function, .arithmetic: return false
+            default: pending += node.children
+            }
+        }
+        return true
     }
 }

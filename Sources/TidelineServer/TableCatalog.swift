@@ -51,6 +51,8 @@ final class TableCatalog<Store: LocalStore>: Sendable {
     }
 
     private let store: Store
+    /// Returns the column with the owner of a table's rows.
+    private let owner: @Sendable (_ table: String) -> String?
     private let state = Mutex(State())
 
     /// The maximum number of columns that a table can grow to: clients choose the names, which are kept forever.
@@ -59,17 +61,25 @@ final class TableCatalog<Store: LocalStore>: Sendable {
     private static var maximumRounds: Int { 100 }
 
     /// Defines the tables in addition to the store's existing definitions: a column that was ever served remains.
-    init(store: Store, schemas: [TableSchema]) throws {
+    ///
+    /// - Parameter owner: Returns the column with the owner of a table's rows, or `nil`. It gets an index.
+    init(store: Store, schemas: [TableSchema], owner: @escaping @Sendable (_ table: String) -> String?) throws {
         self.store = store
+        self.owner = owner
         let existing = try store.tables()
         try StoreRole.requireServer(existing)
-        let definitions = try schemas.map { schema in
+        var definitions = try schemas.map { schema in
             guard schema.idType == .string else {
                 throw StoreError(
                     .schemaMismatch, "the table protocol requires string ids", table: schema.name, column: "id")
             }
             let stored = existing.first { $0.name.isSameBytes(as: schema.name) && !$0.isSystem }
-            return Self.served(try stored?.union(schema) ?? schema, keeping: [])
+            return served(try stored?.union(schema) ?? schema, keeping: [])
+        }
+        // Other tables of the store need the index of their owners too.
+        for table in existing where owner(table.name) != nil && Self.isServed(table) {
+            guard !definitions.contains(where: { $0.name.isSameBytes(as: table.name) }) else { continue }
+            definitions.append(served(table, keeping: []))
         }
         let records = existing.first { $0.name == ServedTableRecord.schema.name }
         try store.define(definitions + [try records?.union(ServedTableRecord.schema) ?? ServedTableRecord.schema])
@@ -79,6 +89,9 @@ final class TableCatalog<Store: LocalStore>: Sendable {
 
     /// Returns the table with the given name, or `nil` if it is not known to be served; see ``refresh(_:)``.
     func table(_ name: String) -> ServedTable? { state.withLock { $0.tables[name] } }
+
+    /// The definitions of all known tables.
+    var schemas: [TableSchema] { state.withLock { $0.tables.values.map(\.schema) } }
 
     /// A number that changes with each known definition.
     ///
@@ -171,7 +184,7 @@ final class TableCatalog<Store: LocalStore>: Sendable {
             throw StoreError(.schemaMismatch, "a table with this name exists but is not served", table: name)
         }
         let known = try stored.flatMap { _ in try store.read { try ServedTableRecord.definition(of: name, in: $0) } }
-        let schema = Self.served(known ?? table?.schema ?? TableSchema(name, columns: []), keeping: columns)
+        let schema = served(known ?? table?.schema ?? TableSchema(name, columns: []), keeping: columns)
         guard schema.columns.count <= Self.maximumColumns else {
             throw StoreError(
                 .schemaMismatch, "a table can have at most \(Self.maximumColumns) columns", table: name,
@@ -185,8 +198,8 @@ final class TableCatalog<Store: LocalStore>: Sendable {
         !schema.isSystem && schema.systemColumns == .all && schema.idType == .string
     }
 
-    /// Returns the definition with further columns, all system columns, and the index that pulls use.
-    private static func served(_ schema: TableSchema, keeping columns: [ColumnSchema]) -> TableSchema {
+    /// Returns the definition with further columns, all system columns, and the indexes that pulls use.
+    private func served(_ schema: TableSchema, keeping columns: [ColumnSchema]) -> TableSchema {
         var served = schema
         // Compared by bytes, like the columns of rows: a set of strings would treat canonically equivalent names as
         // equal.
@@ -195,6 +208,12 @@ final class TableCatalog<Store: LocalStore>: Sendable {
         served.systemColumns = .all
         if !served.indexes.contains(where: { $0.columns.first == "updatedAt" }) {
             served.indexes.append(["updatedAt"])
+        }
+        // A pull of one user's rows, in the order of their timestamps.
+        if let owner = owner(schema.name), served.column(owner)?.type == .string,
+            !served.indexes.contains(where: { $0.columns.starts(with: [owner, "updatedAt"]) })
+        {
+            served.indexes.append([owner, "updatedAt"])
         }
         return served
     }

@@ -47,6 +47,7 @@ extension TableResponse {
 
     init(_ rejection: RequestRejection) {
         self.init(rejection.status, error: rejection.message)
+        if rejection.status == .unauthorized { response.headerFields[.wwwAuthenticate] = "Bearer" }
         guard !rejection.allowedMethods.isEmpty else { return }
         response.headerFields[.allow] = rejection.allowedMethods.map(\.rawValue).joined(separator: ", ")
     }

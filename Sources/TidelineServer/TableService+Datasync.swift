@@ -4,35 +4,38 @@ internal import TidelineWire
 
 /// The responses in the dialect Datasync 3.
 extension TableService {
-    func stepAsDatasync(to meaning: TableRequest, _ request: HTTPRequest, body: [UInt8]) throws -> WriteStep {
+    func stepAsDatasync(
+        to meaning: TableRequest, _ request: HTTPRequest, body: [UInt8], _ access: TableAccess
+    ) throws -> WriteStep {
         if case .insert(let name) = meaning {
-            return try insert(body, into: name, dialect: .datasync3).map { _, answer in
+            return try insert(body, into: name, access, dialect: .datasync3).map { _, answer in
                 self.located(try answer(), request, at: name)
             }
         }
         let table = try table(meaning.table)
         func write(_ step: WriteStep, _ id: String) -> WriteStep {
-            step.map { reader, answer in try self.requireNotDeleted(id, in: table, reader, answer) }
+            step.map { reader, answer in try self.requireNotDeleted(id, in: table, access, reader, answer) }
         }
         switch meaning {
         case .read(let wanted):
-            return .respond(try readAsDatasync(wanted, from: table, for: request))
+            return .respond(try readAsDatasync(wanted, from: table, for: request, access))
         case .lookup(_, let id, let includeDeleted):
             return .respond(
                 try store.read { reader in
-                    try requireNotDeleted(id, in: table, reader) {
-                        try lookup(id, in: table, includeDeleted: includeDeleted, reader)
+                    try requireNotDeleted(id, in: table, access, reader) {
+                        try lookup(id, in: table, includeDeleted: includeDeleted, access, reader)
                     }
                 })
         case .replace(_, let id, let ifMatch, let includeDeleted):
             do {
                 return write(
-                    try replace(id, in: table, ifMatch: ifMatch, includeDeleted: includeDeleted, body: body), id)
+                    try replace(id, in: table, ifMatch: ifMatch, includeDeleted: includeDeleted, body: body, access), id
+                )
             } catch let rejection as RequestRejection where rejection.status == .notFound {
-                return .respond(try store.read { try requireNotDeleted(id, in: table, $0) { throw rejection } })
+                return .respond(try store.read { try requireNotDeleted(id, in: table, access, $0) { throw rejection } })
             }
         case .delete(_, let id, let ifMatch):
-            return write(delete(id, from: table, ifMatch: ifMatch), id).map { _, answer in
+            return write(delete(id, from: table, ifMatch: ifMatch, access), id).map { _, answer in
                 let answer = try answer()
                 guard answer.response.status == .ok else { return answer }
                 return TableResponse(response: HTTPResponse(status: .noContent), body: [])
@@ -44,13 +47,16 @@ extension TableService {
 
     /// Returns the response of `answer`, and replaces 404 for a soft-deleted row by 410.
     private func requireNotDeleted(
-        _ id: String, in table: ServedTable, _ reader: some StoreReader, _ answer: () throws -> TableResponse
+        _ id: String, in table: ServedTable, _ access: TableAccess, _ reader: some StoreReader,
+        _ answer: () throws -> TableResponse
     ) throws -> TableResponse {
         do {
             return try answer()
         } catch var rejection as RequestRejection where rejection.status == .notFound {
-            let isDeleted = try reader.withRow(in: table.schema.name, id: .string(id)) { $0.isDeleted } ?? false
-            if isDeleted { rejection.status = .gone }
+            let isDeleted = try reader.withRow(in: table.schema.name, id: .string(id)) { row in
+                access.includes(row) && row.isDeleted
+            }
+            if isDeleted ?? false { rejection.status = .gone }
             throw rejection
         }
     }
@@ -68,7 +74,7 @@ extension TableService {
 
     /// Returns a page: `{"items":[…],"count":n,"nextLink":"…"}`. Columns that are null are omitted.
     private func readAsDatasync(
-        _ wanted: TableRead, from table: ServedTable, for request: HTTPRequest
+        _ wanted: TableRead, from table: ServedTable, for request: HTTPRequest, _ access: TableAccess
     ) throws -> TableResponse {
         let size = min(wanted.top ?? .max, options.datasyncPageSize)
         var writer = JSONWriter()
@@ -77,7 +83,7 @@ extension TableService {
         var total: Int?
         writer.bytes += Array("{\"items\":".utf8)
         writer.beginArray()
-        if let (page, condition) = try page(of: wanted, from: table) {
+        if let (page, condition) = try page(of: wanted, from: table, access) {
             var query = page
             // One more row shows whether there is a next page.
             query.limit = size + 1

@@ -4,8 +4,10 @@ internal import TidelineWire
 
 extension TableService {
     /// Returns a page. Rows are written directly from the store's buffer into the body.
-    func read(_ wanted: TableRead, from table: ServedTable, for request: HTTPRequest) throws -> TableResponse {
-        guard let (page, condition) = try page(of: wanted, from: table) else {
+    func read(
+        _ wanted: TableRead, from table: ServedTable, for request: HTTPRequest, _ access: TableAccess
+    ) throws -> TableResponse {
+        guard let (page, condition) = try page(of: wanted, from: table, access) else {
             try store.read { try table.requireCurrent(in: $0) }
             return TableResponse(.ok, json: Array("[]".utf8))
         }
@@ -32,13 +34,16 @@ extension TableService {
     }
 
     /// Returns the query for the rows of a page and, if there is one, a costly condition; `nil` if no row matches.
-    func page(of wanted: TableRead, from table: ServedTable) throws -> (query: Query, condition: RowPredicate?)? {
+    func page(
+        of wanted: TableRead, from table: ServedTable, _ access: TableAccess
+    ) throws -> (query: Query, condition: RowPredicate?)? {
         guard var query = try query(of: wanted, for: table) else { return nil }
         if options.quirks.contains(.hardDelete), query.selection == nil {
             query.selection = ["id"] + table.schema.allColumns.map(\.name).filter { $0 != "deleted" }
         }
-        let filter = FilterSplit(query.predicate)
+        let filter = FilterSplit(query.predicate, isolatesRows: access.owner != nil)
         query.predicate = filter.stored
+        query = access.limit(query)
         if !wanted.includesDeleted { query = query.filter(.column("deleted") == false) }
         return (query, filter.costly)
     }
@@ -117,12 +122,12 @@ extension TableService {
     }
 
     func lookup(
-        _ id: String, in table: ServedTable, includeDeleted: Bool, _ reader: Store.Reader
+        _ id: String, in table: ServedTable, includeDeleted: Bool, _ access: TableAccess, _ reader: Store.Reader
     ) throws -> TableResponse {
         try table.requireCurrent(in: reader)
         let found: TableResponse?? = try reader.withRow(in: table.schema.name, id: .string(id)) { row in
             let showsDeleted = includeDeleted && !options.quirks.contains(.hidesDeletedRows)
-            return showsDeleted || !row.isDeleted ? answer(.ok, row: row) : nil
+            return access.includes(row) && (showsDeleted || !row.isDeleted) ? answer(.ok, row: row) : nil
         }
         return try found.flatMap { $0 } ?? missing(id, in: table)
     }

@@ -9,9 +9,12 @@ internal import TidelineWire
 #endif
 
 extension TableService {
-    func insert(_ body: [UInt8], into name: String, dialect: DialectName = .zumo2) throws -> WriteStep {
-        let incoming = try RowBody(body, ignoresSystemColumns: dialect == .datasync3)
+    func insert(
+        _ body: [UInt8], into name: String, _ access: TableAccess, dialect: DialectName = .zumo2
+    ) throws -> WriteStep {
+        var incoming = try RowBody(body, ignoresSystemColumns: dialect == .datasync3)
         if !incoming.id.isEmpty { try dialect.dialect.validateNewID(incoming.id) }
+        try incoming.setOwner(access, isWholeRow: true)
         let target = try target(name, for: incoming, isInsert: true)
         var row = rounded(try incoming.typed(by: target.table))
         if options.quirks.contains(.makesIDs) { row.id = .string(String(UInt32.random(in: 1 ... .max))) }
@@ -19,7 +22,9 @@ extension TableService {
         row["deleted"] = false
         return try write(row, into: target, size: body.count) { [self] row, table, transaction in
             let key = row.id ?? .string(row.idText)
-            let taken = try transaction.writer.withRow(in: table.schema.name, id: key) { answer(.conflict, row: $0) }
+            let taken = try transaction.writer.withRow(in: table.schema.name, id: key) { taken in
+                access.canRead && access.includes(taken) ? answer(.conflict, row: taken) : Self.taken(key, in: table)
+            }
             if taken != nil, options.quirks.contains(.echoesConflictingInserts) {
                 return TableResponse(.conflict, json: body)
             }
@@ -32,22 +37,26 @@ extension TableService {
         }
     }
 
-    func update(_ id: String, in table: ServedTable, ifMatch: IfMatch?, body: [UInt8]) throws -> WriteStep {
-        let incoming = try RowBody(body)
+    func update(
+        _ id: String, in table: ServedTable, ifMatch: IfMatch?, body: [UInt8], _ access: TableAccess
+    ) throws -> WriteStep {
+        var incoming = try RowBody(body)
         guard !incoming.columns.isEmpty else {
             throw RequestRejection(.badRequest, "an update needs a column to change")
         }
+        try incoming.setOwner(access, isWholeRow: false)
         guard incoming.id.isEmpty || table.matches(incoming.id, id) else {
             throw RequestRejection(.badRequest, "the id in the body differs from the id in the path")
         }
         let target = try target(table.schema.name, for: incoming, isInsert: false)
         let change = rounded(try incoming.typed(by: target.table))
+        let version = incoming.version
         return try write(change, into: target, size: body.count) { [self] change, table, transaction in
-            try self.change(id, in: table, to: change, transaction) { row in
+            try self.change(id, in: table, to: change, access, transaction) { row in
                 if row.isDeleted { return try missing(id, in: table) }
                 if let ifMatch { return refusal(of: row, by: ifMatch) }
                 // Without If-Match, a version in the body is the version on which the change is based.
-                guard let version = incoming.version, version != row["version"]?.string else { return nil }
+                guard let version, version != row["version"]?.string else { return nil }
                 return answer(.conflict, row: row)
             }
         }
@@ -57,12 +66,14 @@ extension TableService {
     ///
     /// - Parameter includeDeleted: Whether a soft-deleted row is restored.
     func replace(
-        _ id: String, in table: ServedTable, ifMatch: IfMatch?, includeDeleted: Bool, body: [UInt8]
+        _ id: String, in table: ServedTable, ifMatch: IfMatch?, includeDeleted: Bool, body: [UInt8],
+        _ access: TableAccess
     ) throws -> WriteStep {
-        let incoming = try RowBody(body, ignoresSystemColumns: true)
+        var incoming = try RowBody(body, ignoresSystemColumns: true)
         guard !incoming.isDeleted else {
             throw RequestRejection(.badRequest, "a PUT cannot delete a row; send DELETE")
         }
+        try incoming.setOwner(access, isWholeRow: true)
         guard incoming.id.isEmpty || table.matches(incoming.id, id) else {
             throw RequestRejection(.badRequest, "the id in the body differs from the id in the path")
         }
@@ -72,56 +83,62 @@ extension TableService {
             var row = Row(id: content.id, distinctColumns: table.schema.columns.map { ($0.name, .null) })
             row = row.merging(content)
             row["deleted"] = false
-            return try self.change(id, in: table, to: row, transaction) { stored in
+            return try self.change(id, in: table, to: row, access, transaction) { stored in
                 if stored.isDeleted, !includeDeleted { return try missing(id, in: table) }
                 return refusal(of: stored, by: ifMatch)
             }
         }
     }
 
-    func delete(_ id: String, from table: ServedTable, ifMatch: IfMatch?) -> WriteStep {
-        if options.quirks.contains(.hardDelete) { return remove(id, from: table, ifMatch: ifMatch) }
+    func delete(_ id: String, from table: ServedTable, ifMatch: IfMatch?, _ access: TableAccess) -> WriteStep {
+        if options.quirks.contains(.hardDelete) { return remove(id, from: table, ifMatch: ifMatch, access) }
         return write(to: table) { [self] transaction in
-            try self.change(id, in: table, to: ["deleted": true], transaction) { row in
+            try self.change(id, in: table, to: ["deleted": true], access, transaction) { row in
                 row.isDeleted ? try missing(id, in: table) : refusal(of: row, by: ifMatch)
             }
         }
     }
 
     /// Deletes a row without leaving a tombstone.
-    private func remove(_ id: String, from table: ServedTable, ifMatch: IfMatch?) -> WriteStep {
+    private func remove(
+        _ id: String, from table: ServedTable, ifMatch: IfMatch?, _ access: TableAccess
+    ) -> WriteStep {
         write(to: table) { [self] transaction in
             let name = table.schema.name
-            let found: TableResponse? = try transaction.writer.withRow(in: name, id: .string(id)) { row in
-                refusal(of: row, by: ifMatch) ?? answer(.ok, row: row)
+            let found: TableResponse?? = try transaction.writer.withRow(in: name, id: .string(id)) { row in
+                access.includes(row) ? refusal(of: row, by: ifMatch) ?? answer(.ok, row: row) : nil
             }
-            guard let found else { return try missing(id, in: table) }
+            guard let found = found ?? nil else { return try missing(id, in: table) }
             if found.response.status == .ok { try transaction.delete(id, from: name) }
             return found
         }
     }
 
-    func undelete(_ id: String, in table: ServedTable, ifMatch: IfMatch?) throws -> WriteStep {
+    func undelete(
+        _ id: String, in table: ServedTable, ifMatch: IfMatch?, _ access: TableAccess
+    ) throws -> WriteStep {
         if options.quirks.contains(.hardDelete) {
             throw RequestRejection(.internalServerError, "SQLITE_ERROR: no such column: deleted")
         }
         return write(to: table) { [self] transaction in
-            try self.change(id, in: table, to: ["deleted": false], transaction) { row in
+            try self.change(id, in: table, to: ["deleted": false], access, transaction) { row in
                 if let refusal = refusal(of: row, by: ifMatch) { return refusal }
                 return row.isDeleted ? nil : answer(.ok, row: row)
             }
         }
     }
 
-    /// Merges `change` into a row, unless the row does not exist or `answer` returns another response for the current
+    /// Merges `change` into a row, unless the row does not exist for the caller or `answer` returns another response for the current
     /// row.
     private func change(
-        _ id: String, in table: ServedTable, to change: Row, _ transaction: WriteTransaction<Store>,
+        _ id: String, in table: ServedTable, to change: Row, _ access: TableAccess,
+        _ transaction: WriteTransaction<Store>,
         unless answer: (borrowing RowView) throws -> TableResponse?
     ) throws -> TableResponse {
         var change = change
         var previous: String?
         let found: TableResponse?? = try transaction.writer.withRow(in: table.schema.name, id: .string(id)) { row in
+            guard access.includes(row) else { return try missing(id, in: table) }
             change.id = row.id
             previous = row["version"]?.string
             return try answer(row)
@@ -146,6 +163,15 @@ extension TableService {
         let stored = try transaction.writer.withRow(in: name, id: key) { answer(status, row: $0) }
         guard let stored else { throw StoreError(.corrupt, "a row that was just written is missing", table: name) }
         return stored
+    }
+
+    /// Returns the response to an insert of an id that exists, without the row, which the caller must not see.
+    private static func taken(_ id: RowID, in table: ServedTable) -> TableResponse {
+        TableResponse(
+            .conflict,
+            error:
+                "table \(table.schema.name.debugDescription) has a row with id \(id.text.debugDescription); use another id"
+        )
     }
 
     private func makeVersion(after previous: String?) -> String {

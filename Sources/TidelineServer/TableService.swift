@@ -33,12 +33,19 @@ public final class TableService<Store: LocalStore>: Sendable {
     /// Existing tables of the store are served if they have all system columns.
     ///
     /// - Throws: The errors of ``LocalStore/define(_:)`` for the tables in the options, which are merged with existing
-    ///   ones; ``StoreError/Code/schemaMismatch`` for the store of a client, which contains its queue.
+    ///   ones; ``StoreError/Code/schemaMismatch`` for the store of a client, which contains its queue, for rights of a
+    ///   table that is not served, and for rights that contradict each other or the table.
     public init(store: Store, options: TableServiceOptions = TableServiceOptions()) throws {
         self.store = store
         self.options = options
-        catalog = try TableCatalog(store: store, schemas: options.schemas)
+        catalog = try TableCatalog(store: store, schemas: options.schemas) { options.rights(of: $0).owner }
+        try options.validateRights(of: catalog.schemas)
     }
+
+    /// Returns whether a caller may read rows of a table, of which there may be none. It does not access the store.
+    ///
+    /// For a table that does not exist it returns whether the caller could read it if it did.
+    public func canRead(_ table: String, as caller: Caller) -> Bool { options.rights(of: table).read.includes(caller) }
 
     /// Handles one request, a write in a transaction of its own. Any number of threads can call this method at once; it
     /// returns when the store has finished.
@@ -47,12 +54,14 @@ public final class TableService<Store: LocalStore>: Sendable {
     ///   - request: The method, path with query, and headers. The scheme and authority, if present, are used in the
     ///     link to the next page.
     ///   - body: The body, decompressed; may be empty.
-    public func handle(_ request: HTTPRequest, body: [UInt8]) -> TableResponse {
+    ///   - caller: The user who sent the request, whom the caller of this method has authenticated; anonymous by default.
+    ///     ``TableServiceOptions/rights`` specifies what each user may do.
+    public func handle(_ request: HTTPRequest, body: [UInt8], caller: Caller = .anonymous) -> TableResponse {
         var attempt = 0
         while true {
             let definitions = catalog.changes
             let outcome = Result {
-                switch try step(to: request, body: body) {
+                switch try step(to: request, body: body, caller: caller) {
                 case .respond(let answer): answer
                 case .write(let write): try commit([write])[0].get()
                 }
@@ -70,27 +79,30 @@ public final class TableService<Store: LocalStore>: Sendable {
     /// response of its own; one that is refused does not affect the others.
     ///
     /// - Parameters:
-    ///   - request: As in ``handle(_:body:)``.
+    ///   - request: As in ``handle(_:body:caller:)``.
     ///   - body: The body, decompressed; may be empty.
+    ///   - caller: As in ``handle(_:body:caller:)``.
     ///   - completion: Called once with the response, after the commit, on a thread that calls this method. It must not
     ///     block.
     public func handle(
-        _ request: HTTPRequest, body: [UInt8], completion: @escaping @Sendable (TableResponse) -> Void
+        _ request: HTTPRequest, body: [UInt8], caller: Caller = .anonymous,
+        completion: @escaping @Sendable (TableResponse) -> Void
     ) {
-        handle(request, body: body, attempt: 1, completion)
+        handle(request, body: body, caller: caller, attempt: 1, completion)
     }
 
     private func handle(
-        _ request: HTTPRequest, body: [UInt8], attempt: Int, _ completion: @escaping @Sendable (TableResponse) -> Void
+        _ request: HTTPRequest, body: [UInt8], caller: Caller, attempt: Int,
+        _ completion: @escaping @Sendable (TableResponse) -> Void
     ) {
         let definitions = catalog.changes
         let finish: @Sendable (Result<TableResponse, any Error>) -> Void = { outcome in
             if let answer = self.answer(for: outcome, of: request, since: definitions, attempt) {
                 return completion(answer)
             }
-            self.handle(request, body: body, attempt: attempt + 1, completion)
+            self.handle(request, body: body, caller: caller, attempt: attempt + 1, completion)
         }
-        switch Result(catching: { try step(to: request, body: body) }) {
+        switch Result(catching: { try step(to: request, body: body, caller: caller) }) {
         case .failure(let error): finish(.failure(error))
         case .success(.respond(let answer)): finish(.success(answer))
         case .success(.write(let write)):
@@ -163,34 +175,37 @@ public final class TableService<Store: LocalStore>: Sendable {
         return (dialect, meaning)
     }
 
-    func step(to request: HTTPRequest, body: [UInt8]) throws -> WriteStep {
+    func step(to request: HTTPRequest, body: [UInt8], caller: Caller) throws -> WriteStep {
         guard body.count <= options.maximumBodySize else {
             throw RequestRejection(
                 .contentTooLarge, "the body is larger than the \(options.maximumBodySize) bytes allowed")
         }
         let (dialect, meaning) = try meaning(of: request)
-        if dialect == .datasync3 { return try stepAsDatasync(to: meaning, request, body: body) }
-        if case .insert(let name) = meaning { return try insert(body, into: name) }
+        let access = try TableAccess(
+            meaning.right, to: meaning.table, rights: options.rights(of: meaning.table), caller: caller)
+        if dialect == .datasync3 { return try stepAsDatasync(to: meaning, request, body: body, access) }
+        if case .insert(let name) = meaning { return try insert(body, into: name, access) }
         let table = try table(meaning.table)
         switch meaning {
         case .read(let wanted):
-            return .respond(try read(wanted, from: table, for: request))
+            return .respond(try read(wanted, from: table, for: request, access))
         case .lookup(_, let id, let includeDeleted):
             return .respond(
-                try store.read { try lookup(id, in: table, includeDeleted: includeDeleted, $0) })
+                try store.read { try lookup(id, in: table, includeDeleted: includeDeleted, access, $0) })
         case .update(_, let id, let ifMatch):
-            return try update(id, in: table, ifMatch: ifMatch, body: body)
+            return try update(id, in: table, ifMatch: ifMatch, body: body, access)
         case .delete(_, let id, let ifMatch):
-            return delete(id, from: table, ifMatch: ifMatch)
+            return delete(id, from: table, ifMatch: ifMatch, access)
         case .undelete(_, let id, let ifMatch):
             guard body.isEmpty else {
                 throw RequestRejection(.badRequest, "a POST to a row undeletes it and must have no body")
             }
-            return try undelete(id, in: table, ifMatch: ifMatch)
+            return try undelete(id, in: table, ifMatch: ifMatch, access)
         case .insert:
-            return try insert(body, into: table.schema.name)
+            return try insert(body, into: table.schema.name, access)
         case .replace(_, let id, let ifMatch, let includeDeleted):
-            return try replace(id, in: table, ifMatch: ifMatch, includeDeleted: includeDeleted, body: body)
+            return try replace(
+                id, in: table, ifMatch: ifMatch, includeDeleted: includeDeleted, body: body, access)
         }
     }
 

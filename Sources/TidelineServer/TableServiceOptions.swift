@@ -24,6 +24,11 @@ public struct TableServiceOptions: Sendable {
     /// if it makes texts longer (`replace`, `concat`), searches for long texts, or has more than 20 functions or 2,000
     /// comparisons. All other filters are evaluated by the store, without a time limit.
     public var maximumFilterTime: Duration
+    /// The rights of tables by name. Each table must be one of ``schemas`` or already be in the store.
+    public var rights: [String: TableRights]
+    /// The rights of all other tables; ``TableRights/open`` by default. With an owner column, a table that is created by its
+    /// first row gets the column.
+    public var defaultRights: TableRights
     /// Behaviors of the original back ends to reproduce; none by default.
     public var quirks: ServerQuirks
     /// Returns the current time, used for `updatedAt`, `createdAt` and the `Date` header.
@@ -37,7 +42,8 @@ public struct TableServiceOptions: Sendable {
     public init(
         schemas: [TableSchema] = [], dialect: Dialect = .zumo2, createsTablesOnFirstInsert: Bool = true,
         maximumPageSize: Int = 1000, defaultPageSize: Int = 50, datasyncPageSize: Int = 100,
-        maximumBodySize: Int = 1 << 20, maximumFilterTime: Duration = .seconds(5), quirks: ServerQuirks = [],
+        maximumBodySize: Int = 1 << 20, maximumFilterTime: Duration = .seconds(5),
+        rights: [String: TableRights] = [:], defaultRights: TableRights = .open, quirks: ServerQuirks = [],
         clock: @escaping @Sendable () -> Timestamp = { .now },
         makeVersion: @escaping @Sendable () -> String = { TableServiceOptions.randomVersion() },
         makeID: @escaping @Sendable () -> String = { TableServiceOptions.randomID() }
@@ -50,6 +56,8 @@ public struct TableServiceOptions: Sendable {
         self.datasyncPageSize = datasyncPageSize
         self.maximumBodySize = maximumBodySize
         self.maximumFilterTime = maximumFilterTime
+        self.rights = rights
+        self.defaultRights = defaultRights
         self.quirks = quirks
         self.clock = clock
         self.makeVersion = makeVersion

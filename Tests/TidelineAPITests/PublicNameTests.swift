@@ -105,7 +105,8 @@ private func tidelineAsyncHTTPClient(
 ) {}
 
 private func tidelineServer(
-    _: ServerQuirks.Type, _: TableResponse.Type, _: TableService<AnyStore>.Type, _: TableServiceOptions.Type
+    _: Caller.Type, _: ServerQuirks.Type, _: TableResponse.Type, _: TableRights.Type, _: TableService<AnyStore>.Type,
+    _: TableServiceOptions.Type
 ) {}
 
 private func tidelineConformance(

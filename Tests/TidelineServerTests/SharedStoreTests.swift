@@ -133,7 +133,9 @@ struct SharedStoreTests {
         var request = HTTPRequest(method: .get, scheme: "http", authority: "host", path: "/tables/T/1")
         request.headerFields[.zumoAPIVersion] = "2.0.0"
         let definitions = services[1].catalog.changes
-        let outcome = Result { try services[1].step(to: request, body: []) }.map { _ in TableResponse(.ok, json: []) }
+        let outcome = Result { try services[1].step(to: request, body: [], caller: .anonymous) }.map { _ in
+            TableResponse(.ok, json: [])
+        }
         #expect(throws: RequestRejection.self) { try outcome.get() }
         #expect(services[0].send(.post, "/tables/T", #"{"id":"1"}"#).status == .created)
         #expect(services[1].send(.get, "/tables/T/1").status == .ok)

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TidelineServer
 import TidelineStore
 
 @testable import TidelineTool
@@ -17,7 +18,7 @@ struct SchemaFileTests {
 
     @Test("YAML defines the tables in its order, with their columns, indexes and references")
     func yaml() throws {
-        let tables = try SchemaFile.parse(
+        let file = try SchemaFile.parse(
             """
             # The tables of a to-do list.
             tables:
@@ -35,12 +36,12 @@ struct SchemaFileTests {
               TodoList:
                 columns: { name: string }
             """, file: "todo.yaml")
-        #expect(tables == expected)
+        #expect(file.tables == expected && file.rights.isEmpty)
     }
 
     @Test("JSON is equivalent")
     func json() throws {
-        let tables = try SchemaFile.parse(
+        let file = try SchemaFile.parse(
             """
             {"tables": {
                 "TodoItem": {
@@ -49,13 +50,37 @@ struct SchemaFileTests {
                     "indexes": [["complete", "text"], ["listId"]], "references": {"listId": "TodoList"}},
                 "TodoList": {"columns": {"name": "string"}}}}
             """, file: "todo.json")
-        #expect(tables == expected)
+        #expect(file.tables == expected && file.rights.isEmpty)
+    }
+
+    @Test("A table has an owner column, and rights for all or for each kind of request")
+    func rights() throws {
+        let file = try SchemaFile.parse(
+            """
+            tables:
+              Open: { columns: { a: string } }
+              Own:
+                columns: { a: string, userId: { type: string, required: true } }
+                owner: userId
+              ReadOnly:
+                columns: { a: string }
+                rights: { read: anyone, insert: nobody, update: nobody, delete: nobody }
+              Kept: { columns: { userId: string }, owner: userId, rights: { delete: nobody } }
+              All: { columns: { a: string }, rights: anyone }
+            """, file: "f")
+        #expect(
+            file.rights == [
+                "Own": .owned(by: "userId"),
+                "ReadOnly": TableRights(read: .anyone, insert: .nobody, update: .nobody, delete: .nobody),
+                "Kept": TableRights(owner: "userId", delete: .nobody), "All": .open,
+            ])
+        #expect(file.firstRights?.hasPrefix("f:5: table \"Own\"") == true)
     }
 
     @Test("Every column type is accepted", arguments: ColumnType.allCases)
     func types(type: ColumnType) throws {
-        let tables = try SchemaFile.parse("tables: {T: {columns: {c: \(type.rawValue)}}}", file: "f")
-        #expect(tables.first?.columns == [ColumnSchema("c", type)])
+        let file = try SchemaFile.parse("tables: {T: {columns: {c: \(type.rawValue)}}}", file: "f")
+        #expect(file.tables.first?.columns == [ColumnSchema("c", type)])
     }
 
     @Test(
@@ -86,6 +111,25 @@ struct SchemaFileTests {
             ("tables:\n  A:\n    columns: {a: string}\n    references: {a: Liste}\n", "there is no table \"Liste\""),
             ("tables:\n  A:\n    columns: {a: string}\n    references: [a]\n", "\"references\" must map a column"),
             ("tables:\n  A: {columns: {a: int}}\n  a: {columns: {a: int}}\n", "table \"a\" is defined more than once"),
+            ("tables:\n  A:\n    columns: {a: int}\n    owner: a\n", "f:4: table \"A\", key \"owner\": \"a\""),
+            ("tables:\n  A:\n    columns: {a: string}\n    owner: b\n", "f:4: table \"A\", key \"owner\": \"b\""),
+            ("tables:\n  A:\n    columns: {a: string}\n    owner: version\n", "of type string"),
+            ("tables:\n  A:\n    columns: {a: string}\n    owner: [a]\n", "key \"owner\" must be a string"),
+            (
+                "tables:\n  A:\n    columns: {a: string}\n    rights: signedin\n",
+                "f:4: table \"A\", key \"rights\": there is no holder \"signedin\". Did you mean \"signed-in\"?"
+            ),
+            ("tables:\n  A:\n    columns: {a: string}\n    rights: {reed: anyone}\n", "Did you mean \"read\"?"),
+            ("tables:\n  A:\n    columns: {a: string}\n    rights: {read: none}\n", "\"read\": there is no holder"),
+            ("tables:\n  A:\n    columns: {a: string}\n    rights: {read: [a]}\n", "\"read\" must be a string"),
+            (
+                "tables:\n  A:\n    columns: {a: string}\n    rights: {read: nobody}\n",
+                "f:4: table \"A\", key \"rights\""
+            ),
+            (
+                "tables:\n  A:\n    columns: {a: string}\n    owner: a\n    rights: anyone\n",
+                "f:5: table \"A\", key \"rights\": a table with an owner"
+            ),
             ("tables:\n  A: {columns: {a: int, a: int}}\n", "'a'"), ("tables: [1,\n", "f: "), ("a: &a [*a]", "alias"),
             ("{\"tables\": ", "f: "), ("tables:\n\t- a", "f: "),
         ])

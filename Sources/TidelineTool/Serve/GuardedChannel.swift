@@ -51,17 +51,26 @@ final class AcceptedConnection: ServerChildChannelValue {
     }
 }
 
-/// The response to a request that does not reach the table service: `{"error": "…"}`.
+/// The response to a request that does not reach the table service, by default `{"error": "…"}`.
 struct ErrorAnswer {
     var head: HTTPResponse
     let body: ByteBuffer
 
-    init(_ status: HTTPResponse.Status, _ message: String) {
+    init(_ status: HTTPResponse.Status, _ message: String) { self.init(status, object: ["error": message]) }
+
+    init(_ status: HTTPResponse.Status, object: [String: String]) {
         // Encoding a dictionary of strings never fails.
-        let json = (try? JSONEncoder().encode(["error": message])) ?? Data()
+        let json = (try? JSONEncoder().encode(object)) ?? Data()
         body = ByteBuffer(bytes: json)
         head = HTTPResponse(
             status: status, headerFields: [.contentType: "application/json", .contentLength: "\(json.count)"])
         if status == .serviceUnavailable { head.headerFields[.retryAfter] = "1" }
+    }
+
+    /// Returns the response to a request whose sender must sign in.
+    static func signInFailed(_ reason: String) -> ErrorAnswer {
+        var answer = ErrorAnswer(.unauthorized, reason)
+        answer.head.headerFields[.wwwAuthenticate] = "Bearer"
+        return answer
     }
 }

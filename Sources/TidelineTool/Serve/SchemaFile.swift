@@ -1,8 +1,9 @@
 internal import Foundation
+internal import TidelineServer
 internal import TidelineStore
 internal import Yams
 
-/// A YAML or JSON file that defines the tables and columns of a server.
+/// A YAML or JSON file that defines the tables and columns of a server, and who may do what with them.
 ///
 /// ```yaml
 /// tables:
@@ -18,16 +19,26 @@ internal import Yams
 ///   TodoList:
 ///     columns:
 ///       name: string
+///       userId: string
+///     owner: userId
+///     rights: { delete: nobody }
 /// ```
 ///
 /// Each table has `id`, `createdAt`, `updatedAt`, `version` and `deleted` without listing them.
-enum SchemaFile {
+struct SchemaFile: Sendable {
+    /// The tables, in the order of the file.
+    var tables: [TableSchema]
+    /// The rights of the tables for which the file specifies an owner or rights.
+    var rights: [String: TableRights] = [:]
+    /// The location of the first owner or rights, for an error of a server that cannot enforce them.
+    var firstRights: String?
+
     /// The maximum size of a file, in bytes. Schemas are written by hand, so a larger file is rejected.
     static let maximumSize = 1 << 20
 
-    /// Returns the tables of the file at `path`, in the order of the file.
+    /// Reads the file at `path`.
     /// - Throws: ``ToolError``, with the file, line, table and column, if the file is invalid.
-    static func read(_ path: String) throws -> [TableSchema] {
+    static func read(_ path: String) throws -> SchemaFile {
         guard let file = FileHandle(forReadingAtPath: path) else {
             throw ToolError("the schema file \(path) cannot be opened")
         }
@@ -46,14 +57,14 @@ enum SchemaFile {
         return try parse(text, file: path)
     }
 
-    /// Returns the tables that `text` defines. `file` is the file name in error messages.
-    static func parse(_ text: String, file: String) throws -> [TableSchema] {
+    /// Parses the text of a file. `file` is its name in error messages.
+    static func parse(_ text: String, file: String) throws -> SchemaFile {
         let root: Node?
         do {
             root = try Yams.compose(yaml: text)
         } catch {
             throw ToolError("\(file): \(String(describing: error).trimmingCharacters(in: .whitespacesAndNewlines))")
         }
-        return try SchemaReader(file: file).tables(root)
+        return try SchemaReader(file: file).schema(root)
     }
 }

@@ -1,4 +1,5 @@
 internal import TidelineCommandSupport
+internal import TidelineServer
 internal import TidelineStore
 internal import Yams
 
@@ -6,7 +7,7 @@ internal import Yams
 struct SchemaReader {
     var file: String
 
-    func tables(_ root: Node?) throws -> [TableSchema] {
+    func schema(_ root: Node?) throws -> SchemaFile {
         guard let root, let mapping = root.mapping else {
             throw fault("a schema must be a mapping with the key \"tables\"", at: root)
         }
@@ -16,7 +17,13 @@ struct SchemaReader {
         }
         let schemas = try entries.map { try table(name: text($0.key, "a table's name"), $0.value) }
         try checkNames(schemas, in: entries)
-        return schemas
+        var file = SchemaFile(tables: schemas)
+        for (schema, entry) in zip(schemas, entries) {
+            guard let (rights, place) = try rights(entry.value, of: schema) else { continue }
+            file.rights[schema.name] = rights
+            file.firstRights = file.firstRights ?? place
+        }
+        return file
     }
 
     private func table(name: String, _ node: Node) throws -> TableSchema {
@@ -24,7 +31,7 @@ struct SchemaReader {
         guard let mapping = node.mapping else {
             throw fault("\(place) must be a mapping with \"columns\"", at: node)
         }
-        try requireKeys(of: mapping, among: ["columns", "indexes", "references"], place: place)
+        try requireKeys(of: mapping, among: ["columns", "indexes", "references", "owner", "rights"], place: place)
         guard let columns = mapping["columns"]?.mapping else {
             throw fault("\(place) needs \"columns\", a mapping of column names to types", at: node)
         }
@@ -68,6 +75,53 @@ struct SchemaReader {
         throw fault(
             "\(place): there is no type \(name.debugDescription).\(suggestion(for: name, among: names))"
                 + " The types are: \(names.joined(separator: ", "))", at: node)
+    }
+
+    /// Returns the rights of a table with their location, or `nil` if the file specifies none.
+    private func rights(_ node: Node, of schema: TableSchema) throws -> (TableRights, place: String)? {
+        guard let first = node.mapping?["owner"] ?? node.mapping?["rights"] else { return nil }
+        var rights = TableRights.signedIn
+        let table = "table \(schema.name.debugDescription)"
+        if let owner = node.mapping?["owner"] {
+            let name = try text(owner, "\(table), key \"owner\"")
+            guard schema.columns.contains(where: { $0.name == name && $0.type == .string }) else {
+                throw fault(
+                    "\(table), key \"owner\": \(name.debugDescription) must be one of the table's \"columns\", of type string",
+                    at: owner)
+            }
+            rights.owner = name
+        }
+        if let node = node.mapping?["rights"] { try read(node, into: &rights, "\(table), key \"rights\"") }
+        do {
+            try rights.validate(for: schema.name)
+        } catch {
+            throw fault("\(table), key \"rights\": \(error.message)", at: node.mapping?["rights"] ?? first)
+        }
+        return (rights, fault(table, at: first).message)
+    }
+
+    private func read(_ node: Node, into rights: inout TableRights, _ place: String) throws {
+        func holder(_ node: Node, _ place: String) throws -> TableRights.Holder {
+            let names = TableRights.Holder.allCases.map(\.rawValue)
+            let name = try text(node, place)
+            if let holder = TableRights.Holder(rawValue: name) { return holder }
+            throw fault(
+                "\(place): there is no holder \(name.debugDescription).\(suggestion(for: name, among: names))"
+                    + " Use one of: \(names.joined(separator: ", "))", at: node)
+        }
+        let keys: [(String, WritableKeyPath<TableRights, TableRights.Holder>)] = [
+            ("read", \.read), ("insert", \.insert), ("update", \.update), ("delete", \.delete),
+        ]
+        guard let mapping = node.mapping else {
+            let all = try holder(node, place)
+            for (_, path) in keys { rights[keyPath: path] = all }
+            return
+        }
+        try requireKeys(of: mapping, among: keys.map(\.0), place: place)
+        for (key, path) in keys {
+            guard let value = mapping[key] else { continue }
+            rights[keyPath: path] = try holder(value, "\(place), \(key.debugDescription)")
+        }
     }
 
     private func indexes(_ node: Node, _ place: String) throws -> [IndexSchema] {

@@ -11,8 +11,11 @@ struct ServeCommand: AsyncParsableCommand {
         discussion: """
             Implements the table protocol of Azure Mobile Apps (ZUMO 2) and that of the Datasync Community Toolkit \
             (Datasync 3): soft delete, versions, paging, and filters. The header ZUMO-API-VERSION selects the dialect \
-            of a request. It is for development and tests: it does not authenticate clients and listens only on this machine unless \
-            you set --host.
+            of a request.
+
+            Without a sign-in, everyone who can reach the server may read and change all tables, and it listens only on this \
+            machine. With --jwt-secret-file, --jwt-key, or --jwks, requests need a JSON Web Token, in the header \
+            Authorization (Bearer) or X-ZUMO-AUTH; GET /.auth/me returns its user.
 
             Prints "listening on URL" once it accepts connections. SIGTERM or SIGINT ends it with status 0, after the \
             requests in flight are finished.
@@ -25,8 +28,12 @@ struct ServeCommand: AsyncParsableCommand {
                   columns:
                     text: string          # or bool, int, double, timestamp, bytes, json
                     complete: { type: bool, required: true }
+                    userId: string
                   indexes:
                     - [complete, text]
+                  owner: userId           # the column with a row's user, who alone can see the row
+                  rights:                 # or one of them for all: anyone, signed-in, nobody
+                    delete: nobody
             """
     )
 
@@ -108,6 +115,8 @@ struct ServeCommand: AsyncParsableCommand {
         transform: Self.quirk)
     var quirks: [ServerQuirks] = []
 
+    @OptionGroup(title: "Sign-in options") var signIn: SignInOptions
+
     @Option(help: "The least severe messages to log to standard error.")
     var logLevel = LogLevel.notice
 
@@ -124,6 +133,7 @@ struct ServeCommand: AsyncParsableCommand {
         guard (0...65_535).contains(port) else {
             throw ValidationError("--port must be from 0 to 65535, not \(port).")
         }
+        try signIn.validate(host: host)
         if let pageSize, !(1...1_000).contains(pageSize) {
             throw ValidationError("--page-size must be from 1 to 1000, not \(pageSize).")
         }
@@ -143,17 +153,26 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let tables = try schema.map(SchemaFile.read) ?? [TodoItem.schema]
+        let file = try schema.map(SchemaFile.read) ?? SchemaFile(tables: [TodoItem.schema])
+        var server = server
+        server.signIn = try await signIn.makeVerifier(logger: server.logger)
+        if server.signIn == nil, let place = file.firstRights {
+            throw ToolError(
+                "\(place) has an owner or rights, which a server without a sign-in cannot enforce; add --jwt-secret-file,"
+                    + " --jwt-key, or --jwks")
+        }
         let location = try store ?? StoreLocation(parsing: Self.defaultStore)
         location.warnIfForgetful()
         // Check the address before opening the store, which would create its file.
         try await server.requireAddress()
-        try await withStore(location) { try await serve($0, tables: tables) }
+        try await withStore(location) { [server] in try await serve($0, file, on: server) }
     }
 
-    private func serve(_ store: some LocalStore, tables: [TableSchema]) async throws {
+    private func serve(_ store: some LocalStore, _ file: SchemaFile, on server: TableServer) async throws {
         var options = TableServiceOptions()
-        options.schemas = tables
+        options.schemas = file.tables
+        options.rights = file.rights
+        options.defaultRights = server.signIn == nil ? .open : .signedIn
         options.createsTablesOnFirstInsert = createTables ?? (schema == nil)
         options.dialect = dialect
         options.defaultPageSize = pageSize ?? options.defaultPageSize

@@ -16,13 +16,23 @@ struct TableResponder<Store: LocalStore>: HTTPResponder {
     var limits: ServerLimits
     /// The memory available for the bodies of requests.
     var bodies: BodyBudget
+    /// Finds out who sent a request, or `nil` for a server without a sign-in.
+    var signIn: TokenVerifier?
 
     func respond(to request: Request, context: Context) async throws -> Response {
         var body: [UInt8] = []
         defer { bodies.release(body.count) }
+        // Before the body, so that a refused request uses no memory.
+        let caller: Caller
+        do {
+            caller = try await signIn?.caller(of: request.headers) ?? .anonymous
+        } catch let refusal as TokenVerifier.Refusal {
+            return Self.response(.signInFailed(refusal.reason))
+        }
+        if signIn != nil, request.uri.path == Self.userPath { return Self.user(caller, request) }
         if let refusal = try await collect(&body, of: request) { return Self.response(refusal) }
         let head = request.head
-        let answer = try await answer(head, body)
+        let answer = try await answer(head, body, caller)
         context.logger.debug(
             "answered",
             metadata: [
@@ -33,14 +43,16 @@ struct TableResponder<Store: LocalStore>: HTTPResponder {
     }
 
     /// Returns the response of the service, which commits writes together that wait at the same time.
-    private func answer(_ head: HTTPRequest, _ body: [UInt8]) async throws -> TableResponse {
+    private func answer(
+        _ head: HTTPRequest, _ body: [UInt8], _ caller: Caller
+    ) async throws -> TableResponse {
         try await withCheckedThrowingContinuation { continuation in
             threads.submit { [service] state in
                 guard state == .active else {
                     continuation.resume(throwing: CancellationError())
                     return
                 }
-                service.handle(head, body: body) { continuation.resume(returning: $0) }
+                service.handle(head, body: body, caller: caller) { continuation.resume(returning: $0) }
             }
         }
     }
@@ -65,6 +77,20 @@ struct TableResponder<Store: LocalStore>: HTTPResponder {
 
     private var tooLarge: ErrorAnswer {
         ErrorAnswer(.contentTooLarge, "the body is larger than \(limits.maximumBodySize) bytes")
+    }
+
+    /// The path at which clients check whether they are signed in, as in the original back ends.
+    private static var userPath: String { "/.auth/me" }
+
+    /// Returns the response with the identifier of the user, or 401.
+    private static func user(_ caller: Caller, _ request: Request) -> Response {
+        guard request.method == .get || request.method == .head else {
+            return response(ErrorAnswer(.methodNotAllowed, "\(userPath) supports only GET"))
+        }
+        guard let userID = caller.userID else {
+            return response(.signInFailed("no user is signed in; send a token in the header Authorization"))
+        }
+        return response(ErrorAnswer(.ok, object: ["userId": userID]))
     }
 
     private static func response(_ refusal: ErrorAnswer) -> Response {

@@ -13,6 +13,8 @@ struct TableServer {
     /// The port, or 0 to select a free port.
     var port: Int
     var limits = ServerLimits()
+    /// Finds out who sends requests, or `nil` for a server without a sign-in.
+    var signIn: TokenVerifier?
     var logger: Logger
     /// The maximum number of requests that use the store concurrently.
     var threadCount = 8
@@ -28,7 +30,8 @@ struct TableServer {
         threads.start()
         let bodies = BodyBudget(limit: limits.maximumBodiesSize)
         let application = Application(
-            responder: TableResponder(service: service, threads: threads, limits: limits, bodies: bodies),
+            responder: TableResponder(
+                service: service, threads: threads, limits: limits, bodies: bodies, signIn: signIn),
             server: HTTPServerBuilder { [limits] in GuardedChannel(limits: limits, responder: $0) },
             configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
             onServerRunning: { [host] channel in

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
+internal import HTTPTypes
 internal import Logging
 internal import Tideline
 internal import TidelineCommandSupport
@@ -20,11 +21,15 @@ struct SyncCommand: TodoSubcommand {
             the server's at each interval, and tries again while the server cannot be reached. The status is one line on a \
             terminal, and elsewhere one line for each change of it.
 
+            With a server that requires a sign-in, the token is that of --token-file or of the environment variable \
+            \(tokenVariable).
+
             A store belongs to the server of its first sync; --switch-server moves it to another address.
             """
     )
 
     static let urlVariable = "TIDELINE_URL"
+    static let tokenVariable = "TIDELINE_TOKEN"
     static let defaultURL = "http://127.0.0.1:8080"
 
     @OptionGroup var options: TodoOptions
@@ -42,6 +47,13 @@ struct SyncCommand: TodoSubcommand {
             valueName: "name"),
         transform: DialectOption.client)
     var dialect = ServerDialect.zumo2
+
+    @Option(
+        help: ArgumentHelp(
+            "The file with the token of the signed-in user, which is sent to the server.",
+            discussion: "It is read again for each request. The default is the environment variable \(tokenVariable).",
+            valueName: "file"))
+    var tokenFile: String?
 
     @Option(help: "The number of rows per request, 1 to 1000.")
     var pageSize = 1000
@@ -73,9 +85,27 @@ struct SyncCommand: TodoSubcommand {
         var options = SyncOptions()
         options.dialect = dialect
         options.timeout = .seconds(timeout)
+        if tokenFile != nil || ProcessInfo.processInfo.environment[Self.tokenVariable] != nil {
+            options.authorization = { [tokenFile] _ in try Self.authorization(tokenFile: tokenFile) }
+        }
         options.logger = Logger(label: "tideline.todo") { StreamLogHandler.standardError(label: $0) }
         options.logger.logLevel = logLevel.level
         return options
+    }
+
+    /// Returns the header with the token, or `nil` if there is none.
+    private static func authorization(tokenFile: String?) throws -> HTTPField? {
+        let content = try tokenFile.map { String(decoding: try KeyFile.read($0, maximumSize: 64 << 10), as: UTF8.self) }
+        let token = (content ?? ProcessInfo.processInfo.environment[tokenVariable] ?? "")
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+        guard !token.isEmpty else {
+            if let tokenFile { throw ToolError("the file \(tokenFile) is empty; it must contain a token") }
+            return nil
+        }
+        guard HTTPField.isValidValue(token) else {
+            throw ToolError("\(tokenFile.map { "the file \($0)" } ?? tokenVariable) must contain one token on one line")
+        }
+        return HTTPField(name: .authorization, value: "Bearer \(token)")
     }
 
     func validate() throws {

@@ -1,0 +1,159 @@
+internal import Foundation
+internal import HTTPTypes
+internal import Logging
+internal import Tideline
+internal import TidelineAsyncHTTPClient
+
+/// The keys of a server: fixed ones, and those of a key set, which its owner changes from time to time.
+///
+/// The key set is read again at intervals, and when a token names an unknown key, but then not more often than
+/// ``unknownKeyInterval``, so that tokens with invented keys cause no load. If it cannot be read, its last keys stay valid.
+actor VerificationKeys {
+    /// The time after which a key set is read again.
+    static let interval = Duration.seconds(600)
+    /// The minimum time between two reads for tokens with unknown keys.
+    static let unknownKeyInterval = Duration.seconds(30)
+
+    private let fixed: [VerificationKey]
+    private let source: KeySetSource?
+    private let now: @Sendable () -> ContinuousClock.Instant
+    private let logger: Logger
+    private var fetched: [VerificationKey] = []
+    private var lastRead: ContinuousClock.Instant?
+    private var reading: Task<Void, Never>?
+
+    /// - Parameter now: Returns the current time.
+    init(
+        _ fixed: [VerificationKey], source: KeySetSource? = nil, logger: Logger,
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
+        self.fixed = fixed
+        self.source = source
+        self.logger = logger
+        self.now = now
+    }
+
+    /// Reads the key set for the first time.
+    ///
+    /// - Throws: ``ToolError`` if it cannot be read.
+    func read() async throws {
+        guard let source else { return }
+        lastRead = now()
+        fetched = try await source.keys()
+    }
+
+    /// Returns the keys that may verify a token.
+    func keys(for header: TokenHeader) async -> [VerificationKey] {
+        if isDue(after: Self.interval) { startReading() }
+        let known = matching(header)
+        guard known.isEmpty, isDue(after: Self.unknownKeyInterval) || reading != nil else { return known }
+        await startReading()?.value
+        return matching(header)
+    }
+
+    private func matching(_ header: TokenHeader) -> [VerificationKey] {
+        (fixed + fetched).filter { $0.matches(header) }
+    }
+
+    private func isDue(after interval: Duration) -> Bool {
+        source != nil && (lastRead.map { now() - $0 >= interval } ?? true)
+    }
+
+    /// Reads the key set, or joins the read in progress.
+    @discardableResult
+    private func startReading() -> Task<Void, Never>? {
+        if let reading { return reading }
+        guard let source else { return nil }
+        lastRead = now()
+        let task = Task {
+            do {
+                fetched = try await source.keys()
+            } catch {
+                logger.warning(
+                    "cannot read the key set; its last keys stay valid", metadata: ["reason": "\(error)"])
+            }
+            reading = nil
+        }
+        reading = task
+        return task
+    }
+}
+
+/// A file or URL with a JSON Web Key Set.
+enum KeySetSource: Sendable {
+    case file(String)
+    case url(URL)
+
+    /// The maximum size of a key set in bytes.
+    static let maximumSize = 1 << 20
+    /// The time limit for reading a key set from a URL.
+    private static let timeout = Duration.seconds(10)
+
+    /// - Throws: ``ToolError`` for a URL without encryption to another machine: whoever changes the response could sign in
+    ///   as anyone.
+    init(_ text: String) throws {
+        guard text.contains("://") else {
+            self = .file(text)
+            return
+        }
+        guard let url = URL(string: text), let host = url.host(), !host.isEmpty, url.user == nil else {
+            throw ToolError("--jwks \(text) is not a URL")
+        }
+        guard url.scheme == "https" || url.scheme == "http" && LoopbackHost.contains(host) else {
+            throw ToolError("--jwks \(text) must begin with https:// (http:// only for this machine)")
+        }
+        self = .url(url)
+    }
+
+    func keys() async throws -> [VerificationKey] {
+        switch self {
+        case .file(let path):
+            return try await VerificationKey.keys(
+                inSet: KeyFile.read(path, maximumSize: Self.maximumSize), place: path)
+        case .url(let url):
+            return try await VerificationKey.keys(inSet: response(url), place: url.absoluteString)
+        }
+    }
+
+    private func response(_ url: URL) async throws -> [UInt8] {
+        var options = AsyncHTTPClientTransport.Options()
+        options.maximumBodySize = Self.maximumSize
+        var request = HTTPRequest(url: url)
+        request.headerFields[.accept] = "application/json"
+        do {
+            let answer = try await AsyncHTTPClientTransport(options: options)
+                .send(request, body: nil, timeout: Self.timeout)
+            guard answer.response.status == .ok else {
+                throw ToolError("the response has the status \(answer.response.status.code)")
+            }
+            return answer.body
+        } catch {
+            throw ToolError("the key set \(url.absoluteString) cannot be read: \(error)")
+        }
+    }
+}
+
+extension HTTPRequest {
+    fileprivate init(url: URL) {
+        let port = url.port.map { ":\($0)" } ?? ""
+        let path = url.path(percentEncoded: true)
+        self.init(
+            method: .get, scheme: url.scheme, authority: (url.host(percentEncoded: true) ?? "") + port,
+            path: (path.isEmpty ? "/" : path) + (url.query(percentEncoded: true).map { "?\($0)" } ?? ""))
+    }
+}
+
+/// A file with a key or a token.
+enum KeyFile {
+    /// - Throws: ``ToolError``, which names the file, but never its content.
+    static func read(_ path: String, maximumSize: Int) throws -> [UInt8] {
+        guard let file = FileHandle(forReadingAtPath: path) else {
+            throw ToolError("the file \(path) cannot be opened")
+        }
+        guard let data = try? file.read(upToCount: maximumSize + 1) else {
+            throw ToolError("the file \(path) cannot be read; is it a folder?")
+        }
+        guard data.count <= maximumSize else { throw ToolError("the file \(path) is larger than \(maximumSize) bytes") }
+        return Array(data)
+    }
+}

@@ -1,0 +1,214 @@
+import ArgumentParser
+import Foundation
+import HTTPTypes
+import JWTKit
+import Testing
+import Tideline
+import TidelineAsyncHTTPClient
+import TidelineTestSupport
+
+@testable import TidelineTool
+
+/// `tideline serve` with a sign-in, run as a process, and its clients.
+@Suite("Sign-in", .timeLimit(.minutes(5)))
+struct SignInTests {
+    let tool: Tool
+
+    init() throws { tool = try Tool() }
+
+    private func write(_ text: String, to name: String) throws -> String {
+        try text.write(toFile: tool.path(name), atomically: true, encoding: .utf8)
+        return tool.path(name)
+    }
+
+    private func token(of user: String, _ changes: [String: TokenClaims.Claim?] = [:]) async throws -> String {
+        try await TokenMaker.hs256(TokenMaker.claims(changes.merging(["sub": .text(user)]) { $1 }))
+    }
+
+    private func send(
+        _ method: HTTPRequest.Method = .get, _ path: String, to url: String, token: String? = nil,
+        header: HTTPField.Name = .authorization, body: String? = nil
+    ) async throws -> TransportResponse {
+        let authority = String(url.dropFirst("http://".count))
+        var request = HTTPRequest(method: method, scheme: "http", authority: authority, path: path)
+        request.headerFields[HTTPField.Name("ZUMO-API-VERSION")!] = "2.0.0"
+        if let token { request.headerFields[header] = header == .authorization ? "Bearer \(token)" : token }
+        return try await AsyncHTTPClientTransport.shared.send(
+            request, body: body.map { Array($0.utf8) }, timeout: .seconds(20))
+    }
+
+    private var schema: String {
+        """
+        tables:
+          TodoItem:
+            columns: { text: string, complete: bool, userId: string }
+            owner: userId
+          Country:
+            columns: { name: string }
+            rights: { read: anyone, insert: nobody, update: nobody, delete: nobody }
+          Shared:
+            columns: { name: string }
+        """
+    }
+
+    @Test("Two users sync with one server, and each sees only their own items")
+    func twoUsers() async throws {
+        defer { tool.remove() }
+        let secret = try write(TokenMaker.secret + "\n", to: "secret")
+        let server = try tool.start([
+            "serve", "--port", "0", "--store", "sqlite:\(tool.path("server.db"))", "--schema",
+            write(schema, to: "schema.yaml"), "--jwt-secret-file", secret, "--log-level", "debug",
+        ])
+        defer { server.stop() }
+        let url = String(try #require(server.readLine()?.split(separator: " ").last))
+        func sync(_ user: String) throws -> ToolProcess.Output {
+            try tool.todo("sync", "--url", url, "--token-file", tool.path("\(user).token"), store: "\(user).db")
+        }
+        var tokens: [String] = []
+        for user in ["alice", "bob"] {
+            tokens.append(try await token(of: user))
+            _ = try write(tokens[tokens.count - 1] + "\n", to: "\(user).token")
+            #expect(try tool.todo("add", "Private of \(user)", store: "\(user).db").status == 0)
+            let output = try sync(user)
+            #expect(output.status == 0, "\(output.err)")
+        }
+        for (user, other) in [("alice", "bob"), ("bob", "alice")] {
+            #expect(try sync(user).status == 0)
+            let list = try tool.todo("list", store: "\(user).db").out
+            #expect(list.contains("Private of \(user)") && !list.contains(other), "\(list)")
+            let me = try await send(.get, "/.auth/me", to: url, token: tokens[user == "alice" ? 0 : 1])
+            #expect(String(decoding: me.body, as: UTF8.self) == #"{"userId":"\#(user)"}"#)
+        }
+        // Without a token, with an expired one, and with a token instead of a file.
+        #expect(try tool.todo("add", "Later", store: "alice.db").status == 0)
+        let without = try tool.todo("sync", "--url", url, store: "alice.db")
+        #expect(without.status == 1 && without.err.contains("authentication"), "\(without.err)")
+        _ = try write(try await token(of: "alice", ["exp": .number(1)]), to: "alice.token")
+        let expired = try sync("alice")
+        #expect(expired.status == 1 && expired.err.contains("expired"), "\(expired.err)")
+        _ = try write(tokens[0], to: "alice.token")
+        #expect(try sync("alice").status == 0)
+        let missing = try tool.todo("sync", "--url", url, "--token-file", tool.path("none"), store: "alice.db")
+        #expect(missing.status == 1 && missing.err.contains("none cannot be opened"), "\(missing.err)")
+
+        server.stop()
+        let log = server.errors()
+        #expect(log.contains("answered") && !log.contains(TokenMaker.secret))
+        for token in tokens { #expect(!log.contains(token) && !log.contains(token.split(separator: ".")[2])) }
+    }
+
+    @Test("Requests are answered by the rights of the schema file, and /.auth/me by the token")
+    func rights() async throws {
+        defer { tool.remove() }
+        let (server, url) = try tool.startServer(
+            "--schema", try write(schema, to: "schema.yaml"), "--jwt-secret-file", try write(TokenMaker.secret, to: "s")
+        )
+        defer { server.stop() }
+        let alice = try await token(of: "alice")
+        func status(_ method: HTTPRequest.Method, _ path: String, _ token: String?, _ body: String? = nil) async throws
+            -> Int
+        {
+            try await send(method, path, to: url, token: token, body: body).response.status.code
+        }
+        #expect(try await status(.get, "/tables/Country", nil) == 200)
+        #expect(try await status(.post, "/tables/Country", alice, #"{"id":"1"}"#) == 403)
+        #expect(try await status(.get, "/tables/Shared", nil) == 401)
+        #expect(try await status(.get, "/tables/Other", nil) == 401)
+        #expect(try await status(.post, "/tables/Shared", alice, #"{"id":"1"}"#) == 201)
+        #expect(try await status(.post, "/tables/TodoItem", alice, #"{"id":"1","userId":"bob"}"#) == 403)
+        // A token that is not valid is refused even where none is needed.
+        #expect(try await status(.get, "/tables/Country", "x") == 401)
+        let refused = try await send(.get, "/tables/Shared", to: url, token: alice + "x")
+        #expect(refused.response.status == .unauthorized)
+        #expect(refused.response.headerFields[.wwwAuthenticate] == "Bearer")
+        #expect(String(decoding: refused.body, as: UTF8.self).contains("signature"))
+        let zumo = HTTPField.Name("X-ZUMO-AUTH")!
+        #expect(try await send(.get, "/tables/Shared", to: url, token: alice, header: zumo).response.status == .ok)
+        let nobody = try await send(.get, "/.auth/me", to: url)
+        #expect(nobody.response.status == .unauthorized && nobody.response.headerFields[.wwwAuthenticate] == "Bearer")
+        #expect(try await status(.post, "/.auth/me", alice, "{}") == 405)
+    }
+
+    @Test("A key set on a server is used, and followed when its keys change")
+    func keySet() async throws {
+        defer { tool.remove() }
+        let maker = try TokenMaker()
+        let keys = try await DocumentServer(TokenMaker.keySet([maker.rsaJWK(kid: "1"), maker.ecJWK(kid: "2")]))
+        let (server, url) = try tool.startServer(
+            "--jwks", keys.url, "--jwt-issuer", "https://id.example.com/", "--jwt-audience", "todo")
+        defer { server.stop() }
+        let claims = TokenMaker.claims(["iss": .text("https://id.example.com/"), "aud": .texts(["todo"])])
+        for token in [try await maker.rs256(claims, kid: "1"), try await maker.es256(claims, kid: "2")] {
+            #expect(try await send(.get, "/.auth/me", to: url, token: token).response.status == .ok)
+        }
+        for token in [
+            try await maker.rs256(kid: "1"), try await maker.es256(claims, kid: "1"),
+            try await TokenMaker.hs256(claims),
+        ] {
+            #expect(try await send(.get, "/.auth/me", to: url, token: token).response.status == .unauthorized)
+        }
+        #expect(keys.requests == 1)
+        try await keys.stop()
+    }
+
+    @Test("Rights that cannot be enforced are an error with their location, and no file is created")
+    func rightsWithoutSignIn() throws {
+        defer { tool.remove() }
+        for (text, line) in [
+            (schema, 4), ("tables:\n  A:\n    columns: { a: string }\n    rights: anyone", 4),
+        ] {
+            let path = try write(text, to: "schema.yaml")
+            let output = try tool.run(
+                "serve", "--port", "0", "--store", "sqlite:\(tool.path("server.db"))", "--schema", path)
+            #expect(output.status == 1 && output.err.contains("\(path):\(line): table \""), "\(output.err)")
+            #expect(output.err.contains("--jwt-key"))
+            #expect(!FileManager.default.fileExists(atPath: tool.path("server.db")))
+        }
+    }
+
+    @Test(
+        "Other machines are served only with a sign-in",
+        arguments: ["0.0.0.0", "::", "192.168.1.1", "example.com", "127.0.0.1.example.com", "localhost.example.com"])
+    func otherMachines(_ host: String) throws {
+        defer { tool.remove() }
+        let output = try tool.run("serve", "--host", host, "--port", "0", "--store", "sqlite:\(tool.path("server.db"))")
+        #expect(output.status == 64 && output.err.contains("--jwt-key") && output.err.contains("--allow-anonymous"))
+        #expect(try TidelineCommand.parseAsRoot(["serve", "--host", host, "--allow-anonymous"]) is ServeCommand)
+        #expect(try TidelineCommand.parseAsRoot(["serve", "--host", host, "--jwt-key", "k.pem"]) is ServeCommand)
+    }
+
+    @Test(
+        "Addresses of this machine need no sign-in", arguments: ["localhost", "127.0.0.1", "127.9.9.9", "::1", "[::1]"])
+    func thisMachine(_ host: String) throws {
+        defer { tool.remove() }
+        #expect(try TidelineCommand.parseAsRoot(["serve", "--host", host]) is ServeCommand)
+    }
+
+    @Test(
+        "Options that would weaken the sign-in are refused",
+        arguments: [
+            ["--jwks", "https://example.com/keys"], ["--jwks", "https://example.com/keys", "--jwt-issuer", "a"],
+            ["--jwks", "keys.json", "--jwt-audience", "a"], ["--jwt-issuer", "a"], ["--jwt-audience", "a"],
+            ["--jwt-key", "a", "--jwt-clock-skew", "3601"], ["--jwt-key", "a", "--jwt-clock-skew", "-1"],
+            ["--jwt-key", "a", "--jwt-user-claim", ""],
+        ])
+    func weakOptions(_ arguments: [String]) throws {
+        defer { tool.remove() }
+        let error = try #require(
+            #expect(throws: (any Error).self) { try TidelineCommand.parseAsRoot(["serve"] + arguments) })
+        #expect(TidelineCommand.exitCode(for: error).rawValue == 64)
+    }
+
+    @Test("A key file that cannot be used is an error that names it, and never its content")
+    func keyFiles() throws {
+        defer { tool.remove() }
+        let content = "short and private"
+        for option in ["--jwt-secret-file", "--jwt-key"] {
+            for path in [tool.path("none"), tool.folder.path, try write(content, to: "key")] {
+                let output = try tool.run("serve", "--port", "0", "--store", "memory", option, path)
+                #expect(
+                    output.status == 1 && output.err.contains(path) && !output.err.contains(content), "\(output.err)")
+            }
+        }
+    }
+}
