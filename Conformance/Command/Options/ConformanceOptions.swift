@@ -97,7 +97,7 @@ public struct ConformanceOptions: ParsableArguments, Sendable {
     }
 
     /// The settings of the suite.
-    var settings: ConformanceSettings {
+    package var settings: ConformanceSettings {
         ConformanceSettings(
             seed: seed, rounds: rounds, rows: rows ?? 100_000, timeLimit: .seconds(timeLimit), profile: profile)
     }

@@ -133,6 +133,7 @@ extension ServerCheck {
             why:
                 "A forged timestamp in the past is hidden from all clients that have pulled since, one in the future stops them."
         ) { check in
+            try await check.insert()
             let id = check.newID()
             let stamp = "1999-12-31T23:59:59.000Z"
             check.willRemove(id)
@@ -154,6 +155,7 @@ extension ServerCheck {
             why: "Two rows with a version that clients choose cannot be told apart.",
             tolerated: "The client does not send the version of a new row"
         ) { check in
+            try await check.insert()
             let id = check.newID()
             check.willRemove(id)
             let answer = try await check.send(
@@ -168,6 +170,7 @@ extension ServerCheck {
             why: "A value that disappears silently is lost: the app sees it until the next pull.",
             tolerated: "The client stores the server's row; after 5xx it tries again, and then reports the operation"
         ) { check in
+            try await check.insert()
             let answer = try await check.tryInsert(["text": "a", "conformanceExtra": "kept"], id: check.newID())
             try check.expect(answer.status < 500, "a value for an unknown column: \(answer.summary)")
             guard answer.isSuccess else { return }
@@ -179,6 +182,7 @@ extension ServerCheck {
             why: "Other clients cannot read such a row.",
             tolerated: "A local table checks the types of values before it queues them"
         ) { check in
+            try await check.insert()
             let answer = try await check.tryInsert(["text": "a", "number": "many"], id: check.newID())
             try check.expect((400..<500).contains(answer.status), "a text in a column of integers: \(answer.summary)")
         },

@@ -49,7 +49,10 @@ extension ServerCheck {
             try check.expect(
                 !type.hasPrefix("text/html") && refused.body.first != UInt8(ascii: "<"),
                 "a malformed filter is answered with a web page")
-            try check.expect(!ErrorBody.message(of: refused.body).isEmpty, "\(refused.summary), without a reason")
+            // A JSON object without a message is its own message.
+            let message = ErrorBody.message(of: refused.body)
+            try check.expect(
+                !message.isEmpty && !message.hasPrefix("{"), "\(refused.summary), without a readable reason")
         },
         ServerCheck(
             "SRV-105", "A table that does not exist is answered with 404",
@@ -61,6 +64,7 @@ extension ServerCheck {
                     method: .get, target: "tables/\(check.mark)",
                     headers: [.zumoAPIVersion: check.dialect.apiVersion, .accept: "application/json"]))
             try check.expect(answer, has: 404, what: "a table that does not exist")
+            _ = try await check.list()
         },
         ServerCheck(
             "SRV-106", "A DELETE of the table's URL, without an id, deletes nothing",
@@ -122,6 +126,7 @@ extension ServerCheck {
             why: "After 5xx, a client tries again, though the request can never succeed.",
             tolerated: "The client sends only JSON"
         ) { check in
+            try await check.insert()
             let answer = try await check.send(.post, body: #"{"text": "#)
             try check.expect((400..<500).contains(answer.status), "a body that is cut: \(answer.summary)")
         },

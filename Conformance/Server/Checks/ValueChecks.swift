@@ -134,6 +134,7 @@ extension ServerCheck {
             why: "After 5xx, or a connection that is closed, the client sends it again.",
             tolerated: "The client tries again a few times, then reports the operation"
         ) { check in
+            try await check.insert()
             let text = String(repeating: "tide ", count: 400_000)
             let answer = try await check.tryInsert(["text": .string(text)], id: check.newID())
             try check.expect(answer.status < 500, "a body of 2 MB: \(answer.summary)")

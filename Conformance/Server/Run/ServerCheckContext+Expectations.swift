@@ -51,7 +51,8 @@ extension ServerCheckContext {
     }
 
     private static func text<T>(_ value: T) -> String {
-        let text = String(reflecting: value)
+        var text = String(reflecting: value)
+        if text.hasPrefix("Optional("), text.hasSuffix(")") { text = String(text.dropFirst(9).dropLast()) }
         return text.count > 600 ? "\(text.prefix(600))… (\(text.count) characters)" : text
     }
 }

@@ -88,7 +88,9 @@ final class ServerCheckContext: Sendable {
     func insert(_ columns: Row = ["text": "a"]) async throws -> ServerRow {
         let answer = try await tryInsert(columns, id: newID())
         try expect(answer.isSuccess, "a new row is not inserted: \(answer.summary)")
-        return try answer.row()
+        let row = try answer.row()
+        try expect(!row.id.isEmpty, "the response to an insert has no id: \(answer.summary)")
+        return row
     }
 
     /// Inserts rows with these texts, one after the other.

@@ -55,7 +55,7 @@ struct ServerConformanceSession: Sendable {
         }
         let progress = TerminalProgress(terminal)
         if !options.reports.quiet { terminal.write(heading) }
-        let work = Task { await reports(progress) }
+        let work = Task { await checkDialects(progress) }
         let interruption = Interruption { work.cancel() }
         let reports = await work.value
         interruption.end()
@@ -71,7 +71,7 @@ struct ServerConformanceSession: Sendable {
     }
 
     /// Returns the results for each dialect.
-    private func reports(_ progress: TerminalProgress) async -> [StoreReport] {
+    private func checkDialects(_ progress: TerminalProgress) async -> [StoreReport] {
         var reports: [StoreReport] = []
         for suite in suites {
             let start = ContinuousClock.now
