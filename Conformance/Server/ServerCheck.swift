@@ -28,7 +28,7 @@ public struct ServerCheck: Sendable, Identifiable {
     ///   - promise: The behavior of a server, in the present tense, without a full stop.
     ///   - why: The reason why clients rely on the promise; shown by `--explain`.
     ///   - tolerance: How a client works with another behavior.
-    ///   - needs: What the server must do for the check to have a meaning.
+    ///   - needs: The properties of the server without which the check is skipped.
     init(
         _ id: String, _ promise: String, why explanation: String, tolerated tolerance: String? = nil,
         needs: [ServerNeed] = [], body: @escaping @Sendable (ServerCheckContext) async throws -> Void
@@ -66,7 +66,7 @@ extension ServerCheck: Hashable, CustomStringConvertible {
     public var description: String { "\(id) \(promise)" }
 }
 
-/// What a server must do for a check to have a meaning.
+/// A property that a server must have for a check to be meaningful.
 enum ServerNeed: Sendable, Hashable {
     /// The check concerns one dialect only.
     case dialect(DialectName)

@@ -8,7 +8,8 @@ import TidelineTestStores
 
 @testable import TidelineServerConformance
 
-@Suite("The table service passes the conformance suite for servers")
+// One after the other: each case has concurrent clients of its own.
+@Suite("The table service passes the conformance suite for servers", .serialized)
 struct ServiceConformanceTests {
     @Test(arguments: StoreKind.perEngine, ServerDialect.all)
     func `with each store, in each dialect, in tables that grow`(_ stores: StoreKind, _ dialect: ServerDialect)

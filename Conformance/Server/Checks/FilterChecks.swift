@@ -207,7 +207,7 @@ extension ServerCheck {
         },
         ServerCheck(
             "SRV-720", "An order by a column that the table lacks is refused with 4xx",
-            why: "Pages in an order other than the one that was asked for overlap.",
+            why: "Pages in another order than the requested one overlap.",
             tolerated: "A query of a local table with an unknown column is refused by the client"
         ) { check in
             try await check.insert()

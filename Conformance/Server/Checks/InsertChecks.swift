@@ -152,7 +152,7 @@ extension ServerCheck {
         },
         ServerCheck(
             "SRV-313", "The server makes the version, whatever the body of an insert says",
-            why: "Two rows with a version that clients choose cannot be told apart.",
+            why: "If clients choose versions, two different rows can have the same one.",
             tolerated: "The client does not send the version of a new row"
         ) { check in
             try await check.insert()

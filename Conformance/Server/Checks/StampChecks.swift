@@ -1,4 +1,3 @@
-internal import Synchronization
 internal import TidelineStore
 internal import TidelineWire
 
@@ -34,7 +33,7 @@ extension ServerCheck {
         },
         ServerCheck(
             "SRV-603", "No two changes have the same updatedAt",
-            why: "Rows of one timestamp cannot be told into those before and after a page.",
+            why: "If a page ends between rows of one timestamp, the next page cannot begin after it.",
             tolerated: "The client reads the rows of such a timestamp by id"
         ) { check in
             let rows = try await check.insertMany(64)
@@ -117,11 +116,10 @@ extension ServerCheck {
             var seen: Set<String> = []
             var last: (id: String, stamp: Timestamp)?
             for _ in 0..<check.session.options.rounds {
-                let progress = Progress()
-                async let writes = check.stressedWrites(progress)
-                var isLast = false
-                while !isLast {
-                    isLast = progress.isDone
+                // A list after each insert, while the others go on.
+                let (inserts, continuation) = AsyncStream<Void>.makeStream()
+                async let writes = check.stressedWrites(continuation)
+                for await _ in inserts {
                     let page = try await check.list(order: [OrderTerm("updatedAt", descending: true)], top: 100)
                     for row in page.rows where seen.insert(row.id).inserted {
                         guard let stamp = row.updatedAt, let last, stamp < last.stamp else { continue }
@@ -176,14 +174,6 @@ private struct TimedWrite: Sendable {
     let stamp: Timestamp
 }
 
-/// Whether the writers have ended.
-private final class Progress: Sendable {
-    private let state = Mutex(false)
-
-    var isDone: Bool { state.withLock { $0 } }
-    func end() { state.withLock { $0 = true } }
-}
-
 extension ServerCheckContext {
     /// The number of clients and of rows of each client: together less than one page of either dialect.
     private static var clients: Int { 8 }
@@ -191,9 +181,9 @@ extension ServerCheckContext {
 
     /// Inserts rows by several clients at the same time.
     ///
-    /// - Parameter progress: Ended with the last insert.
-    fileprivate func stressedWrites(_ progress: Progress = Progress()) async throws -> [TimedWrite] {
-        defer { progress.end() }
+    /// - Parameter inserts: Receives an element after each insert, and ends with the last one.
+    fileprivate func stressedWrites(_ inserts: AsyncStream<Void>.Continuation? = nil) async throws -> [TimedWrite] {
+        defer { inserts?.finish() }
         return try await concurrently(Self.clients) { client in
             var writes: [TimedWrite] = []
             for number in 0..<Self.rowsPerClient {
@@ -201,6 +191,7 @@ extension ServerCheckContext {
                 let row = try await self.insert(["text": "\(client)", "number": .int(Int64(number))])
                 guard let stamp = row.updatedAt else { throw BrokenPromise("the row \(row.id) has no updatedAt") }
                 writes.append(TimedWrite(start: start, end: .now, stamp: stamp))
+                inserts?.yield()
             }
             return writes
         }.flatMap { $0 }

@@ -4,7 +4,7 @@ internal import Tideline
 internal import TidelineStore
 internal import TidelineWire
 
-/// What the suite finds out about a server before the first check.
+/// The properties of a server that are determined before the first check.
 struct ServerFacts: Sendable {
     /// Whether a row keeps the id with which it was inserted.
     var keepsIDs: Bool
@@ -12,7 +12,7 @@ struct ServerFacts: Sendable {
     var keepsTombstones: Bool
 }
 
-/// The connection to one server in one dialect, and what all checks share.
+/// The connection to one server in one dialect, and everything that all checks share.
 final class ServerSession: Sendable {
     let address: ServerAddress
     let dialectName: DialectName
