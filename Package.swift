@@ -33,7 +33,8 @@ let libraries = [
     "Tideline", "TidelineMacros", "TidelineStore", "TidelineLive", "TidelineKeyValue", "TidelineSQLite", "TidelineLMDB",
     "TidelineLevelDB", "TidelinePostgreSQL",
     "TidelineMemory", "TidelineURLSession", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineSimulation",
-    "TidelineConformance", "TidelineConformanceCommand", "TidelineFaults", "TidelineBenchmark",
+    "TidelineConformance", "TidelineConformanceCommand", "TidelineServerConformance", "TidelineFaults",
+    "TidelineBenchmark",
     "TidelineBenchmarkCommand", "TidelineBaselines",
 ]
 let keyValue: [Target.Dependency] = ["TidelineStore", "TidelineKeyValue"]
@@ -166,6 +167,10 @@ let package = Package(
             "TidelineConformanceCommand",
             ["TidelineCommandSupport", "TidelineConformance", "TidelineStore", "TidelineSupport", argumentParser],
             path: "Conformance/Command"),
+        // The conformance suite for servers, with the same reports.
+        library(
+            "TidelineServerConformance",
+            ["Tideline", "TidelineConformance", "TidelineStore", "TidelineWire", httpTypes], path: "Conformance/Server"),
         .target(name: "CFileCalls", path: "Conformance/CFileCalls"),
         library("TidelineFaults", ["TidelineConformance", "CFileCalls"], path: "Conformance/Faults"),
 
@@ -203,8 +208,9 @@ let package = Package(
             "TidelineTool",
             stores + nio + [
                 "Tideline", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineStore", "TidelineSupport",
-                "TidelineCommandSupport", "TidelineConformance", "TidelineConformanceCommand", "TidelineFaults",
-                "TidelineSimulation", argumentParser, httpTypes, jwt, logging,
+                "TidelineCommandSupport", "TidelineConformance", "TidelineConformanceCommand",
+                "TidelineServerConformance", "TidelineFaults", "TidelineSimulation", argumentParser, httpTypes, jwt,
+                logging,
                 .product(name: "Hummingbird", package: "hummingbird", condition: tool),
                 .product(name: "HummingbirdCore", package: "hummingbird", condition: tool),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras", condition: tool),
@@ -288,6 +294,12 @@ let package = Package(
         tests("TidelineLevelDBTests", ["TidelineLevelDB", "TidelineLevelDBVerification", "CLevelDB"] + keyValueTests),
         tests("TidelineWireTests", ["TidelineWire", httpTypes]),
         tests("TidelineServerTests", ["TidelineWire", "TidelineServer", "TidelineTestStores", httpTypes]),
+        tests(
+            "TidelineServerConformanceTests",
+            [
+                "Tideline", "TidelineServer", "TidelineServerConformance", "TidelineTestStores", "TidelineWire",
+                httpTypes,
+            ]),
         tests("TidelineSimulationTests", stores + ["Tideline", "TidelineSimulation"]),
         tests(
             "TidelineTests",

@@ -54,10 +54,11 @@ public enum ConformanceCommand {
         if let status = try await HiddenProcess(options: options, stores: stores, program: program).run() {
             return status
         }
-        if let id = options.explain { return try CheckListing.explain(id) }
+        if let id = options.explain { return try CheckListing.explain(id, among: Check.all.map(\.summary)) }
         let checks = try CheckSelection(profile: options.profile, patterns: options.filter).checks
         if options.reports.list {
-            try options.reports.writeList(CheckListing.text(of: checks), markdown: MarkdownCheckList().text(of: checks))
+            let list = checks.map(\.summary)
+            try options.reports.writeList(CheckListing.text(of: list), markdown: MarkdownCheckList().text(of: list))
             return 0
         }
         return try await ConformanceSession(options, checks: checks, stores: stores, program: program).run()

@@ -18,6 +18,7 @@ import TidelineMemory
 import TidelinePostgreSQL
 import TidelineSQLite
 import TidelineServer
+import TidelineServerConformance
 import TidelineSimulation
 import TidelineStore
 import TidelineURLSession
@@ -121,6 +122,10 @@ private func tidelineConformance(
 
 private func tidelineConformanceCommand(
     _: ConformanceCommand.Type, _: ConformanceOptions.Type, _: ConformanceProgram.Type, _: ConformanceStores.Type
+) {}
+
+private func tidelineServerConformance(
+    _: ServerCheck.Type, _: ServerConformance.Type, _: ServerConformanceError.Type
 ) {}
 
 private func tidelineFaults(

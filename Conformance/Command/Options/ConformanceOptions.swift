@@ -1,6 +1,6 @@
 public import ArgumentParser
 internal import Foundation
-internal import TidelineCommandSupport
+package import TidelineCommandSupport
 public import TidelineConformance
 
 /// The options of ``ConformanceCommand``.
@@ -22,44 +22,44 @@ public struct ConformanceOptions: ParsableArguments, Sendable {
             "A store to check, or several separated by commas; by default all of them.",
             discussion: "May be repeated. If a store has settings, they follow its name: NAME,SETTING=VALUE.",
             valueName: "name"))
-    var stores: [String] = []
+    package var stores: [String] = []
 
     @Option(help: "The checks to run: \(Profile.allCases.map(\.rawValue).joined(separator: ", ")).")
-    var profile: Profile = .full
+    package var profile: Profile = .full
 
     @Option(
         help: ArgumentHelp(
             "Run only these checks: an id (UPS-004), a prefix of ids (UPS), a group (upsert), or words of the promise.",
             discussion: "May be repeated.", valueName: "pattern"))
-    var filter: [String] = []
+    package var filter: [String] = []
 
     @Option(help: "The seed of random checks; the same seed generates the same operations.")
-    var seed: UInt64 = 1
+    package var seed: UInt64 = 1
 
     @Option(help: "The number of repetitions of random checks; twice as many rounds take about twice as long.")
-    var rounds: Int = 1
+    package var rounds: Int = 1
 
-    @Option(help: "The number of rows that the scale checks store.")
-    var rows: Int = 100_000
+    @Option(help: "The number of rows that the scale checks store; by default 100000, or 1000 for a server.")
+    package var rows: Int?
 
     @Option(help: ArgumentHelp("The time in seconds after which a check counts as hung.", valueName: "seconds"))
-    var timeLimit: Double = 300
+    package var timeLimit: Double = 300
 
     @Option(help: ArgumentHelp("The number of stores checked at the same time.", valueName: "number"))
-    var jobs: Int = 1
+    package var jobs: Int = 1
 
     @Option(
         help: ArgumentHelp(
             "A list of known failures: an id or STORE/ID and the reason on each line.", valueName: "file"))
-    var known: String?
+    package var known: String?
 
     @Option(
         help: ArgumentHelp(
             "A directory that contains, for each store, a directory of that name with stores from earlier releases.",
             valueName: "folder"))
-    var fixtures: String?
+    package var fixtures: String?
 
-    @OptionGroup var reports: ReportOptions
+    @OptionGroup package var reports: ReportOptions
 
     @Option(help: ArgumentHelp("Write the report as JUnit XML.", valueName: "path"))
     var junit: String?
@@ -68,10 +68,10 @@ public struct ConformanceOptions: ParsableArguments, Sendable {
     var badge: String?
 
     @Option(help: ArgumentHelp("Explain a check and the reason for its promise.", valueName: "id"))
-    var explain: String?
+    package var explain: String?
 
     @Flag(help: "Run the checks in this process, for debugging; a crash of a store ends the run.")
-    var inProcess = false
+    package var inProcess = false
 
     @Option(help: .hidden) var worker: String?
     @Flag(help: .hidden) var child = false
@@ -83,7 +83,7 @@ public struct ConformanceOptions: ParsableArguments, Sendable {
     /// Validates the numeric options.
     public func validate() throws {
         try confirm(rounds, in: 1...1_000_000, "--rounds")
-        try confirm(rows, in: 1...100_000_000, "--rows")
+        if let rows { try confirm(rows, in: 1...100_000_000, "--rows") }
         try confirm(jobs, in: 1...64, "--jobs")
         guard timeLimit > 0, timeLimit <= 86_400 else {
             throw ValidationError("--time-limit must be a number of seconds greater than 0 and at most 86400.")
@@ -97,13 +97,13 @@ public struct ConformanceOptions: ParsableArguments, Sendable {
     }
 
     /// The settings of the suite.
-    var settings: ConformanceSettings {
+    package var settings: ConformanceSettings {
         ConformanceSettings(
-            seed: seed, rounds: rounds, rows: rows, timeLimit: .seconds(timeLimit), profile: profile)
+            seed: seed, rounds: rounds, rows: rows ?? 100_000, timeLimit: .seconds(timeLimit), profile: profile)
     }
 
     /// The available report formats.
-    var outputs: [ReportOutputs<ConformanceReport>.Kind] {
+    package var outputs: [ReportOutputs<ConformanceReport>.Kind] {
         [
             .init("--json", reports.json, text: JSONReport().text), .init("--junit", junit, text: JUnitReport().text),
             .init("--markdown", reports.markdown, text: MarkdownReport().text),

@@ -1,15 +1,17 @@
 internal import ArgumentParser
 internal import Foundation
 internal import TidelineCommandSupport
-internal import TidelineConformance
+package import TidelineConformance
 
 /// Describes checks without running them.
-enum CheckListing {
+package enum CheckListing {
     /// Prints the details of a check.
-    static func explain(_ id: String) throws -> Int32 {
-        guard let check = Check.named(id) else {
+    ///
+    /// - Parameter checks: All checks.
+    package static func explain(_ id: String, among checks: [CheckSummary]) throws -> Int32 {
+        guard let check = checks.first(where: { $0.id == id.uppercased() }) else {
             throw ValidationError(
-                "there is no check \(id.debugDescription)." + suggestion(for: id, among: Check.all.map(\.id))
+                "there is no check \(id.debugDescription)." + suggestion(for: id, among: checks.map(\.id))
                     + " See --list.")
         }
         try Output.standard.write(text(of: check))
@@ -17,7 +19,7 @@ enum CheckListing {
     }
 
     /// Returns the checks by group.
-    static func text(of checks: [Check]) -> String {
+    package static func text(of checks: [CheckSummary]) -> String {
         var lines: [String] = []
         for group in CheckGroup.allCases {
             let members = checks.filter { $0.group == group }
@@ -34,14 +36,14 @@ enum CheckListing {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    private static func text(of check: Check) -> String {
+    private static func text(of check: CheckSummary) -> String {
         let profiles = Profile.allCases.filter { $0.groups.contains(check.group) }.map(\.title)
         var lines = ["\(check.id)  \(check.promise)", ""]
         if !check.explanation.isEmpty { lines += [check.explanation, ""] }
         lines.append("group     \(check.group.title)")
         lines.append("kind      \(check.tier.title)")
         if !check.needs.isEmpty { lines.append("needs     \(check.needs.map(\.title).joined(separator: ", "))") }
-        lines.append("profiles  \(profiles.joined(separator: ", "))")
+        if !profiles.isEmpty { lines.append("profiles  \(profiles.joined(separator: ", "))") }
         return lines.joined(separator: "\n") + "\n"
     }
 }

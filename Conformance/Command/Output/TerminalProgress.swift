@@ -1,16 +1,16 @@
 internal import Foundation
 internal import Synchronization
-internal import TidelineCommandSupport
-internal import TidelineConformance
+package import TidelineCommandSupport
+package import TidelineConformance
 internal import TidelineSupport
 
 /// Displays the progress of a run: a line for each completed group and, on an interactive terminal, an updating line
 /// for the current check.
-final class TerminalProgress: Sendable {
+package final class TerminalProgress: Sendable {
     private struct Running {
-        var checks: [Check] = []
+        var count = 0
         var done = 0
-        var current: Check?
+        var current: CheckSummary?
         var results: [CheckResult] = []
     }
 
@@ -24,38 +24,54 @@ final class TerminalProgress: Sendable {
     private let terminal: Terminal
     private let state = Mutex(State())
 
-    init(_ terminal: Terminal) { self.terminal = terminal }
+    package init(_ terminal: Terminal) { self.terminal = terminal }
 
     /// Handles an event of the run.
     func note(_ event: ConformanceEvent) {
+        switch event.kind {
+        case .storeBegan(let checks): begin(event.store, checks: checks.count)
+        case .declared: break
+        case .checkBegan(let check): begin(check.summary, of: event.store)
+        case .checkEnded(let result): end(result, of: event.store)
+        case .storeEnded: end(event.store)
+        }
+    }
+
+    /// Begins a subject, such as a store, with the given number of checks.
+    package func begin(_ subject: String, checks count: Int) {
+        state.withLock { $0.running[subject] = Running(count: count) }
+    }
+
+    /// Begins a check of a subject.
+    package func begin(_ check: CheckSummary, of subject: String) {
         state.withLock { state in
-            switch event.kind {
-            case .storeBegan(let checks): state.running[event.store] = Running(checks: checks)
-            case .declared: break
-            case .checkBegan(let check): begin(check, of: event.store, &state)
-            case .checkEnded(let result): end(result, of: event.store, &state)
-            case .storeEnded:
-                endGroup(of: event.store, &state)
-                state.running[event.store] = nil
+            if let current = state.running[subject]?.current, current.group != check.group {
+                endGroup(of: subject, &state)
             }
+            state.running[subject]?.current = check
+            show(&state)
+        }
+    }
+
+    /// Ends a check of a subject. A check that is reported twice counts once, with its last result.
+    package func end(_ result: CheckResult, of subject: String) {
+        state.withLock { state in
+            if state.running[subject]?.results.last?.id == result.id { state.running[subject]?.results.removeLast() }
+            state.running[subject]?.results.append(result)
+            state.running[subject]?.done += 1
+        }
+    }
+
+    /// Ends a subject.
+    package func end(_ subject: String) {
+        state.withLock { state in
+            endGroup(of: subject, &state)
+            state.running[subject] = nil
         }
     }
 
     /// Clears the updating line.
-    func clear() { state.withLock { clear(&$0) } }
-
-    private func begin(_ check: Check, of store: String, _ state: inout State) {
-        if let current = state.running[store]?.current, current.group != check.group { endGroup(of: store, &state) }
-        state.running[store]?.current = check
-        show(&state)
-    }
-
-    private func end(_ result: CheckResult, of store: String, _ state: inout State) {
-        // A check that is reported twice counts once, with its last result.
-        if state.running[store]?.results.last?.id == result.id { state.running[store]?.results.removeLast() }
-        state.running[store]?.results.append(result)
-        state.running[store]?.done += 1
-    }
+    package func clear() { state.withLock { clear(&$0) } }
 
     private func endGroup(of store: String, _ state: inout State) {
         guard let running = state.running[store], let group = running.current?.group, !running.results.isEmpty else {
@@ -89,7 +105,7 @@ final class TerminalProgress: Sendable {
     private func show(_ state: inout State) {
         guard terminal.isInteractive else { return }
         let parts = state.running.sorted { $0.key < $1.key }.compactMap { store, running in
-            running.current.map { "\(store) \(running.done + 1)/\(running.checks.count) \($0.id) \($0.promise)" }
+            running.current.map { "\(store) \(running.done + 1)/\(running.count) \($0.id) \($0.promise)" }
         }
         let text = printable("  " + parts.joined(separator: " · "))
         terminal.write("\r\u{1B}[K" + terminal.style.faint(String(text.prefix(terminal.columns - 1))))

@@ -31,6 +31,30 @@ public enum CheckGroup: String, Sendable, Hashable, Codable, CaseIterable {
     /// The conditions of live queries.
     case observation = "OBS"
 
+    // Checks of servers, in the library `TidelineServerConformance`.
+
+    /// The requests that a server accepts, and the form of its responses.
+    case serverRequests = "SRV-1"
+    /// Lists, pages, and counts of a server.
+    case serverLists = "SRV-2"
+    /// Rows that a server inserts, and their ids.
+    case serverInserts = "SRV-3"
+    /// Changes of a server's rows, and their versions.
+    case serverUpdates = "SRV-4"
+    /// Rows that a server deletes and restores.
+    case serverDeletes = "SRV-5"
+    /// The timestamps of a server, by which clients pull.
+    case serverStamps = "SRV-6"
+    /// Filters that a server evaluates.
+    case serverFilters = "SRV-7"
+    /// Values that a server stores.
+    case serverValues = "SRV-8"
+    /// Requests of several clients of a server at the same time.
+    case serverConcurrency = "SRV-9"
+
+    /// Whether the checks of the group are about servers instead of stores.
+    package var isOfServers: Bool { rawValue.hasPrefix("SRV") }
+
     /// The heading of the group in reports.
     public var title: String {
         switch self {
@@ -49,6 +73,15 @@ public enum CheckGroup: String, Sendable, Hashable, Codable, CaseIterable {
         case .scale: "Scale"
         case .model: "Model and limits"
         case .observation: "Live queries"
+        case .serverRequests: "Requests and responses"
+        case .serverLists: "Lists and pages"
+        case .serverInserts: "Inserts and ids"
+        case .serverUpdates: "Updates and versions"
+        case .serverDeletes: "Deleted rows"
+        case .serverStamps: "Timestamps"
+        case .serverFilters: "Filters"
+        case .serverValues: "Values"
+        case .serverConcurrency: "Concurrent clients"
         }
     }
 }

@@ -5,6 +5,8 @@ public enum CheckTier: String, Sendable, Hashable, Codable, CaseIterable {
     /// A store that declares the capability must keep the promise. A store that does not declare it fails with
     /// `unsupported` or as documented.
     case capability
+    /// The subject should keep the promise, but clients work with one that does not. Only checks of servers.
+    case tolerated
     /// Violations are found only by repetition: random operations, kills, threads, many rows.
     case stress
 }

@@ -26,7 +26,7 @@ public enum Profile: String, Sendable, Hashable, Codable, CaseIterable {
         case .standard:
             [.syncCore, .lifecycle, .tables, .upsert, .lookup, .filters, .order, .values, .systemTables]
         case .durable: Profile.standard.groups.union([.durability])
-        case .full: Set(CheckGroup.allCases)
+        case .full: Set(CheckGroup.allCases.filter { !$0.isOfServers })
         }
     }
 

@@ -19,7 +19,8 @@ public struct CheckResult: Sendable, Hashable, Codable {
         public var message: String
         /// The seed of the check's random choices.
         public var seed: UInt64
-        /// Swift code that repeats the operations on the store; it compiles with `import TidelineStore`.
+        /// Swift code that repeats the operations on the store; it compiles with `import TidelineStore`. For a server, the
+        /// requests and responses.
         public var script: String?
 
         package init(message: String, seed: UInt64, script: String?) {
@@ -56,6 +57,8 @@ public enum CheckStatus: String, Sendable, Hashable, Codable, CaseIterable {
     case knownFailure
     /// The promise held although the list of known failures says otherwise. Remove it from the list.
     case unexpectedPass
+    /// The promise did not hold, but clients work with such a server, as the reason says.
+    case tolerated
     /// The harness lacks a hook that the check requires, or the check did not complete. The latter includes a check
     /// that times out early because an earlier check of the same store timed out after the whole time limit.
     case notRun
@@ -64,7 +67,7 @@ public enum CheckStatus: String, Sendable, Hashable, Codable, CaseIterable {
     public var isFailure: Bool {
         switch self {
         case .failed, .harnessError, .unexpectedPass: true
-        case .passed, .skipped, .knownFailure, .notRun: false
+        case .passed, .skipped, .knownFailure, .tolerated, .notRun: false
         }
     }
 }

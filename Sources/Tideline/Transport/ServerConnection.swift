@@ -152,19 +152,19 @@ struct ServerConnection: Sendable {
 }
 
 /// The parsed address of a server.
-struct ServerAddress: Sendable, Hashable {
-    var scheme: String
+package struct ServerAddress: Sendable, Hashable {
+    package var scheme: String
     /// The host, with the port if there is one.
-    var authority: String
+    package var authority: String
     /// The path without a trailing slash; empty for the root.
-    var path: String
+    package var path: String
     /// The query that is added to every request, percent-encoded; empty if there is none.
-    var query: String
+    package var query: String
 
     /// The address as text, without the query, which may contain a key.
-    var text: String { "\(scheme)://\(authority)\(path)" }
+    package var text: String { "\(scheme)://\(authority)\(path)" }
 
-    init(_ text: String) throws {
+    package init(_ text: String) throws {
         guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
             ["http", "https"].contains(scheme), let host = parts.percentEncodedHost, !host.isEmpty,
             parts.user == nil, parts.fragment == nil,
@@ -190,7 +190,7 @@ struct ServerAddress: Sendable, Hashable {
     ///
     /// A query parameter of the address is not repeated if the target already has it, as in a link that the server made
     /// from an earlier request.
-    func pathAndQuery(of target: String) -> String {
+    package func pathAndQuery(of target: String) -> String {
         guard !query.isEmpty else { return "\(path)/\(target)" }
         let own = target.split(separator: "?", maxSplits: 1).dropFirst().first?.split(separator: "&") ?? []
         let missing = query.split(separator: "&").filter { !own.contains($0) }.joined(separator: "&")

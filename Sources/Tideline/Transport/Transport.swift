@@ -45,7 +45,7 @@ public struct TransportResponse: Sendable {
     ///
     /// - Returns: Whether the body has changed.
     @discardableResult
-    mutating func redact(_ secrets: [String]) -> Bool {
+    package mutating func redact(_ secrets: [String]) -> Bool {
         let received = body
         for secret in secrets where !secret.isEmpty { body.replace(Array(secret.utf8), with: Array("…".utf8)) }
         return body != received

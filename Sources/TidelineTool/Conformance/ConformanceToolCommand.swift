@@ -1,8 +1,10 @@
 internal import ArgumentParser
+internal import TidelineCommandSupport
 internal import TidelineConformance
 internal import TidelineConformanceCommand
+internal import TidelineServerConformance
 
-/// `tideline conformance`: runs the conformance suite on the stores of the tool.
+/// `tideline conformance`: runs the conformance suite on the stores of the tool, or on a server.
 struct ConformanceToolCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "conformance",
@@ -11,18 +13,46 @@ struct ConformanceToolCommand: AsyncParsableCommand {
             \(ConformanceOptions.discussion)
 
             The stores and their settings: \(stores). Stores on files have durability=full unless you set it.
+
+            With --server, the checks are those of a server (SRV-101 to SRV-905), which run on a table of its own. \
+            Deviations with which clients work are reported as tolerated and are no failure. If the server cannot be \
+            checked, the exit status is 1, with the reason.
             """
     )
 
     @OptionGroup var options: ConformanceOptions
+    @OptionGroup(title: "Servers") var server: ServerOptions
 
     func run() async throws {
+        if let status = try await checkServer() {
+            if status != 0 { throw ExitCode(status) }
+            return
+        }
+        try server.confirmNoneIsSet()
         let stores = ConformanceStores(try StoreEngine.all.map { try $0.harness() }) { name, settings in
             try StoreEngine.named(name).harness(settings)
         }
         let status = try await ConformanceCommand.run(
             options, stores: stores, program: .current(Self.configuration.commandName ?? ""))
         if status != 0 { throw ExitCode(status) }
+    }
+
+    /// Runs the checks of `--server`, or lists or explains them.
+    ///
+    /// - Returns: The exit status, or `nil` if the command is about stores.
+    private func checkServer() async throws -> Int32? {
+        if let id = options.explain {
+            let checks = ServerCheck.all.map(\.summary)
+            guard server.server != nil || checks.contains(where: { $0.id == id.uppercased() }) else { return nil }
+            return try CheckListing.explain(id, among: checks)
+        }
+        guard let url = server.server else { return nil }
+        if options.reports.list {
+            let list = try ServerConformanceSession.selected(options).map(\.summary)
+            try options.reports.writeList(CheckListing.text(of: list), markdown: MarkdownCheckList().text(of: list))
+            return 0
+        }
+        return try await ServerConformanceSession(url, options, server).run()
     }
 
     private static var stores: String {

@@ -27,7 +27,7 @@ package struct MarkdownCheckList: Sendable {
     package init() {}
 
     /// Returns a heading and a table for each group of the checks.
-    package func text(of checks: [Check]) -> String {
+    package func text(of checks: [CheckSummary]) -> String {
         CheckGroup.allCases.compactMap { group -> Block? in
             let members = checks.filter { $0.group == group }
             let rows = members.map { check in
@@ -52,8 +52,8 @@ struct ReportDocument {
 
     var document: Document {
         Document(
-            "Conformance of \(names.joined(separator: ", "))", introduction: introduction,
-            body: [profiles] + failures + [capabilities, passed] + omissions
+            "Conformance of \(report.settings.server ?? names.joined(separator: ", "))", introduction: introduction,
+            body: [profiles] + failures + tolerated + capabilities + [passed] + omissions
                 + [.section("The run", [.facts(Words.run(report))]), .html(ReportPage.filter(report)), checks],
             style: ReportPage.style, script: ReportPage.script)
     }
@@ -66,8 +66,9 @@ struct ReportDocument {
             !report.isComplete
             ? RichText("The run did not complete.", .bad)
             : failures > 0 ? RichText("\(counted(failures, "failure")).", .bad) : RichText("No failures.", .good)
-        let scope = "\(counted(report.checks.count, "check")) over \(counted(names.count, "store"))."
-        return [.paragraph(verdict), .paragraph(RichText("\(scope) The promises of a store and the results."))]
+        let scope = "\(counted(report.checks.count, "check")) over \(counted(names.count, report.subject))."
+        let owner = report.settings.server == nil ? "store" : "server"
+        return [.paragraph(verdict), .paragraph(RichText("\(scope) The promises of a \(owner) and the results."))]
     }
 
     /// Returns a table with a column for each store.
@@ -82,13 +83,14 @@ struct ReportDocument {
 
     /// The profiles that each store reached and the number of checks by result.
     private var profiles: Block {
-        let verdicts = Profile.allCases.map { profile in
+        let verdicts = (report.stores.first?.profiles.map(\.profile) ?? []).map { profile in
             (RichText(profile.title, .strong), { (store: StoreReport) in Self.verdict(store, profile) })
         }
         let totals = report.statuses(including: [.passed, .failed]).map { status in
             (RichText(Words.title(status)), { (store: StoreReport) in RichText(String(store.totals[status])) })
         }
         let time = (RichText("time"), { (store: StoreReport) in RichText(Words.seconds(store.seconds)) })
+        guard !verdicts.isEmpty else { return .section("Results", [table("Results of the checks", totals + [time])]) }
         let caption = "Profiles that each store reaches, and the results of its checks"
         return .section("Profiles", [table(caption, verdicts + totals + [time])])
     }
@@ -102,14 +104,15 @@ struct ReportDocument {
         }
     }
 
-    private var capabilities: Block {
+    private var capabilities: [Block] {
+        guard report.settings.server == nil else { return [] }
         let rows = DeclaredFact.all.map { fact in
             (
                 RichText(fact.title),
                 { (store: StoreReport) in RichText(store.capabilities.map(fact.text) ?? "not known") }
             )
         }
-        return .section("Declared capabilities", [table("Declared capabilities", rows)])
+        return [.section("Declared capabilities", [table("Declared capabilities", rows)])]
     }
 
     private var passed: Block {
@@ -134,6 +137,16 @@ struct ReportDocument {
             return items.isEmpty ? nil : .details(summary, isOpen: items.count <= Self.shownFailures, [.list(items)])
         }
         return stores.isEmpty ? [] : [.section("Failures", stores)]
+    }
+
+    /// The deviations with which clients work.
+    private var tolerated: [Block] {
+        let stores = report.stores.compactMap { store -> Block? in
+            let items = store.results.filter { $0.status == .tolerated }.map(item)
+            let summary: RichText = "\(store.name, .strong): \(counted(items.count, "check"))"
+            return items.isEmpty ? nil : .details(summary, isOpen: true, [.list(items)])
+        }
+        return stores.isEmpty ? [] : [.section("Tolerated deviations", stores)]
     }
 
     private func item(_ result: CheckResult) -> RichText {
@@ -194,7 +207,9 @@ struct ReportDocument {
         guard let failure = result.failure else { return blocks }
         let options = Words.options(result, store: store.name, report)
         blocks += [.code(failure.message), .paragraph("Repeat it with \(options, .code)")]
-        if let script = failure.script { blocks.append(.details("Script", [.code(script)])) }
+        if let script = failure.script {
+            blocks.append(.details(report.settings.server == nil ? "Script" : "Requests", [.code(script)]))
+        }
         return blocks
     }
 }
@@ -213,7 +228,7 @@ extension CheckStatus {
         switch self {
         case .passed: .good
         case .failed, .harnessError, .unexpectedPass: .bad
-        case .knownFailure, .notRun: .open
+        case .knownFailure, .tolerated, .notRun: .open
         case .skipped: .faint
         }
     }

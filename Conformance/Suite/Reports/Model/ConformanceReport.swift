@@ -21,7 +21,7 @@ public struct ConformanceReport: Sendable, Hashable, Codable {
     public var isComplete: Bool
     /// The requested checks, in order.
     public var checks: [CheckSummary]
-    /// The results for each store.
+    /// The results for each store, or for each dialect of a server.
     public var stores: [StoreReport]
 
     /// Creates a report.
@@ -45,6 +45,9 @@ public struct ConformanceReport: Sendable, Hashable, Codable {
         let present = Set(checks.map(\.group))
         return CheckGroup.allCases.filter { present.contains($0) }
     }
+
+    /// The word for what each column of the report is about: a store, or a dialect of a server.
+    var subject: String { settings.server == nil ? "store" : "dialect" }
 
     /// Returns the checks of a group.
     func checks(of group: CheckGroup) -> [CheckSummary] { checks.filter { $0.group == group } }
@@ -80,9 +83,12 @@ public struct ReportSettings: Sendable, Hashable, Codable {
     public var rows: Int
     /// ``ConformanceSettings/profile``.
     public var profile: Profile
+    /// The address of the server that was checked, or `nil` if stores were checked.
+    public var server: String?
 
     /// Creates the settings of a run.
-    package init(_ settings: ConformanceSettings) {
+    package init(_ settings: ConformanceSettings, server: String? = nil) {
+        self.server = server
         seed = settings.seed
         rounds = settings.rounds
         rows = settings.rows

@@ -1,6 +1,6 @@
 public import TidelineStore
 
-/// The results for one store.
+/// The results for one store, or for one dialect of a server.
 public struct StoreReport: Sendable, Hashable, Codable {
     /// Its name.
     public var name: String
@@ -8,7 +8,7 @@ public struct StoreReport: Sendable, Hashable, Codable {
     public var capabilities: StoreCapabilities?
     /// The result of each check, in the order of the checks.
     public var results: [CheckResult]
-    /// The verdict for each profile.
+    /// The verdict for each profile; empty for a server.
     public var profiles: [ProfileVerdict]
     /// The number of checks by result.
     public var totals: StatusTotals
@@ -17,7 +17,7 @@ public struct StoreReport: Sendable, Hashable, Codable {
 
     /// Creates the report of a store.
     ///
-    /// - Parameter all: Every check of the suite, requested or not, for the verdicts.
+    /// - Parameter all: Every check of the suite, requested or not, for the verdicts. If empty, there are no verdicts.
     package init(
         name: String, capabilities: StoreCapabilities?, results: [CheckResult], seconds: Double,
         among all: [Check] = Check.all
@@ -25,7 +25,7 @@ public struct StoreReport: Sendable, Hashable, Codable {
         self.name = name
         self.capabilities = capabilities
         self.results = results
-        self.profiles = Profile.allCases.map { ProfileVerdict($0, results: results, among: all) }
+        self.profiles = all.isEmpty ? [] : Profile.allCases.map { ProfileVerdict($0, results: results, among: all) }
         self.totals = StatusTotals(results)
         self.seconds = seconds
     }
@@ -48,6 +48,8 @@ public struct StatusTotals: Sendable, Hashable, Codable {
     public var knownFailure = 0
     /// ``CheckStatus/unexpectedPass``.
     public var unexpectedPass = 0
+    /// ``CheckStatus/tolerated``.
+    public var tolerated = 0
     /// ``CheckStatus/notRun``.
     public var notRun = 0
 
@@ -65,6 +67,12 @@ public struct StatusTotals: Sendable, Hashable, Codable {
     /// The total number of checks.
     public var all: Int { CheckStatus.allCases.reduce(0) { $0 + self[$1] } }
 
+    /// Decodes the numbers; one that is missing, as in a report of an earlier version, is 0.
+    public init(from decoder: any Decoder) throws {
+        let numbers = try decoder.singleValueContainer().decode([String: Int].self)
+        for status in CheckStatus.allCases { self[status] = numbers[status.rawValue] ?? 0 }
+    }
+
     private static func path(_ status: CheckStatus) -> WritableKeyPath<StatusTotals, Int> {
         switch status {
         case .passed: \.passed
@@ -73,6 +81,7 @@ public struct StatusTotals: Sendable, Hashable, Codable {
         case .skipped: \.skipped
         case .knownFailure: \.knownFailure
         case .unexpectedPass: \.unexpectedPass
+        case .tolerated: \.tolerated
         case .notRun: \.notRun
         }
     }

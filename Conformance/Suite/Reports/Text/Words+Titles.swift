@@ -5,6 +5,11 @@ extension CheckStatus {
     public var title: String { Words.title(self) }
 }
 
+extension Check {
+    /// The check as in reports and lists.
+    package var summary: CheckSummary { CheckSummary(self) }
+}
+
 extension CheckTier {
     /// The tier as shown in reports, such as `by capability`.
     public var title: String { Words.title(self) }

@@ -12,6 +12,7 @@ enum Words {
         case .skipped: "skipped"
         case .knownFailure: "known failure"
         case .unexpectedPass: "unexpected pass"
+        case .tolerated: "tolerated"
         case .notRun: "not run"
         }
     }
@@ -25,6 +26,7 @@ enum Words {
         case .skipped: "–"
         case .knownFailure: "(✗)"
         case .unexpectedPass: "(✓)"
+        case .tolerated: "~"
         case .notRun: "○"
         }
     }
@@ -35,8 +37,9 @@ enum Words {
         case .passed: "the promise holds"
         case .failed: "the promise does not hold"
         case .harnessError: "the suite itself could not do what the check requires"
-        case .skipped: "the store declares that it does not make the promise"
+        case .skipped: "the subject declares or shows that it does not make the promise"
         case .knownFailure: "the promise does not hold, as listed in the known failures"
+        case .tolerated: "the promise does not hold, and clients work nevertheless, as the reason says"
         case .unexpectedPass: "the promise holds although it is listed as a known failure"
         case .notRun: "the harness lacks a hook that the check requires, or the run ended earlier"
         }
@@ -47,6 +50,7 @@ enum Words {
         switch tier {
         case .required: "required"
         case .capability: "by capability"
+        case .tolerated: "tolerated"
         case .stress: "stress"
         }
     }
@@ -73,7 +77,7 @@ enum Words {
         let (settings, environment) = (report.settings, report.environment)
         return [
             ("Suite", "\(report.suite.version), \(counted(report.suite.checks, "check"))"),
-            ("Profile", settings.profile.title),
+            settings.server.map { ("Server", $0) } ?? ("Profile", settings.profile.title),
             ("Seed, rounds, rows", "\(settings.seed), \(settings.rounds), \(settings.rows)"),
             ("System", "\(environment.system), \(environment.kernel)"),
             ("Processors", "\(environment.processors)"),
@@ -84,10 +88,13 @@ enum Words {
 
     /// Returns the command-line options that repeat one check on one store.
     static func options(_ result: CheckResult, store: String, _ report: ConformanceReport) -> String {
-        var options = ["--store", store, "--filter", result.id]
+        var options = ["--\(report.subject)", store, "--filter", result.id]
         options += ["--seed", "\(result.failure?.seed ?? report.settings.seed)"]
         if report.settings.rounds != 1 { options += ["--rounds", "\(report.settings.rounds)"] }
-        if report.settings.rows != ConformanceSettings().rows { options += ["--rows", "\(report.settings.rows)"] }
+        if let server = report.settings.server { options = ["--server", server] + options }
+        if report.settings.server == nil, report.settings.rows != ConformanceSettings().rows {
+            options += ["--rows", "\(report.settings.rows)"]
+        }
         return options.map(quoted).joined(separator: " ")
     }
 

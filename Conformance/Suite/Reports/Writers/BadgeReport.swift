@@ -1,6 +1,7 @@
 internal import Foundation
 
-/// A badge in the format of shields.io endpoints: the highest profile that every store has reached, or the failures.
+/// A badge in the format of shields.io endpoints: the highest profile that every store has reached, or that a server has
+/// passed, or the failures.
 package struct BadgeReport: ReportWriter {
     /// Creates a writer.
     package init() {}
@@ -28,6 +29,10 @@ package struct BadgeReport: ReportWriter {
                 }
         }
         let failures = report.stores.reduce(0) { $0 + $1.totals.failed + $1.totals.knownFailure }
+        if let first = report.stores.first, first.profiles.isEmpty, failures == 0, report.isComplete {
+            let tolerated = report.stores.reduce(0) { $0 + $1.totals.tolerated }
+            return ("passed\(tolerated > 0 ? ", \(tolerated) tolerated" : "")", "brightgreen")
+        }
         let parts = [reached?.title, failures > 0 ? "\(failures) failed" : nil].compactMap { $0 }
         let message = parts.isEmpty ? "not all run" : parts.joined(separator: ", ")
         return (message, color(reached, failures: failures))

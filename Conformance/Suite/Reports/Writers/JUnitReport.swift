@@ -4,7 +4,7 @@ internal import TidelineSupport
 /// A report as JUnit XML for continuous integration: a test suite for each store, a test case for each check.
 ///
 /// A failure or an unexpected pass is a failure, and an error of the suite itself is an error. Checks that are skipped,
-/// not run, or known to fail are skipped, with the reason.
+/// not run, tolerated, or known to fail are skipped, with the reason.
 package struct JUnitReport: ReportWriter {
     /// Creates a writer.
     package init() {}
@@ -51,7 +51,7 @@ package struct JUnitReport: ReportWriter {
         case .unexpectedPass:
             let message = "The promise holds but is listed as a known failure: \(reason)"
             return "<failure\(Self.attribute("type", "unexpectedPass"))\(Self.attribute("message", message))/>"
-        case .skipped, .notRun, .knownFailure:
+        case .skipped, .notRun, .knownFailure, .tolerated:
             return "<skipped\(Self.attribute("message", "\(Words.title(result.status)): \(reason)"))/>"
         }
     }
@@ -67,7 +67,7 @@ package struct JUnitReport: ReportWriter {
     }
 
     private static func counts(_ totals: StatusTotals, seconds: Double) -> String {
-        let skipped = totals.skipped + totals.notRun + totals.knownFailure
+        let skipped = totals.skipped + totals.notRun + totals.knownFailure + totals.tolerated
         return attribute("tests", "\(totals.all)")
             + attribute("failures", "\(totals.failed + totals.unexpectedPass)")
             + attribute("errors", "\(totals.harnessError)") + attribute("skipped", "\(skipped)")

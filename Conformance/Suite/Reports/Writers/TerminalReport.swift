@@ -23,7 +23,7 @@ package struct TerminalReport: ReportWriter {
 
     package func text(of report: ConformanceReport) -> String {
         var parts = report.stores.flatMap { store in failures(of: store, report) }
-        let known = knownFailures(report)
+        let known = deviations(report)
         if !isQuiet, !known.isEmpty { parts.append(known.joined(separator: "\n")) }
         let omitted = omissions(report)
         if !isQuiet, !omitted.isEmpty { parts.append(omitted.joined(separator: "\n")) }
@@ -68,10 +68,11 @@ package struct TerminalReport: ReportWriter {
 
     // MARK: Checks not run
 
-    private func knownFailures(_ report: ConformanceReport) -> [String] {
+    private func deviations(_ report: ConformanceReport) -> [String] {
         report.stores.flatMap { store in
-            store.results.filter { $0.status == .knownFailure }.map { result in
-                "\(style.open("known failure"))  \(Escape.line("\(store.name)  \(result.id)  \(result.reason ?? "")"))"
+            store.results.filter { [.knownFailure, .tolerated].contains($0.status) }.map { result in
+                let title = style.open(Words.title(result.status))
+                return "\(title)  \(Escape.line("\(store.name)  \(result.id)  \(result.reason ?? "")"))"
             }
         }
     }
@@ -93,7 +94,8 @@ package struct TerminalReport: ReportWriter {
 
     private func summary(_ report: ConformanceReport) -> String {
         let statuses = report.statuses(including: [.passed, .failed])
-        let heading = ["store"] + statuses.map(Words.title) + ["time"] + Profile.allCases.map(\.title)
+        let profiles = report.stores.first?.profiles.map(\.profile.title) ?? []
+        let heading = [report.subject] + statuses.map(Words.title) + ["time"] + profiles
         let rows = report.stores.map { store in
             [Escape.line(store.name)] + statuses.map { "\(store.totals[$0])" } + [Words.seconds(store.seconds)]
                 + store.profiles.map(\.words)
@@ -106,7 +108,7 @@ package struct TerminalReport: ReportWriter {
     private func verdict(_ report: ConformanceReport) -> String {
         let failures = report.stores.reduce(0) { $0 + $1.results.count { $0.status.isFailure } }
         let checks = counted(report.checks.count, "check")
-        let over = report.stores.count == 1 ? "" : " over \(report.stores.count) stores"
+        let over = report.stores.count == 1 ? "" : " over \(report.stores.count) \(report.subject)s"
         if !report.isComplete { return style.open("The run did not complete.") }
         guard failures == 0 else { return style.bad("\(counted(failures, "failure")) in \(checks)\(over).") }
         let rest = report.stores.contains { $0.totals.notRun > 0 } ? "; not all of them ran." : "."

@@ -1,0 +1,86 @@
+public import TidelineConformance
+internal import TidelineWire
+
+/// One promise that a server of the table protocol keeps, and the code that verifies it.
+///
+/// Checks are data: ``all`` is the only list, and runs, reports, and documentation are derived from it. An identifier
+/// never changes its meaning and is never reused.
+public struct ServerCheck: Sendable, Identifiable {
+    /// The stable identifier, such as `SRV-204`. The first digit is that of the group.
+    public let id: String
+    /// The part of the protocol that the check covers.
+    public let group: CheckGroup
+    /// The promise, in one line.
+    public let promise: String
+    /// The reason why clients rely on the promise.
+    public let explanation: String
+    /// How a client works with a server that does not keep the promise, or `nil` if it cannot. A broken promise of the
+    /// first kind is reported as ``CheckStatus/tolerated``, of the second as ``CheckStatus/failed``.
+    public let tolerance: String?
+
+    let needs: [ServerNeed]
+    let body: @Sendable (ServerCheckContext) async throws -> Void
+
+    /// Creates a check.
+    ///
+    /// - Parameters:
+    ///   - id: `SRV-`, the digit of the group, and two digits.
+    ///   - promise: The behavior of a server, in the present tense, without a full stop.
+    ///   - why: The reason why clients rely on the promise; shown by `--explain`.
+    ///   - tolerance: How a client works with another behavior.
+    ///   - needs: The properties of the server without which the check is skipped.
+    init(
+        _ id: String, _ promise: String, why explanation: String, tolerated tolerance: String? = nil,
+        needs: [ServerNeed] = [], body: @escaping @Sendable (ServerCheckContext) async throws -> Void
+    ) {
+        guard let group = CheckGroup(rawValue: String(id.prefix(5))) else {
+            preconditionFailure("there is no check group for \(id)")
+        }
+        self.id = id
+        self.group = group
+        self.promise = promise
+        self.explanation = explanation
+        self.tolerance = tolerance
+        self.needs = needs
+        self.body = body
+    }
+
+    /// All checks, in the order in which they run and are reported.
+    public static let all: [ServerCheck] = [
+        requests, lists, inserts, updates, deletes, stamps, filters, values, concurrency,
+    ].flatMap { $0 }
+
+    /// The check as in reports and lists.
+    package var summary: CheckSummary {
+        CheckSummary(
+            id: id, group: group, tier: tolerance == nil ? .required : .tolerated, promise: promise,
+            explanation: ([explanation] + (tolerance.map { ["On another server: \($0)."] } ?? [])).joined(
+                separator: " "))
+    }
+}
+
+extension ServerCheck: Hashable, CustomStringConvertible {
+    public static func == (a: ServerCheck, b: ServerCheck) -> Bool { a.id == b.id }
+    public func hash(into hasher: inout Hasher) { hasher.combine(id) }
+    /// The identifier and the promise.
+    public var description: String { "\(id) \(promise)" }
+}
+
+/// A property that a server must have for a check to be meaningful.
+enum ServerNeed: Sendable, Hashable {
+    /// The check concerns one dialect only.
+    case dialect(DialectName)
+    /// A row keeps the id with which it was inserted.
+    case clientIDs
+    /// A deleted row stays in the table, marked as deleted.
+    case tombstones
+
+    /// Returns the reason why a check with this need is skipped, or `nil` if it runs.
+    func obstacle(_ dialect: DialectName, _ facts: ServerFacts) -> String? {
+        switch self {
+        case .dialect(let name): name == dialect ? nil : "the promise belongs to the dialect \(name.rawValue)"
+        case .clientIDs: facts.keepsIDs ? nil : "the server assigns ids itself (SRV-302)"
+        case .tombstones: facts.keepsTombstones ? nil : "the server keeps no deleted rows (SRV-503)"
+        }
+    }
+}

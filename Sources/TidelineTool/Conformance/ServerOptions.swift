@@ -1,0 +1,96 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Tideline
+internal import TidelineAsyncHTTPClient
+internal import TidelineConformanceCommand
+internal import TidelineServerConformance
+
+/// The options of `tideline conformance --server`.
+struct ServerOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Check this server instead of stores.",
+            discussion: """
+                The suite writes rows of its own into one table and deletes them. The table needs the columns \
+                \(ServerConformance.columns), unless the server creates columns with the first row.
+                """,
+            valueName: "url"))
+    var server: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The dialect of the server: \(DialectOption.names). The default is zumo2.",
+            discussion: "May be repeated, for a server of several dialects.", valueName: "name"),
+        transform: DialectOption.client)
+    var dialect: [ServerDialect] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "The table that the suite may write. The default is \(Self.defaults.table).", valueName: "name"))
+    var table: String?
+
+    @Flag(help: "Accept a table that contains rows of others, which the suite does not change.")
+    var allowRows = false
+
+    @Option(help: ArgumentHelp("A file with the token of a signed-in user.", valueName: "path"))
+    var tokenFile: String?
+
+    @Option(help: ArgumentHelp("An environment variable with the token of a signed-in user.", valueName: "name"))
+    var tokenVariable: String?
+
+    private static let defaults = ServerConformance.Options()
+
+    /// Checks that no option of this group is used without `--server`.
+    func confirmNoneIsSet() throws {
+        let used: [(String, Bool)] = [
+            ("--dialect", !dialect.isEmpty), ("--table", table != nil), ("--allow-rows", allowRows),
+            ("--token-file", tokenFile != nil), ("--token-variable", tokenVariable != nil),
+        ]
+        if let option = used.first(where: \.1)?.0 { throw ValidationError("\(option) needs --server.") }
+    }
+
+    /// Returns the suites for the server, one for each dialect.
+    /// - Throws: `ValidationError` for an invalid address, and for a token that cannot be read.
+    func suites(_ url: String, rows: Int?, rounds: Int, timeLimit: Duration) throws -> [ServerConformance] {
+        var options = Self.defaults
+        options.table = table ?? options.table
+        options.allowsRows = allowRows
+        options.token = try token()
+        options.rows = rows ?? options.rows
+        options.rounds = rounds
+        options.timeLimit = timeLimit
+        do {
+            return try (dialect.isEmpty ? [.zumo2] : dialect).map { dialect in
+                try ServerConformance(
+                    url: url, dialect: dialect, transport: AsyncHTTPClientTransport.shared, options: options)
+            }
+        } catch let error as SyncError {
+            throw ValidationError("--server: \(error.message).")
+        }
+    }
+
+    private func token() throws -> String? {
+        guard tokenFile == nil || tokenVariable == nil else {
+            throw ValidationError("--token-file and --token-variable cannot be combined.")
+        }
+        if let tokenFile {
+            guard let text = try? String(contentsOfFile: tokenFile, encoding: .utf8) else {
+                throw ValidationError("--token-file: \(tokenFile) cannot be read.")
+            }
+            return try confirmed(text, "--token-file: \(tokenFile)")
+        }
+        guard let tokenVariable else { return nil }
+        guard let text = ProcessInfo.processInfo.environment[tokenVariable] else {
+            throw ValidationError("--token-variable: the environment has no variable \(tokenVariable).")
+        }
+        return try confirmed(text, "--token-variable: \(tokenVariable)")
+    }
+
+    private func confirmed(_ text: String, _ source: String) throws -> String {
+        let token = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        guard !token.isEmpty, token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+            throw ValidationError("\(source) contains no token.")
+        }
+        return token
+    }
+}

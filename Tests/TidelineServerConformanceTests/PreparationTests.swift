@@ -1,0 +1,168 @@
+import Foundation
+import HTTPTypes
+import Synchronization
+import Testing
+import Tideline
+import TidelineConformance
+import TidelineStore
+import TidelineTestStores
+
+@testable import TidelineServerConformance
+
+/// A transport with one response for everything.
+private struct FixedServer: Transport {
+    var status = 200
+    var type = "application/json"
+    var body = ""
+
+    func send(_ request: HTTPRequest, body: [UInt8]?, timeout: Duration) async throws -> TransportResponse {
+        TransportResponse(
+            response: HTTPResponse(status: .init(code: status), headerFields: [.contentType: type]),
+            body: Array(self.body.utf8))
+    }
+}
+
+/// A transport without a server.
+private struct NoServer: Transport {
+    func send(_ request: HTTPRequest, body: [UInt8]?, timeout: Duration) async throws -> TransportResponse {
+        throw TransportError(.connection, "server.test refused the connection")
+    }
+}
+
+@Suite("A server that cannot be checked is reported before the first check, with the reason and what to do")
+struct PreparationTests {
+    private func reason(_ transport: any Transport) async throws -> String {
+        let suite = try ServerConformance(url: "http://server.test", transport: transport)
+        let error = await #expect(throws: ServerConformanceError.self) { try await suite.prepare() }
+        let result = await suite.run(ServerCheck.all[0])
+        #expect(result.status == .harnessError)
+        #expect(result.failure?.message == error?.description)
+        return error?.description ?? ""
+    }
+
+    @Test func `an unreachable server`() async throws {
+        let reason = try await reason(NoServer())
+        #expect(reason.contains("http://server.test cannot be checked") && reason.contains("refused the connection"))
+    }
+
+    @Test func `a web page`() async throws {
+        let reason = try await reason(FixedServer(type: "text/html", body: "<html><title>Hello</title></html>"))
+        #expect(reason.contains("answers with a web page") && reason.contains("Hello") && reason.contains("root"))
+        #expect(try await self.reason(FixedServer(status: 404, type: "text/html", body: "<p>")).contains("web page"))
+    }
+
+    @Test func `JSON that is no table`() async throws {
+        #expect(try await reason(FixedServer(body: #"{"status":"ok"}"#)).contains("protocol of a table service"))
+    }
+
+    @Test func `a server that requires a signed-in user`() async throws {
+        let reason = try await reason(FixedServer(status: 401, body: #"{"error":"who?"}"#))
+        #expect(reason.contains("who?") && reason.contains("Pass a token"))
+    }
+
+    @Test func `a server that refuses the dialect`() async throws {
+        #expect(try await reason(FixedServer(status: 400, body: #"{"error":"no 2.0.0"}"#)).contains("no 2.0.0"))
+    }
+
+    @Test func `a table that lacks columns`() async throws {
+        let schema = TableSchema("ConformanceItem", columns: [.string("other"), .string("mark")])
+        let reason = try await reason(
+            ServiceTransport(service: ServerFixture(.simplest, .zumo2, schemas: [schema]).service))
+        #expect(reason.contains("ConformanceItem") && reason.contains("needs the columns mark (string), text (string)"))
+    }
+
+    @Test func `a table with rows of others`() async throws {
+        let transport = ServiceTransport(service: try ServerFixture(.simplest, .zumo2).service)
+        let other = try ServerConformance(url: "http://server.test", transport: transport)
+        try await ServerCheckContext(other.session).insert()
+        #expect(try await reason(transport).contains("contains rows"))
+    }
+
+    @Test func `an address that is none, and a dialect that is not built in`() {
+        #expect(throws: SyncError.self) { try ServerConformance(url: "server.test", transport: NoServer()) }
+    }
+
+    @Test func `the token is sent with each request, and is never in a report`() async throws {
+        let tokens = Mutex<Set<String?>>([])
+        struct Recorder: Transport {
+            let base: ServiceTransport
+            let note: @Sendable (HTTPRequest) -> Void
+            func send(_ request: HTTPRequest, body: [UInt8]?, timeout: Duration) async throws -> TransportResponse {
+                note(request)
+                var answer = try await base.send(request, body: body, timeout: timeout)
+                answer.body += Array(" for sesame-1".utf8)
+                return answer
+            }
+        }
+        var options = ServerConformance.Options()
+        options.token = "sesame-1"
+        let base = ServiceTransport(service: try ServerFixture(.simplest, .zumo2).service)
+        let suite = try ServerConformance(
+            url: "http://server.test",
+            transport: Recorder(base: base) { request in
+                tokens.withLock { tokens in
+                    _ = tokens.insert(request.headerFields[.init("X-ZUMO-AUTH")!])
+                    _ = tokens.insert(request.headerFields[.authorization])
+                }
+            }, options: options)
+        let result = await suite.run(ServerCheck.all[1])
+        #expect(tokens.withLock { $0 } == ["sesame-1", "Bearer sesame-1"])
+        #expect(!"\(result)".contains("sesame-1"))
+        #expect("\(result)".contains("for …"))
+    }
+
+    @Test func `a run sends no more requests than allowed`() async throws {
+        var options = ServerConformance.Options()
+        options.maximumRequests = 20
+        let transport = ServiceTransport(service: try ServerFixture(.simplest, .zumo2).service)
+        let suite = try ServerConformance(url: "http://server.test", transport: transport, options: options)
+        var statuses: Set<CheckStatus> = []
+        for check in ServerCheck.all.prefix(20) { statuses.insert(await suite.run(check).status) }
+        #expect(statuses.contains(.harnessError))
+    }
+
+    @Test func `a server that asks to wait is asked again`() async throws {
+        let count = Mutex(0)
+        struct Busy: Transport {
+            let base: ServiceTransport
+            let isBusy: @Sendable () -> Bool
+            func send(_ request: HTTPRequest, body: [UInt8]?, timeout: Duration) async throws -> TransportResponse {
+                guard isBusy() else { return try await base.send(request, body: body, timeout: timeout) }
+                return TransportResponse(
+                    response: HTTPResponse(status: .tooManyRequests, headerFields: [.retryAfter: "0"]), body: [])
+            }
+        }
+        let base = ServiceTransport(service: try ServerFixture(.simplest, .zumo2).service)
+        let suite = try ServerConformance(
+            url: "http://server.test",
+            transport: Busy(base: base) {
+                count.withLock { count in
+                    count += 1
+                    return count == 3
+                }
+            })
+        try await suite.prepare()
+        #expect(count.withLock { $0 } > 3)
+    }
+
+    @Test func `the page of checks has them all`() throws {
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+            .appendingPathComponent("Conformance/Server/TidelineServerConformance.docc/ServerChecks.md")
+        let page = try String(contentsOf: file, encoding: .utf8)
+        let listed = page.split(separator: "\n").compactMap { line in
+            line.hasPrefix("| `SRV") ? String(line.dropFirst(3).prefix { $0 != "`" }) : nil
+        }
+        #expect(listed == ServerCheck.all.map(\.id))
+    }
+
+    @Test func `identifiers are unique, in order, and the explanations are complete`() {
+        let ids = ServerCheck.all.map(\.id)
+        #expect(ids == ids.sorted() && Set(ids).count == ids.count)
+        for check in ServerCheck.all {
+            #expect(!check.promise.hasSuffix("."), "\(check)")
+            #expect(check.explanation.hasSuffix("."), "\(check)")
+            #expect(check.tolerance.map { !$0.hasSuffix(".") } ?? true, "\(check)")
+        }
+    }
+}

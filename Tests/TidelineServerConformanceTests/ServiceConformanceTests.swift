@@ -1,0 +1,121 @@
+import Synchronization
+import Testing
+import Tideline
+import TidelineConformance
+import TidelineServer
+import TidelineStore
+import TidelineTestStores
+
+@testable import TidelineServerConformance
+
+// One after the other: each case has concurrent clients of its own.
+@Suite("The table service passes the conformance suite for servers", .serialized)
+struct ServiceConformanceTests {
+    @Test(arguments: StoreKind.perEngine, ServerDialect.all)
+    func `with each store, in each dialect, in tables that grow`(_ stores: StoreKind, _ dialect: ServerDialect)
+        async throws
+    {
+        #expect(try await deviations(of: ServerFixture(stores, dialect)) == [:])
+    }
+
+    @Test(arguments: ServerDialect.all)
+    func `with fixed columns, those that the suite asks for`(_ dialect: ServerDialect) async throws {
+        let fixture = try ServerFixture(.simplest, dialect, schemas: [ServerFixture.schema])
+        #expect(try await deviations(of: fixture) == [:])
+    }
+
+    /// Each quirk and the checks that a server with it deviates from, by dialect: `~` marks those that clients tolerate.
+    private static let quirks: [(quirks: ServerQuirks, zumo2: Set<String>, datasync3: Set<String>)] = [
+        (.perRowVersions, ["~SRV-404"], ["~SRV-404"]),
+        (.hardDelete, ["SRV-503"], ["SRV-503"]),
+        (.hidesDeletedRows, ["~SRV-508"], ["~SRV-508"]),
+        (.answersFaultsWith500, ["~SRV-316", "~SRV-811"], ["~SRV-316", "~SRV-811"]),
+        (.echoesConflictingInserts, ["~SRV-306"], ["~SRV-306"]),
+        (.roundsIntegers, ["~SRV-805"], ["~SRV-805"]),
+        (.makesIDs, ["SRV-302"], ["SRV-302"]),
+        (.filtersLikeSQL, ["~SRV-704", "~SRV-719"], ["~SRV-704", "~SRV-719"]),
+        (.millisecondStamps, ["~SRV-603"], ["~SRV-603"]),
+        (.refusesAnyMatch, ["~SRV-411"], ["~SRV-411"]),
+        (
+            .original,
+            [
+                "~SRV-404", "~SRV-508", "~SRV-316", "~SRV-811", "~SRV-306", "~SRV-805", "~SRV-704", "~SRV-719",
+                "~SRV-603", "~SRV-411",
+            ],
+            [
+                "~SRV-404", "~SRV-508", "~SRV-316", "~SRV-811", "~SRV-306", "~SRV-805", "~SRV-704", "~SRV-719",
+                "~SRV-603", "~SRV-411",
+            ]
+        ),
+    ]
+
+    @Test(arguments: 0..<quirks.count, ServerDialect.all)
+    func `a quirk is found by the checks that are about it, and by no other`(
+        _ index: Int, _ dialect: ServerDialect
+    ) async throws {
+        let (quirks, zumo2, datasync3) = Self.quirks[index]
+        // Whole seconds make many rows share a timestamp.
+        let isCoarse = quirks.contains(.millisecondStamps)
+        let fixture = try ServerFixture(.simplest, dialect, quirks: quirks) {
+            isCoarse ? Timestamp.now.flooredToSecond : .now
+        }
+        let found = try await deviations(of: fixture)
+        #expect(Set(found.keys) == (dialect == .zumo2 ? zumo2 : datasync3), "\(found)")
+    }
+
+    @Test func `the quirks in the list above are all that there are`() {
+        let listed = ServerQuirks(Self.quirks.map(\.quirks))
+        #expect(listed == ServerQuirks(ServerQuirks.named.map(\.quirks)))
+    }
+
+    @Test(arguments: ServerDialect.all)
+    func `the suite leaves no row behind, and changes no row of others`(_ dialect: ServerDialect) async throws {
+        let fixture = try ServerFixture(.simplest, dialect)
+        let transport = ServiceTransport(service: fixture.service)
+        let other = try ServerConformance(
+            url: "http://server.test:8080", dialect: dialect, transport: transport)
+        let row = try await ServerCheckContext(other.session).insert(["text": "other's"])
+        var options = ServerConformance.Options()
+        (options.allowsRows, options.rows) = (true, 130)
+        let suite = try ServerConformance(
+            url: "http://server.test:8080", dialect: dialect, transport: transport, options: options)
+        for check in suite.checks {
+            let result = await suite.run(check)
+            #expect(result.status == .passed || result.status == .skipped, "\(check): \(String(describing: result))")
+        }
+        await suite.finish()
+        let left = try fixture.store.read { try $0.rows(matching: Query("ConformanceItem")) }.rows
+        #expect(left.filter { $0["deleted"] == false }.map(\.idText) == [row.id])
+        #expect(left.first { $0.idText == row.id }?["version"]?.string == row.version)
+    }
+}
+
+/// Returns the results of all checks that deviate, by `SRV-…` for those that failed and `~SRV-…` for tolerated ones.
+func deviations(of fixture: ServerFixture) async throws -> [String: String] {
+    try await deviations(of: fixture.suite())
+}
+
+func deviations(
+    of suite: ServerConformance, _ checks: [ServerCheck] = ServerCheck.all
+) async throws -> [String: String] {
+    var found: [String: String] = [:]
+    for check in checks {
+        let result = await suite.run(check)
+        switch result.status {
+        case .passed, .skipped: continue
+        case .tolerated: found["~\(check.id)"] = result.reason ?? ""
+        default: found[check.id] = "\(result.status): \(result.failure?.message ?? "")\n\(result.failure?.script ?? "")"
+        }
+    }
+    await suite.finish()
+    return found
+}
+
+extension ServerQuirks {
+    /// All of these quirks.
+    init(_ quirks: [ServerQuirks]) { self = quirks.reduce([]) { $0.union($1) } }
+}
+
+extension Timestamp {
+    fileprivate var flooredToSecond: Timestamp { advanced(byTicks: -(ticks % Timestamp.ticksPerSecond)) }
+}

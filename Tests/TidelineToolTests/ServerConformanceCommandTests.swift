@@ -1,0 +1,87 @@
+import Foundation
+import Testing
+import TidelineConformance
+
+@testable import TidelineTool
+
+@Suite("tideline conformance --server")
+struct ServerConformanceCommandTests {
+    @Test func `tideline serve passes over a socket, in both dialects`() throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        let server = try tool.startServer()
+        defer { server.process.stop() }
+        let output = try tool.run(
+            "conformance", "--server", server.url, "--dialect", "zumo2", "--dialect", "datasync3", "--rows", "130",
+            "--json", tool.path("report.json"), "--html", tool.path("report.html"))
+        #expect(output.status == 0, "\(output)")
+        #expect(output.out.contains("No failures"))
+        let report = try ConformanceReport(json: Data(contentsOf: URL(fileURLWithPath: tool.path("report.json"))))
+        #expect(report.settings.server == server.url)
+        #expect(report.stores.map(\.name) == ["zumo2", "datasync3"])
+        for dialect in report.stores {
+            #expect(dialect.totals.passed + dialect.totals.skipped == report.checks.count, "\(dialect.totals)")
+            #expect(dialect.totals.skipped <= 4, "\(dialect.totals)")
+        }
+    }
+
+    @Test func `a server like the original one has tolerated deviations, and status 0; with hard deletes, status 1`()
+        throws
+    {
+        let tool = try Tool()
+        defer { tool.remove() }
+        let original = try tool.startServer("--quirk", "original")
+        defer { original.process.stop() }
+        let tolerated = try tool.run("conformance", "--server", original.url, "--filter", "SRV-4")
+        #expect(tolerated.status == 0, "\(tolerated)")
+        #expect(tolerated.out.contains("tolerated  zumo2  SRV-404"))
+        let hard = try tool.run("conformance", "--server", original.url, "--filter", "SRV-503")
+        #expect(hard.status == 0, "\(hard)")
+        let deleting = try tool.start(["serve", "--port", "0", "--store", "memory", "--quirk", "hard-delete"])
+        defer { deleting.stop() }
+        let line = try #require(deleting.readLine())
+        let url = String(try #require(line.split(separator: " ").last))
+        let failed = try tool.run("conformance", "--server", url, "--filter", "SRV-503", "--quiet")
+        #expect(failed.status == 1)
+        #expect(failed.out.contains("repeat: tideline conformance --server \(url) --dialect zumo2 --filter SRV-503"))
+    }
+
+    @Test(
+        arguments: [
+            (["--server", "nowhere"], "\"nowhere\" is not a valid server address"),
+            (["--server", "http://127.0.0.1:1", "--dialect", "zumo3"], "there is no dialect \"zumo3\""),
+            (["--server", "http://127.0.0.1:1", "--store", "memory"], "--store is for stores"),
+            (["--server", "http://127.0.0.1:1", "--filter", "SRV-999"], "no check matches"),
+            (
+                ["--server", "http://127.0.0.1:1", "--token-file", "/nonexistent"],
+                "--token-file: /nonexistent cannot be"
+            ),
+            (["--server", "http://127.0.0.1:1", "--token-variable", "TIDELINE_NONE"], "no variable TIDELINE_NONE"),
+            (["--table", "T"], "--table needs --server"),
+        ])
+    func `an invalid command line exits with status 2 and the reason`(_ arguments: [String], _ reason: String) throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        let output = try ToolProcess.run(["conformance"] + arguments, executable: tool.executable)
+        #expect(output.status == 2)
+        #expect(output.err.contains(reason), "\(output.err)")
+    }
+
+    @Test func `a server that is not there exits with status 1 and the address`() throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        let output = try tool.run("conformance", "--server", "http://127.0.0.1:1")
+        #expect(output.status == 1)
+        #expect(output.err.contains("http://127.0.0.1:1 cannot be checked"), "\(output.err)")
+    }
+
+    @Test func `checks of servers are listed with --server, and explained with or without it`() throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        let list = try tool.run("conformance", "--server", "http://127.0.0.1:1", "--list", "--filter", "serverDeletes")
+        #expect(list.status == 0 && list.out.contains("SRV-501") && !list.out.contains("SRV-401"))
+        let explanation = try tool.run("conformance", "--explain", "srv-508")
+        #expect(explanation.out.hasPrefix("SRV-508  A deleted row is found by its id"))
+        #expect(explanation.out.contains("On another server: The client then finds it by a list"))
+    }
+}
