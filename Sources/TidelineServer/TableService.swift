@@ -26,6 +26,8 @@ public final class TableService<Store: LocalStore>: Sendable {
     let store: Store
     let options: TableServiceOptions
     let catalog: TableCatalog<Store>
+    /// The clients that wait for changes.
+    let changes = ChangeHub()
     private let queue = WriteQueue<Store>()
 
     /// Creates a service over a store, which the caller must close.
