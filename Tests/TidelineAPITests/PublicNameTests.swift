@@ -105,6 +105,7 @@ private func tidelineAsyncHTTPClient(
 ) {}
 
 private func tidelineServer(
+    _: ChangeEvents.Type, _: ChangeResponse.Type, _: ChangeSignal<AnyStore>.Type, _: ChangeSignalOptions.Type,
     _: ServerQuirks.Type, _: TableResponse.Type, _: TableService<AnyStore>.Type, _: TableServiceOptions.Type
 ) {}
 

@@ -23,7 +23,9 @@ struct ChangeSignalTests {
             let first = try await fixture.poll("tables=A,B&since=\(empty.cursor)")
             #expect(first.changes == [.init(table: "A", updatedAt: stamp)])
             // The cursor of all tables, from which nothing has changed.
-            #expect(try await fixture.poll("tables=A,B&since=\(first.cursor)&wait=0") == .init(cursor: first.cursor, changes: []))
+            #expect(
+                try await fixture.poll("tables=A,B&since=\(first.cursor)&wait=0")
+                    == .init(cursor: first.cursor, changes: []))
             async let second = fixture.poll("tables=A,B&since=\(first.cursor)")
             try await fixture.untilWaiting(1)
             let later = try fixture.insert("B")
@@ -132,7 +134,8 @@ struct ChangeSignalTests {
                         var seen: [String: String] = [:]
                         var cursor: String?
                         while finished.withLock({ $0 }) < 3 || seen != last.withLock({ $0 }) {
-                            let news = try await fixture.poll("tables=A,B" + (cursor.map { "&since=\($0)&wait=1" } ?? ""))
+                            let news = try await fixture.poll(
+                                "tables=A,B" + (cursor.map { "&since=\($0)&wait=1" } ?? ""))
                             for change in news.changes {
                                 #expect(seen[change.table] ?? "" < change.updatedAt)
                                 seen[change.table] = change.updatedAt
@@ -147,7 +150,8 @@ struct ChangeSignalTests {
     }
 
     @Test(arguments: StoreKind.sharing)
-    func `a cursor continues after the server was restarted, also from an earlier one`(_ stores: StoreKind) async throws {
+    func `a cursor continues after the server was restarted, also from an earlier one`(_ stores: StoreKind) async throws
+    {
         let files = try StoreFiles(stores)
         var cursor = ""
         try await SignalFixture(stores, store: files.open()).run { fixture in
@@ -156,12 +160,15 @@ struct ChangeSignalTests {
         }
         let earlier = cursor
         try await SignalFixture(stores, store: files.open(), maximumWait: .milliseconds(5)).run { fixture in
-            #expect(try await fixture.poll("tables=A,B&since=\(earlier)").changes.isEmpty)
+            let answer = try await fixture.poll("tables=A,B&since=\(earlier)")
+            #expect(answer.changes.isEmpty)
         }
         // A change while no client listens.
-        #expect(try TableService(store: files.open()).send(.post, "/tables/B", "{}").status == .created)
+        let service = try TableService(store: files.open())
+        #expect(service.send(.post, "/tables/B", "{}").status == .created)
         try await SignalFixture(stores, store: files.open()).run { fixture in
-            #expect(try await fixture.poll("tables=A,B&since=\(earlier)").changes.map(\.table) == ["B"])
+            let answer = try await fixture.poll("tables=A,B&since=\(earlier)")
+            #expect(answer.changes.map(\.table) == ["B"])
         }
     }
 
@@ -193,7 +200,8 @@ struct ChangeSignalTests {
                 ("tables=Nothing", .notFound, "Nothing"), ("tables=A,%2C", .notFound, "\",\""),
                 ("tables=\(ServedTableRecord.schema.name)", .notFound, "no table"),
                 ("tables=A&since=", .badRequest, "cursor"), ("tables=A&since=x", .badRequest, "cursor"),
-                ("tables=A&since=1.2.3", .badRequest, "cursor"), ("tables=A&since=1.zzzzzzzzzzzzz", .badRequest, "cursor"),
+                ("tables=A&since=1.2.3", .badRequest, "cursor"),
+                ("tables=A&since=1.zzzzzzzzzzzzz", .badRequest, "cursor"),
                 ("tables=A&since=\(String(repeating: "1.1-", count: 5_000))1.1", .badRequest, "cursor"),
                 ("tables=A&wait=-1", .badRequest, "wait"), ("tables=A&wait=1e3", .badRequest, "wait"),
             ]

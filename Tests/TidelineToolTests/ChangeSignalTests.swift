@@ -39,7 +39,9 @@ struct ChangeSignalTests {
             var cursor = try await Self.poll("tables=TodoItem", authority).cursor
             for _ in 0..<3 {
                 let first = cursor
-                let waiting = (0..<6).map { _ in Task { try await Self.poll("tables=TodoItem&since=\(first)", authority) } }
+                let waiting = (0..<6).map { _ in
+                    Task { try await Self.poll("tables=TodoItem&since=\(first)", authority) }
+                }
                 try await Self.insert(authority)
                 for task in waiting {
                     let answer = try await task.value

@@ -54,10 +54,10 @@ struct TableServer {
     }
 
     private func changeSignalOptions(_ threads: NIOThreadPool) -> ChangeSignalOptions {
-        ChangeSignalOptions(maximumWaitingClients: limits.maximumWaitingClients) { body in
+        ChangeSignalOptions(
+            maximumWaitingClients: limits.maximumWaitingClients,
             // A closure runs also after the end of the threads, because its caller waits for it.
-            threads.submit { _ in body() }
-        }
+            schedule: { body in threads.submit { _ in body() } })
     }
 
     /// Checks that the server can listen on the address, before any file is created for it.

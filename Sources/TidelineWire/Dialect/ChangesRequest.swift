@@ -70,7 +70,8 @@ package struct ChangesRequest: Sendable, Hashable {
             guard !tables.contains(where: { $0.utf8.elementsEqual(name.utf8) }) else { continue }
             guard tables.count < Self.maximumTables else {
                 throw RequestRejection(
-                    .badRequest, "the parameter tables has more than \(Self.maximumTables) names; make several requests")
+                    .badRequest, "the parameter tables has more than \(Self.maximumTables) names; make several requests"
+                )
             }
             tables.append(name)
         }

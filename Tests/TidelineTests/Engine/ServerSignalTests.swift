@@ -5,6 +5,7 @@ import TidelineStore
 import TidelineTestStores
 
 @testable import Tideline
+@testable import TidelineSimulation
 
 /// Rule S1: the change signal of a table service, over virtual time.
 @Suite("Change signal of a table service", .timeLimit(.minutes(15)), .releasesClients)
@@ -117,7 +118,8 @@ struct ServerSignalTests {
             client.transport.clear()
             try await scene.virtual.sleep(.seconds(3_600))
             #expect((66...68).contains(client.transport.requests.count), "\(client.transport.requests.count)")
-            #expect((70...73).contains(client.transport.signalRequests.count), "\(client.transport.signalRequests.count)")
+            #expect(
+                (70...73).contains(client.transport.signalRequests.count), "\(client.transport.signalRequests.count)")
             await client.client.stop()
         }
     }
@@ -203,7 +205,8 @@ struct ServerSignalTests {
             client.transport.clear()
             try scene.write("a", "a")
             try await scene.virtual.sleep(.seconds(3_600))
-            #expect((14...30).contains(client.transport.signalRequests.count), "\(client.transport.signalRequests.count)")
+            #expect(
+                (14...30).contains(client.transport.signalRequests.count), "\(client.transport.signalRequests.count)")
             #expect(client.transport.requests.isEmpty)
             isDown.value = false
             try await scene.virtual.sleep(.seconds(300))
@@ -239,7 +242,8 @@ struct ServerSignalTests {
             let client = try await scene.makeClient()
             try await client.client.start([Self.never])
             try await scene.virtual.sleep(.seconds(100))
-            #expect((90...102).contains(client.transport.signalRequests.count), "\(client.transport.signalRequests.count)")
+            #expect(
+                (90...102).contains(client.transport.signalRequests.count), "\(client.transport.signalRequests.count)")
             #expect(client.transport.requests.count <= 3)
             await client.client.stop()
         }
