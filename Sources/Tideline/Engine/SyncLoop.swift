@@ -95,7 +95,7 @@ struct SyncLoop<Store: LocalStore>: Sendable {
             context.options.logger.debug("the server has no change signal")
             end.isUnsupported = true
         } catch {
-            if !Task.isCancelled { context.options.logger.warning("the change signals have ended: \(error)") }
+            if !Task.isCancelled { context.options.logger.notice("the change signals have ended: \(error)") }
             end.retryAfter = (error as? SyncError)?.retryAfter
         }
         end.canContinue = tables.position.withLock { $0.cursor != nil }

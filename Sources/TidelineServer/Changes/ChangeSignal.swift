@@ -151,7 +151,8 @@ public final class ChangeSignal<Store: LocalStore>: Sendable {
         }
         let now = news(of: tables, since: cursor, at: clocks)
         guard now.cursor == cursor, wait > .zero else { return now }
-        switch await hub.wait(for: tables, after: clocks, ticks: Int((wait / options.interval).rounded(.up))) {
+        let ticks = Int(min((wait / options.interval).rounded(.up), 1e9))
+        switch await hub.wait(for: tables, after: clocks, ticks: ticks) {
         case .changed(let clocks): return news(of: tables, since: cursor, at: clocks)
         case .unchanged: return now
         case .ended: return nil

@@ -13,8 +13,8 @@ struct GuardedChannel: ServerChildChannel {
 
     /// - Parameter onShutdown: Called for each connection when a graceful shutdown begins.
     init(
-        limits: ServerLimits, onShutdown: @escaping @Sendable () -> Void,
-        responder: @escaping HTTPChannelHandler.Responder
+        limits: ServerLimits, responder: @escaping HTTPChannelHandler.Responder,
+        onShutdown: @escaping @Sendable () -> Void = {}
     ) {
         var configuration = HTTP1Channel.Configuration(
             additionalChannelHandlers: [ConnectionGuard(limits: limits, onShutdown: onShutdown)])

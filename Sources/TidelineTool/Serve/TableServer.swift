@@ -32,7 +32,7 @@ struct TableServer {
             responder: TableResponder(
                 service: service, signal: signal, threads: threads, limits: limits, bodies: bodies),
             server: HTTPServerBuilder { [limits] in
-                GuardedChannel(limits: limits, onShutdown: { signal.end() }, responder: $0)
+                GuardedChannel(limits: limits, responder: $0, onShutdown: { signal.end() })
             },
             configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
             onServerRunning: { [host] channel in

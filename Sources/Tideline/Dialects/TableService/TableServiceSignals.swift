@@ -85,7 +85,8 @@ struct TableServiceSignals: Sendable {
     private func send(_ wanted: [String]) async throws -> Outcome {
         let position = tables.position.withLock { $0 }
         let request = ChangesRequest(tables: wanted, cursor: position.cursor, wait: position.wait)
-        let call = ServerCall(request: WireRequest(method: .get, target: request.target)) {
+        let headers: HTTPFields = [.prefer: "wait=\(position.wait)"]
+        let call = ServerCall(request: WireRequest(method: .get, target: request.target, headers: headers)) {
             AnswerMeaning(byStatusOf: $0)
         }
         let answer: ServerAnswer
