@@ -42,7 +42,8 @@ struct ChangeSignalTests {
                 (.delete, "/tables/A/1", ""), (.post, "/tables/A/1", ""),
             ]
             for (method, path, body) in writes {
-                async let answer = fixture.poll("tables=A,B&since=\(cursor)")
+                let since = cursor
+                async let answer = fixture.poll("tables=A,B&since=\(since)")
                 try await fixture.untilWaiting(1)
                 var request = HTTPRequest(method: method, scheme: "http", authority: "host", path: path)
                 request.headerFields[.zumoAPIVersion] = "2.0.0"
@@ -96,7 +97,8 @@ struct ChangeSignalTests {
         try await fixture.run { fixture in
             var cursor = try await fixture.poll("tables=A,B").cursor
             for number in 0..<5 {
-                async let answer = fixture.poll("tables=A,B&since=\(cursor)")
+                let since = cursor
+                async let answer = fixture.poll("tables=A,B&since=\(since)")
                 try await fixture.untilWaiting(1)
                 #expect(other.send(.post, "/tables/B", #"{"n":\#(number)}"#).status == .created)
                 let news = try await answer
@@ -113,16 +115,16 @@ struct ChangeSignalTests {
         let fixture = try SignalFixture(stores, store: store)
         let other = try TableService(store: files?.open() ?? store)
         try await fixture.run { fixture in
-            let last = Mutex<[String: String]>([:])
-            let finished = Mutex(0)
+            let last = LockedValue<[String: Timestamp]>([:])
+            let finished = LockedValue(0)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for (writer, service) in [fixture.service, other, fixture.service].enumerated() {
                     let table = ["A", "B", "B"][writer]
                     group.addTask {
                         for number in 0..<40 {
                             let answer = service.send(.post, "/tables/\(table)", #"{"id":"\#(writer)-\#(number)"}"#)
-                            let stamp = try #require(try answer.row()["updatedAt"]?.string)
-                            last.withLock { $0[table] = max($0[table] ?? "", stamp) }
+                            let stamp = try #require(try answer.row().updatedAt)
+                            last.withLock { $0[table] = max($0[table] ?? .min, stamp) }
                             if number.isMultiple(of: 7) { try await Task.sleep(for: .milliseconds(3)) }
                         }
                         finished.withLock { $0 += 1 }
@@ -131,14 +133,15 @@ struct ChangeSignalTests {
                 // A follower that sees the last change of each table has missed none: it would wait for ever.
                 for _ in 0..<3 {
                     group.addTask {
-                        var seen: [String: String] = [:]
+                        var seen: [String: Timestamp] = [:]
                         var cursor: String?
                         while finished.withLock({ $0 }) < 3 || seen != last.withLock({ $0 }) {
                             let news = try await fixture.poll(
                                 "tables=A,B" + (cursor.map { "&since=\($0)&wait=1" } ?? ""))
                             for change in news.changes {
-                                #expect(seen[change.table] ?? "" < change.updatedAt)
-                                seen[change.table] = change.updatedAt
+                                let stamp = try #require(Timestamp(change.updatedAt))
+                                #expect(seen[change.table] ?? .min < stamp)
+                                seen[change.table] = stamp
                             }
                             cursor = news.cursor
                         }
