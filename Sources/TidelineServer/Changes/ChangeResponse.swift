@@ -24,11 +24,13 @@ public struct ChangeEvents: AsyncSequence, Sendable {
     /// Waits for the minimum time between two elements.
     let pause: @Sendable () async throws -> Void
 
+    /// Returns one element after another.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let events: ChangeEvents
         fileprivate var cursor: ChangeCursor?
         fileprivate var isFirst = true
 
+        /// Returns the next element, once there is one.
         public mutating func next() async throws -> [UInt8]? {
             if !isFirst { try await events.pause() }
             isFirst = false
@@ -38,6 +40,7 @@ public struct ChangeEvents: AsyncSequence, Sendable {
         }
     }
 
+    /// Begins to read the stream.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(events: self, cursor: start) }
 }
 
