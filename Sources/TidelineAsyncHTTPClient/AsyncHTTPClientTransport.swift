@@ -24,7 +24,8 @@ public final class AsyncHTTPClientTransport: Transport {
         public var connectTimeout: Duration = .seconds(10)
         /// The maximum size of a body, in bytes after decompression; 256 MiB.
         public var maximumBodySize: Int = 256 << 20
-        /// The maximum number of concurrent connections to one host; 8.
+        /// The maximum number of concurrent connections to one host; 8. Requests that ask the server to wait
+        /// (`Prefer: wait`), as for change signals, use others.
         public var maximumConnectionsPerHost: Int = 8
 
         /// Creates the default options.
@@ -32,6 +33,8 @@ public final class AsyncHTTPClientTransport: Transport {
     }
 
     private let client: HTTPClient
+    /// The client for requests that the server answers after a wait.
+    private let waitingClient: HTTPClient
     private let options: Options
 
     /// Creates a transport with its own connections.
@@ -60,11 +63,15 @@ public final class AsyncHTTPClientTransport: Transport {
         }
         self.options = options
         client = HTTPClient(eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: configuration)
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = Self.maximumWaitingRequests
+        waitingClient = HTTPClient(eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: configuration)
     }
+
+    private static let maximumWaitingRequests = 1_000
 
     deinit {
         // Connections without requests need not be waited for, and a failure to close them is harmless.
-        client.shutdown { _ in }
+        for client in [client, waitingClient] { client.shutdown { _ in } }
     }
 
     public func send(_ request: HTTPRequest, body: [UInt8]?, timeout: Duration) async throws -> TransportResponse {
@@ -78,6 +85,7 @@ public final class AsyncHTTPClientTransport: Transport {
     /// Sends one request and receives the complete response.
     private func exchange(_ request: HTTPRequest, body: [UInt8]?, timeout: Duration) async throws -> TransportResponse {
         let prepared = try HTTPClientRequest(request, body: body)
+        let client = request.asksToWait ? waitingClient : client
         let answer = try await client.execute(prepared, timeout: TimeAmount(timeout))
         let bytes = try await wholeBody(of: answer)
         return TransportResponse(response: try HTTPResponse(answer), body: bytes)

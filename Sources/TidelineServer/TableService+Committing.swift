@@ -30,19 +30,28 @@ extension TableService {
     /// affect the others.
     func commit(_ writes: [PendingWrite<Store>]) -> [Result<TableResponse, any Error>] {
         var hasBegun = false
-        var end: (outcomes: [Result<TableResponse, any Error>], lastRow: WriteTransaction<Store>.WrittenRow?)?
+        var end:
+            (
+                outcomes: [Result<TableResponse, any Error>], lastRow: WriteTransaction<Store>.WrittenRow?,
+                clocks: [String: Timestamp]
+            )?
         do {
-            return try store.write { writer in
+            let outcomes = try store.write { writer in
                 hasBegun = true
                 let transaction = WriteTransaction<Store>(writer, options)
                 let outcomes = try writes.map { try outcome(of: $0, in: transaction) }
                 try transaction.saveClocks()
-                end = (outcomes, transaction.lastRow)
+                end = (outcomes, transaction.lastRow, transaction.clocks)
                 return outcomes
             }
+            if let end { changes.note(TableClocks(end.clocks)) }
+            return outcomes
         } catch {
             // A commit whose outcome is unknown may have succeeded.
-            if let end, let row = end.lastRow, (try? isStored(row)) == true { return end.outcomes }
+            if let end, let row = end.lastRow, (try? isStored(row)) == true {
+                changes.note(TableClocks(end.clocks))
+                return end.outcomes
+            }
             guard hasBegun, writes.count > 1 else { return writes.map { _ in .failure(error) } }
             return writes.flatMap { commit([$0]) }
         }

@@ -26,6 +26,8 @@ public final class TableService<Store: LocalStore>: Sendable {
     let store: Store
     let options: TableServiceOptions
     let catalog: TableCatalog<Store>
+    /// The clients that wait for changes.
+    let changes = ChangeHub()
     private let queue = WriteQueue<Store>()
 
     /// Creates a service over a store, which the caller must close.
@@ -41,11 +43,6 @@ public final class TableService<Store: LocalStore>: Sendable {
         catalog = try TableCatalog(store: store, schemas: options.schemas) { options.rights(of: $0).owner }
         try options.validateRights(of: catalog.schemas)
     }
-
-    /// Returns whether a caller may read rows of a table, of which there may be none. It does not access the store.
-    ///
-    /// For a table that does not exist it returns whether the caller could read it if it did.
-    public func canRead(_ table: String, as caller: Caller) -> Bool { options.rights(of: table).read.includes(caller) }
 
     /// Handles one request, a write in a transaction of its own. Any number of threads can call this method at once; it
     /// returns when the store has finished.

@@ -7,7 +7,8 @@ internal import TidelineStore
 final class WriteTransaction<Store: LocalStore> {
     let writer: Store.Writer
     private let options: TableServiceOptions
-    private var clocks: [String: Timestamp] = [:]
+    /// The last timestamps of the tables that are changed.
+    private(set) var clocks: [String: Timestamp] = [:]
     /// The number of changes.
     private(set) var changes = 0
     /// The row that was written last.
@@ -26,8 +27,8 @@ final class WriteTransaction<Store: LocalStore> {
     /// Pulls by `updatedAt` rely on this order. The clock of a table is read and set in the transaction that writes the
     /// rows, and transactions run one after the other, so the order of timestamps is the order of commits.
     func nextStamp(for table: String) throws -> Timestamp {
-        if options.quirks.contains(.millisecondStamps) { return options.clock().flooredToMillisecond }
         var stamp = options.clock()
+        let given = stamp.flooredToMillisecond
         let previous = try clocks[table] ?? ServedTableRecord.clock(of: table, in: writer)
         if let previous, stamp <= previous {
             stamp = previous.advanced(byTicks: 1)
@@ -36,7 +37,8 @@ final class WriteTransaction<Store: LocalStore> {
             }
         }
         clocks[table] = stamp
-        return stamp
+        // Rows with the same timestamp are still different commits for the change signal, which compares the clock.
+        return options.quirks.contains(.millisecondStamps) ? given : stamp
     }
 
     /// Writes a row with its timestamp and version.
@@ -49,8 +51,9 @@ final class WriteTransaction<Store: LocalStore> {
         lastRow = (table, row.id ?? .string(row.idText), version, stamp)
     }
 
-    /// Deletes a row without leaving a tombstone.
+    /// Deletes a row without leaving a tombstone. The clock of the table advances, so that the change is signaled.
     func delete(_ id: String, from table: String) throws {
+        _ = try nextStamp(for: table)
         changes += 1
         try writer.delete(ids: [.string(id)], from: table)
     }

@@ -34,7 +34,8 @@ public final class URLSessionTransport: Transport {
     public struct Options: Sendable {
         /// The maximum size of a body, in bytes after decompression; 256 MiB.
         public var maximumBodySize: Int = 256 << 20
-        /// The maximum number of concurrent connections to one host; 8.
+        /// The maximum number of concurrent connections to one host; 8. Requests that ask the server to wait
+        /// (`Prefer: wait`), as for change signals, use others.
         public var maximumConnectionsPerHost: Int = 8
 
         /// Creates the default options.
@@ -42,7 +43,10 @@ public final class URLSessionTransport: Transport {
     }
 
     private let session: URLSession
+    /// The session for requests that the server answers after a wait.
+    private let waitingSession: URLSession
     private let exchanges: Exchanges
+    private let waitingExchanges: Exchanges
 
     /// Creates a transport with its own connections.
     ///
@@ -64,19 +68,27 @@ public final class URLSessionTransport: Transport {
         configuration.timeoutIntervalForResource = Self.longestTimeout
         exchanges = Exchanges(maximumBodySize: options.maximumBodySize)
         session = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: nil)
+        // The session has a copy of its configuration.
+        configuration.httpMaximumConnectionsPerHost = Self.maximumWaitingRequests
+        waitingExchanges = Exchanges(maximumBodySize: options.maximumBodySize)
+        waitingSession = URLSession(configuration: configuration, delegate: waitingExchanges, delegateQueue: nil)
     }
+
+    private static let maximumWaitingRequests = 1_000
 
     /// URLSession's time limit: a week, its own default for a whole exchange.
     static let longestTimeout: TimeInterval = 604_800
 
     deinit {
-        session.finishTasksAndInvalidate()
+        for session in [session, waitingSession] { session.finishTasksAndInvalidate() }
     }
 
     public func send(_ request: HTTPRequest, body: [UInt8]?, timeout: Duration) async throws -> TransportResponse {
         do {
             let prepared = try URLRequest(request, body: body)
-            return try await withDeadline(timeout) { [session, exchanges] in
+            let (session, exchanges) =
+                request.asksToWait ? (waitingSession, waitingExchanges) : (session, exchanges)
+            return try await withDeadline(timeout) {
                 try await exchanges.response(of: session.dataTask(with: prepared), in: session)
             }
         } catch {

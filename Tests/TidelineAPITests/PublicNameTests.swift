@@ -106,8 +106,9 @@ private func tidelineAsyncHTTPClient(
 ) {}
 
 private func tidelineServer(
-    _: Caller.Type, _: ServerQuirks.Type, _: TableResponse.Type, _: TableRights.Type, _: TableService<AnyStore>.Type,
-    _: TableServiceOptions.Type
+    _: Caller.Type, _: ChangeEvents.Type, _: ChangeResponse.Type, _: ChangeSignal<AnyStore>.Type,
+    _: ChangeSignalOptions.Type, _: ServerQuirks.Type, _: TableResponse.Type, _: TableRights.Type,
+    _: TableService<AnyStore>.Type, _: TableServiceOptions.Type
 ) {}
 
 private func tidelineConformance(

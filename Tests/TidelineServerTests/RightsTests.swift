@@ -356,21 +356,39 @@ struct RightsTests {
     func open() throws {
         let service = try TableService(store: StoreKind.simplest.makeStore())
         #expect(service.send(.post, "/tables/Item", #"{"id":"1"}"#).status == .created)
-        #expect(service.canRead("Item", as: .anonymous))
     }
 
-    @Test("A service tells without the store who may read a table")
-    func canRead() throws {
+    @Test("The change signal is for those who may read the tables")
+    func changeSignal() async throws {
         let rights = [
             "Note": TableRights.owned(by: "userId"),
             "Open": TableRights(read: .nobody, update: .nobody, delete: .nobody),
         ]
         let world = try RightsFixture(
-            .simplest, RightsDialect.all[0], rights: rights, schemas: [RightsFixture.schema, Self.open])
-        #expect(!world.service.canRead("Note", as: .anonymous) && world.service.canRead("Note", as: .user("alice")))
-        #expect(!world.service.canRead("Open", as: .user("alice")))
-        #expect(world.service.canRead("Other", as: .anonymous))
-        #expect(!world.service.canRead("Note", as: .user("")))
+            .simplest, RightsDialect.all[0], rights: rights, defaultRights: .signedIn,
+            schemas: [RightsFixture.schema, Self.open])
+        let signal = ChangeSignal(world.service)
+        let running = Task { await signal.run() }
+        func status(_ tables: String, as user: String?) async throws -> HTTPResponse.Status {
+            let request = HTTPRequest(
+                method: .get, scheme: "http", authority: "host", path: "/.changes?tables=\(tables)")
+            while true {
+                guard case .answer(let answer) = await signal.respond(to: request, caller: Caller(userID: user)) else {
+                    throw WaitFailure("a complete answer")
+                }
+                // Until the signal runs.
+                if answer.status != .serviceUnavailable { return answer.status }
+                await Task.yield()
+            }
+        }
+        #expect(try await status("Note", as: "alice") == .ok)
+        #expect(try await status("Note", as: nil) == .unauthorized)
+        #expect(try await status("Note,Open", as: "alice") == .forbidden)
+        // Without the right, a table that does not exist is like one that does.
+        #expect(try await status("None", as: nil) == .unauthorized)
+        #expect(try await status("None", as: "alice") == .notFound)
+        running.cancel()
+        await running.value
     }
 
     @Test(

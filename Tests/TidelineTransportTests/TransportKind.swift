@@ -20,16 +20,20 @@ enum TransportKind: String, CaseIterable, Sendable {
     }
 
     /// Makes a transport with its own connections. The time limit of a connection applies to async-http-client only.
-    func makeTransport(maximumBodySize: Int = 256 << 20, connectTimeout: Duration = .seconds(10)) -> any Transport {
+    func makeTransport(
+        maximumBodySize: Int = 256 << 20, connectTimeout: Duration = .seconds(10), maximumConnections: Int = 8
+    ) -> any Transport {
         switch self {
         case .asyncHTTPClient:
             var options = AsyncHTTPClientTransport.Options()
             options.maximumBodySize = maximumBodySize
             options.connectTimeout = connectTimeout
+            options.maximumConnectionsPerHost = maximumConnections
             return AsyncHTTPClientTransport(options: options)
         case .urlSession:
             var options = URLSessionTransport.Options()
             options.maximumBodySize = maximumBodySize
+            options.maximumConnectionsPerHost = maximumConnections
             return URLSessionTransport(options: options)
         }
     }

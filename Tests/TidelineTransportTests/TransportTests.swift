@@ -4,6 +4,7 @@ import NIOCore
 import NIOPosix
 import Testing
 import Tideline
+import TidelineTestSupport
 
 private func request(
     _ method: HTTPRequest.Method = .get, port: Int, scheme: String = "http", path: String = "/tables/TodoItem"
@@ -40,6 +41,27 @@ let bomb = """
 
 @Suite("Transports: exchanges")
 struct TransportExchangeTests {
+    @Test("Requests that wait for changes take no connection from others", arguments: TransportKind.allCases)
+    func waitingRequests(kind: TransportKind) async throws {
+        let server = SocketServer { $0.target.hasSuffix("wait") ? .raw([]) : .whole(body: Array("done".utf8)) }
+        try await server.serve { port in
+            let transport = kind.makeTransport(maximumConnections: 1)
+            var waiting = request(port: port, path: "/wait")
+            waiting.headerFields[try #require(HTTPField.Name("Prefer"))] = "wait=50"
+            let sent = waiting
+            let tasks = (0..<3).map { _ in
+                Task { try await transport.send(sent, body: nil, timeout: .seconds(600)) }
+            }
+            try await suspendUntil("the waiting requests") { server.requests == 3 }
+            let answer = try await transport.send(request(port: port), body: nil, timeout: .seconds(300))
+            #expect(answer.body == Array("done".utf8))
+            for task in tasks {
+                task.cancel()
+                await #expect(throws: TransportError.self) { try await task.value }
+            }
+        }
+    }
+
     @Test(
         "Method, target, headers and body arrive unchanged",
         arguments: TransportKind.allCases,

@@ -58,10 +58,10 @@ struct ServerCall: Sendable {
 /// Sends requests of a dialect to the server of a client, with its authentication, for ``CustomDialect/changeSignals(over:)``.
 public struct DialectConnection: Sendable {
     let connection: ServerConnection
-    let subscribedTables: @Sendable () -> [String]
+    let subscribed: SubscribedTables
 
     /// The tables of the current subscriptions of the sync.
-    public var tables: [String] { subscribedTables() }
+    public var tables: [String] { subscribed.names }
 
     /// Sends a request and returns a response with a status from 200 to 299. The request is not retried.
     ///

@@ -62,15 +62,22 @@ public struct SyncSettings: Sendable {
     public var maximumRetryDelay: Duration
     /// Reports when a network is available, or `nil` if nothing does. The sync then depends on its retries.
     public var connectivity: (any ConnectivityMonitor)?
-    /// The tables that have changed on the server, or `nil` if nothing but the dialect reports them
-    /// (``CustomDialect/changeSignals(over:)``). Without reports, the sync depends on the intervals of the subscriptions.
+    /// Whether to listen to the change signals of the server, so that its changes are pulled at once; `true` by default.
+    ///
+    /// For a table service, this is a request that waits until a table has changed (`/.changes`, as `tideline serve` answers
+    /// it). A server without it is asked once, and the sync then depends on the intervals of the subscriptions. For other
+    /// servers, see ``CustomDialect/changeSignals(over:)``.
+    public var listensToServer: Bool
+    /// The tables that have changed on the server, or `nil` if nothing but the server reports them
+    /// (``listensToServer``). Without reports, the sync depends on the intervals of the subscriptions.
     public var changeSignals: ChangeSignals?
 
     /// Creates settings.
     public init(
         pull: PullSettings = PullSettings(), pushDelay: Duration = .milliseconds(200),
         initialRetryDelay: Duration = .seconds(1), maximumRetryDelay: Duration = .seconds(300),
-        connectivity: (any ConnectivityMonitor)? = nil, changeSignals: ChangeSignals? = nil
+        connectivity: (any ConnectivityMonitor)? = nil, changeSignals: ChangeSignals? = nil,
+        listensToServer: Bool = true
     ) {
         self.pull = pull
         self.pushDelay = pushDelay
@@ -78,6 +85,7 @@ public struct SyncSettings: Sendable {
         self.maximumRetryDelay = maximumRetryDelay
         self.connectivity = connectivity
         self.changeSignals = changeSignals
+        self.listensToServer = listensToServer
     }
 }
 
@@ -90,6 +98,9 @@ public struct SyncSettings: Sendable {
 public struct ChangeSignals: Sendable {
     /// Calls a closure with each name.
     let read: @Sendable (_ body: (String) async throws -> Void) async throws -> Void
+
+    /// Creates signals that a closure reads until its task is cancelled.
+    init(_ read: @escaping @Sendable (_ body: (String) async throws -> Void) async throws -> Void) { self.read = read }
 
     /// Creates signals from a sequence. Its iterator must return when its task is cancelled, as that of `AsyncStream` does,
     /// because ``SyncClient/stop()`` waits for it.

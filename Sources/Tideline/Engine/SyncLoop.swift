@@ -9,8 +9,7 @@ struct SyncLoop<Store: LocalStore>: Sendable {
     let settings: SyncSettings
     let mailbox: SyncMailbox
     let status: StatusBoard
-    /// The tables of the current subscriptions.
-    private let tables = LockedValue<[String]>([])
+    private let tables = SubscribedTables()
     /// The change signals of the dialect that are not listened to yet.
     private let offered = LockedValue<ChangeSignals?>(nil)
 
@@ -19,19 +18,19 @@ struct SyncLoop<Store: LocalStore>: Sendable {
     func run(_ subscriptions: [Subscription]) async {
         context.localChanges.observe { [mailbox] in mailbox.post(.localChange) }
         mailbox.post(.declared(subscriptions))
-        note(subscriptions)
+        tables.update(to: subscriptions)
         let signals = makeSignals()
         offered.withLock { $0 = signals }
         await withDiscardingTaskGroup { group in
             if let connectivity = settings.connectivity { group.addTask { await listen(to: connectivity) } }
-            if let signals = settings.changeSignals { group.addTask { await listen(to: signals) } }
+            if let signals = settings.changeSignals { group.addTask { _ = await listen(to: signals) } }
             var machine = SyncMachine(
                 settings: .init(
                     pushDelay: settings.pushDelay, initialRetryDelay: settings.initialRetryDelay,
                     maximumRetryDelay: settings.maximumRetryDelay, hasSignals: signals != nil))
             while let events = await mailbox.takeAll() {
                 for event in events {
-                    if case .declared(let subscriptions) = event { note(subscriptions) }
+                    if case .declared(let subscriptions) = event { tables.update(to: subscriptions) }
                     for action in machine.handle(event, at: environment.now(), random: environment.random) {
                         perform(action, &group)
                     }
@@ -49,8 +48,9 @@ struct SyncLoop<Store: LocalStore>: Sendable {
         case .pull(let pulls): group.addTask { mailbox.post(.pulled(await pull(pulls))) }
         case .listen(let number):
             group.addTask {
-                if let signals = offered.withLock({ $0.take() }) ?? makeSignals() { await listen(to: signals) }
-                mailbox.post(.signalsEnded(number))
+                var end = SyncMachine.SignalsEnd()
+                if let signals = offered.withLock({ $0.take() }) ?? makeSignals() { end = await listen(to: signals) }
+                mailbox.post(.signalsEnded(number, end))
             }
         case .schedule(let timer, let delay):
             group.addTask {
@@ -68,18 +68,11 @@ struct SyncLoop<Store: LocalStore>: Sendable {
 
     // MARK: Listening
 
-    /// Returns the change signals of the dialect, or `nil` if it has none.
+    /// Returns the change signals of the dialect, or `nil` if it has none or the app does not want them.
     private func makeSignals() -> ChangeSignals? {
-        let connection = DialectConnection(connection: context.connection) { [tables] in tables.withLock { $0 } }
-        return context.family.changeSignals(over: connection)
-    }
-
-    private func note(_ subscriptions: [Subscription]) {
-        let names = subscriptions.map(\.table)
-        tables.withLock { tables in
-            tables = []
-            for name in names where !tables.contains(where: { $0.isSameBytes(as: name) }) { tables.append(name) }
-        }
+        guard settings.listensToServer else { return nil }
+        return context.family.changeSignals(
+            over: DialectConnection(connection: context.connection, subscribed: tables))
     }
 
     private func listen(to monitor: any ConnectivityMonitor) async {
@@ -87,8 +80,9 @@ struct SyncLoop<Store: LocalStore>: Sendable {
     }
 
     /// Passes on the names of tables. A sequence that never waits is slowed down.
-    private func listen(to signals: ChangeSignals) async {
+    private func listen(to signals: ChangeSignals) async -> SyncMachine.SignalsEnd {
         var count = 0
+        var end = SyncMachine.SignalsEnd()
         do {
             try await signals.read { name in
                 try Task.checkCancellation()
@@ -97,10 +91,15 @@ struct SyncLoop<Store: LocalStore>: Sendable {
                 if count.isMultiple(of: Self.signalsAtOnce) { try await environment.sleep(Self.signalPause) }
             }
             if !Task.isCancelled { context.options.logger.notice("the change signals have ended") }
+        } catch is TableServiceSignals.NotSupported {
+            context.options.logger.debug("the server has no change signal")
+            end.isUnsupported = true
         } catch {
-            guard !Task.isCancelled else { return }
-            context.options.logger.warning("the change signals have ended: \(error)")
+            if !Task.isCancelled { context.options.logger.notice("the change signals have ended: \(error)") }
+            end.retryAfter = (error as? SyncError)?.retryAfter
         }
+        end.canContinue = tables.position.withLock { $0.cursor != nil }
+        return end
     }
 
     private static var signalsAtOnce: Int { 64 }

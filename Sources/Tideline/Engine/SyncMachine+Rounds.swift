@@ -45,6 +45,8 @@ extension SyncMachine {
         guard let first = group.first else {
             phase = .resting
             idleSince = step.now
+            // A server that is reached again also signals again.
+            if networkFailures > 0 { signals.startOver() }
             networkFailures = 0
             return
         }

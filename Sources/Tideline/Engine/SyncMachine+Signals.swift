@@ -9,6 +9,8 @@ extension SyncMachine {
             case wanted
             case listening(isWorking: Bool)
             case waiting
+            /// The server has no signals.
+            case unsupported
         }
 
         var state = State.wanted
@@ -24,7 +26,7 @@ extension SyncMachine {
         }
 
         mutating func retry(_ number: Int) {
-            if number == self.number, state == .waiting { state = .wanted }
+            if number == self.number, state == .waiting || state == .unsupported { state = .wanted }
         }
 
         mutating func work(_ number: Int) {
@@ -41,15 +43,24 @@ extension SyncMachine {
         step.schedule(.signalsWork(signals.number), Self.signalTrial)
     }
 
-    /// Lets the signals wait for a retry. If they had worked, the changes in the meantime are pulled.
-    mutating func noteSignalsEnded(_ number: Int, _ step: inout Step) {
+    /// Lets the signals wait for a retry. If they had worked, the changes in the meantime are pulled, unless the next signals
+    /// contain them.
+    mutating func noteSignalsEnded(_ number: Int, _ end: SignalsEnd, _ step: inout Step) {
         guard number == signals.number, case .listening(let isWorking) = signals.state else { return }
         if isWorking {
             signals.failures = 0
-            for index in entries.indices where entries[index].failure == nil { entries[index].isDue = true }
+            if !end.canContinue || end.isUnsupported {
+                for index in entries.indices where entries[index].failure == nil { entries[index].isDue = true }
+            }
+        }
+        if end.isUnsupported {
+            signals.state = .unsupported
+            return step.schedule(.signalRetry(number), Self.unsupportedDelay)
         }
         signals.failures += 1
         signals.state = .waiting
-        step.schedule(.signalRetry(number), retryDelay(failures: signals.failures, random: step.random))
+        step.schedule(
+            .signalRetry(number),
+            retryDelay(failures: signals.failures, retryAfter: end.retryAfter, random: step.random))
     }
 }

@@ -28,7 +28,7 @@ struct SyncMachine: Sendable {
         /// The pulls of a group have ended. The results are those of ``Action/pull(_:)``, by subscription.
         case pulled([Int: Failure?])
         /// The change signals of the dialect have ended, or failed; those of ``Action/listen(_:)`` with the same number.
-        case signalsEnded(Int)
+        case signalsEnded(Int, SignalsEnd = SignalsEnd())
     }
 
     /// A delay that the machine asked for.
@@ -85,6 +85,16 @@ struct SyncMachine: Sendable {
         var unresolved: Set<Int64> = []
     }
 
+    /// The end of change signals.
+    struct SignalsEnd: Sendable, Hashable {
+        /// Whether the server has none. It is asked again after ``SyncMachine/unsupportedDelay``.
+        var isUnsupported = false
+        /// Whether the next signals begin where these ended, so that no change is missed.
+        var canContinue = false
+        /// The delay that the server asked for.
+        var retryAfter: Duration?
+    }
+
     struct Settings: Sendable {
         var pushDelay: Duration = .milliseconds(200)
         var initialRetryDelay: Duration = .seconds(1)
@@ -101,6 +111,8 @@ struct SyncMachine: Sendable {
     static let signalInterval = Duration.seconds(1)
     /// The time after which change signals are considered to work, so that their end is not a repeated failure.
     static let signalTrial = Duration.seconds(60)
+    /// The time after which a server without change signals is asked again, as it may have been updated.
+    static let unsupportedDelay = Duration.seconds(3_600)
 
     enum Phase: Sendable, Hashable {
         case resting
@@ -178,7 +190,7 @@ struct SyncMachine: Sendable {
         case .fired(let timer): fire(timer, &step)
         case .pushed(let outcome): finishPush(outcome, &step)
         case .pulled(let results): finishPulls(results, &step)
-        case .signalsEnded(let number): noteSignalsEnded(number, &step)
+        case .signalsEnded(let number, let end): noteSignalsEnded(number, end, &step)
         }
         listen(&step)
         advance(&step)

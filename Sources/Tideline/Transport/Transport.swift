@@ -95,6 +95,21 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
 }
 
 // Shared by the transports of this package.
+extension HTTPRequest {
+    /// Whether the server is asked to wait before it answers (`Prefer: wait`, RFC 7240), as in a long poll.
+    ///
+    /// The transports send such a request over a connection of its own kind, so that it takes none from the others.
+    package var asksToWait: Bool {
+        headerFields[values: .prefer].contains { $0.lowercased().hasPrefix("wait=") }
+    }
+}
+
+extension HTTPField.Name {
+    // The name is a valid constant, so it is not nil.
+    static let prefer = Self("Prefer")!
+}
+
+// Shared by the transports of this package.
 extension TransportError {
     package static func timeout(after duration: Duration) -> TransportError {
         TransportError(.timeout, "no complete response within \(duration)")

@@ -12,7 +12,8 @@ struct DemoLiveStory {
     private let second: SyncClient<AnyStore>
 
     private static let table = TodoItem.schema.name
-    private static let subscriptions = [Subscription(table, interval: .milliseconds(250))]
+    // Without an interval: the server signals each change.
+    private static let subscriptions = [Subscription(table, interval: nil)]
     private static let limit: Duration = .seconds(30)
 
     init(stage: DemoStage) throws {

@@ -15,6 +15,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundOut = HTTPResponsePart
 
     private let limits: ServerLimits
+    private let onShutdown: @Sendable () -> Void
     private var state: ConnectionState
     private var timer: (at: NIODeadline, task: Scheduled<Void>)?
     private var isOver = false
@@ -22,8 +23,10 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     /// The error that the framework's task receives for a request that the guard refused.
     struct RequestRefused: Error {}
 
-    init(limits: ServerLimits) {
+    /// - Parameter onShutdown: Called when a graceful shutdown begins.
+    init(limits: ServerLimits, onShutdown: @escaping @Sendable () -> Void = {}) {
         self.limits = limits
+        self.onShutdown = onShutdown
         state = ConnectionState(limits: limits, now: .now())
     }
 
@@ -62,6 +65,9 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             state.bytesArrived(.now())
             setTimer(context)
         case ChannelEvent.inputClosed where state.isClosing: context.close(promise: nil)
+        case is ChannelShouldQuiesceEvent:
+            onShutdown()
+            context.fireUserInboundEventTriggered(event)
         default: context.fireUserInboundEventTriggered(event)
         }
     }

@@ -11,8 +11,13 @@ struct GuardedChannel: ServerChildChannel {
 
     private let http: HTTP1Channel
 
-    init(limits: ServerLimits, responder: @escaping HTTPChannelHandler.Responder) {
-        var configuration = HTTP1Channel.Configuration(additionalChannelHandlers: [ConnectionGuard(limits: limits)])
+    /// - Parameter onShutdown: Called for each connection when a graceful shutdown begins.
+    init(
+        limits: ServerLimits, responder: @escaping HTTPChannelHandler.Responder,
+        onShutdown: @escaping @Sendable () -> Void = {}
+    ) {
+        var configuration = HTTP1Channel.Configuration(
+            additionalChannelHandlers: [ConnectionGuard(limits: limits, onShutdown: onShutdown)])
         configuration.httpDecoder.maxHeaderFieldSize = ServerLimits.maximumHeaderSize
         configuration.httpDecoder.maxHeaderListSize = ServerLimits.maximumHeaderSize
         http = HTTP1Channel(responder: responder, configuration: configuration)

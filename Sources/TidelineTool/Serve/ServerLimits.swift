@@ -20,6 +20,9 @@ struct ServerLimits: Sendable {
     /// 408. A client that receives none of its response for this time is disconnected.
     var bodyTimeout = Duration.seconds(60)
 
+    /// The maximum number of clients that wait for changes at the same time. Further ones are answered with 503.
+    var maximumWaitingClients = 10_000
+
     /// The maximum size of the headers of a request, in bytes. Larger headers are answered with 431.
     static let maximumHeaderSize = 80 << 10
 }

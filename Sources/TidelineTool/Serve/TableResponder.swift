@@ -11,6 +11,7 @@ struct TableResponder<Store: LocalStore>: HTTPResponder {
     typealias Context = BasicRequestContext
 
     var service: TableService<Store>
+    var signal: ChangeSignal<Store>
     /// The threads for store calls, which wait for disks and locks and so must not run on the event loops.
     var threads: NIOThreadPool
     var limits: ServerLimits
@@ -32,6 +33,9 @@ struct TableResponder<Store: LocalStore>: HTTPResponder {
         if signIn != nil, request.uri.path == Self.userPath { return Self.user(caller, request) }
         if let refusal = try await collect(&body, of: request) { return Self.response(refusal) }
         let head = request.head
+        if ChangeSignal<Store>.handles(head) {
+            return Self.response(await signal.respond(to: head, caller: caller), to: head)
+        }
         let answer = try await answer(head, body, caller)
         context.logger.debug(
             "answered",
@@ -97,6 +101,19 @@ struct TableResponder<Store: LocalStore>: HTTPResponder {
         Response(
             status: refusal.head.status, headers: refusal.head.headerFields,
             body: ResponseBody(byteBuffer: refusal.body))
+    }
+
+    private static func response(_ response: ChangeResponse, to request: HTTPRequest) -> Response {
+        switch response {
+        case .answer(let answer): Self.response(answer, to: request)
+        case .events(let events):
+            Response(
+                status: events.response.status, headers: events.response.headerFields,
+                body: ResponseBody { writer in
+                    for try await bytes in events { try await writer.write(ByteBuffer(bytes: bytes)) }
+                    try await writer.finish(nil)
+                })
+        }
     }
 
     private static func response(_ answer: TableResponse, to request: HTTPRequest) -> Response {

@@ -29,10 +29,13 @@ struct TableServer {
         let threads = NIOThreadPool(numberOfThreads: threadCount)
         threads.start()
         let bodies = BodyBudget(limit: limits.maximumBodiesSize)
+        let signal = ChangeSignal(service, options: changeSignalOptions(threads))
         let application = Application(
             responder: TableResponder(
-                service: service, threads: threads, limits: limits, bodies: bodies, signIn: signIn),
-            server: HTTPServerBuilder { [limits] in GuardedChannel(limits: limits, responder: $0) },
+                service: service, signal: signal, threads: threads, limits: limits, bodies: bodies, signIn: signIn),
+            server: HTTPServerBuilder { [limits] in
+                GuardedChannel(limits: limits, responder: $0, onShutdown: { signal.end() })
+            },
             configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
             onServerRunning: { [host] channel in
                 onListening(Self.url(host: host, port: channel.localAddress?.port))
@@ -41,12 +44,22 @@ struct TableServer {
         )
         let outcome: Result<Void, any Error>
         do {
+            async let signaling: Void = signal.run()
             outcome = .success(try await application.runService())
+            signal.end()
+            await signaling
         } catch {
             outcome = .failure(explained(error))
         }
         try await threads.shutdownGracefully()
         try outcome.get()
+    }
+
+    private func changeSignalOptions(_ threads: NIOThreadPool) -> ChangeSignalOptions {
+        ChangeSignalOptions(
+            maximumWaitingClients: limits.maximumWaitingClients,
+            // A closure runs also after the end of the threads, because its caller waits for it.
+            schedule: { body in threads.submit { _ in body() } })
     }
 
     /// Checks that the server can listen on the address, before any file is created for it.

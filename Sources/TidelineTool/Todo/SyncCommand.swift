@@ -18,7 +18,7 @@ struct SyncCommand: TodoSubcommand {
             the requests in flight, keeps the rest, and exits with status 130.
 
             With --watch, syncs until Ctrl-C: sends changes as soon as they are made, also those of other commands, fetches \
-            the server's at each interval, and tries again while the server cannot be reached. The status is one line on a \
+            the server's when it signals them and at each interval, and tries again while the server cannot be reached. The status is one line on a \
             terminal, and elsewhere one line for each change of it.
 
             With a server that requires a sign-in, the token is that of --token-file or of the environment variable \

@@ -10,10 +10,11 @@ struct SyncMachineTests {
     typealias Steps = [(event: String, actions: String)]
 
     private func expect(
-        _ subscriptions: [Subscription], hasSignals: Bool = false, _ steps: Steps,
+        _ subscriptions: [Subscription], hasSignals: Bool = false, retryAfter: Duration? = nil, _ steps: Steps,
         sourceLocation: SourceLocation = #_sourceLocation
     ) {
         var script = MachineScript(subscriptions, hasSignals: hasSignals)
+        script.retryAfter = retryAfter
         for (number, step) in steps.enumerated() {
             let actions = script.handle(step.event)
             #expect(actions == step.actions, "step \(number + 1), \(step.event)", sourceLocation: sourceLocation)
@@ -79,6 +80,42 @@ struct SyncMachineTests {
                 ("pulled", "interval1 60.0; idle"), ("signalsWork1", "idle"),
                 ("ended1", "signalRetry1 0.75; push"), ("pushed", "pulling a; pull a"), ("pulled", "idle"),
                 ("signalRetry1", "listen2; signalsWork2 60.0; idle"), ("ended2", "signalRetry2 1.5; idle"),
+            ])
+    }
+
+    @Test("S1 change signals that continue where they ended need no pull")
+    func continuedSignals() {
+        expect(
+            [Self.a], hasSignals: true,
+            [
+                ("declared", "listen1; signalsWork1 60.0; push failed"), ("pushed", "pulling a; pull a"),
+                ("pulled", "interval1 60.0; idle"), ("signalsWork1", "idle"),
+                ("ended1 continues", "signalRetry1 0.75; idle"), ("signalRetry1", "listen2; signalsWork2 60.0; idle"),
+                ("ended2 continues", "signalRetry2 1.5; idle"),
+            ])
+    }
+
+    @Test("S1 a server without change signals is asked again after an hour, not when the app asks for a sync")
+    func unsupportedSignals() {
+        expect(
+            [], hasSignals: true,
+            [
+                ("declared", "listen1; signalsWork1 60.0; push failed"), ("pushed", "idle"),
+                ("ended1 unsupported", "signalRetry1 3600.0; idle"), ("requested", "push all"), ("pushed", "idle"),
+                ("network no", "idle"), ("network", "network 1.0; push"), ("pushed", "idle"), ("signedIn", "idle"),
+                ("signalRetry1", "listen2; signalsWork2 60.0; idle"),
+            ])
+    }
+
+    @Test("S3 change signals are asked for again at once when the server is reached again, and not before it allows it")
+    func signalsAfterFailures() {
+        expect(
+            [Self.a], hasSignals: true, retryAfter: .seconds(20),
+            [
+                ("declared", "listen1; signalsWork1 60.0; push failed"), ("ended1", "signalRetry1 20.0"),
+                ("pushed network", "offline1 20.0; offline"), ("offline1", "push failed"),
+                ("pushed", "pulling a; pull a"), ("pulled", "interval1 60.0; listen2; signalsWork2 60.0; idle"),
+                ("signalRetry1", "idle"),
             ])
     }
 
@@ -325,7 +362,11 @@ struct MachineScript {
         case "pushDelay": return .fired(.pushDelay)
         case "pushRetry": return .fired(.pushRetry)
         case "networkTimer": return .fired(.network)
-        case let word where word.hasPrefix("ended"): return .signalsEnded(Int(word.dropFirst(5)) ?? 0)
+        case let word where word.hasPrefix("ended"):
+            let end = SyncMachine.SignalsEnd(
+                isUnsupported: words.contains("unsupported"), canContinue: words.contains("continues"),
+                retryAfter: retryAfter)
+            return .signalsEnded(Int(word.dropFirst(5)) ?? 0, end)
         default: return .fired(timer(words[0]))
         }
     }

@@ -29,6 +29,8 @@ final class FaultyTransport<ServerStore: LocalStore>: Transport {
 
     private struct State {
         var requests: [String] = []
+        var signalRequests: [String] = []
+        var signal: ChangeSignal<ServerStore>?
         var inspector: Inspector?
     }
 
@@ -42,17 +44,24 @@ final class FaultyTransport<ServerStore: LocalStore>: Transport {
         self.executor = executor
     }
 
+    /// The method and path of every request for the change signal, in order. They are not among the others.
+    var signalRequests: [String] { state.withLock { $0.signalRequests } }
+
+    /// Lets the server answer requests for its change signal. Without one, it answers them like any server that has none.
+    func setSignal(_ signal: ChangeSignal<ServerStore>?) { state.withLock { $0.signal = signal } }
+
     /// The method and path of every request, in order.
     var requests: [String] { state.withLock { $0.requests } }
 
     /// Removes the recorded requests.
-    func clear() { state.withLock { $0.requests = [] } }
+    func clear() { state.withLock { ($0.requests, $0.signalRequests) = ([], []) } }
 
     /// Sets a closure that receives every request before it is forwarded and returns its fault. It can also act during
     /// an exchange.
     func inspect(_ inspector: Inspector?) { state.withLock { $0.inspector = inspector } }
 
     func send(_ request: HTTPRequest, body: [UInt8]?, timeout: Duration) async throws -> TransportResponse {
+        if ChangeSignal<ServerStore>.handles(request) { return try await listen(request) }
         let text = String(decoding: body ?? [], as: UTF8.self)
         let inspector = state.withLock { state in
             state.requests.append("\(request.method) \(request.path ?? "")")
@@ -77,5 +86,24 @@ final class FaultyTransport<ServerStore: LocalStore>: Transport {
             return response
         default: return response
         }
+    }
+
+    /// Sends a request for the change signal, which ends if the client's task is canceled.
+    private func listen(_ request: HTTPRequest) async throws -> TransportResponse {
+        let (signal, inspector) = state.withLock { state in
+            state.signalRequests.append("\(request.method) \(request.path ?? "")")
+            return (state.signal, state.inspector)
+        }
+        guard let signal else { return .answer(404, "") }
+        switch await inspector?(request, "") {
+        case .loseRequest?: throw TransportError(.connection, "the request was lost")
+        case .fail(let error)?: throw error
+        case .answer(let answer)?: return answer
+        case .delay(let meanwhile)?: try await meanwhile()
+        default: break
+        }
+        guard case .answer(let answer) = await signal.respond(to: request) else { return .answer(500, "") }
+        if Task.isCancelled { throw TransportError(.cancelled, "the request was cancelled") }
+        return TransportResponse(response: answer.response, body: answer.body)
     }
 }

@@ -78,6 +78,16 @@ final class RawConnection: Sendable {
         }
     }
 
+    /// Returns the text received until it contains all of the given texts.
+    func receive(until parts: String...) throws -> String {
+        var text = ""
+        while !parts.allSatisfy({ text.contains($0) }) {
+            guard let piece = try receive() else { throw Failure(call: "end of connection", number: 0) }
+            text += String(decoding: piece, as: UTF8.self)
+        }
+        return text
+    }
+
     /// Returns whether bytes arrive, or the connection ends, within the given number of milliseconds.
     func waits(milliseconds: Int32) -> Bool {
         var descriptor = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)

@@ -30,7 +30,9 @@ struct TableServiceFamily: ServerFamily {
 
     func authentication(token: String) -> HTTPField { dialect.authentication(token: token) }
 
-    func changeSignals(over connection: DialectConnection) -> ChangeSignals? { nil }
+    func changeSignals(over connection: DialectConnection) -> ChangeSignals? {
+        ChangeSignals { try await TableServiceSignals(connection: connection).read($0) }
+    }
 
     // MARK: Rows
 

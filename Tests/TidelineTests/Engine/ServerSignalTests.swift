@@ -1,0 +1,356 @@
+import HTTPTypes
+import Testing
+import TidelineServer
+import TidelineStore
+import TidelineTestStores
+
+@testable import Tideline
+@testable import TidelineSimulation
+
+/// Rule S1: the change signal of a table service, over virtual time.
+@Suite("Change signal of a table service", .timeLimit(.minutes(15)), .releasesClients)
+struct ServerSignalTests {
+    private static let never = Subscription("TodoItem", interval: nil)
+    private static let schemas = [World.schema, TableSchema("Note", columns: [.string("text")])]
+
+    /// A server with a signal.
+    private struct Scene: Sendable {
+        let virtual: VirtualWorld
+        let signal: ChangeSignal<TestStore>
+
+        func makeClient() async throws -> Client {
+            let client = try await virtual.makeClient { $0.retry.maximumAttempts = 1 }
+            try await client.client.define(ServerSignalTests.schemas)
+            client.transport.setSignal(signal)
+            return client
+        }
+
+        /// Changes a table on the server.
+        func write(_ id: String, _ text: String, into table: String = "TodoItem") throws {
+            var request = HTTPRequest(method: .post, scheme: "http", authority: "host", path: "/tables/\(table)")
+            request.headerFields[try #require(HTTPField.Name("ZUMO-API-VERSION"))] = "2.0.0"
+            let answer = virtual.world.service.handle(request, body: Array(#"{"id":"\#(id)","text":"\#(text)"}"#.utf8))
+            #expect(answer.response.status == .created)
+        }
+    }
+
+    /// Runs a scenario with a signal that uses the virtual clock.
+    private func run(
+        _ stores: StoreKind = .simplest, maximumWait: Duration = .seconds(50),
+        _ scenario: @escaping @Sendable (Scene) async throws -> Void
+    ) throws {
+        let virtual = try VirtualWorld(stores, schemas: Self.schemas)
+        try virtual.run {
+            let signal = Self.makeSignal(virtual, maximumWait: maximumWait)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { await signal.run() }
+                try await virtual.sleep(.milliseconds(1))
+                try await scenario(Scene(virtual: virtual, signal: signal))
+                group.cancelAll()
+            }
+        }
+    }
+
+    private static func makeSignal(_ virtual: VirtualWorld, maximumWait: Duration) -> ChangeSignal<TestStore> {
+        ChangeSignal(
+            virtual.world.service,
+            options: ChangeSignalOptions(
+                maximumWait: maximumWait, sleep: { try await virtual.sleep($0) }, schedule: { $0() }))
+    }
+
+    @Test("S1 a change of another client is pulled at once, without an interval", arguments: StoreKind.perEngine)
+    func atOnce(_ stores: StoreKind) throws {
+        try run(stores) { scene in
+            let (first, second) = (try await scene.makeClient(), try await scene.makeClient())
+            for client in [first, second] { try await client.client.start([Self.never]) }
+            for number in 0..<5 {
+                // Longer and shorter than the wait of a request.
+                try await scene.virtual.sleep(.seconds([3, 61, 50, 49.9, 120][number]))
+                try await first.items.insert(["id": .string("\(number)"), "text": .string("\(number)")])
+                try await scene.virtual.sleep(.milliseconds(210))
+                #expect(try second.texts() == (0...number).map { "\($0)" })
+            }
+            for client in [first, second] { await client.client.stop() }
+        }
+    }
+
+    @Test("S1 a burst of changes is seen to its end, and leads to no flood of requests")
+    func burst() throws {
+        try run { scene in
+            let client = try await scene.makeClient()
+            try await client.client.start([Self.never])
+            try await scene.virtual.sleep(.seconds(5))
+            client.transport.clear()
+            for number in 0..<200 {
+                try scene.write("\(number)", "x")
+                try await scene.virtual.sleep(.milliseconds(50))
+            }
+            try await scene.virtual.sleep(.seconds(2))
+            #expect(try client.texts().count == 200)
+            #expect(client.transport.requests.count <= 30, "\(client.transport.requests.count)")
+            #expect(client.transport.signalRequests.count <= 60, "\(client.transport.signalRequests.count)")
+            await client.client.stop()
+        }
+    }
+
+    @Test("S1 the client's own push leads to one pull at most")
+    func ownPush() throws {
+        try run { scene in
+            let client = try await scene.makeClient()
+            try await client.client.start([Self.never])
+            try await scene.virtual.sleep(.seconds(5))
+            client.transport.clear()
+            try await client.items.insert(["id": "a", "text": "a"])
+            try await scene.virtual.sleep(.seconds(200))
+            // The request after the row asks for the number of further rows, and ends the pull.
+            let pulls = client.transport.requests.count { $0.hasPrefix("GET /tables/") && !$0.contains("$inlinecount") }
+            #expect(pulls <= 1, "\(client.transport.requests)")
+            #expect(client.transport.requests.count { $0.hasPrefix("POST") } == 1)
+            await client.client.stop()
+        }
+    }
+
+    @Test("S1 an idle hour costs the intervals and one waiting request")
+    func idleHour() throws {
+        try run { scene in
+            let client = try await scene.makeClient()
+            try await client.client.start([Subscription("TodoItem"), Subscription("Note", interval: .seconds(600))])
+            try await scene.virtual.sleep(.seconds(61))
+            client.transport.clear()
+            try await scene.virtual.sleep(.seconds(3_600))
+            #expect((66...68).contains(client.transport.requests.count), "\(client.transport.requests.count)")
+            #expect(
+                (70...73).contains(client.transport.signalRequests.count), "\(client.transport.signalRequests.count)")
+            await client.client.stop()
+        }
+    }
+
+    @Test(
+        "S1 a server without the signal is asked once an hour, and the intervals stay as they are",
+        arguments: [404, 405, 501, 200])
+    func unsupported(status: Int) throws {
+        try run { scene in
+            let client = try await scene.makeClient()
+            let record = scene.virtual.record(client)
+            client.transport.inspect { request, _ in
+                guard ChangeSignal<TestStore>.handles(request) else { return nil }
+                return .answer(.answer(status, "<html>nothing is here</html>"))
+            }
+            try await client.client.start([Subscription("TodoItem")])
+            try await scene.virtual.sleep(.seconds(3_590))
+            #expect(client.transport.signalRequests.count == 1)
+            #expect((59...61).contains(client.transport.requests.count), "\(client.transport.requests.count)")
+            client.client.syncNow()
+            try await scene.virtual.sleep(.seconds(5))
+            #expect(client.transport.signalRequests.count == 1)
+            // The server is updated.
+            client.transport.inspect(nil)
+            try await scene.virtual.sleep(.seconds(10))
+            #expect(client.transport.signalRequests.count > 1)
+            try scene.write("a", "a")
+            try await scene.virtual.sleep(.milliseconds(1_200))
+            #expect(try client.texts() == ["a"])
+            #expect(!record.kinds.contains("failing") && !record.kinds.contains("offline"))
+            await client.client.stop()
+        }
+    }
+
+    @Test("S1 an app can turn the signal off; without subscriptions it is not asked for")
+    func off() throws {
+        try run { scene in
+            let client = try await scene.makeClient()
+            try await client.client.start([Self.never], settings: SyncSettings(listensToServer: false))
+            try await scene.virtual.sleep(.seconds(600))
+            await client.client.stop()
+            try await client.client.start([])
+            try await scene.virtual.sleep(.seconds(600))
+            #expect(client.transport.signalRequests.isEmpty)
+            await client.client.stop()
+        }
+    }
+
+    @Test("S1 requests that are cut off while they wait lose no change, and become shorter")
+    func cut() throws {
+        try run { scene in
+            let client = try await scene.makeClient()
+            // A proxy that ends each request after 20 s.
+            client.transport.inspect { request, _ in
+                guard ChangeSignal<TestStore>.handles(request) else { return nil }
+                let wait = request.path?.split(separator: "wait=").last.flatMap { Int($0) } ?? 0
+                guard wait > 20, request.path?.contains("since") == true else { return nil }
+                try? await scene.virtual.sleep(.seconds(20))
+                return .loseRequest
+            }
+            try await client.client.start([Self.never])
+            for number in 0..<20 {
+                try await scene.virtual.sleep(.seconds(7))
+                try scene.write("\(number)", "\(number)")
+            }
+            // The longest delay is that of the first retry and of a request that is cut.
+            try await scene.virtual.sleep(.seconds(25))
+            #expect(try client.texts().count == 20)
+            #expect(client.transport.signalRequests.last?.hasSuffix("wait=12") == true)
+            await client.client.stop()
+        }
+    }
+
+    @Test("S3 a server that is down is asked with increasing delays, and continues from the cursor")
+    func down() throws {
+        try run { scene in
+            let client = try await scene.makeClient()
+            try await client.client.start([Self.never, Subscription("Note", interval: nil)])
+            try await scene.virtual.sleep(.seconds(70))
+            let isDown = SharedValue(true)
+            client.transport.inspect { request, _ in isDown.value ? .loseRequest : nil }
+            try await scene.virtual.sleep(.seconds(51))
+            client.transport.clear()
+            try scene.write("a", "a")
+            try await scene.virtual.sleep(.seconds(3_600))
+            #expect(
+                (14...30).contains(client.transport.signalRequests.count), "\(client.transport.signalRequests.count)")
+            #expect(client.transport.requests.isEmpty)
+            isDown.value = false
+            try await scene.virtual.sleep(.seconds(300))
+            #expect(try client.texts() == ["a"])
+            // The table that has not changed is not pulled.
+            #expect(!client.transport.requests.contains { $0.contains("/tables/Note") }, "\(client.transport.requests)")
+            await client.client.stop()
+        }
+    }
+
+    @Test("S3 the server's Retry-After is obeyed")
+    func retryAfter() throws {
+        try run { scene in
+            let client = try await scene.makeClient()
+            client.transport.inspect { request, _ in
+                guard ChangeSignal<TestStore>.handles(request) else { return nil }
+                var answer = TransportResponse.answer(503, "")
+                answer.response.headerFields[.retryAfter] = "100"
+                return .answer(answer)
+            }
+            try await client.client.start([Self.never])
+            try await scene.virtual.sleep(.seconds(99))
+            #expect(client.transport.signalRequests.count == 1)
+            try await scene.virtual.sleep(.seconds(2))
+            #expect(client.transport.signalRequests.count == 2)
+            await client.client.stop()
+        }
+    }
+
+    @Test("S1 a server that answers at once, without changes, is asked once a second")
+    func hasty() throws {
+        try run(maximumWait: .zero) { scene in
+            let client = try await scene.makeClient()
+            try await client.client.start([Self.never])
+            try await scene.virtual.sleep(.seconds(100))
+            #expect(
+                (90...102).contains(client.transport.signalRequests.count), "\(client.transport.signalRequests.count)")
+            #expect(client.transport.requests.count <= 3)
+            await client.client.stop()
+        }
+    }
+
+    @Test("S1 the stop of a sync does not wait for the server")
+    func stop() throws {
+        try run { scene in
+            let client = try await scene.makeClient()
+            try await client.client.start([Self.never])
+            try await scene.virtual.sleep(.seconds(10))
+            #expect(scene.signal.waitingClientCount == 1)
+            let time = scene.virtual.executor.now
+            await client.client.stop()
+            #expect(scene.virtual.executor.now == time)
+            try await scene.virtual.sleep(.seconds(1))
+            #expect(scene.signal.waitingClientCount == 0)
+        }
+    }
+
+    @Test("S1 pushes are not held back by a request that waits, and do not hold it back")
+    func besidePushes() throws {
+        try run { scene in
+            let client = try await scene.makeClient()
+            try await client.client.start([Self.never])
+            try await scene.virtual.sleep(.seconds(10))
+            client.transport.inspect { request, _ in
+                guard request.method == .post else { return nil }
+                try? await scene.virtual.sleep(.seconds(5))
+                return nil
+            }
+            try await client.client.transaction { transaction in
+                for number in 0..<8 { try transaction.insert(["id": .string("\(number)")], into: "TodoItem") }
+            }
+            try await scene.virtual.sleep(.seconds(5.5))
+            #expect(try await client.queue().isEmpty)
+            await client.client.stop()
+        }
+    }
+
+    @Test("S1 other subscriptions change the request that waits, at once")
+    func otherSubscriptions() throws {
+        try run { scene in
+            let client = try await scene.makeClient()
+            try await client.client.start([])
+            try await scene.virtual.sleep(.seconds(10))
+            let note = Subscription("Note", interval: nil)
+            try await client.client.updateSubscriptions([Self.never])
+            try await scene.virtual.sleep(.seconds(3))
+            try await client.client.updateSubscriptions([Self.never, note])
+            try await scene.virtual.sleep(.seconds(3))
+            try scene.write("n", "n", into: "Note")
+            try await scene.virtual.sleep(.milliseconds(10))
+            #expect(try client.store.read { try $0.row(in: "Note", id: "n") } != nil)
+            client.transport.clear()
+            try await client.client.updateSubscriptions([note])
+            try await scene.virtual.sleep(.seconds(3))
+            #expect(client.transport.signalRequests.allSatisfy { $0.hasPrefix("GET /.changes?tables=Note&") })
+            #expect(client.transport.signalRequests.count == 2, "\(client.transport.signalRequests)")
+            await client.client.stop()
+        }
+    }
+
+    @Test("S1 a table that the server does not have leaves the signals of the others as they are, until it exists")
+    func unknownTable() throws {
+        try run { scene in
+            let client = try await scene.makeClient()
+            let later = TableSchema("Later", columns: [.string("text")])
+            try await client.client.define([later])
+            try await client.client.start([Subscription("Later", interval: nil), Self.never])
+            try await scene.virtual.sleep(.seconds(10))
+            try scene.write("a", "a")
+            try await scene.virtual.sleep(.milliseconds(1_200))
+            #expect(try client.texts() == ["a"])
+            try scene.write("l", "l", into: "Later")
+            // The table is asked for again after the next wait; its pull has its own retries.
+            try await scene.virtual.sleep(.seconds(400))
+            #expect(try client.store.read { try $0.row(in: "Later", id: "l") } != nil)
+            client.transport.clear()
+            try scene.write("m", "m", into: "Later")
+            try await scene.virtual.sleep(.milliseconds(1_200))
+            #expect(try client.store.read { try $0.row(in: "Later", id: "m") } != nil)
+            await client.client.stop()
+        }
+    }
+
+    @Test("S1 a cursor that the server refuses is dropped")
+    func refusedCursor() throws {
+        try run { scene in
+            let client = try await scene.makeClient()
+            let refuses = SharedValue(false)
+            client.transport.inspect { request, _ in
+                guard refuses.value, request.path?.contains("since=") == true else { return nil }
+                return .answer(.answer(400, #"{"error":"not a cursor"}"#))
+            }
+            try await client.client.start([Self.never])
+            try await scene.virtual.sleep(.seconds(10))
+            refuses.value = true
+            client.transport.clear()
+            try await scene.virtual.sleep(.seconds(55))
+            #expect(client.transport.signalRequests.contains { !$0.contains("since=") })
+            refuses.value = false
+            try scene.write("a", "a")
+            try await scene.virtual.sleep(.seconds(20))
+            #expect(try client.texts() == ["a"])
+            await client.client.stop()
+        }
+    }
+}

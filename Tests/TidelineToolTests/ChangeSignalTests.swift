@@ -1,0 +1,189 @@
+import Foundation
+import HTTPTypes
+import Testing
+import Tideline
+import TidelineStore
+import TidelineTestSupport
+
+@testable import TidelineTool
+
+/// The change signal of `tideline serve`, over sockets.
+@Suite("Change signal on a socket", .timeLimit(.minutes(15)))
+struct ChangeSignalTests {
+    private struct Answer: Decodable {
+        struct Change: Decodable {
+            var table: String
+            var updatedAt: String
+        }
+        var cursor: String
+        var changes: [Change]
+    }
+
+    private static func poll(_ query: String, _ authority: String) async throws -> Answer {
+        let answer = try await send(.get, "/.changes?\(query)", to: authority)
+        try #require(answer.response.status == .ok, "\(String(decoding: answer.body, as: UTF8.self))")
+        return try JSONDecoder().decode(Answer.self, from: Data(answer.body))
+    }
+
+    private static func insert(_ authority: String, into table: String = "TodoItem") async throws {
+        let answer = try await send(.post, "/tables/\(table)", to: authority, body: Array(#"{"text":"a"}"#.utf8))
+        try #require(answer.response.status == .created)
+    }
+
+    private static func authority(_ url: String) -> String { String(url.dropFirst("http://".count)) }
+
+    @Test("A request waits for a change, and many do at the same time")
+    func longPoll() async throws {
+        try await serving { authority in
+            try await Self.insert(authority)
+            var cursor = try await Self.poll("tables=TodoItem", authority).cursor
+            for _ in 0..<3 {
+                let first = cursor
+                let waiting = (0..<6).map { _ in
+                    Task { try await Self.poll("tables=TodoItem&since=\(first)", authority) }
+                }
+                try await Self.insert(authority)
+                for task in waiting {
+                    let answer = try await task.value
+                    #expect(answer.changes.map(\.table) == ["TodoItem"])
+                    cursor = answer.cursor
+                }
+            }
+            let idle = try await Self.poll("tables=TodoItem&since=\(cursor)&wait=1", authority)
+            #expect(idle.cursor == cursor && idle.changes.isEmpty)
+        }
+    }
+
+    @Test("Invalid requests are answered with the reason, and HEAD and POST with 405")
+    func invalid() async throws {
+        try await serving { authority in
+            try await Self.insert(authority)
+            for (path, status) in [("", 400), ("?tables=No", 404), ("?tables=TodoItem&since=x", 400)] {
+                let answer = try await send(.get, "/.changes\(path)", to: authority)
+                #expect(answer.response.status.code == status)
+                #expect(String(decoding: answer.body, as: UTF8.self).contains(#"{"error":"#))
+            }
+            for method in [HTTPRequest.Method.post, .head] {
+                #expect(try await send(method, "/.changes?tables=TodoItem", to: authority).response.status.code == 405)
+            }
+        }
+    }
+
+    @Test("More clients than allowed are answered with 503, and the others continue")
+    func limit() async throws {
+        var limits = ServerLimits()
+        limits.maximumWaitingClients = 1
+        try await serving(limits: limits) { authority in
+            try await Self.insert(authority)
+            let cursor = try await Self.poll("tables=TodoItem", authority).cursor
+            let connection = try RawConnection(authority)
+            connection.send("GET /.changes?tables=TodoItem HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\n\r\n")
+            _ = try await RawConnection.blocking { try connection.receive(until: "data: ") }
+            let refused = try await send(.get, "/.changes?tables=TodoItem&since=\(cursor)", to: authority)
+            #expect(refused.response.status == .serviceUnavailable)
+            #expect(refused.response.headerFields[.retryAfter] != nil)
+            try await Self.insert(authority)
+        }
+    }
+
+    @Test("A stream sends events with the cursor, which a client that reads late receives merged")
+    func events() async throws {
+        try await serving { authority in
+            try await Self.insert(authority)
+            let connection = try RawConnection(authority)
+            connection.send("GET /.changes?tables=TodoItem HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\n\r\n")
+            let head = try await RawConnection.blocking { try connection.receive(until: "data: ", "\n\n") }
+            #expect(head.hasPrefix("HTTP/1.1 200 OK") && head.contains("text/event-stream"))
+            for _ in 0..<50 { try await Self.insert(authority) }
+            let last = try #require(try await Self.poll("tables=TodoItem", authority).changes.first?.updatedAt)
+            let events = try await RawConnection.blocking { try connection.receive(until: last) }
+            #expect((1..<50).contains(events.components(separatedBy: "data: ").count - 1), "\(events)")
+            // The connection is cut; the next one continues.
+            try await Self.insert(authority)
+            let cursor = try #require(events.components(separatedBy: "id: ").last?.prefix { $0 != "\n" })
+            let again = try RawConnection(authority)
+            again.send(
+                "GET /.changes?tables=TodoItem HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\n"
+                    + "Last-Event-ID: \(cursor)\r\n\r\n")
+            let next = try await RawConnection.blocking { try again.receive(until: "data: ", "\n\n") }
+            #expect(!next.contains(last) && next.contains("TodoItem"))
+        }
+    }
+
+    @Test("SIGTERM ends waiting requests and streams at once, and the server with status 0")
+    func shutdown() async throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        let (server, url) = try tool.startServer()
+        defer { server.stop() }
+        let authority = Self.authority(url)
+        let cursor = try await Self.poll("tables=TodoItem", authority).cursor
+        let connections = try (0..<10).map { _ in try RawConnection(authority) }
+        for connection in connections {
+            connection.send("GET /.changes?tables=TodoItem&since=\(cursor) HTTP/1.1\r\nHost: a\r\n\r\n")
+        }
+        let stream = try RawConnection(authority)
+        stream.send("GET /.changes?tables=TodoItem HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\n\r\n")
+        _ = try await RawConnection.blocking { try stream.receive(until: "data: ") }
+        for connection in connections { #expect(!connection.waits(milliseconds: 20)) }
+        server.signal(SIGTERM)
+        #expect(server.wait() == 0)
+        for connection in connections {
+            #expect(try connection.receiveAnswer().status == 503)
+        }
+        _ = try stream.receiveToEnd()
+    }
+
+    @Test("A change through another server over the store ends a wait", arguments: [StoreEngine.sqlite, .lmdb])
+    func shared(engine: StoreEngine) async throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        let servers = [try tool.startServer(engine: engine), try tool.startServer(engine: engine)]
+        defer { for server in servers { server.process.stop() } }
+        let authorities = servers.map { Self.authority($0.url) }
+        var cursor = try await Self.poll("tables=TodoItem", authorities[0]).cursor
+        for number in 0..<4 {
+            let (reader, writer) = (authorities[number % 2], authorities[(number + 1) % 2])
+            let since = cursor
+            async let answer = Self.poll("tables=TodoItem&since=\(since)", reader)
+            try await Self.insert(writer)
+            let news = try await answer
+            #expect(news.changes.map(\.table) == ["TodoItem"])
+            cursor = news.cursor
+        }
+    }
+
+    @Test("Two lists that are watched see each other's changes without an interval, also after a restart of the server")
+    func watch() throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        var (server, url) = try tool.startServer()
+        defer { server.stop() }
+        let port = try #require(url.split(separator: ":").last.map(String.init))
+        let stores = ["client.db", "other.db"]
+        let watchers = try stores.map { store in
+            try tool.start([
+                "todo", "sync", "--watch", "--interval", "86400", "--url", url, "--store", "sqlite:\(tool.path(store))",
+            ])
+        }
+        defer { for watcher in watchers { watcher.stop() } }
+        for watcher in watchers { #expect(watcher.readLine() == "in sync") }
+        #expect(try tool.todo("add", "first", store: "other.db").status == 0)
+        watchers[1].signal(SIGINT)
+        #expect(watchers[1].wait() == 0)
+        #expect(
+            try tool.run("todo", "sync", "--url", url, "--store", "sqlite:\(tool.path("other.db"))").status == 0)
+        try waitUntil("the first item in the first list") { try tool.todo("list").out.contains("first") }
+        // The server is restarted while the first list waits.
+        server.signal(SIGTERM)
+        #expect(server.wait() == 0)
+        server = try tool.start(["serve", "--port", port, "--store", tool.location(.sqlite, "server")])
+        try #require(server.readLine()?.hasPrefix("listening") == true)
+        #expect(try tool.todo("add", "second", store: "other.db").status == 0)
+        #expect(
+            try tool.run("todo", "sync", "--url", url, "--store", "sqlite:\(tool.path("other.db"))").status == 0)
+        try waitUntil("the second item in the first list") { try tool.todo("list").out.contains("second") }
+        watchers[0].signal(SIGINT)
+        #expect(watchers[0].wait() == 0)
+    }
+}
