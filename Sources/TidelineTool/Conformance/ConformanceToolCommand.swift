@@ -10,25 +10,24 @@ struct ConformanceToolCommand: AsyncParsableCommand {
         discussion: """
             \(ConformanceOptions.discussion)
 
-            The stores and their settings: \(stores). Stores on files have durability=full unless you set it.
+            The stores and their settings: \(StoreEngine.ownStores). Stores that keep their rows have durability=full \
+            unless you set it.
+            \(StoreEngine.databaseHelp)
             """
     )
 
     @OptionGroup var options: ConformanceOptions
 
     func run() async throws {
-        let stores = ConformanceStores(try StoreEngine.all.map { try $0.harness() }) { name, settings in
-            try StoreEngine.named(name).harness(settings)
+        #if PostgreSQL
+            defer { ScratchSchemas.removeAll() }
+        #endif
+        var stores = ConformanceStores(try StoreEngine.all.map { try $0.harness() }) { name, settings in
+            try StoreEngine.named(name, among: StoreEngine.located).harness(settings)
         }
+        stores.others = StoreEngine.others.map(\.name)
         let status = try await ConformanceCommand.run(
             options, stores: stores, program: .current(Self.configuration.commandName ?? ""))
         if status != 0 { throw ExitCode(status) }
-    }
-
-    private static var stores: String {
-        StoreEngine.all.map { engine in
-            let settings = engine.conformanceSettings.joined(separator: ", ")
-            return settings.isEmpty ? engine.name : "\(engine.name) (\(settings))"
-        }.joined(separator: ", ")
     }
 }
