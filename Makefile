@@ -17,10 +17,12 @@ all-dependencies:
 build: all-dependencies
 	swift build --traits Benchmark
 
-# Debug build, without the benchmark. The demo spends its time waiting for processes.
+# Debug build, without the benchmark. The demo spends its time waiting for processes. It includes PostgreSQL if libpq is
+# installed, which it does not need.
+DEMO_TRAITS = Tool$(shell pkg-config --exists libpq 2>/dev/null && echo ,PostgreSQL)
 demo: dependencies
-	@swift build --traits Tool --product tideline
-	@"$$(swift build --traits Tool --show-bin-path)/tideline" demo
+	@swift build --traits $(DEMO_TRAITS) --product tideline
+	@"$$(swift build --traits $(DEMO_TRAITS) --show-bin-path)/tideline" demo
 
 # A server and two clients of a to-do list, each a web page.
 web: dependencies

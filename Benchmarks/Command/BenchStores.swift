@@ -11,6 +11,8 @@ public struct BenchStores: Sendable {
 
     /// The names of the stores, all of which are measured by default.
     public var names: [String]
+    /// The names of stores that are measured only if `--store` names them, such as those that need a server.
+    public var moreNames: [String] = []
     /// Creates a store. Throws `ValidationError` for unknown settings.
     public var configuring: Configuring
     /// Returns the names of a store's settings.
@@ -56,10 +58,10 @@ struct SubjectSelection {
     /// Selects the stores of `--store`, or all stores.
     /// - Throws: `ValidationError` for an unknown store or setting, and for duplicate names.
     init(_ options: BenchOptions, stores: BenchStores) throws {
-        guard Set(stores.names).count == stores.names.count else {
-            throw ValidationError("two stores have the same name: \(stores.names.joined(separator: ", ")).")
+        guard Set(stores.allNames).count == stores.allNames.count else {
+            throw ValidationError("two stores have the same name: \(stores.allNames.joined(separator: ", ")).")
         }
-        let words = try StoreWord.words(options.stores, names: Set(stores.names))
+        let words = try StoreWord.words(options.stores, names: Set(stores.allNames))
         let asked = words.isEmpty ? stores.names.map { StoreWord(name: $0) } : words
         var chosen = try asked.map { try Self.store($0, options.durability, stores) }
         if let durability = options.durability, !asked.contains(where: { stores.hasDurability($0) }) {
@@ -75,10 +77,10 @@ struct SubjectSelection {
 
     private static func store(_ word: StoreWord, _ durability: String?, _ stores: BenchStores) throws -> Choice {
         let (name, directory) = stores.parts(word)
-        guard stores.names.contains(name) else {
+        guard stores.allNames.contains(name) else {
             throw ValidationError(
-                "there is no store \(name.debugDescription)." + suggestion(for: name, among: stores.names)
-                    + " The stores are: \(stores.names.joined(separator: ", ")).")
+                "there is no store \(name.debugDescription)." + suggestion(for: name, among: stores.allNames)
+                    + " The stores are: \(stores.allNames.joined(separator: ", ")).")
         }
         guard word.settings.isEmpty || !stores.settings(name).isEmpty else {
             throw ValidationError("the store \(name) has no settings.")
@@ -112,10 +114,12 @@ struct SubjectSelection {
 }
 
 extension BenchStores {
+    fileprivate var allNames: [String] { names + moreNames }
+
     /// Splits a store's name and the directory after a colon.
     fileprivate func parts(_ word: StoreWord) -> (name: String, directory: String?) {
         // The name of a store may contain a colon.
-        guard !names.contains(word.name), let colon = word.name.firstIndex(of: ":") else { return (word.name, nil) }
+        guard !allNames.contains(word.name), let colon = word.name.firstIndex(of: ":") else { return (word.name, nil) }
         return (String(word.name[..<colon]), String(word.name[word.name.index(after: colon)...]))
     }
 

@@ -51,8 +51,10 @@ package struct StoreWord: Hashable {
         else { return String(part) }
         let path = part[part.index(after: colon)...]
         guard path.isEmpty else {
-            throw ValidationError(
-                "this command creates its own stores; remove the path \(String(path).debugDescription).")
+            let advice =
+                path.contains("=")
+                ? "write \(part[..<colon]),\(path)." : "remove the path \(String(path).debugDescription)."
+            throw ValidationError("this command creates its own stores; \(advice)")
         }
         return String(part[..<colon])
     }

@@ -63,7 +63,7 @@ extension TableService {
     ) throws -> Result<TableResponse, any Error> {
         let changes = transaction.changes
         do {
-            try write.table.requireCurrent(in: transaction.writer)
+            try transaction.requireCurrent(write.table)
             return .success(try write.body(transaction))
         } catch let error
             where transaction.changes == changes

@@ -9,6 +9,8 @@ final class WriteTransaction<Store: LocalStore> {
     private let options: TableServiceOptions
     /// The last timestamps of the tables that are changed.
     private(set) var clocks: [String: Timestamp] = [:]
+    /// The definitions that are known to be current, by the names of their tables.
+    private var current: [String: ServedTable] = [:]
     /// The number of changes.
     private(set) var changes = 0
     /// The row that was written last.
@@ -19,6 +21,17 @@ final class WriteTransaction<Store: LocalStore> {
     init(_ writer: Store.Writer, _ options: TableServiceOptions) {
         self.writer = writer
         self.options = options
+    }
+
+    /// Checks that the definition of a table is current. It stays current until the transaction ends, so that the store is
+    /// asked only once.
+    ///
+    /// - Throws: ``OutdatedDefinition`` if another service has changed it.
+    func requireCurrent(_ table: ServedTable) throws {
+        let name = table.schema.name
+        if let known = current[name], known.revision == table.revision, known.schema == table.schema { return }
+        try table.requireCurrent(in: writer)
+        current[name] = table
     }
 
     /// Returns the timestamp for a row: the current time, but always later than the last timestamp of the table, whichever

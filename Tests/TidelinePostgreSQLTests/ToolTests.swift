@@ -26,4 +26,46 @@ struct ToolTests {
         let missing = try tool.run("todo", "list", "--store", "postgresql:host=/nonexistent,dbname=x")
         #expect(missing.status != 0 && missing.err.contains("check that the server runs"), "\(missing)")
     }
+
+    @Test func theSuiteAndTheBenchmarkRunInADatabaseAndLeaveNothing() throws {
+        let server = try TestServer.shared.get()
+        let connection = try server.makeDatabase()
+        let database = try #require(connection.split(separator: " ").first { $0.hasPrefix("dbname=") })
+        let tool = try ProbeProcess("tideline")
+        defer { tool.remove() }
+        let store = "postgresql,host=\(server.folder),\(database),user=postgres"
+        let checked = try tool.run(
+            "conformance", "--store", store, "--filter", "UPS-001", "--filter", "LIF-001", "--filter", "DUR-001")
+        #expect(checked.status == 0, "\(checked)")
+        let environment = ["PGHOST": server.folder, "PGUSER": "postgres", "PGDATABASE": String(database.dropFirst(7))]
+        let measured = try tool.run(
+            ["bench", "--store", "postgresql", "--filter", "get*", "--rows", "100", "--quick"], environment: environment
+        )
+        #expect(measured.status == 0, "\(measured)")
+        let left = try PlainConnection(connection).query(
+            "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'tideline%'")
+        #expect(left.isEmpty)
+    }
+
+    @Test(arguments: ["conformance", "bench"])
+    func aDatabaseThatIsNotNamedIsAnErrorThatSaysHowToNameIt(_ command: String) throws {
+        let tool = try ProbeProcess("tideline")
+        defer { tool.remove() }
+        let environment = ["PGHOST": "/nonexistent", "PGPASSWORD": "S3cret"]
+        let output = try tool.run([command, "--store", "postgresql"], environment: environment)
+        #expect(output.status == 2)
+        #expect(output.err.contains("postgresql,host=localhost,dbname=test,user=tester"), "\(output)")
+        #expect(!output.err.contains("S3cret") && !output.out.contains("S3cret"))
+        let located = try tool.run(command, "--store", "postgresql:host=/nonexistent")
+        #expect(located.err.contains("write postgresql,host=/nonexistent"), "\(located)")
+        let secret = try tool.run(command, "--store", "postgresql,password=S3cret")
+        #expect(secret.status == 2 && secret.err.contains("no setting \"password\""), "\(secret)")
+    }
+
+    @Test func theDemoRunsWithTwoServersOverADatabaseThatIsKilled() throws {
+        let tool = try ProbeProcess("tideline")
+        defer { tool.remove() }
+        let output = try tool.run("demo", "--store", "postgresql")
+        #expect(output.status == 0 && output.out.contains("nothing is lost"), "\(output)")
+    }
 }

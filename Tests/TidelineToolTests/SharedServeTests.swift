@@ -1,142 +1,194 @@
 import Foundation
-import HTTPTypes
 import Synchronization
 import Testing
 import Tideline
-import TidelineAsyncHTTPClient
 import TidelineStore
+import TidelineTestSupport
 
 @testable import TidelineTool
 
-/// Two processes of `tideline serve` over one store, one of which is killed while both write.
+/// Several processes of `tideline serve` over one store, and 16 clients that edit, push and pull by stamps, without a
+/// look-back, while processes are killed.
 ///
-/// `TIDELINE_KILL_ROUNDS` sets the number of kills (default 2).
-@Suite("Servers that share a store", .serialized, .timeLimit(.minutes(30)))
+/// `TIDELINE_KILL_ROUNDS` sets the number of rounds (default 2). A round has one to three kills at random, after which all
+/// clients must equal the server.
+@Suite("Servers that share a store", .serialized, .timeLimit(.minutes(60)))
 struct SharedServeTests {
-    private static let rounds = ProcessInfo.processInfo.environment["TIDELINE_KILL_ROUNDS"].flatMap { Int($0) } ?? 2
-
     @Test(
-        "With two servers, one of them killed, clients that pull by stamps miss nothing, and nothing is doubled",
-        arguments: [StoreEngine.sqlite, .lmdb])
-    func killed(engine: StoreEngine) async throws {
+        "With two servers that are killed, nothing is missed, lost or doubled", arguments: [StoreEngine.sqlite, .lmdb])
+    func embedded(engine: StoreEngine) async throws {
         let tool = try Tool()
         defer { tool.remove() }
-        let servers = SharedServers()
-        var processes: [ToolProcess] = []
-        defer { for process in processes { process.stop() } }
-        for _ in 0..<2 { processes.append(try servers.start(tool, engine)) }
-        let (writers, changes) = (4, 25 * Self.rounds)
-        let seen = try await withThrowingTaskGroup(of: [String: String].self) { group in
-            for client in 0..<2 {
-                group.addTask { try await Self.pull(from: servers, client) }
-            }
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for writer in 0..<writers {
-                    group.addTask {
-                        for number in 0..<changes {
-                            let id = "\(writer)-\(number / 3)"
-                            let known = servers.acknowledged.withLock { $0[id]?.version }
-                            let version = try await Self.write(id, number, over: known, to: servers, writer + number)
-                            servers.acknowledged.withLock { $0[id] = (version, number) }
-                        }
-                    }
-                }
-                for round in 1...Self.rounds {
-                    let count = writers * changes / 3 * round / (Self.rounds + 1)
-                    while servers.acknowledged.withLock({ $0.count }) < count {
-                        try await Task.sleep(for: .milliseconds(1))
-                    }
-                    _ = processes[round % 2].killNow()
-                    processes[round % 2] = try servers.start(tool, engine, insteadOf: round % 2)
-                }
-                try await group.waitForAll()
-            }
-            servers.isDone.withLock { $0 = true }
-            return try await group.reduce(into: []) { $0.append($1) }
-        }
-        for process in processes { process.stop() }
-        let rows = try await withStore(StoreLocation(parsing: tool.location(engine, "server"))) { store in
-            try store.read { try $0.rows(matching: Query("Shared")).rows }
-        }
-        let expected = servers.acknowledged.withLock { $0 }
-        #expect(rows.count == expected.count)
-        #expect(Set(rows.compactMap { $0["updatedAt"]?.timestamp }).count == rows.count)
-        for row in rows {
-            #expect(row["version"]?.string == expected[row.idText]?.version, "\(row.idText)")
-            #expect(row["n"]?.int == expected[row.idText].map { Int64($0.number) }, "\(row.idText)")
-        }
-        for client in seen { #expect(client == expected.mapValues(\.version)) }
+        let servers = try SharedServers(tool, location: tool.location(engine, "server"), count: 2)
+        defer { servers.stop() }
+        try await SharedRounds(servers).run { try servers.killOne() }
     }
 
-    /// Inserts or updates a row, with any server, until it is acknowledged. Returns its version.
-    private static func write(
-        _ id: String, _ number: Int, over version: String?, to servers: SharedServers, _ first: Int
-    ) async throws -> String {
-        let path = "/tables/Shared" + (version == nil ? "" : "/\(id)")
-        let answer = try await servers.send(
-            version == nil ? .post : .patch, path, first, ifMatch: version,
-            body: Array((version == nil ? #"{"id":"\#(id)","n":\#(number)}"# : #"{"n":\#(number)}"#).utf8))
-        // A server that was killed may have committed the change before it answered.
-        try #require(
-            [200, 201, 409, 412].contains(answer.response.status.code),
-            "\(String(decoding: answer.body, as: UTF8.self))")
-        let row = try #require(JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any])
-        try #require(row["n"] as? Int == number, "\(row)")
-        return try #require(row["version"] as? String)
+    @Test(
+        "With four servers over PostgreSQL, all of which are killed, nothing is missed, lost or doubled",
+        .enabled(if: DatabaseServer.isInstalled, "PostgreSQL's server is not installed (package postgresql)"))
+    func postgresql() async throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        let database = try DatabaseServer()
+        defer { database.end() }
+        let servers = try SharedServers(tool, location: database.location, count: 4)
+        defer { servers.stop() }
+        try await SharedRounds(servers).run {
+            switch Int.random(in: 0..<4) {
+            case 0:
+                try database.kill()
+                try database.restart()
+            case 1:
+                database.killOneProcess()
+                try database.awaitConnection()
+            default: try servers.killOne()
+            }
+        }
     }
 
-    /// Pulls the rows with later timestamps than the last, without a look-back, until the writers have ended. Returns the
-    /// versions of all rows.
-    private static func pull(
-        from servers: SharedServers, _ first: Int
-    ) async throws -> [String: String] {
-        var (seen, token, count) = ([String: String](), "0001-01-01T00:00:00Z", first)
-        while true {
-            let isLast = servers.isDone.withLock { $0 }
-            count += 1
-            let answer = try await servers.send(
-                .get, "/tables/Shared?$filter=updatedAt%20gt%20datetimeoffset'\(token)'&$orderby=updatedAt&$top=20",
-                count)
-            let rows = (try? JSONSerialization.jsonObject(with: Data(answer.body))) as? [[String: Any]] ?? []
-            for row in rows { seen[row["id"] as? String ?? ""] = row["version"] as? String }
-            if let last = rows.last?["updatedAt"] as? String { token = last }
-            if isLast, rows.isEmpty { return seen }
+    @Test(
+        "If the primary is killed and its replica promoted, no acknowledged row is lost",
+        .enabled(if: DatabaseServer.isInstalled, "PostgreSQL's server is not installed (package postgresql)"))
+    func promoted() async throws {
+        for _ in 0..<SharedRounds.rounds { try await promote() }
+    }
+
+    private func promote() async throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        let primary = try DatabaseServer()
+        defer { primary.end() }
+        let replica = try DatabaseServer(following: primary)
+        defer { replica.end() }
+        try primary.commitOnReplica()
+        let servers = try SharedServers(tool, location: primary.location(or: replica), count: 2)
+        defer { servers.stop() }
+        let isPromoted = Mutex(false)
+        // The second round runs on the replica alone.
+        try await SharedRounds(servers, rounds: 2).run {
+            guard !isPromoted.withLock({ $0 }) else { return try servers.killOne() }
+            isPromoted.withLock { $0 = true }
+            try primary.kill()
+            #expect(try replica.run("SELECT pg_promote()") == ["t"])
         }
+        #expect(isPromoted.withLock { $0 })
     }
 }
 
-/// The addresses of the servers over one store, and the changes that they acknowledged.
-private final class SharedServers: Sendable {
-    private let authorities = Mutex<[String]>([])
-    /// The version and the number of the last change of each row.
-    let acknowledged = Mutex<[String: (version: String, number: Int)]>([:])
-    /// Whether all writers have ended.
-    let isDone = Mutex(false)
+/// The rounds of one test.
+private struct SharedRounds {
+    static let rounds = ProcessInfo.processInfo.environment["TIDELINE_KILL_ROUNDS"].flatMap { Int($0) } ?? 2
+    private static let clients = 16
+    /// The number of steps of each client in a round.
+    private static let steps = 24
 
-    /// Starts a server, in the place of the given one if there is one.
-    func start(_ tool: Tool, _ engine: StoreEngine, insteadOf number: Int? = nil) throws -> ToolProcess {
-        let (process, url) = try tool.startServer(engine: engine)
-        let authority = String(url.dropFirst("http://".count))
-        authorities.withLock { authorities in
-            if let number { authorities[number] = authority } else { authorities.append(authority) }
-        }
-        return process
+    let servers: SharedServers
+    let rounds: Int
+
+    init(_ servers: SharedServers, rounds: Int = Self.rounds) {
+        self.servers = servers
+        self.rounds = rounds
     }
 
-    /// Sends a request to one server after the other until one answers.
-    func send(
-        _ method: HTTPRequest.Method, _ path: String, _ first: Int, ifMatch version: String? = nil, body: [UInt8]? = nil
-    ) async throws -> TransportResponse {
-        for attempt in 0..<2_000 {
-            let authority = authorities.withLock { $0[(first + attempt) % $0.count] }
-            var request = HTTPRequest(method: method, scheme: "http", authority: authority, path: path)
-            request.headerFields[HTTPField.Name("ZUMO-API-VERSION")!] = "2.0.0"
-            request.headerFields[.ifMatch] = version.map { "\"\($0)\"" }
-            if body != nil { request.headerFields[.contentType] = "application/json" }
-            let answer = try? await AsyncHTTPClientTransport.shared.send(request, body: body, timeout: .seconds(20))
-            if let answer, answer.response.status.code < 500 { return answer }
-            try await Task.sleep(for: .milliseconds(5))
+    /// Runs all rounds.
+    ///
+    /// - Parameter disturb: Kills a process, and starts another one in its place.
+    func run(_ disturb: @escaping @Sendable () throws -> Void) async throws {
+        let clients = try (0..<Self.clients).map { try EditingClient($0, of: servers) }
+        for client in clients { try await client.begin() }
+        try await heal(clients)
+        for round in 1...rounds {
+            try await edit(clients, disturb)
+            try await heal(clients)
+            try await compare(clients, "round \(round)")
         }
-        throw ToolError("no server answers \(method) \(path)")
+    }
+
+    private func edit(_ clients: [EditingClient], _ disturb: @escaping @Sendable () throws -> Void) async throws {
+        let done = Steps()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for client in clients {
+                group.addTask {
+                    for _ in 0..<Self.steps {
+                        try await client.act()
+                        done.count.withLock { $0 += 1 }
+                    }
+                }
+            }
+            let moments = (1...Int.random(in: 1...3)).map { _ in Int.random(in: 0..<Self.clients * Self.steps) }
+            group.addTask {
+                for moment in moments.sorted() {
+                    try await suspendUntil("\(moment) steps") { done.count.withLock { $0 } >= moment }
+                    try await RawConnection.blocking(disturb)
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// Pushes all changes, and then pulls them.
+    private func heal(_ clients: [EditingClient]) async throws {
+        for step in [{ try await $0.pushAll() }, { try await $0.pullAll() }]
+            as [@Sendable (EditingClient) async throws -> Void]
+        {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for client in clients { group.addTask { try await step(client) } }
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    private func compare(_ clients: [EditingClient], _ round: String) async throws {
+        let stored = try await servers.rows()
+        #expect(Set(stored.compactMap { $0["updatedAt"]?.timestamp }).count == stored.count, "\(round): stamps differ")
+        #expect(Set(stored.compactMap { $0["version"]?.string }).count == stored.count, "\(round): versions differ")
+        let rows = stored.filter { $0["deleted"]?.bool != true }
+        var (edits, marks) = ([String: Int64](), [String]())
+        for client in clients {
+            edits.merge(await client.edits) { $1 }
+            marks += await client.marks
+        }
+        let common = rows.filter { EditingClient.commonIDs.contains($0.idText) }
+        #expect(common.count == EditingClient.commonIDs.count, "\(round)")
+        #expect(try common.flatMap { try EditingClient.marks(of: $0) }.sorted() == marks.sorted(), "\(round)")
+        let own = rows.filter { !EditingClient.commonIDs.contains($0.idText) }
+        #expect(own.count == edits.count, "\(round)")
+        for row in own { #expect(row["n"]?.int == edits[row.idText], "\(round): row \(row.idText)") }
+        let content = Dictionary(uniqueKeysWithValues: rows.map { ($0.idText, Self.content($0)) })
+        for client in clients {
+            let local = try await client.rows()
+            #expect(local.count == rows.count, "\(round)")
+            for row in local { #expect(Self.content(row) == content[row.idText], "\(round): row \(row.idText)") }
+        }
+    }
+
+    private static func content(_ row: Row) -> [Value?] {
+        ["n", "marks", "version", "createdAt", "updatedAt"].map { row[$0] }
+    }
+}
+
+/// The number of steps that clients have finished.
+private final class Steps: Sendable {
+    let count = Mutex(0)
+}
+
+extension DatabaseServer {
+    /// Returns a location in this database or, if this server does not accept writes, in that of another one.
+    fileprivate func location(or other: DatabaseServer) -> String {
+        "postgresql:host=\(folder),,\(other.folder),dbname=postgres,user=postgres,target_session_attrs=read-write"
+    }
+
+    /// Makes commits wait until a replica has written them to its disk.
+    fileprivate func commitOnReplica() throws {
+        try waitUntil("a replica that follows") {
+            try run("SELECT state FROM pg_stat_replication") == ["streaming"]
+        }
+        for sql in ["ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()"] {
+            try #require(try run(sql) != nil)
+        }
+        try waitUntil("a synchronous replica") {
+            try run("SELECT sync_state FROM pg_stat_replication") == ["sync"]
+        }
     }
 }

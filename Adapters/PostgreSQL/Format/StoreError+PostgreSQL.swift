@@ -10,6 +10,8 @@ enum SQLState {
     static let duplicateTable = "42P07"
     static let duplicateSchema = "42P06"
     static let insufficientPrivilege = "42501"
+    /// Such as a row that is larger than a page.
+    static let programLimitExceeded = "54000"
 
     /// The number that ``StoreError/engineCode`` has for a code: its five characters as digits of base 36.
     static func number(_ state: String) -> Int? { Int(state, radix: 36) }
@@ -30,8 +32,9 @@ extension StoreError {
                 path: path)
         }
         let detail = tideline_primary_message(result).map { String(cString: $0) } ?? ""
+        let advice = state == SQLState.programLimitExceeded ? "; store several of its values in a JSON column" : ""
         return StoreError(
-            Code(sqlState: state), "\(doing): \(detail) (SQLSTATE \(state))", path: path,
+            Code(sqlState: state), "\(doing): \(detail) (SQLSTATE \(state))\(advice)", path: path,
             engineCode: SQLState.number(state))
     }
 

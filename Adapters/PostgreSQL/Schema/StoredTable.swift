@@ -15,6 +15,8 @@ final class StoredTable: Sendable {
     let key: String
     /// The columns of `shape`.
     let columns: [StoredColumn]
+    /// Selects the row with a given key.
+    let selectRow: String
 
     init(_ definition: StoredDefinition, in namespace: String) {
         self.definition = definition
@@ -24,6 +26,8 @@ final class StoredTable: Sendable {
         sqlName = "\(namespace).\(schema.name.sqlName)"
         key = Self.key(of: schema).sqlName
         columns = schema.allColumns.map { StoredColumn($0, in: definition) }
+        let list = (["\"id\""] + columns.map(\.sqlName)).joined(separator: ", ")
+        selectRow = "SELECT \(list) FROM \(sqlName) WHERE \(key) = $1"
     }
 
     /// Returns the name of the primary key.

@@ -134,12 +134,6 @@ struct Upsert {
 }
 
 extension StoredTable {
-    /// Selects the row with a given key.
-    var selectRow: String {
-        let list = (["\"id\""] + columns.map(\.sqlName)).joined(separator: ", ")
-        return "SELECT \(list) FROM \(sqlName) WHERE \(key) = $1"
-    }
-
     /// Returns a statement that inserts rows with these columns, or updates the existing ones. Its parameters are an array
     /// for the keys, one for the ids if these differ, and one for each column.
     func upsert(_ columns: [StoredColumn]) -> String {

@@ -10,6 +10,9 @@ public struct ConformanceStores: Sendable {
 
     /// The stores that are checked by default.
     public var harnesses: [StoreHarness]
+    /// The names of stores that are checked only if `--store` names them, such as those that need a server. ``configuring``
+    /// creates their harnesses, also without settings.
+    public var others: [String] = []
     /// Creates a harness with settings, or `nil` if the stores have none.
     public var configuring: Configuring?
 
@@ -38,16 +41,20 @@ public struct ConformanceStores: Sendable {
         return harness
     }
 
+    /// The names of all stores.
+    var names: [String] { harnesses.compactMap(\.name) + others }
+
     private func find(_ word: StoreWord) throws -> StoreHarness {
         // A worker of a store without a name receives its index.
         if let place = word.place, harnesses.indices.contains(place) { return harnesses[place] }
-        guard let harness = harnesses.first(where: { $0.name == word.name }) else {
-            let names = harnesses.compactMap(\.name)
+        let harness = harnesses.first { $0.name == word.name }
+        guard harness != nil || others.contains(word.name) else {
+            let names = self.names
             throw ValidationError(
                 "there is no store \(word.name.debugDescription)." + suggestion(for: word.name, among: names)
                     + " Available stores: \(names.joined(separator: ", ")).")
         }
-        if word.settings.isEmpty { return harness }
+        if let harness, word.settings.isEmpty { return harness }
         guard let configuring else { throw ValidationError("the store \(word.name) has no settings.") }
         var configured = try configuring(word.name, word.settings)
         configured.name = word.text

@@ -20,12 +20,12 @@ struct StoreChoice {
             named.name = harness.name ?? Self.declaredName(harness, at: place, isInProcess ? nil : program)
             return named
         }
-        let names = named.harnesses.compactMap(\.name)
+        let names = named.names
         guard Set(names).count == names.count else {
             throw ValidationError(
                 "two stores have the same name: \(names.joined(separator: ", ")). Set the names of their harnesses.")
         }
-        let places = names.indices.map {
+        let places = named.harnesses.indices.map {
             (StoreWord(name: names[$0]), stores.harnesses[$0].name == nil ? StoreWord.at($0) : nil)
         }
         let asked = try StoreWord.words(options.stores, names: Set(names))

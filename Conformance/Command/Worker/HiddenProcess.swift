@@ -12,7 +12,7 @@ struct HiddenProcess {
     /// Runs the work of such a process, or returns `nil` if this process is not one of them.
     func run() async throws -> Int32? {
         guard options.worker != nil || options.child else { return nil }
-        let names = Set(stores.harnesses.compactMap(\.name))
+        let names = Set(stores.names)
         guard let word = try StoreWord.words(options.stores, names: names).first else {
             return ExitStatus.usage
         }

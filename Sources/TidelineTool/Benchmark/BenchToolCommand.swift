@@ -12,28 +12,27 @@
             discussion: """
                 \(BenchOptions.discussion)
 
-                The stores and their settings: \(stores). Stores on files have durability=normal unless you set it.
+                The stores and their settings: \(StoreEngine.ownStores). Stores that keep their rows have durability=normal \
+                unless you set it.
+                \(StoreEngine.databaseHelp)
                 """
         )
 
         @OptionGroup var options: BenchOptions
 
         func run() async throws {
-            let stores = BenchStores(
+            #if PostgreSQL
+                defer { ScratchSchemas.removeAll() }
+            #endif
+            var stores = BenchStores(
                 names: StoreEngine.all.map(\.name),
-                settings: { name in (try? StoreEngine.named(name).benchmarkSettings) ?? [] },
+                settings: { name in (try? StoreEngine.named(name, among: StoreEngine.located).ownSettings) ?? [] },
                 baseline: { Baselines.subject(engine: $0, durability: $1) },
                 others: JSONSubjects.all + [Baselines.json],
-                configuring: { try StoreEngine.named($0).benchmarkSubject($1) })
+                configuring: { try StoreEngine.named($0, among: StoreEngine.located).benchmarkSubject($1) })
+            stores.moreNames = StoreEngine.others.map(\.name)
             let status = try await BenchCommand.run(options, stores: stores)
             if status != 0 { throw ExitCode(status) }
-        }
-
-        private static var stores: String {
-            StoreEngine.all.map { engine in
-                let settings = engine.benchmarkSettings.joined(separator: ", ")
-                return settings.isEmpty ? engine.name : "\(engine.name) (\(settings))"
-            }.joined(separator: ", ")
         }
     }
 #endif

@@ -12,7 +12,9 @@ struct ConformanceToolCommand: AsyncParsableCommand {
         discussion: """
             \(ConformanceOptions.discussion)
 
-            The stores and their settings: \(stores). Stores on files have durability=full unless you set it.
+            The stores and their settings: \(StoreEngine.ownStores). Stores that keep their rows have durability=full \
+            unless you set it.
+            \(StoreEngine.databaseHelp)
 
             With --server, the checks are those of a server (SRV-101 to SRV-905), which run on a table of its own. \
             Deviations with which clients work are reported as tolerated and are no failure. If the server cannot be \
@@ -29,9 +31,13 @@ struct ConformanceToolCommand: AsyncParsableCommand {
             return
         }
         try server.confirmNoneIsSet()
-        let stores = ConformanceStores(try StoreEngine.all.map { try $0.harness() }) { name, settings in
-            try StoreEngine.named(name).harness(settings)
+        #if PostgreSQL
+            defer { ScratchSchemas.removeAll() }
+        #endif
+        var stores = ConformanceStores(try StoreEngine.all.map { try $0.harness() }) { name, settings in
+            try StoreEngine.named(name, among: StoreEngine.located).harness(settings)
         }
+        stores.others = StoreEngine.others.map(\.name)
         let status = try await ConformanceCommand.run(
             options, stores: stores, program: .current(Self.configuration.commandName ?? ""))
         if status != 0 { throw ExitCode(status) }
@@ -53,12 +59,5 @@ struct ConformanceToolCommand: AsyncParsableCommand {
             return 0
         }
         return try await ServerConformanceSession(url, options, server).run()
-    }
-
-    private static var stores: String {
-        StoreEngine.all.map { engine in
-            let settings = engine.conformanceSettings.joined(separator: ", ")
-            return settings.isEmpty ? engine.name : "\(engine.name) (\(settings))"
-        }.joined(separator: ", ")
     }
 }

@@ -12,30 +12,34 @@ extension StoreEngine {
     func harness(_ settings: [String] = []) throws -> StoreHarness {
         let isSet = settings.contains { $0.hasPrefix("durability=") }
         let full = self.settings.contains("durability") && !isSet ? ["durability=full"] : []
-        var engine = self
-        engine.settings = conformanceSettings
-        let read = try StoreSettings(settings + full, of: engine)
-        // Report an invalid value now instead of in the first check.
-        _ = try makeOpener("", read, StoreAccess())
-        var harness = StoreHarness(name: name, modes: modes, faults: keepsRows ? InterposedFiles() : nil) { opening in
-            try makeOpener(path(in: opening.directory), read, StoreAccess(opening))()
+        let read = try checkedSettings(settings + full)
+        var harness = StoreHarness(
+            name: name, modes: modes, faults: keepsFiles ? InterposedFiles() : nil, damagesFiles: keepsFiles
+        ) { opening in
+            try open(in: opening.directory, read, StoreAccess(opening))
         }
+        harness.keepsFiles = keepsFiles || !keepsRows
         harness.lacking = lacking
-        if let destroy { harness.destroy = { try destroy(path(in: $0)) } }
+        if let destroy {
+            harness.destroy = { folder in
+                let place = place(in: folder, read)
+                try destroy(place.path, place.settings)
+            }
+        }
         return harness
     }
-
-    /// The settings that a store can have during checks. A read-only store is excluded, because it cannot be filled.
-    var conformanceSettings: [String] { settings.filter { $0 != "read-only" } }
-
-    /// Returns the path of the store within the folder that the suite provides.
-    private func path(in directory: String) -> String { usage == nil ? "" : "\(directory)/store" }
 
     /// The features that the engine's stores do not support, each with the reason.
     private var lacking: [CheckNeed: String] {
         var lacking: [CheckNeed: String] = [:]
         if !settings.contains("read-only") { lacking[.openingReadOnly] = "the store cannot be opened for reading only" }
         if !limitsSize { lacking[.limitedSize] = "only the disk limits the size" }
+        if keepsRows, !keepsFiles {
+            lacking[.files] = "the rows are in the files of a server"
+            lacking[.faults] = "the files are written by a server"
+            lacking[.damage] = "the files belong to a server, which verifies them itself"
+            lacking[.fixtures] = "no earlier version was released"
+        }
         return lacking
     }
 

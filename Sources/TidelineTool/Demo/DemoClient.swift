@@ -5,6 +5,8 @@ internal import Foundation
 final class DemoClient {
     private let stage: DemoStage
     private let location: String
+    /// The address of its server, or `nil` for that of the first one.
+    var url: String?
     private var shell: ToolProcess?
 
     init(stage: DemoStage, location: String) {
@@ -45,7 +47,7 @@ final class DemoClient {
     /// Syncs the client and returns the counts.
     func sync() throws -> SyncCommand.Report {
         tell("sync", [])
-        return try decode(quietly("sync", ["--json", "--url", stage.url]).out)
+        return try decode(quietly("sync", ["--json", "--url", url ?? stage.url]).out)
     }
 
     // MARK: Running

@@ -15,8 +15,11 @@ struct DemoCommand: AsyncParsableCommand {
     @Option(
         name: .customLong("store"),
         help: ArgumentHelp(
-            "The engine of all stores: \(StoreEngine.all.map(\.name).joined(separator: ", ")).",
-            discussion: "May be repeated. By default, the demo runs with each engine.", valueName: "engine"),
+            "The engine of all stores: \(StoreEngine.located.map(\.name).joined(separator: ", ")).",
+            discussion: """
+                May be repeated. By default, the demo runs with each engine. With postgresql, it starts a database server of its \
+                own, whose database two servers share; the stores of the clients are sqlite.
+                """, valueName: "engine"),
         transform: StoreEngine.withoutPath)
     var engines: [StoreEngine] = []
 
@@ -30,13 +33,17 @@ struct DemoCommand: AsyncParsableCommand {
         // Ignore a folder that cannot be removed, because it is temporary.
         defer { if keep == nil { try? FileManager.default.removeItem(at: folder) } }
         let start = ContinuousClock.now
-        let engines = engines.isEmpty ? StoreEngine.all : engines
+        let engines =
+            engines.isEmpty ? StoreEngine.located.filter { $0.nameSetting == nil || Self.obstacle == nil } : engines
         var checks = 0
         for (number, engine) in engines.enumerated() {
             StandardOutput.line(
                 (number == 0 ? "" : "\n\n")
                     + "An offline to-do list over \(engine.name), with a server and two clients.")
             checks += try await play(engine, in: folder)
+        }
+        if self.engines.isEmpty, let obstacle = Self.obstacle {
+            StandardOutput.line("\n\nSkipped: the steps over PostgreSQL, with two servers. \(obstacle).")
         }
         let seconds = Double((ContinuousClock.now - start) / .milliseconds(1)) / 1000
         StandardOutput.line(
@@ -50,10 +57,33 @@ struct DemoCommand: AsyncParsableCommand {
     private func play(_ engine: StoreEngine, in folder: URL) async throws -> Int {
         let folder = folder.appendingPathComponent(engine.name)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        #if PostgreSQL
+            if engine.nameSetting != nil { return try await playWithDatabase(in: folder) }
+        #endif
         let stage = DemoStage(folder: folder, engine: engine)
-        defer { stage.stopServer() }
+        defer { stage.stopServers() }
         try await DemoStory(stage: stage).tell()
         return stage.checks
+    }
+
+    #if PostgreSQL
+        private func playWithDatabase(in folder: URL) async throws -> Int {
+            let database = try DatabaseServer()
+            defer { database.end() }
+            let stage = DemoStage(folder: folder, engine: .sqlite, serverLocation: database.location)
+            defer { stage.stopServers() }
+            try await DemoDatabaseStory(stage: stage, database: database).tell()
+            return stage.checks
+        }
+    #endif
+
+    /// The reason that the demo does not run over PostgreSQL, or `nil`.
+    private static var obstacle: String? {
+        #if PostgreSQL
+            DatabaseServer.obstacle
+        #else
+            "This program was built without libpq (package libpq-dev, trait PostgreSQL)"
+        #endif
     }
 
     private func makeFolder() throws -> URL {

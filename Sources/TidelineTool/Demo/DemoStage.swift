@@ -10,11 +10,19 @@ final class DemoStage {
     let engine: StoreEngine
     private(set) var url = ""
     private(set) var checks = 0
+    private let serverLocation: String?
     private var server: ToolProcess?
+    private var otherServer: ToolProcess?
 
-    init(folder: URL, engine: StoreEngine) {
+    /// Creates an environment.
+    /// - Parameters:
+    ///   - folder: The folder of the stores.
+    ///   - engine: The engine of the stores.
+    ///   - serverLocation: The store of the server, or `nil` for one of the same engine.
+    init(folder: URL, engine: StoreEngine, serverLocation: String? = nil) {
         self.folder = folder
         self.engine = engine
+        self.serverLocation = serverLocation
     }
 
     // MARK: Output
@@ -58,19 +66,38 @@ final class DemoStage {
         """
 
     private func startServer(port: String) throws {
-        let schema = folder.appendingPathComponent("server.yaml")
-        try Self.schema.write(to: schema, atomically: true, encoding: .utf8)
-        let server = try ToolProcess(
-            ["serve", "--port", port, "--store", location("server"), "--schema", schema.path])
-        self.server = server
-        guard let line = server.readLine(), let url = line.split(separator: " ").last, url.hasPrefix("http") else {
-            throw ToolError("the server did not start")
-        }
-        self.url = String(url)
+        let server = try serve(port: port)
+        self.server = server.process
+        url = server.url
         say("a server listens on \(url)")
     }
 
+    /// Starts another server over the same store, and returns its address.
+    func startAnotherServer() throws -> String {
+        let server = try serve(port: "0")
+        otherServer = server.process
+        say("another server listens on \(server.url)")
+        return server.url
+    }
+
+    private func serve(port: String) throws -> (process: ToolProcess, url: String) {
+        let schema = folder.appendingPathComponent("server.yaml")
+        try Self.schema.write(to: schema, atomically: true, encoding: .utf8)
+        let store = serverLocation ?? location("server")
+        let server = try ToolProcess(["serve", "--port", port, "--store", store, "--schema", schema.path])
+        guard let line = server.readLine(), let url = line.split(separator: " ").last, url.hasPrefix("http") else {
+            server.stop()
+            throw ToolError("the server did not start")
+        }
+        return (server, String(url))
+    }
+
     func stopServer() { server?.stop() }
+
+    func stopServers() {
+        server?.stop()
+        otherServer?.stop()
+    }
 
     /// Returns the server's rows in order of id, read over HTTP.
     func serverRows() async throws -> [TodoItem] {

@@ -19,7 +19,10 @@
                 """,
             keepsRows: true,
             settings: ["schema", "durability", "read-only", "busy-timeout", "maximum-readers"] + connectionSettings,
-            allowsEmptyPath: true
+            allowsEmptyPath: true,
+            nameSetting: "schema",
+            prepare: prepareDatabase,
+            destroy: destroyStore
         ) { path, settings, access in
             let connection = try connectionString(path, settings)
             var options = PostgreSQLOptions(createsIfMissing: access.createsIfMissing)
@@ -30,6 +33,19 @@
             if let seconds = try settings.seconds("busy-timeout") { options.busyTimeout = seconds }
             if let count = try settings.number("maximum-readers", in: 1...1_000) { options.maximumReaders = count }
             return { [options] in try PostgreSQLStore(connection: connection, options: options) }
+        }
+
+        /// Checks the connection of a command that creates its own stores.
+        @Sendable private static func prepareDatabase(_ settings: StoreSettings) throws {
+            try ScratchSchemas.prepare(connectionString("", settings))
+        }
+
+        @Sendable private static func destroyStore(_ path: String, _ settings: StoreSettings) throws {
+            var options = PostgreSQLOptions()
+            if let schema = settings.text("schema") { options.schema = schema }
+            // A store that is open stays open.
+            options.busyTimeout = .seconds(1)
+            try PostgreSQLStore.destroy(connection: connectionString(path, settings), options: options)
         }
 
         /// Returns the connection string for the part after the colon and the settings after it.

@@ -24,22 +24,29 @@ struct StoreEngine: Sendable {
     var allowsEmptyPath = false
     /// Whether the size of a store can be limited.
     var limitsSize = false
+    /// The setting that distinguishes the stores of a command that creates them, for an engine whose stores have no folder.
+    var nameSetting: String?
+    /// Prepares a command that creates its own stores. Throws `ValidationError` if it cannot.
+    var prepare: (@Sendable (_ settings: StoreSettings) throws -> Void)?
     /// Removes the store at a path with all its files. `nil` if the engine has no files.
-    var destroy: (@Sendable (_ path: String) throws -> Void)?
+    var destroy: (@Sendable (_ path: String, _ settings: StoreSettings) throws -> Void)?
     /// Checks the settings and returns an opener. Does not open anything.
     var makeOpener: @Sendable (_ path: String, _ settings: StoreSettings, _ access: StoreAccess) throws -> Opener
 
     /// The engines that need nothing but a folder, in the order in which help lists them.
     static let all: [StoreEngine] = [.sqlite, .lmdb, .leveldb, .memory]
 
-    /// All engines that a location can name.
-    static let located: [StoreEngine] = {
+    /// The engines that need a server. Commands that run with all engines use one of these only if it is named.
+    static let others: [StoreEngine] = {
         #if PostgreSQL
-            all + [.postgresql]
+            [.postgresql]
         #else
-            all
+            []
         #endif
     }()
+
+    /// All engines that a location can name.
+    static let located = all + others
 
     /// Returns the engine with the given name.
     /// - Throws: `ValidationError`, with the available names, if there is no such engine.
@@ -60,7 +67,14 @@ struct StoreEngine: Sendable {
         guard parts.count < 2 || parts[1].isEmpty else {
             throw ValidationError("this command creates its own stores; remove the path \(parts[1].debugDescription).")
         }
-        return try named(String(parts[0]))
+        return try named(String(parts[0]), among: located)
+    }
+
+    /// Returns the action that removes a store in a folder, which depends on no settings.
+    private static func destroying(
+        _ destroy: @escaping @Sendable (_ path: String) throws -> Void
+    ) -> @Sendable (String, StoreSettings) throws -> Void {
+        { path, _ in try destroy(path) }
     }
 
     /// Returns the location of a store in `folder`, in the format of `--store`.
@@ -88,7 +102,7 @@ extension StoreEngine {
         usage: "PATH, or :memory: for a store that ends with the process",
         keepsRows: true,
         settings: ["durability", "read-only", "busy-timeout", "checksums"],
-        destroy: SQLiteStore.destroy
+        destroy: destroying(SQLiteStore.destroy)
     ) { path, settings, access in
         var options = SQLiteOptions(createsIfMissing: access.createsIfMissing)
         options.durability = try settings.choice("durability", ["normal": .normal, "full": .full]) ?? .normal
@@ -109,7 +123,7 @@ extension StoreEngine {
         keepsRows: true,
         settings: ["durability", "read-only", "busy-timeout", "map-size", "maximum-map-size", "verification"],
         limitsSize: true,
-        destroy: LMDBStore.destroy
+        destroy: destroying(LMDBStore.destroy)
     ) { path, settings, access in
         var options = LMDBOptions(createsIfMissing: access.createsIfMissing)
         options.durability =
@@ -135,7 +149,7 @@ extension StoreEngine {
         usage: "FOLDER, which only one process can open at a time",
         keepsRows: true,
         settings: ["durability", "cache-size", "write-buffer-size", "filter-bits", "compression"],
-        destroy: LevelDBStore.destroy
+        destroy: destroying(LevelDBStore.destroy)
     ) { path, settings, access in
         var options = LevelDBOptions(createsIfMissing: access.createsIfMissing)
         options.durability = try settings.choice("durability", ["normal": .normal, "full": .full]) ?? .normal

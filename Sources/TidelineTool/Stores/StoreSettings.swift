@@ -27,6 +27,13 @@ struct StoreSettings: Sendable {
         }
     }
 
+    /// Returns these settings with another value of one of them.
+    func setting(_ name: String, to value: String) -> StoreSettings {
+        var settings = self
+        settings.values[name] = value
+        return settings
+    }
+
     /// Returns the value of a setting, or `nil` if the setting is not given.
     func text(_ name: String) -> String? { values[name] }
 

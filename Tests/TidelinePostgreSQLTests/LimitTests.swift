@@ -1,0 +1,82 @@
+import Testing
+import TidelinePostgreSQL
+import TidelineStore
+import TidelineTestStores
+
+/// Tests names and rows beyond the limits of PostgreSQL.
+@Suite(.enabled(if: TestServer.isInstalled, "PostgreSQL's server is not installed (package postgresql)"))
+struct LimitTests {
+    private static let beginning = String(repeating: "ä", count: 40)
+
+    @Test func namesThatDifferOnlyAfter63BytesAreDistinct() throws {
+        let connection = try TestServer.shared.get().makeDatabase()
+        let tables = ["a", "b"].map { Self.beginning + $0 }
+        let columns = ["c", "d"].map { Self.beginning + $0 }
+        let schemas = tables.map { TableSchema($0, columns: columns.map { .string($0) }, indexes: [columns]) }
+        let store = try PostgreSQLStore(connection: connection)
+        try store.define(schemas)
+        for (number, table) in tables.enumerated() {
+            try store.write { writer in
+                var row = Row(id: .string("1"))
+                for column in columns { row[column] = .string("\(number) \(column.suffix(1))") }
+                try writer.upsert(row, into: table)
+            }
+        }
+        try store.close()
+        let reopened = try PostgreSQLStore(connection: connection)
+        #expect(try reopened.tables().map(\.name) == tables)
+        for (number, table) in tables.enumerated() {
+            let query = Query(table).filter(.comparison(.equal, .column(columns[1]), .literal(.string("\(number) d"))))
+                .order(by: columns[0])
+            let rows = try reopened.read { try $0.rows(matching: query).rows }
+            #expect(rows.map { $0[columns[0]] } == [.string("\(number) c")])
+        }
+        // The definitions can still change, and everything can be removed.
+        try reopened.define([
+            TableSchema(tables[0], columns: columns.map { .string($0) } + [.int(Self.beginning + "e")])
+        ])
+        try reopened.close()
+        try PostgreSQLStore.destroy(connection: connection)
+        let left = try PlainConnection(connection).query("SELECT 1 FROM pg_tables WHERE schemaname = 'tideline'")
+        #expect(left.isEmpty)
+    }
+
+    @Test func aNameThatAnotherOneIsAbbreviatedToIsRefused() throws {
+        let connection = try TestServer.shared.get().makeDatabase()
+        let store = try PostgreSQLStore(connection: connection)
+        try store.define([TableSchema(Self.beginning, columns: [.int(Self.beginning)])])
+        let plain = try PlainConnection(connection)
+        let name = try #require(
+            try plain.query("SELECT tablename FROM pg_tables WHERE schemaname = 'tideline' AND tablename LIKE 'ä%'")
+                .first?.first ?? nil)
+        #expect(name.utf8.count <= 63)
+        let error = expectError(.schemaMismatch) { try store.define([TableSchema(name, columns: [])]) }
+        #expect(error?.table == name)
+        let column = try #require(
+            try plain.query("SELECT column_name FROM information_schema.columns WHERE column_name LIKE 'ä%'")
+                .first?.first ?? nil)
+        let columnError = expectError(.schemaMismatch) {
+            try store.define([TableSchema("t", columns: [.int(Self.beginning), .int(column)])])
+        }
+        #expect(columnError?.table == "t" && columnError?.column == column)
+        try store.close()
+    }
+
+    @Test func aRowThatDoesNotFitInAPageIsRefusedWithTheTableAndTheReason() throws {
+        let columns = (0..<1_000).map { "c\($0)" }
+        let store = try TestServer.makeStore(TableSchema("wide", columns: columns.map { .string($0) }))
+        func row(_ id: String, _ count: Int) -> Row {
+            var row = Row(id: .string(id))
+            for column in columns.prefix(count) { row[column] = "a text of a usual length" }
+            return row
+        }
+        let error = expectError(.invalidValue) {
+            try store.write { try $0.upsert(row("full", 1_000), into: "wide") }
+        }
+        #expect(error?.table == "wide")
+        #expect(error?.message.contains("too big") == true && error?.message.contains("JSON column") == true)
+        try store.write { try $0.upsert(row("small", 100), into: "wide") }
+        #expect(try store.read { try $0.count(Query("wide")) } == 1)
+        try store.close()
+    }
+}
