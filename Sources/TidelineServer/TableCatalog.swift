@@ -63,14 +63,7 @@ final class TableCatalog<Store: LocalStore>: Sendable {
         self.store = store
         let existing = try store.tables()
         try StoreRole.requireServer(existing)
-        let definitions = try schemas.map { schema in
-            guard schema.idType == .string else {
-                throw StoreError(
-                    .schemaMismatch, "the table protocol requires string ids", table: schema.name, column: "id")
-            }
-            let stored = existing.first { $0.name.isSameBytes(as: schema.name) && !$0.isSystem }
-            return Self.served(try stored?.union(schema) ?? schema, keeping: [])
-        }
+        let definitions = try ServedSchemas.merged(schemas, over: existing)
         let records = existing.first { $0.name == ServedTableRecord.schema.name }
         try store.define(definitions + [try records?.union(ServedTableRecord.schema) ?? ServedTableRecord.schema])
         try complete(definitions)
@@ -171,7 +164,7 @@ final class TableCatalog<Store: LocalStore>: Sendable {
             throw StoreError(.schemaMismatch, "a table with this name exists but is not served", table: name)
         }
         let known = try stored.flatMap { _ in try store.read { try ServedTableRecord.definition(of: name, in: $0) } }
-        let schema = Self.served(known ?? table?.schema ?? TableSchema(name, columns: []), keeping: columns)
+        let schema = ServedSchemas.served(known ?? table?.schema ?? TableSchema(name, columns: []), keeping: columns)
         guard schema.columns.count <= Self.maximumColumns else {
             throw StoreError(
                 .schemaMismatch, "a table can have at most \(Self.maximumColumns) columns", table: name,
@@ -183,19 +176,5 @@ final class TableCatalog<Store: LocalStore>: Sendable {
 
     private static func isServed(_ schema: TableSchema) -> Bool {
         !schema.isSystem && schema.systemColumns == .all && schema.idType == .string
-    }
-
-    /// Returns the definition with further columns, all system columns, and the index that pulls use.
-    private static func served(_ schema: TableSchema, keeping columns: [ColumnSchema]) -> TableSchema {
-        var served = schema
-        // Compared by bytes, like the columns of rows: a set of strings would treat canonically equivalent names as
-        // equal.
-        let shape = schema.makeShape()
-        served.columns += columns.filter { shape.index(of: $0.name) == nil }
-        served.systemColumns = .all
-        if !served.indexes.contains(where: { $0.columns.first == "updatedAt" }) {
-            served.indexes.append(["updatedAt"])
-        }
-        return served
     }
 }

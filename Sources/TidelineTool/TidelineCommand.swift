@@ -1,57 +1,70 @@
 internal import ArgumentParser
+internal import Foundation
 internal import Tideline
 internal import TidelineCommandSupport
 internal import TidelineConformanceCommand
 
 #if Benchmark
-  internal import TidelineBenchmarkCommand
+    internal import TidelineBenchmarkCommand
 #endif
 
 /// The command `tideline`.
 @main
 struct TidelineCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "tideline",
-    abstract: "Offline sync with a local store you choose.",
-    discussion: """
-      Exit status: 0 on success, 1 if a command fails (with the reason on standard error), 64 for an invalid \
-      command line. The commands conformance, simulate and bench have further exit statuses, which their help lists.
-      """,
-    version: TidelineVersion.current,
-    subcommands: [
-      ServeCommand.self, BackupCommand.self, RestoreCommand.self, TodoCommand.self,
-      DemoCommand.self, ConformanceToolCommand.self, SimulateCommand.self,
-    ] + benchmark
-  )
+    static let configuration = CommandConfiguration(
+        commandName: "tideline",
+        abstract: "Offline sync with a local store you choose.",
+        discussion: """
+            Exit status: 0 on success, 1 if a command fails (with the reason on standard error), 64 for an invalid \
+            command line. The commands conformance, simulate and bench have further exit statuses, which their help lists.
+            """,
+        version: TidelineVersion.current,
+        subcommands: [
+            ServeCommand.self, BackupCommand.self, RestoreCommand.self, TodoCommand.self, DemoCommand.self,
+            ConformanceToolCommand.self, SimulateCommand.self,
+        ] + benchmark
+    )
 
-  #if Benchmark
-    private static let benchmark: [any ParsableCommand.Type] = [BenchToolCommand.self]
-  #else
-    private static let benchmark: [any ParsableCommand.Type] = []
-  #endif
+    #if Benchmark
+        private static let benchmark: [any ParsableCommand.Type] = [BenchToolCommand.self]
+    #else
+        private static let benchmark: [any ParsableCommand.Type] = []
+    #endif
 
-  /// Runs the command that the arguments name, and exits with its status.
-  static func main() async {
-    do {
-      try requireKnownCommand(CommandLine.arguments.dropFirst(), of: Self.self)
-      var command = try parseAsRoot()
-      if var command = command as? any AsyncParsableCommand {
-        try await command.run()
-      } else {
-        try command.run()
-      }
-    } catch {
-      let name = CommandLine.arguments.dropFirst().first
-      if name == ConformanceToolCommand.configuration.commandName {
-        ConformanceCommand.exit(self, after: error)
-      }
-      if name == SimulateCommand.configuration.commandName { ExitStatus.exit(self, after: error) }
-      #if Benchmark
-        if name == BenchToolCommand.configuration.commandName {
-          BenchCommand.exit(self, after: error)
+    /// Returns the command for arguments, to which the configuration of `serve` is added. Returns `nil` if the arguments only
+    /// ask for the configuration, which is then printed.
+    private static func parse(_ arguments: [String]) throws -> (any ParsableCommand)? {
+        guard arguments.first == ServeCommand.configuration.commandName else { return try parseAsRoot(arguments) }
+        let configuration = try ServeConfiguration(
+            commandLine: Array(arguments.dropFirst()), environment: ProcessInfo.processInfo.environment)
+        do {
+            let command = try parseAsRoot(arguments.prefix(1) + configuration.arguments)
+            guard (command as? ServeCommand)?.configuration.printConfig == true else { return command }
+            StandardOutput.line(configuration.description)
+            return nil
+        } catch {
+            throw configuration.located(error)
         }
-      #endif
-      exit(withError: error)
     }
-  }
+
+    /// Runs the command that the arguments name, and exits with its status.
+    static func main() async {
+        do {
+            try requireKnownCommand(CommandLine.arguments.dropFirst(), of: Self.self)
+            guard var command = try parse(Array(CommandLine.arguments.dropFirst())) else { return }
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            let name = CommandLine.arguments.dropFirst().first
+            if name == ConformanceToolCommand.configuration.commandName { ConformanceCommand.exit(self, after: error) }
+            if name == SimulateCommand.configuration.commandName { ExitStatus.exit(self, after: error) }
+            #if Benchmark
+                if name == BenchToolCommand.configuration.commandName { BenchCommand.exit(self, after: error) }
+            #endif
+            exit(withError: error)
+        }
+    }
 }

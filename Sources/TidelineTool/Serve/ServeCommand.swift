@@ -14,6 +14,9 @@ struct ServeCommand: AsyncParsableCommand {
             of a request. It is for development and tests: it does not authenticate clients and listens only on this machine unless \
             you set --host.
 
+            Options can also be given in a file (--config) and in the environment. The command line has precedence over the \
+            environment, and the environment over the file.
+
             Prints "listening on URL" once it accepts connections. SIGTERM or SIGINT ends it with status 0, after the \
             requests in flight are finished.
 
@@ -29,6 +32,9 @@ struct ServeCommand: AsyncParsableCommand {
                     - [complete, text]
             """
     )
+
+    @OptionGroup(title: "Configuration")
+    var configuration: ServeConfigurationOptions
 
     @Option(help: "The address to listen on.")
     var host = "127.0.0.1"
@@ -146,6 +152,9 @@ struct ServeCommand: AsyncParsableCommand {
         let tables = try schema.map(SchemaFile.read) ?? [TodoItem.schema]
         let location = try store ?? StoreLocation(parsing: Self.defaultStore)
         location.warnIfForgetful()
+        if configuration.check {
+            return try await ServeCheck(location: location, tables: tables, server: server).run()
+        }
         // Check the address before opening the store, which would create its file.
         try await server.requireAddress()
         try await withStore(location) { try await serve($0, tables: tables) }
@@ -161,14 +170,19 @@ struct ServeCommand: AsyncParsableCommand {
         options.maximumBodySize = maxBodySize
         options.maximumFilterTime = .seconds(filterTimeout)
         options.quirks = ServerQuirks(quirks)
+        for change in try ServedSchemas.changes(defining: tables, over: store.tables()) {
+            logger.notice("schema change: \(change)")
+        }
         let service = try TableService(store: store, options: options)
         try await server.run(service) { url in StandardOutput.line("listening on \(url)") }
     }
 
-    private var server: TableServer {
+    private var server: TableServer { TableServer(host: host, port: port, limits: limits, logger: logger) }
+
+    private var logger: Logger {
         var logger = Logger(label: "tideline.serve") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = logLevel.level
-        return TableServer(host: host, port: port, limits: limits, logger: logger)
+        return logger
     }
 
     private var limits: ServerLimits {

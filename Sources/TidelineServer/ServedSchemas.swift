@@ -1,0 +1,72 @@
+package import TidelineStore
+
+/// The definitions of served tables.
+package enum ServedSchemas {
+    /// Returns the definitions of tables merged with the existing ones: a column that was ever served remains.
+    static func merged(_ schemas: [TableSchema], over existing: [TableSchema]) throws -> [TableSchema] {
+        try schemas.map { schema in
+            guard schema.idType == .string else {
+                throw StoreError(
+                    .schemaMismatch, "the table protocol requires string ids", table: schema.name, column: "id")
+            }
+            let stored = existing.first { $0.name.isSameBytes(as: schema.name) && !$0.isSystem }
+            return served(try stored?.union(schema) ?? schema, keeping: [])
+        }
+    }
+
+    /// Returns the definition with further columns, all system columns, and the index that pulls use.
+    static func served(_ schema: TableSchema, keeping columns: [ColumnSchema]) -> TableSchema {
+        var served = schema
+        // Compared by bytes, like the columns of rows: a set of strings would treat canonically equivalent names as
+        // equal.
+        let shape = schema.makeShape()
+        served.columns += columns.filter { shape.index(of: $0.name) == nil }
+        served.systemColumns = .all
+        if !served.indexes.contains(where: { $0.columns.first == "updatedAt" }) {
+            served.indexes.append(["updatedAt"])
+        }
+        return served
+    }
+
+    // MARK: Changes
+
+    /// Returns the changes that a service makes to a store when it is created with these tables, each as a line of text.
+    ///
+    /// - Parameters:
+    ///   - schemas: The tables in the options of the service.
+    ///   - existing: All tables of the store.
+    /// - Throws: The errors of creating the service.
+    package static func changes(defining schemas: [TableSchema], over existing: [TableSchema]) throws -> [String] {
+        try StoreRole.requireServer(existing)
+        let definitions = try merged(schemas, over: existing)
+        let checked = try TableEvolution.checked(definitions, beside: existing.map(\.name))
+        return try checked.flatMap { definition in
+            guard let stored = existing.first(where: { $0.name.isSameBytes(as: definition.name) }) else {
+                return [creation(of: definition)]
+            }
+            _ = try TableEvolution(from: stored, retired: [], to: definition)
+            return changes(from: stored, to: definition)
+        }
+    }
+
+    private static func creation(of schema: TableSchema) -> String {
+        let parts =
+            schema.columns.map { "\($0.name) \($0.type.rawValue)\($0.isOptional ? "" : ", required")" }
+            + schema.indexes.map { "index on \($0.columns.joined(separator: ", "))" }
+        return "create table \(schema.name.debugDescription): \(parts.joined(separator: "; "))"
+    }
+
+    private static func changes(from stored: TableSchema, to schema: TableSchema) -> [String] {
+        let table = "table \(schema.name.debugDescription): "
+        let columns = schema.allColumns.compactMap { column -> String? in
+            let name = "column \(column.name.debugDescription)"
+            guard let known = stored.column(column.name) else { return "add \(name), \(column.type.rawValue)" }
+            return known.isOptional == column.isOptional ? nil : "\(name) may be null from now on"
+        }
+        let indexes = schema.indexes.filter { !stored.indexes.contains($0) }
+            .map { "add an index on \($0.columns.joined(separator: ", "))" }
+        let references = schema.references.filter { !stored.references.contains($0) }
+            .map { "column \($0.column.debugDescription) refers to table \($0.table.debugDescription)" }
+        return (columns + indexes + references).map { table + $0 }
+    }
+}
