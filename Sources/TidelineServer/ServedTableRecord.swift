@@ -1,14 +1,14 @@
-internal import TidelineStore
+package import TidelineStore
 
 /// The record of a served table in the store: its last timestamp, and the union of all its definitions by any service.
 ///
 /// The records are the rows of the system table that marks a server's store. Their identifiers are the tables' names.
-enum ServedTableRecord {
+package enum ServedTableRecord {
     /// The definition of the system table.
     ///
     /// `clock` is the table's last timestamp, `definition` its definition as JSON, and `revision` a number that increases
     /// with each change of the definition. All are null for a table that only earlier versions have written to.
-    static let schema: TableSchema = {
+    package static let schema: TableSchema = {
         var schema = StoreRole.serverMark
         schema.columns = [.timestamp("clock"), .string("definition"), .int("revision")]
         return schema
@@ -19,7 +19,7 @@ enum ServedTableRecord {
     /// Returns the last timestamp of a table, or `nil` if the table has no rows.
     ///
     /// The table of an earlier version, which kept no clock, continues at the greatest timestamp of its rows.
-    static func clock(of table: String, in reader: some StoreReader) throws -> Timestamp? {
+    package static func clock(of table: String, in reader: some StoreReader) throws -> Timestamp? {
         let stored = try reader.withRow(in: schema.name, id: .string(table)) { $0["clock"]?.timestamp }
         if let stored, let stored { return stored }
         var greatest: Timestamp?
@@ -30,7 +30,7 @@ enum ServedTableRecord {
         return greatest
     }
 
-    static func setClock(of table: String, to stamp: Timestamp, in writer: some StoreWriter) throws {
+    package static func setClock(of table: String, to stamp: Timestamp, in writer: some StoreWriter) throws {
         try writer.upsert(["id": .string(table), "clock": .timestamp(stamp)], into: schema.name)
     }
 

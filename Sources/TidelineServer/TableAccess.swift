@@ -92,6 +92,9 @@ extension TableServiceOptions {
     /// Returns the rights of a table.
     func rights(of table: String) -> TableRights { rights[table] ?? defaultRights }
 
+    /// The rules for the definitions of the tables.
+    var servedSchemas: ServedSchemas { ServedSchemas { rights(of: $0).owner } }
+
     /// Checks the rights against the tables, so that none is without effect.
     ///
     /// - Throws: ``StoreError/Code/schemaMismatch`` for rights of a table that is not served, for an owner column that the

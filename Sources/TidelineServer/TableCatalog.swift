@@ -51,8 +51,7 @@ final class TableCatalog<Store: LocalStore>: Sendable {
     }
 
     private let store: Store
-    /// Returns the column with the owner of a table's rows.
-    private let owner: @Sendable (_ table: String) -> String?
+    private let rules: ServedSchemas
     private let state = Mutex(State())
 
     /// The maximum number of columns that a table can grow to: clients choose the names, which are kept forever.
@@ -61,30 +60,16 @@ final class TableCatalog<Store: LocalStore>: Sendable {
     private static var maximumRounds: Int { 100 }
 
     /// Defines the tables in addition to the store's existing definitions: a column that was ever served remains.
-    ///
-    /// - Parameter owner: Returns the column with the owner of a table's rows, or `nil`. It gets an index.
-    init(store: Store, schemas: [TableSchema], owner: @escaping @Sendable (_ table: String) -> String?) throws {
+    init(store: Store, schemas: [TableSchema], rules: ServedSchemas) throws {
         self.store = store
-        self.owner = owner
+        self.rules = rules
         let existing = try store.tables()
         try StoreRole.requireServer(existing)
-        var definitions = try schemas.map { schema in
-            guard schema.idType == .string else {
-                throw StoreError(
-                    .schemaMismatch, "the table protocol requires string ids", table: schema.name, column: "id")
-            }
-            let stored = existing.first { $0.name.isSameBytes(as: schema.name) && !$0.isSystem }
-            return served(try stored?.union(schema) ?? schema, keeping: [])
-        }
-        // Other tables of the store need the index of their owners too.
-        for table in existing where owner(table.name) != nil && Self.isServed(table) {
-            guard !definitions.contains(where: { $0.name.isSameBytes(as: table.name) }) else { continue }
-            definitions.append(served(table, keeping: []))
-        }
+        let definitions = try rules.merged(schemas, over: existing)
         let records = existing.first { $0.name == ServedTableRecord.schema.name }
         try store.define(definitions + [try records?.union(ServedTableRecord.schema) ?? ServedTableRecord.schema])
         try complete(definitions)
-        for schema in try store.appTables() where Self.isServed(schema) { try refresh(schema.name) }
+        for schema in try store.appTables() where ServedSchemas.isServed(schema) { try refresh(schema.name) }
     }
 
     /// Returns the table with the given name, or `nil` if it is not known to be served; see ``refresh(_:)``.
@@ -138,7 +123,7 @@ final class TableCatalog<Store: LocalStore>: Sendable {
     private func current(_ name: String) throws -> ServedTable? {
         for _ in 0..<Self.maximumRounds {
             guard let stored = try store.appTables().first(where: { $0.name.isSameBytes(as: name) }),
-                Self.isServed(stored)
+                ServedSchemas.isServed(stored)
             else { return nil }
             let (schema, definition, revision) = try store.read { reader in
                 (
@@ -180,11 +165,11 @@ final class TableCatalog<Store: LocalStore>: Sendable {
 
     private func grown(_ table: ServedTable?, _ name: String, with columns: [ColumnSchema]) throws -> TableSchema {
         let stored = try store.tables().first { $0.name.isSameBytes(as: name) }
-        if table == nil, let stored, stored.isSystem || !Self.isServed(stored) {
+        if table == nil, let stored, stored.isSystem || !ServedSchemas.isServed(stored) {
             throw StoreError(.schemaMismatch, "a table with this name exists but is not served", table: name)
         }
         let known = try stored.flatMap { _ in try store.read { try ServedTableRecord.definition(of: name, in: $0) } }
-        let schema = served(known ?? table?.schema ?? TableSchema(name, columns: []), keeping: columns)
+        let schema = rules.served(known ?? table?.schema ?? TableSchema(name, columns: []), keeping: columns)
         guard schema.columns.count <= Self.maximumColumns else {
             throw StoreError(
                 .schemaMismatch, "a table can have at most \(Self.maximumColumns) columns", table: name,
@@ -192,29 +177,5 @@ final class TableCatalog<Store: LocalStore>: Sendable {
         }
         try schema.validate()
         return schema
-    }
-
-    private static func isServed(_ schema: TableSchema) -> Bool {
-        !schema.isSystem && schema.systemColumns == .all && schema.idType == .string
-    }
-
-    /// Returns the definition with further columns, all system columns, and the indexes that pulls use.
-    private func served(_ schema: TableSchema, keeping columns: [ColumnSchema]) -> TableSchema {
-        var served = schema
-        // Compared by bytes, like the columns of rows: a set of strings would treat canonically equivalent names as
-        // equal.
-        let shape = schema.makeShape()
-        served.columns += columns.filter { shape.index(of: $0.name) == nil }
-        served.systemColumns = .all
-        if !served.indexes.contains(where: { $0.columns.first == "updatedAt" }) {
-            served.indexes.append(["updatedAt"])
-        }
-        // A pull of one user's rows, in the order of their timestamps.
-        if let owner = owner(schema.name), served.column(owner)?.type == .string,
-            !served.indexes.contains(where: { $0.columns.starts(with: [owner, "updatedAt"]) })
-        {
-            served.indexes.append([owner, "updatedAt"])
-        }
-        return served
     }
 }

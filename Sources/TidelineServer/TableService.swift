@@ -40,7 +40,7 @@ public final class TableService<Store: LocalStore>: Sendable {
     public init(store: Store, options: TableServiceOptions = TableServiceOptions()) throws {
         self.store = store
         self.options = options
-        catalog = try TableCatalog(store: store, schemas: options.schemas) { options.rights(of: $0).owner }
+        catalog = try TableCatalog(store: store, schemas: options.schemas, rules: options.servedSchemas)
         try options.validateRights(of: catalog.schemas)
     }
 

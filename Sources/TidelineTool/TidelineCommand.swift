@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Foundation
 internal import Tideline
 internal import TidelineCommandSupport
 internal import TidelineConformanceCommand
@@ -19,7 +20,8 @@ struct TidelineCommand: AsyncParsableCommand {
             """,
         version: TidelineVersion.current,
         subcommands: [
-            ServeCommand.self, TodoCommand.self, DemoCommand.self, ConformanceToolCommand.self, SimulateCommand.self,
+            ServeCommand.self, BackupCommand.self, RestoreCommand.self, TodoCommand.self, DemoCommand.self,
+            ConformanceToolCommand.self, SimulateCommand.self,
         ] + benchmark
     )
 
@@ -29,11 +31,27 @@ struct TidelineCommand: AsyncParsableCommand {
         private static let benchmark: [any ParsableCommand.Type] = []
     #endif
 
+    /// Returns the command for arguments, to which the configuration of `serve` is added. Returns `nil` if the arguments only
+    /// ask for the configuration, which is then printed.
+    private static func parse(_ arguments: [String]) throws -> (any ParsableCommand)? {
+        guard arguments.first == ServeCommand.configuration.commandName else { return try parseAsRoot(arguments) }
+        let configuration = try ServeConfiguration(
+            commandLine: Array(arguments.dropFirst()), environment: ProcessInfo.processInfo.environment)
+        do {
+            let command = try parseAsRoot(arguments.prefix(1) + configuration.arguments)
+            guard (command as? ServeCommand)?.configuration.printConfig == true else { return command }
+            StandardOutput.line(configuration.description)
+            return nil
+        } catch {
+            throw configuration.located(error)
+        }
+    }
+
     /// Runs the command that the arguments name, and exits with its status.
     static func main() async {
         do {
             try requireKnownCommand(CommandLine.arguments.dropFirst(), of: Self.self)
-            var command = try parseAsRoot()
+            guard var command = try parse(Array(CommandLine.arguments.dropFirst())) else { return }
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {

@@ -17,6 +17,9 @@ struct ServeCommand: AsyncParsableCommand {
             machine. With --jwt-secret-file, --jwt-key, or --jwks, requests need a JSON Web Token, in the header \
             Authorization (Bearer) or X-ZUMO-AUTH; GET /.auth/me returns its user.
 
+            Options can also be given in a file (--config) and in the environment. The command line has precedence over the \
+            environment, and the environment over the file.
+
             Prints "listening on URL" once it accepts connections. SIGTERM or SIGINT ends it with status 0, after the \
             requests in flight are finished.
 
@@ -36,6 +39,9 @@ struct ServeCommand: AsyncParsableCommand {
                     delete: nobody
             """
     )
+
+    @OptionGroup(title: "Configuration")
+    var configuration: ServeConfigurationOptions
 
     @Option(help: "The address to listen on.")
     var host = "127.0.0.1"
@@ -163,16 +169,20 @@ struct ServeCommand: AsyncParsableCommand {
         }
         let location = try store ?? StoreLocation(parsing: Self.defaultStore)
         location.warnIfForgetful()
+        let options = serviceOptions(file, hasSignIn: server.signIn != nil)
+        if configuration.check {
+            return try await ServeCheck(location: location, options: options, server: server).run()
+        }
         // Check the address before opening the store, which would create its file.
         try await server.requireAddress()
-        try await withStore(location) { [server] in try await serve($0, file, on: server) }
+        try await withStore(location) { [server] in try await serve($0, options, on: server) }
     }
 
-    private func serve(_ store: some LocalStore, _ file: SchemaFile, on server: TableServer) async throws {
+    private func serviceOptions(_ file: SchemaFile, hasSignIn: Bool) -> TableServiceOptions {
         var options = TableServiceOptions()
         options.schemas = file.tables
         options.rights = file.rights
-        options.defaultRights = server.signIn == nil ? .open : .signedIn
+        options.defaultRights = hasSignIn ? .signedIn : .open
         options.createsTablesOnFirstInsert = createTables ?? (schema == nil)
         options.dialect = dialect
         options.defaultPageSize = pageSize ?? options.defaultPageSize
@@ -180,14 +190,25 @@ struct ServeCommand: AsyncParsableCommand {
         options.maximumBodySize = maxBodySize
         options.maximumFilterTime = .seconds(filterTimeout)
         options.quirks = ServerQuirks(quirks)
+        return options
+    }
+
+    private func serve(
+        _ store: some LocalStore, _ options: TableServiceOptions, on server: TableServer
+    ) async throws {
+        for change in try ServedSchemas.changes(by: options, over: store.tables()) {
+            logger.notice("schema change: \(change)")
+        }
         let service = try TableService(store: store, options: options)
         try await server.run(service) { url in StandardOutput.line("listening on \(url)") }
     }
 
-    private var server: TableServer {
+    private var server: TableServer { TableServer(host: host, port: port, limits: limits, logger: logger) }
+
+    private var logger: Logger {
         var logger = Logger(label: "tideline.serve") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = logLevel.level
-        return TableServer(host: host, port: port, limits: limits, logger: logger)
+        return logger
     }
 
     private var limits: ServerLimits {

@@ -14,6 +14,9 @@ struct StoreLocation: Sendable {
     let path: String
     /// Whether the store keeps its rows when it is closed.
     let keepsRows: Bool
+    /// Removes the store at a path with all its files. `nil` if the engine has no files.
+    let destroy: (@Sendable (_ path: String) throws -> Void)?
+    private let parts: [String]
     private let opener: StoreEngine.Opener
     private let readOnlyOpener: StoreEngine.Opener
 
@@ -32,15 +35,22 @@ struct StoreLocation: Sendable {
         // Settings may begin at once. A text with spaces is a connection string.
         let beginsWithSetting = engine.settings.contains { parts[0].hasPrefix("\($0)=") } && !parts[0].contains(" ")
         let hasPath = !engine.allowsEmptyPath || !beginsWithSetting
-        path = hasPath ? parts.removeFirst() : ""
+        let path = hasPath ? parts.removeFirst() : ""
         guard engine.allowsEmptyPath || path.isEmpty == (engine.usage == nil) else {
             throw ValidationError(
                 path.isEmpty
                     ? "\(text.debugDescription) has no path after the colon."
                     : "\(engine.name) takes no path; write \(engine.name): and only settings after it.")
         }
+        try self.init(text, engine, path: path, parts)
+    }
+
+    private init(_ text: String, _ engine: StoreEngine, path: String, _ parts: [String]) throws {
         self.text = text
+        self.path = path
         self.engine = engine.name
+        self.parts = parts
+        destroy = engine.destroy
         keepsRows = engine.keepsRows && path != ":memory:"
         let settings = try StoreSettings(parts, of: engine)
         opener = try engine.makeOpener(path, settings, StoreAccess())
@@ -54,6 +64,11 @@ struct StoreLocation: Sendable {
     ///   then.
     /// - Throws: `StoreError`.
     func open(isReadOnly: Bool = false) throws -> any LocalStore { try isReadOnly ? readOnlyOpener() : opener() }
+
+    /// Returns the location with another path and the same settings.
+    func moved(to path: String) throws -> StoreLocation {
+        try StoreLocation(text, StoreEngine.named(engine, among: StoreEngine.located), path: path, parts)
+    }
 
     /// The help of an option that takes a location.
     static let help = ArgumentHelp(

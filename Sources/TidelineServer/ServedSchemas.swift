@@ -1,0 +1,93 @@
+package import TidelineStore
+
+/// The definitions of served tables.
+package struct ServedSchemas: Sendable {
+    /// Returns the column with the owner of a table's rows, or `nil`. It gets an index.
+    let owner: @Sendable (_ table: String) -> String?
+
+    /// Whether a table of a store is served.
+    static func isServed(_ schema: TableSchema) -> Bool {
+        !schema.isSystem && schema.systemColumns == .all && schema.idType == .string
+    }
+
+    /// Returns the definitions of tables merged with the existing ones: a column that was ever served remains. Includes other
+    /// existing tables that need an index.
+    func merged(_ schemas: [TableSchema], over existing: [TableSchema]) throws -> [TableSchema] {
+        let definitions = try schemas.map { schema in
+            guard schema.idType == .string else {
+                throw StoreError(
+                    .schemaMismatch, "the table protocol requires string ids", table: schema.name, column: "id")
+            }
+            let stored = existing.first { $0.name.isSameBytes(as: schema.name) && !$0.isSystem }
+            return served(try stored?.union(schema) ?? schema, keeping: [])
+        }
+        let others = existing.filter { table in
+            owner(table.name) != nil && Self.isServed(table)
+                && !definitions.contains { $0.name.isSameBytes(as: table.name) }
+        }
+        return definitions + others.map { served($0, keeping: []) }
+    }
+
+    /// Returns the definition with further columns, all system columns, and the indexes that pulls use.
+    func served(_ schema: TableSchema, keeping columns: [ColumnSchema]) -> TableSchema {
+        var served = schema
+        // Compared by bytes, like the columns of rows: a set of strings would treat canonically equivalent names as
+        // equal.
+        let shape = schema.makeShape()
+        served.columns += columns.filter { shape.index(of: $0.name) == nil }
+        served.systemColumns = .all
+        if !served.indexes.contains(where: { $0.columns.first == "updatedAt" }) {
+            served.indexes.append(["updatedAt"])
+        }
+        // A pull of one user's rows, in the order of their timestamps.
+        if let owner = owner(schema.name), served.column(owner)?.type == .string,
+            !served.indexes.contains(where: { $0.columns.starts(with: [owner, "updatedAt"]) })
+        {
+            served.indexes.append([owner, "updatedAt"])
+        }
+        return served
+    }
+
+    // MARK: Changes
+
+    /// Returns the changes that a service makes to a store when it is created, each as a line of text.
+    ///
+    /// - Parameters:
+    ///   - options: The options of the service.
+    ///   - existing: All tables of the store.
+    /// - Throws: The errors of creating the service.
+    package static func changes(by options: TableServiceOptions, over existing: [TableSchema]) throws -> [String] {
+        try StoreRole.requireServer(existing)
+        let definitions = try options.servedSchemas.merged(options.schemas, over: existing)
+        try options.validateRights(of: definitions + existing.filter(isServed))
+        let checked = try TableEvolution.checked(definitions, beside: existing.map(\.name))
+        return try checked.flatMap { definition -> [String] in
+            guard let stored = existing.first(where: { $0.name.isSameBytes(as: definition.name) }) else {
+                return [creation(of: definition)]
+            }
+            _ = try TableEvolution(from: stored, retired: [], to: definition)
+            return changes(from: stored, to: definition)
+        }
+    }
+
+    private static func creation(of schema: TableSchema) -> String {
+        let parts =
+            schema.columns.map { "\($0.name) \($0.type.rawValue)\($0.isOptional ? "" : ", required")" }
+            + schema.indexes.map { "index on \($0.columns.joined(separator: ", "))" }
+        return "create table \(schema.name.debugDescription): \(parts.joined(separator: "; "))"
+    }
+
+    private static func changes(from stored: TableSchema, to schema: TableSchema) -> [String] {
+        let table = "table \(schema.name.debugDescription): "
+        let columns = schema.allColumns.compactMap { column -> String? in
+            let name = "column \(column.name.debugDescription)"
+            guard let known = stored.column(column.name) else { return "add \(name), \(column.type.rawValue)" }
+            return known.isOptional == column.isOptional ? nil : "\(name) may be null from now on"
+        }
+        let indexes = schema.indexes.filter { !stored.indexes.contains($0) }
+            .map { "add an index on \($0.columns.joined(separator: ", "))" }
+        let references = schema.references.filter { !stored.references.contains($0) }
+            .map { "column \($0.column.debugDescription) refers to table \($0.table.debugDescription)" }
+        return (columns + indexes + references).map { table + $0 }
+    }
+}

@@ -1,0 +1,53 @@
+internal import ArgumentParser
+internal import TidelineStore
+
+/// `tideline backup`: copies a server's store to a file while the server runs.
+struct BackupCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backup",
+        abstract: "Back up a server's store to a file, also while the server runs.",
+        discussion: """
+            The back-up is the state of all tables at one moment, with versions, timestamps, tombstones, and definitions, \
+            in one file. It is verified after it is written, appears under its name only when it is complete, and never \
+            replaces an existing file. "tideline restore" creates a store of any engine from it.
+
+            Stores of SQLite, LMDB, and PostgreSQL can be backed up while servers write to them. A LevelDB store can be \
+            open in only one process: stop the server first.
+
+            If the command is killed, a file FILE.incomplete-… may remain; remove it.
+            """
+    )
+
+    @Option(help: StoreLocation.help, transform: StoreLocation.init(parsing:))
+    var store: StoreLocation?
+
+    @Argument(help: "The file to create.")
+    var file: String
+
+    func run() async throws {
+        let location = try store ?? StoreLocation(parsing: ServeCommand.defaultStore)
+        guard location.keepsRows else {
+            throw ValidationError("\(location.text) keeps no rows that could be backed up.")
+        }
+        try NewPath.requireFree(file)
+        let summary = try await withBackupSource(location) { try BackupFile.write($0, to: file) }
+        StandardOutput.line(
+            "backed up \(counted(summary.rowCount, "row")) in \(counted(summary.tableCount, "table")) to \(file)")
+    }
+
+    /// Opens a store that a server may have open.
+    private func withBackupSource<R>(
+        _ location: StoreLocation, _ body: (any LocalStore) throws -> R
+    ) async throws -> R {
+        do {
+            return try await withStore(location, isReadOnly: true, body)
+        } catch let error as StoreError where error.code == .locked {
+            throw ToolError(
+                "\(error.description); a \(location.engine) store can be open in only one process: stop the server during "
+                    + "the back-up")
+        }
+    }
+}
+
+/// Returns a number with a noun: `1 row`, `2 rows`.
+func counted(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }

@@ -1,0 +1,111 @@
+internal import Foundation
+internal import TidelineSQLite
+internal import TidelineServer
+internal import TidelineStore
+
+/// A back-up of a server's store: an SQLite store with checksums, in one file, whichever the engine of the server's store.
+enum BackupFile {
+    /// The record of a back-up, a system table with one row. It is written last, so a copy without it is incomplete.
+    static let manifest = TableSchema(
+        "MS_Backup", columns: [.int("format"), .timestamp("time"), .string("engine"), .string("counts")],
+        systemColumns: [], isSystem: true)
+    private static let format: Int64 = 1
+
+    /// The contents of a back-up.
+    struct Summary {
+        var time: Timestamp
+        var tableCount: Int
+        var rowCount: Int
+    }
+
+    // MARK: Writing
+
+    /// Writes a back-up of a store, as of one moment, and verifies it. Other threads and processes may write to the store at the same
+    /// time.
+    ///
+    /// The file appears under its name when it is complete and synced to the disk.
+    ///
+    /// - Throws: ``ToolError`` if something exists at the path or the store has no served tables; `StoreError`.
+    static func write(_ source: some LocalStore, to path: String) throws -> Summary {
+        try NewPath.requireFree(path)
+        let names = try source.tables()
+        try StoreRole.requireServer(names)
+        return try NewPath.create(path, remove: SQLiteStore.destroy) { unfinished in
+            try source.read { reader in
+                let schemas = try StoreCopy.schemas(named: names.map(\.name), in: reader)
+                guard schemas.contains(where: { $0.name == ServedTableRecord.schema.name }) else {
+                    throw ToolError("no server has used the store; only a server's store can be backed up")
+                }
+                return try copy(schemas, from: reader, engine: source.capabilities.name, to: unfinished)
+            }
+        }
+    }
+
+    private static func copy(
+        _ schemas: [TableSchema], from reader: some StoreReader, engine: String, to path: String
+    ) throws -> Summary {
+        // The file is synced as a whole when it is complete.
+        let target = try SQLiteStore(path: path, options: SQLiteOptions(checksums: true))
+        defer { try? target.close() }
+        let time = Timestamp.now
+        try target.define(schemas + [manifest])
+        var copy = StoreCopy()
+        try copy.copy(schemas, from: reader) { try target.write($0) }
+        let counts = Dictionary(uniqueKeysWithValues: copy.tables.map { ($0.schema.name, $0.count) })
+        let row: Row = [
+            "id": "backup", "format": .int(format), "time": .timestamp(time), "engine": .string(engine),
+            "counts": .string(try RecordJSON.encode(counts)),
+        ]
+        try target.write { try $0.upsert(row, into: manifest.name) }
+        try target.close()
+        let written = try SQLiteStore(path: path, options: SQLiteOptions(createsIfMissing: false))
+        defer { try? written.close() }
+        try written.verify()
+        try written.read { try copy.verify(in: $0) }
+        try written.close()
+        return Summary(time: time, tableCount: copy.tableCount, rowCount: copy.rowCount)
+    }
+
+    // MARK: Reading
+
+    /// Opens a back-up, checks that it is complete and undamaged, and calls `body` with a snapshot and the definitions of
+    /// its tables.
+    ///
+    /// - Throws: ``ToolError`` if the file is not a back-up; `StoreError` with code `corrupt` if it is damaged.
+    static func read<T>(
+        _ path: String, _ body: (SQLiteStore.Reader, [TableSchema]) throws -> T
+    ) throws -> T {
+        let store = try open(path)
+        defer { try? store.close() }
+        let names = try store.tables().map(\.name)
+        guard names.contains(manifest.name) else {
+            throw ToolError("\(path) is a store but not a back-up; create one with \"tideline backup\"")
+        }
+        try store.verify()
+        return try store.read { reader in
+            guard let row = try reader.row(in: manifest.name, id: "backup"), let text = row["counts"]?.string else {
+                throw ToolError("the back-up \(path) is incomplete")
+            }
+            guard row["format"]?.int == format else {
+                throw ToolError("the back-up \(path) was written by a later version of tideline; update the program")
+            }
+            let counts: [String: Int] = try RecordJSON.decode(from: text)
+            for (name, count) in counts where try reader.count(Query(name)) != count {
+                throw StoreError(
+                    .corrupt, "the back-up was changed after it was written: it had \(count) rows", table: name,
+                    path: path)
+            }
+            let schemas = try StoreCopy.schemas(named: names, in: reader).filter { $0.name != manifest.name }
+            return try body(reader, schemas)
+        }
+    }
+
+    /// Opens a back-up for writing if possible: a store that is open for reading only leaves its log beside the file.
+    private static func open(_ path: String) throws -> SQLiteStore {
+        do {
+            return try SQLiteStore(path: path, options: SQLiteOptions(createsIfMissing: false))
+        } catch let error as StoreError where error.code == .readOnly {
+            return try SQLiteStore(path: path, options: SQLiteOptions(isReadOnly: true))
+        }
+    }
+}

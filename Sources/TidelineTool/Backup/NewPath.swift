@@ -1,0 +1,76 @@
+internal import Foundation
+
+/// Files and folders that appear under their name when they are complete, and never replace existing ones.
+enum NewPath {
+    /// Checks that nothing exists at a path and that its folder does.
+    ///
+    /// - Throws: ``ToolError``.
+    static func requireFree(_ path: String) throws {
+        var status = stat()
+        guard lstat(path, &status) != 0 else {
+            throw ToolError("\(path) exists; nothing is overwritten, so choose another path or remove it")
+        }
+        let folder = folder(of: path)
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
+            throw ToolError("there is no folder \(folder)")
+        }
+    }
+
+    /// Calls `body` with a temporary path in the same folder, syncs the files there to the disk, and moves them to `path`.
+    ///
+    /// - Parameter remove: Removes the incomplete files after an error.
+    /// - Throws: The error of `body`; ``ToolError`` if something exists at the path or the files cannot be synced.
+    static func create<T>(_ path: String, remove: (String) throws -> Void, _ body: (String) throws -> T) throws -> T {
+        try requireFree(path)
+        let unfinished = "\(path).incomplete-\(String(UInt64.random(in: .min ... .max), radix: 36))"
+        do {
+            let result = try body(unfinished)
+            try sync(unfinished)
+            try move(unfinished, to: path)
+            try syncEntry(folder(of: path))
+            return result
+        } catch {
+            // The first error is the relevant one.
+            try? remove(unfinished)
+            throw error
+        }
+    }
+
+    private static func folder(of path: String) -> String {
+        URL(fileURLWithPath: path).deletingLastPathComponent().path
+    }
+
+    /// Syncs a file, or a folder and the files in it.
+    private static func sync(_ path: String) throws {
+        var isFolder: ObjCBool = false
+        if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
+            for name in try FileManager.default.contentsOfDirectory(atPath: path) { try sync("\(path)/\(name)") }
+        }
+        try syncEntry(path)
+    }
+
+    private static func syncEntry(_ path: String) throws {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure("cannot open \(path)") }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw failure("cannot sync \(path) to the disk") }
+    }
+
+    /// Moves a file or folder to a path where nothing exists.
+    private static func move(_ path: String, to target: String) throws {
+        // A hard link fails if the target exists; renaming would replace it.
+        if link(path, target) == 0 {
+            unlink(path)
+            return
+        }
+        guard errno != EEXIST else { throw ToolError("\(target) exists; another program has just created it") }
+        // Folders, and file systems without hard links.
+        try requireFree(target)
+        guard rename(path, target) == 0 else { throw failure("cannot rename \(path) to \(target)") }
+    }
+
+    private static func failure(_ message: String) -> ToolError {
+        ToolError("\(message): \(String(cString: strerror(errno)))")
+    }
+}

@@ -1,0 +1,44 @@
+internal import ArgumentParser
+internal import TidelineStore
+
+/// `tideline restore`: creates a server's store from a back-up.
+struct RestoreCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore",
+        abstract: "Create a server's store from a back-up.",
+        discussion: """
+            Creates a new store, of any engine, from a file of "tideline backup", and verifies it. A file or folder that \
+            exists is not changed; a PostgreSQL schema must have no rows. The store appears under its name only when it is \
+            complete.
+
+            Clients may have pulled changes that were made after the back-up and are lost. Therefore each row gets a new \
+            updatedAt, later than any before, so that clients pull all rows once more and then have the restored \
+            content. Versions stay the same, so pending changes to rows that did not change after the back-up are \
+            accepted, and others become conflicts. Rows that were inserted after the back-up remain on the clients that \
+            pulled them, until these purge the table; a change to such a row becomes a conflict. Set the machine's clock \
+            before you restore.
+
+            If no client has synced since the back-up, for example when you move a stopped server's tables to another \
+            engine, add --keep-timestamps.
+            """
+    )
+
+    @Option(help: StoreLocation.help, transform: StoreLocation.init(parsing:))
+    var store: StoreLocation?
+
+    @Flag(help: "Keep updatedAt of all rows. Use it only if no client has synced since the back-up.")
+    var keepTimestamps = false
+
+    @Argument(help: "The file of the back-up.")
+    var file: String
+
+    func run() async throws {
+        let location = try store ?? StoreLocation(parsing: ServeCommand.defaultStore)
+        guard location.keepsRows else { throw ValidationError("\(location.text) does not keep the restored rows.") }
+        let copy = try StoreRestoration(keepsTimestamps: keepTimestamps).run(from: file, to: location)
+        StandardOutput.line(
+            "restored \(counted(copy.rowCount, "row")) in \(counted(copy.tableCount, "table")) to \(location.text)")
+        guard !keepTimestamps else { return }
+        StandardOutput.line("each row has a new updatedAt, so that clients pull all rows once more")
+    }
+}

@@ -1,0 +1,72 @@
+internal import TidelineServer
+internal import TidelineStore
+
+/// Creates a store from a back-up.
+struct StoreRestoration {
+    /// Whether rows keep their timestamps.
+    var keepsTimestamps: Bool
+    /// Returns the current time.
+    var clock: () -> Timestamp = { .now }
+
+    /// Restores a back-up into a store that does not exist or, in a database server, has no rows.
+    func run(from file: String, to location: StoreLocation) throws -> StoreCopy {
+        guard let destroy = location.destroy else {
+            return try BackupFile.read(file) { reader, schemas in
+                try restore(schemas, from: reader, to: location, inOneTransaction: true)
+            }
+        }
+        return try NewPath.create(location.path, remove: destroy) { unfinished in
+            try BackupFile.read(file) { reader, schemas in
+                try restore(
+                    schemas, from: reader, to: location.moved(to: unfinished), inOneTransaction: false)
+            }
+        }
+    }
+
+    private func restore(
+        _ schemas: [TableSchema], from reader: some StoreReader, to location: StoreLocation, inOneTransaction: Bool
+    ) throws -> StoreCopy {
+        let stamps = try keepsTimestamps ? nil : RestoredStamps(after: schemas, in: reader, now: clock())
+        let target = try location.open()
+        defer { try? target.close() }
+        let copy = try Self.fill(target, schemas, from: reader, stamps, inOneTransaction)
+        try target.close()
+        let written = try location.open()
+        defer { try? written.close() }
+        try Self.verify(copy, in: written)
+        try written.close()
+        return copy
+    }
+
+    private static func fill(
+        _ store: some LocalStore, _ schemas: [TableSchema], from reader: some StoreReader, _ stamps: RestoredStamps?,
+        _ inOneTransaction: Bool
+    ) throws -> StoreCopy {
+        try requireEmpty(store)
+        try store.define(schemas)
+        var copy = StoreCopy()
+        // The records come first, because the tables' new clocks are written into them.
+        let schemas = schemas.filter(\.isSystem) + schemas.filter { !$0.isSystem }
+        if inOneTransaction {
+            try store.write { writer in
+                try copy.copy(schemas, from: reader, stamps: stamps) { try $0(writer) }
+            }
+        } else {
+            try copy.copy(schemas, from: reader, stamps: stamps) { try store.write($0) }
+        }
+        return copy
+    }
+
+    private static func verify(_ copy: StoreCopy, in store: some LocalStore) throws {
+        try store.read { try copy.verify(in: $0) }
+    }
+
+    private static func requireEmpty(_ store: some LocalStore) throws {
+        let tables = try store.tables()
+        try store.read { reader in
+            for table in tables where try reader.count(Query(table.name)) > 0 {
+                throw ToolError("the store has rows in table \(table.name.debugDescription); restore into a new store")
+            }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+internal import Foundation
+internal import TidelineServer
+internal import TidelineStore
+
+/// `tideline serve --check`: examines everything that a server needs to start, and changes nothing.
+struct ServeCheck {
+    var location: StoreLocation
+    var options: TableServiceOptions
+    var server: TableServer
+
+    /// Prints what the server would do.
+    /// - Throws: The error with which the server would not start.
+    func run() async throws {
+        let changes = try changes()
+        if !location.keepsRows {
+            StandardOutput.line("store: \(location.text), which discards its rows when the server ends")
+        } else if isMissing {
+            StandardOutput.line("store: \(location.text) does not exist and would be created")
+        } else {
+            StandardOutput.line("store: \(location.text) exists")
+        }
+        for change in changes { StandardOutput.line("change: \(change)") }
+        if changes.isEmpty { StandardOutput.line("no table would change") }
+        do {
+            try await server.requireAddress()
+            StandardOutput.line("address: \(server.host) port \(server.port) is free")
+        } catch let error as ToolError {
+            // It may be the running server whose next start is checked.
+            StandardOutput.line("warning: \(error.message)")
+        }
+        StandardOutput.line("nothing was changed; the server can start")
+    }
+
+    private func changes() throws -> [String] {
+        guard location.keepsRows else { return try ServedSchemas.changes(by: options, over: []) }
+        if isMissing {
+            try requireFolder()
+            return try ServedSchemas.changes(by: options, over: [])
+        }
+        guard location.destroy == nil || access(location.path, W_OK) == 0 else {
+            throw ToolError("there is no permission to write to \(location.path)")
+        }
+        let store = try location.open(isReadOnly: true)
+        defer { try? store.close() }
+        return try ServedSchemas.changes(by: options, over: store.tables())
+    }
+
+    /// Whether the store is one of files that do not exist.
+    private var isMissing: Bool {
+        location.destroy != nil && !FileManager.default.fileExists(atPath: location.path)
+    }
+
+    private func requireFolder() throws {
+        let folder = URL(fileURLWithPath: location.path).deletingLastPathComponent().path
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
+            throw ToolError("there is no folder \(folder) for the store")
+        }
+        guard access(folder, W_OK) == 0 else { throw ToolError("there is no permission to create files in \(folder)") }
+    }
+}

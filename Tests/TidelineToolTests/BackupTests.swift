@@ -1,0 +1,396 @@
+import Foundation
+import HTTPTypes
+import Synchronization
+import Testing
+import Tideline
+import TidelineServer
+import TidelineStore
+import TidelineTestSupport
+
+@testable import TidelineTool
+
+@Suite("Back-up and restore", .timeLimit(.minutes(10)))
+struct BackupTests {
+    private static let engines = StoreEngine.all.filter(\.keepsRows)
+
+    // MARK: Contents
+
+    @Test(
+        "A back-up restores every row, version, timestamp, tombstone, and definition, into any engine",
+        arguments: allPairs(engines, engines))
+    func contents(from: StoreEngine, to: StoreEngine) async throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        let (source, target) = (tool.location(from, "a"), tool.location(to, "b"))
+        let before = try await withStore(StoreLocation(parsing: source)) { try Self.fill($0) }
+        let backup = try tool.run("backup", "--store", source, tool.path("file"))
+        #expect(backup.out == "backed up 3001 rows in 2 tables to \(tool.path("file"))\n", "\(backup)")
+        let restore = try tool.run("restore", "--keep-timestamps", "--store", target, tool.path("file"))
+        #expect(restore.out == "restored 3001 rows in 2 tables to \(target)\n", "\(restore)")
+        let after = try await withStore(StoreLocation(parsing: target)) { try StoreContent($0) }
+        #expect(after == before)
+        // The server continues with the next timestamp.
+        let latest = try #require(before.rows["T"]?.compactMap { $0["updatedAt"]?.timestamp }.max())
+        let next = try await withStore(StoreLocation(parsing: target)) { store in
+            try Self.answer(store, .post, "T", #"{"id":"new"}"#)
+        }
+        #expect(try #require(next["updatedAt"]?.timestamp) > latest)
+        let files = try FileManager.default.contentsOfDirectory(atPath: tool.folder.path)
+        // A store that is opened for reading only keeps its log.
+        #expect(files.filter { !$0.hasPrefix("a.") }.sorted() == ["b.\(to.name)", "file"], "\(files)")
+    }
+
+    /// Writes rows with every type, a tombstone, and a table that requests created.
+    private static func fill(_ store: some LocalStore) throws -> StoreContent {
+        let columns: [ColumnSchema] = [
+            .string("s", optional: false), .bool("b"), .int("i"), .double("d"), .timestamp("t"), .bytes("y"),
+            .json("j"),
+        ]
+        let schema = TableSchema("Typed", columns: columns, indexes: [["s", "i"]])
+        let service = try TableService(store: store, options: TableServiceOptions(schemas: [schema]))
+        let row = #"""
+            {"id":"Ä b","s":"a\u0000\n","b":true,"i":9007199254740993,"d":-0.5,"t":"2026-01-02T03:04:05.1234567Z",
+            "y":"AAEC/w==","j":{"a":[1,null]}}
+            """#
+        _ = try service.send(.post, "Typed", row)
+        for number in 0..<3_000 { _ = try service.send(.post, "T", #"{"id":"\#(number)","n":\#(number)}"#) }
+        _ = try service.send(.patch, "T/17", #"{"n":null}"#)
+        _ = try service.send(.delete, "T/18")
+        return try StoreContent(store)
+    }
+
+    private static func answer(
+        _ store: some LocalStore, _ method: HTTPRequest.Method, _ path: String, _ body: String
+    ) throws -> Row {
+        try TableService(store: store).send(method, path, body)
+    }
+
+    // MARK: While the server writes
+
+    @Test(
+        "A back-up during writes has every change that was acknowledged before, in order and without gaps",
+        arguments: [StoreEngine.sqlite, .lmdb])
+    func online(engine: StoreEngine) async throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        let (server, url) = try tool.startServer(engine: engine)
+        defer { server.stop() }
+        let authority = String(url.dropFirst("http://".count))
+        let progress = WriterProgress()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for writer in 0..<3 {
+                group.addTask {
+                    var number = 0
+                    while !progress.isDone.withLock(\.self) {
+                        let body = Array(#"{"id":"\#(writer)-\#(number)","writer":\#(writer),"n":\#(number)}"#.utf8)
+                        let answer = try await send(.post, "/tables/T", to: authority, body: body)
+                        try #require(answer.response.status == .created)
+                        number += 1
+                        progress.acknowledged.withLock { $0[writer] = number }
+                    }
+                }
+            }
+            for round in 0..<3 {
+                while progress.acknowledged.withLock({ $0.values.reduce(0, +) }) < 100 * (round + 1) {
+                    try await Task.sleep(for: .milliseconds(1))
+                }
+                let before = progress.acknowledged.withLock { $0 }
+                let output = try await RawConnection.blocking {
+                    try tool.run("backup", "--store", tool.location(engine, "server"), tool.path("file\(round)"))
+                }
+                #expect(output.status == 0, "\(output)")
+                try Self.checkPrefixes(of: tool.path("file\(round)"), before)
+            }
+            progress.isDone.withLock { $0 = true }
+            try await group.waitForAll()
+        }
+    }
+
+    private static func checkPrefixes(of file: String, _ acknowledged: [Int: Int]) throws {
+        let (rows, clock) = try BackupFile.read(file) { reader, _ in
+            (try reader.rows(matching: Query("T")).rows, try ServedTableRecord.clock(of: "T", in: reader))
+        }
+        for (writer, count) in acknowledged {
+            let own = rows.filter { $0["writer"]?.int == Int64(writer) }
+            #expect(own.count >= count)
+            let ordered = own.sorted { $0["updatedAt"]!.timestamp! < $1["updatedAt"]!.timestamp! }
+            #expect(ordered.map { $0["n"]?.int } == (0..<own.count).map { Int64($0) })
+        }
+        #expect(clock == rows.compactMap { $0["updatedAt"]?.timestamp }.max())
+    }
+
+    // MARK: Failures
+
+    @Test("An existing file is never replaced, and a file that cannot be written leaves nothing")
+    func existingFiles() async throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        let source = tool.location(.sqlite, "a")
+        try await withStore(StoreLocation(parsing: source)) { _ = try Self.fill($0) }
+        try "mine".write(toFile: tool.path("file"), atomically: true, encoding: .utf8)
+        let refused = try tool.run("backup", "--store", source, tool.path("file"))
+        #expect(refused.status == 1 && refused.err.contains("\(tool.path("file")) exists"), "\(refused)")
+        #expect(try String(contentsOfFile: tool.path("file"), encoding: .utf8) == "mine")
+        let folder = try tool.run("backup", "--store", source, tool.path("none/file"))
+        #expect(folder.status == 1 && folder.err.contains("there is no folder \(tool.path("none"))"), "\(folder)")
+
+        #expect(try tool.run("backup", "--store", source, tool.path("good")).status == 0)
+        for engine in Self.engines {
+            let target = try StoreLocation(parsing: tool.location(engine, "file"))
+            try "mine".write(toFile: target.path, atomically: true, encoding: .utf8)
+            let refused = try tool.run("restore", "--store", target.text, tool.path("good"))
+            #expect(refused.status == 1 && refused.err.contains("\(target.path) exists"), "\(refused)")
+            #expect(try String(contentsOfFile: target.path, encoding: .utf8) == "mine")
+        }
+        let files = try FileManager.default.contentsOfDirectory(atPath: tool.folder.path)
+        #expect(!files.contains { $0.contains("incomplete") }, "\(files)")
+    }
+
+    @Test("A full disk ends a back-up with an error, and leaves nothing")
+    func fullDisk() async throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        let source = tool.location(.sqlite, "a")
+        try await withStore(StoreLocation(parsing: source)) { _ = try Self.fill($0) }
+        // A limit on the size of files: 64 blocks of 1024 bytes. The back-up of these rows is larger.
+        let output = try ToolProcess.run(
+            ["-c", #"trap '' XFSZ; ulimit -f 64; exec "$@""#, "sh", tool.executable.path, "backup", "--store", source]
+                + [tool.path("file")], executable: URL(fileURLWithPath: "/bin/bash"))
+        #expect(output.status == 1 && output.err.contains("file.incomplete-"), "\(output)")
+        let files = try FileManager.default.contentsOfDirectory(atPath: tool.folder.path)
+        #expect(!files.contains { $0.hasPrefix("file") }, "\(files)")
+    }
+
+    @Test("A killed back-up or restore leaves either nothing under the name, or all of it", arguments: engines)
+    func killed(engine: StoreEngine) async throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        let source = tool.location(.sqlite, "a")
+        let content = try await withStore(StoreLocation(parsing: source)) { try Self.fill($0) }
+        #expect(try tool.run("backup", "--store", source, tool.path("good")).status == 0)
+        for round in 0..<8 {
+            let target = tool.location(engine, "b\(round)")
+            let commands = [
+                ["backup", "--store", source, tool.path("file\(round)")],
+                ["restore", "--keep-timestamps", "--store", target, tool.path("good")],
+            ]
+            for command in commands {
+                let process = try tool.start(command)
+                // The time of the kill varies; the test does not wait for an event.
+                try await Task.sleep(for: .milliseconds(10 + 30 * round))
+                _ = process.killNow()
+            }
+            if FileManager.default.fileExists(atPath: tool.path("file\(round)")) {
+                let count = try BackupFile.read(tool.path("file\(round)")) { reader, _ in try reader.count(Query("T")) }
+                #expect(count == 3_000)
+            }
+            let location = try StoreLocation(parsing: target)
+            if FileManager.default.fileExists(atPath: location.path) {
+                let restored = try await withStore(location) { try StoreContent($0) }
+                #expect(restored == content)
+            }
+        }
+    }
+
+    @Test("A damaged back-up is an error that names the file, and creates no store")
+    func damaged() async throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        let source = tool.location(.sqlite, "a")
+        try await withStore(StoreLocation(parsing: source)) { _ = try Self.fill($0) }
+        #expect(try tool.run("backup", "--store", source, tool.path("good")).status == 0)
+        let good = try Data(contentsOf: URL(fileURLWithPath: tool.path("good")))
+        let file = tool.path("bad")
+        let target = try StoreLocation(parsing: tool.location(.lmdb, "b"))
+        let bytes = stride(from: 100, to: good.count, by: good.count / 40).map { ($0, good.count) }
+        for (position, length) in bytes + [(0, good.count / 2), (0, good.count - 4_096), (0, 100), (0, 0)] {
+            var bad = good.prefix(length)
+            if position > 0 { bad[position] ^= 0x10 }
+            try bad.write(to: URL(fileURLWithPath: file))
+            #expect(throws: (any Error).self, "byte \(position) of \(length)") {
+                do {
+                    _ = try StoreRestoration(keepsTimestamps: true).run(from: file, to: target)
+                } catch let error as StoreError {
+                    #expect(error.description.contains(file))
+                    throw error
+                }
+            }
+            #expect(!FileManager.default.fileExists(atPath: target.path))
+        }
+        try good.write(to: URL(fileURLWithPath: file))
+        _ = try StoreRestoration(keepsTimestamps: true).run(from: file, to: target)
+    }
+
+    @Test("The stores of clients, stores without a server, and other files are refused")
+    func otherStores() async throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        #expect(try tool.todo("add", "Milk").status == 0)
+        let client = try tool.run("backup", "--store", "sqlite:\(tool.path("client.db"))", tool.path("file"))
+        #expect(client.status == 1 && client.err.contains("belongs to a client"), "\(client)")
+        let missing = try tool.run("backup", "--store", "sqlite:\(tool.path("none.db"))", tool.path("file"))
+        #expect(missing.status == 1 && missing.err.contains("none.db"), "\(missing)")
+        let memory = try tool.run("backup", "--store", "memory", tool.path("file"))
+        #expect(memory.status == 64, "\(memory)")
+        let store = try tool.run(
+            "restore", "--store", "sqlite:\(tool.path("b.db"))", tool.path("client.db"))
+        #expect(store.status == 1 && store.err.contains("not a back-up"), "\(store)")
+        let (server, _) = try tool.startServer(engine: .leveldb)
+        defer { server.stop() }
+        let locked = try tool.run("backup", "--store", tool.location(.leveldb, "server"), tool.path("file"))
+        #expect(locked.status == 1 && locked.err.contains("stop the server"), "\(locked)")
+        let files = try FileManager.default.contentsOfDirectory(atPath: tool.folder.path)
+        #expect(!files.contains { $0.hasPrefix("file") || $0.hasPrefix("b.db") || $0.hasPrefix("none") }, "\(files)")
+    }
+
+    // MARK: Clients
+
+    @Test("After a restore, clients that synced later changes receive the restored content, and lose no pending change")
+    func clients() async throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        let location = try StoreLocation(parsing: tool.location(.sqlite, "a"))
+        let restored = try StoreLocation(parsing: tool.location(.lmdb, "b"))
+        let client = try await withStore(location) { try await Self.useAndBackUp($0, tool.path("file")) }
+        _ = try StoreRestoration(keepsTimestamps: false).run(from: tool.path("file"), to: restored)
+        try await withStore(restored) { try await Self.check($0, client) }
+    }
+
+    /// Backs up after the first changes, and syncs a client after further ones. Its last change is pending.
+    private static func useAndBackUp(_ store: some LocalStore, _ file: String) async throws -> AnyStore {
+        let service = try TableService(store: store, options: TableServiceOptions(schemas: [Self.items]))
+        let clientStore = AnyStore(try StoreEngine.memory.makeOpener("", StoreSettings([], of: .memory), .init())())
+        let client = try await Self.client(clientStore, service)
+        let items = client.table("Item")
+        for id in ["same", "pending", "changed", "deleted", "changed and pending"] {
+            _ = try await items.insert(["id": .string(id), "text": "old"])
+        }
+        try await client.push()
+        try await client.pull(Query("Item"), queryID: "all")
+        _ = try BackupFile.write(store, to: file)
+        try await items.update(id: "changed") { $0["text"] = "lost" }
+        try await items.update(id: "changed and pending") { $0["text"] = "lost" }
+        try await items.delete(id: "deleted")
+        _ = try await items.insert(["id": "inserted", "text": "lost"])
+        try await client.push()
+        try await client.pull(Query("Item"), queryID: "all")
+        try await items.update(id: "pending") { $0["text"] = "mine" }
+        try await items.update(id: "changed and pending") { $0["text"] = "mine" }
+        return clientStore
+    }
+
+    private static func check(_ store: some LocalStore, _ clientStore: AnyStore) async throws {
+        let service = try TableService(store: store, options: TableServiceOptions(schemas: [Self.items]))
+        let client = try await Self.client(clientStore, service)
+        let items = client.table("Item")
+        let error = await #expect(throws: SyncError.self) { try await client.push() }
+        // The change to a row that did not change after the back-up is accepted, the other is reported.
+        #expect(error?.operationErrors.map(\.itemID) == ["changed and pending"])
+        let conflict = try #require(error?.operationErrors.first)
+        #expect(conflict.code == .conflict && conflict.serverItem?["text"] == "old")
+        try await conflict.cancelOperationAndDiscardItem()
+        try await client.pull(Query("Item"), queryID: "all")
+        func texts(_ rows: [Row]) -> [String: String?] {
+            Dictionary(uniqueKeysWithValues: rows.map { ($0.idText, $0["text"]?.string) })
+        }
+        let server = texts(try store.read { try $0.rows(matching: Query("Item")).rows })
+        #expect(
+            server == [
+                "same": "old", "pending": "mine", "changed": "old", "deleted": "old", "changed and pending": "old",
+            ])
+        var own = texts(try await items.rows().rows)
+        #expect(own.removeValue(forKey: "inserted") == "lost")
+        #expect(own == server)
+        // A change to the row that only this client has is a conflict, and no pull removes the row.
+        try await items.update(id: "inserted") { $0["text"] = "again" }
+        let gone = await #expect(throws: SyncError.self) { try await client.push() }
+        #expect(gone?.operationErrors.map(\.code) == [.conflict])
+        try await #require(gone?.operationErrors.first).cancelOperationAndDiscardItem()
+        try await items.purge()
+        try await client.pull(Query("Item"), queryID: "all")
+        #expect(texts(try await items.rows().rows) == server)
+    }
+
+    private static let items = TableSchema("Item", columns: [.string("text")])
+
+    private static func client(
+        _ store: AnyStore, _ service: TableService<some LocalStore>
+    ) async throws -> SyncClient<AnyStore> {
+        let client = try SyncClient(
+            url: "http://server.test", store: store, transport: BackupTestTransport(service: service))
+        try await client.define([items])
+        return client
+    }
+
+    @Test("New timestamps are later than the server's clock, even if the machine's clock is behind")
+    func clockBehind() async throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        let source = try StoreLocation(parsing: tool.location(.sqlite, "a"))
+        let ahead = Timestamp.now.advanced(byTicks: 365 * 86_400 * Timestamp.ticksPerSecond)
+        try await withStore(source) { store in
+            try Self.write(to: store, count: 3, clock: { ahead }, backup: tool.path("file"))
+        }
+        let target = try StoreLocation(parsing: tool.location(.sqlite, "b"))
+        _ = try StoreRestoration(keepsTimestamps: false).run(from: tool.path("file"), to: target)
+        try await withStore(target) { store in
+            let rows = try StoreContent(store).rows["T"] ?? []
+            let stamps = rows.compactMap { $0["updatedAt"]?.timestamp }
+            #expect(stamps.allSatisfy { $0 > ahead.advanced(byTicks: 1_000) } && stamps == stamps.sorted())
+            #expect(Set(stamps).count == 3)
+            let next = try Self.answer(store, .post, "T", #"{"id":"next"}"#)
+            #expect(try #require(next["updatedAt"]?.timestamp) > stamps.max()!)
+        }
+    }
+
+    private static func write(
+        to store: some LocalStore, count: Int, clock: @escaping @Sendable () -> Timestamp, backup: String
+    ) throws {
+        let service = try TableService(store: store, options: TableServiceOptions(clock: clock))
+        for number in 0..<count { _ = try service.send(.post, "T", #"{"id":"\#(number)"}"#) }
+        _ = try BackupFile.write(store, to: backup)
+    }
+}
+
+/// The number of changes that were acknowledged to each writer.
+private final class WriterProgress: Sendable {
+    let acknowledged = Mutex<[Int: Int]>([:])
+    let isDone = Mutex(false)
+}
+
+/// The definitions of all tables, and their rows.
+private struct StoreContent: Equatable {
+    var schemas: [TableSchema]
+    var rows: [String: [Row]] = [:]
+
+    init(_ store: some LocalStore) throws {
+        schemas = try store.tables()
+        try store.read { reader in
+            for schema in schemas { rows[schema.name] = try reader.rows(matching: Query(schema.name)).rows }
+        }
+    }
+}
+
+extension TableService {
+    /// Sends a request, which must succeed, and returns the row in the response.
+    fileprivate func send(_ method: HTTPRequest.Method, _ path: String, _ body: String = "") throws -> Row {
+        var request = HTTPRequest(method: method, scheme: "http", authority: "a", path: "/tables/\(path)")
+        request.headerFields[HTTPField.Name("ZUMO-API-VERSION")!] = "2.0.0"
+        let answer = handle(request, body: Array(body.utf8))
+        let text = String(decoding: answer.body, as: UTF8.self)
+        try #require(answer.response.status.kind == .successful, "\(text)")
+        let object = try JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any]
+        let stamp = (object?["updatedAt"] as? String).flatMap { Timestamp($0) }
+        return ["id": .string(object?["id"] as? String ?? ""), "updatedAt": stamp.map(Value.timestamp) ?? .null]
+    }
+}
+
+/// A transport to a table service in the same process.
+private struct BackupTestTransport<Store: LocalStore>: Transport {
+    let service: TableService<Store>
+
+    func send(_ request: HTTPRequest, body: [UInt8]?, timeout: Duration) async throws -> TransportResponse {
+        let answer = service.handle(request, body: body ?? [])
+        return TransportResponse(response: answer.response, body: answer.body)
+    }
+}

@@ -1,0 +1,162 @@
+import ArgumentParser
+import Foundation
+import HTTPTypes
+import Testing
+import TidelineStore
+
+@testable import TidelineTool
+
+@Suite("The configuration of serve", .timeLimit(.minutes(5)))
+struct ServeConfigurationTests {
+    /// Returns the command for a file, variables, and arguments.
+    private func command(
+        file: String = "", _ environment: [String: String] = [:], _ arguments: String...
+    ) throws -> ServeCommand {
+        try withFile(file) { path in
+            let configuration = try ServeConfiguration(
+                commandLine: arguments + ["--config", path], environment: environment)
+            do {
+                return try #require(
+                    TidelineCommand.parseAsRoot(["serve"] + configuration.arguments) as? ServeCommand)
+            } catch {
+                throw configuration.located(error)
+            }
+        }
+    }
+
+    private func withFile<T>(_ text: String, _ body: (String) throws -> T) throws -> T {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("serve-\(UUID().uuidString).yaml").path
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        return try body(path)
+    }
+
+    private func message(file: String = "", _ environment: [String: String] = [:], _ arguments: String) throws -> String
+    {
+        let error = try #require(
+            #expect(throws: (any Error).self) { try command(file: file, environment, arguments) })
+        return TidelineCommand.message(for: error)
+    }
+
+    @Test("The command line has precedence over the environment, and the environment over the file")
+    func precedence() throws {
+        let file = "port: 1\npage-size: 10\nhost: ::1\nquirk: [hard-delete, server-ids]\ncreate-tables: false"
+        let environment = [
+            "TIDELINE_SERVE_PORT": "2", "TIDELINE_SERVE_PAGE_SIZE": "20", "HOME": "/", "TIDELINE_SEED": "1",
+        ]
+        let command = try command(file: file, environment, "--port", "3")
+        #expect(command.port == 3 && command.pageSize == 20 && command.host == "::1")
+        #expect(command.quirks.count == 2 && command.createTables == false)
+        #expect(try self.command(file: file, environment, "--create-tables").createTables == true)
+        let flags = try self.command(file: file, ["TIDELINE_SERVE_CREATE_TABLES": "true"], "--quirk", "hard-delete")
+        #expect(flags.createTables == true && flags.quirks.count == 1)
+        let list = try self.command(["TIDELINE_SERVE_QUIRK": "hard-delete,server-ids"], "--port=5")
+        #expect(list.quirks.count == 2 && list.port == 5)
+        #expect(try self.command(file: #"{"port": 7}"#).port == 7)
+    }
+
+    @Test("An unknown key or variable is an error with its place and a suggestion")
+    func unknownKeys() throws {
+        let key = try message(file: "host: a\nprot: 1", [:], "--port=1")
+        #expect(key.contains(".yaml:2: there is no option \"prot\". Did you mean \"port\"?"), "\(key)")
+        let variable = try message(["TIDELINE_SERVE_PROT": "1"], "--port=1")
+        #expect(
+            variable.contains("no option \"TIDELINE_SERVE_PROT\". Did you mean \"TIDELINE_SERVE_PORT\"?"), "\(variable)"
+        )
+        #expect(try message(file: "check: true", [:], "--port=1").contains("only be given on the command line"))
+    }
+
+    @Test(
+        "An invalid file or value is an error with its place",
+        arguments: [
+            ("port: 65536", ".yaml:1: --port must be from 0 to 65535"), ("\nport: x", ".yaml:2: "),
+            ("port: [1, 2]", "port must have one value"), ("create-tables: maybe", "must be true or false"),
+            ("- port", "must map names of options to values"), ("port: {", ".yaml:"), ("port: { a: 1 }", "one value"),
+        ])
+    func invalidFiles(file: String, expected: String) throws {
+        let message = try message(file: file, [:], "--page-size=5")
+        #expect(message.contains(expected), "\(message)")
+    }
+
+    @Test("A value of the environment that is invalid is an error with the variable")
+    func invalidVariable() throws {
+        let message = try message(["TIDELINE_SERVE_IDLE_TIMEOUT": "0"], "--port=1")
+        #expect(message.contains("TIDELINE_SERVE_IDLE_TIMEOUT: --idle-timeout must be"), "\(message)")
+        #expect(throws: (any Error).self) {
+            try ServeConfiguration(commandLine: [], environment: ["TIDELINE_SERVE_CONFIG": "/nonexistent.yaml"])
+        }
+    }
+
+    @Test("The effective options are printed with their sources, as a file that gives the same options again")
+    func printed() throws {
+        let text = try withFile("page-size: 7\nquirk: [hard-delete]") { path in
+            try ServeConfiguration(
+                commandLine: ["--port", "9", "--config", path, "--no-create-tables", "--schema", "a b.yaml"],
+                environment: ["TIDELINE_SERVE_HOST": "::1"]
+            ).description
+        }
+        for line in [
+            "port: 9  # command line", "page-size: 7  # ", "host: '::1'  # TIDELINE_SERVE_HOST",
+            "create-tables: false  # command line", "schema: 'a b.yaml'  # command line", "quirk: [hard-delete]  # ",
+            "idle-timeout: 60  # default",
+        ] { #expect(text.contains(line), "\(text)") }
+        let again = try command(file: text)
+        #expect(again.port == 9 && again.pageSize == 7 && again.host == "::1" && again.createTables == false)
+        #expect(again.schema == "a b.yaml" && again.quirks.count == 1)
+        let secret = ConfigurableOption(names: ["jwt-secret"], isFlag: false, isRepeating: false)
+        #expect(secret.isSecret && !ConfigurableOption(names: ["port"], isFlag: false, isRepeating: false).isSecret)
+    }
+
+    // MARK: serve --check
+
+    @Test(
+        "serve --check prints the changes to an existing store, and changes nothing",
+        arguments: StoreEngine.all.filter(\.keepsRows))
+    func check(engine: StoreEngine) async throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        let schema = tool.path("schema.yaml")
+        let store = tool.location(engine, "server")
+        func check(_ tables: String) throws -> ToolProcess.Output {
+            try tables.write(toFile: schema, atomically: true, encoding: .utf8)
+            return try tool.run("serve", "--check", "--port", "0", "--store", store, "--schema", schema)
+        }
+        let new = try check("tables: { A: { columns: { a: string } } }")
+        #expect(new.status == 0 && new.out.contains("does not exist and would be created"), "\(new)")
+        #expect(new.out.contains("change: create table \"A\": a string; index on updatedAt"), "\(new)")
+        #expect(!FileManager.default.fileExists(atPath: try StoreLocation(parsing: store).path))
+        let server = try tool.start(["serve", "--port", "0", "--store", store, "--schema", schema])
+        #expect(server.readLine()?.hasPrefix("listening on ") == true)
+        server.stop()
+        #expect(server.errors().contains("schema change: create table \"A\""))
+        let before = try await withStore(StoreLocation(parsing: store)) { try $0.tables() }
+        let same = try check("tables: { A: { columns: { a: string } } }")
+        #expect(same.status == 0 && same.out.contains("no table would change"), "\(same)")
+        let more = try check(
+            "tables: { A: { columns: { a: string, b: int }, indexes: [[b]] }, B: { columns: { c: { type: int, required: true } } } }"
+        )
+        for line in [
+            "change: table \"A\": add column \"b\", int", "change: table \"A\": add an index on b",
+            "change: create table \"B\": c int, required; index on updatedAt",
+        ] { #expect(more.out.contains(line), "\(more)") }
+        let wrong = try check("tables: { A: { columns: { a: int } } }")
+        #expect(wrong.status == 1 && wrong.err.contains("has type string"), "\(wrong)")
+        let invalid = try check("tables: { A: { columns: { a: strin } } }")
+        #expect(invalid.status == 1 && invalid.err.contains("schema.yaml:1"), "\(invalid)")
+        #expect(try await withStore(StoreLocation(parsing: store)) { try $0.tables() } == before)
+    }
+
+    @Test("serve --check refuses a client's store and a missing folder, and --print-config starts nothing")
+    func refusals() throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        #expect(try tool.todo("add", "Milk").status == 0)
+        let client = try tool.run("serve", "--check", "--store", "sqlite:\(tool.path("client.db"))")
+        #expect(client.status == 1 && client.err.contains("belongs to a client"), "\(client)")
+        let folder = try tool.run("serve", "--check", "--store", "sqlite:\(tool.path("none/a.db"))")
+        #expect(folder.status == 1 && folder.err.contains("there is no folder"), "\(folder)")
+        let printed = try tool.run("serve", "--print-config", "--store", "sqlite:\(tool.path("new.db"))")
+        #expect(printed.status == 0 && printed.out.contains("port: 8080  # default"), "\(printed)")
+        #expect(!FileManager.default.fileExists(atPath: tool.path("new.db")))
+    }
+}
