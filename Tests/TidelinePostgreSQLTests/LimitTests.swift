@@ -12,7 +12,9 @@ struct LimitTests {
         let connection = try TestServer.shared.get().makeDatabase()
         let tables = ["a", "b"].map { Self.beginning + $0 }
         let columns = ["c", "d"].map { Self.beginning + $0 }
-        let schemas = tables.map { TableSchema($0, columns: columns.map { .string($0) }, indexes: [columns]) }
+        let schemas = tables.map {
+            TableSchema($0, columns: columns.map { .string($0) }, indexes: [IndexSchema(columns)])
+        }
         let store = try PostgreSQLStore(connection: connection)
         try store.define(schemas)
         for (number, table) in tables.enumerated() {
