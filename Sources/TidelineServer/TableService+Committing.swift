@@ -32,7 +32,7 @@ extension TableService {
         var hasBegun = false
         var end: (outcomes: [Result<TableResponse, any Error>], lastRow: WriteTransaction<Store>.WrittenRow?)?
         do {
-            return try store.write { writer in
+            let outcomes = try store.write { writer in
                 hasBegun = true
                 let transaction = WriteTransaction<Store>(writer, options)
                 let outcomes = try writes.map { try outcome(of: $0, in: transaction) }
@@ -40,6 +40,8 @@ extension TableService {
                 end = (outcomes, transaction.lastRow)
                 return outcomes
             }
+            options.onCommit?(writes.count)
+            return outcomes
         } catch {
             // A commit whose outcome is unknown may have succeeded.
             if let end, let row = end.lastRow, (try? isStored(row)) == true { return end.outcomes }

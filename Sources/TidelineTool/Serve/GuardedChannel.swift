@@ -3,6 +3,7 @@ internal import HTTPTypes
 internal import HummingbirdCore
 internal import Logging
 internal import NIOCore
+internal import NIOSSL
 internal import Synchronization
 
 /// An HTTP/1.1 connection with a ``ConnectionGuard``.
@@ -10,8 +11,16 @@ struct GuardedChannel: ServerChildChannel {
     typealias Value = AcceptedConnection
 
     private let http: HTTP1Channel
+    private let connections: ConnectionCounts
+    private let tls: ServerIdentity?
 
-    init(limits: ServerLimits, responder: @escaping HTTPChannelHandler.Responder) {
+    /// - Parameter tls: The certificate of a server that speaks TLS, or `nil`.
+    init(
+        limits: ServerLimits, connections: ConnectionCounts, tls: ServerIdentity? = nil,
+        responder: @escaping HTTPChannelHandler.Responder
+    ) {
+        self.connections = connections
+        self.tls = tls
         var configuration = HTTP1Channel.Configuration(additionalChannelHandlers: [ConnectionGuard(limits: limits)])
         configuration.httpDecoder.maxHeaderFieldSize = ServerLimits.maximumHeaderSize
         configuration.httpDecoder.maxHeaderListSize = ServerLimits.maximumHeaderSize
@@ -19,11 +28,21 @@ struct GuardedChannel: ServerChildChannel {
     }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
-        channel.eventLoop
-            .makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(ByteGate()) }
+        guard connections.admit(channel) else {
+            channel.close(promise: nil)
+            return channel.eventLoop.makeFailedFuture(ConnectionRefused())
+        }
+        return channel.eventLoop
+            .makeCompletedFuture {
+                if let tls { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls.context)) }
+                try channel.pipeline.syncOperations.addHandler(ByteGate())
+            }
             .flatMap { http.setup(channel: channel, logger: logger) }
             .map(AcceptedConnection.init)
     }
+
+    /// The connection exceeds a limit and is closed.
+    private struct ConnectionRefused: Error {}
 
     func handle(value: Value, logger: Logger) async {
         if let connection = value.take() { await http.handle(value: connection, logger: logger) }
@@ -62,6 +81,6 @@ struct ErrorAnswer {
         body = ByteBuffer(bytes: json)
         head = HTTPResponse(
             status: status, headerFields: [.contentType: "application/json", .contentLength: "\(json.count)"])
-        if status == .serviceUnavailable { head.headerFields[.retryAfter] = "1" }
+        if status == .serviceUnavailable || status == .tooManyRequests { head.headerFields[.retryAfter] = "1" }
     }
 }

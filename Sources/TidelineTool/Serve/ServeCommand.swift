@@ -117,6 +117,9 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "The least severe messages to log to standard error.")
     var logLevel = LogLevel.notice
 
+    @OptionGroup(title: "Operations")
+    var operations: OperationsOptions
+
     /// The default of `--store`. It is a file, because users expect a server to keep its tables.
     static let defaultStore = "sqlite:tideline-server.db"
 
@@ -151,16 +154,17 @@ struct ServeCommand: AsyncParsableCommand {
     func run() async throws {
         let tables = try schema.map(SchemaFile.read) ?? [TodoItem.schema]
         let location = try store ?? StoreLocation(parsing: Self.defaultStore)
+        let server = try makeServer()
         location.warnIfForgetful()
         if configuration.check {
             return try await ServeCheck(location: location, tables: tables, server: server).run()
         }
         // Check the address before opening the store, which would create its file.
         try await server.requireAddress()
-        try await withStore(location) { try await serve($0, tables: tables) }
+        try await withStore(location) { try await serve($0, tables: tables, on: server) }
     }
 
-    private func serve(_ store: some LocalStore, tables: [TableSchema]) async throws {
+    private func serve(_ store: some LocalStore, tables: [TableSchema], on server: TableServer) async throws {
         var options = TableServiceOptions()
         options.schemas = tables
         options.createsTablesOnFirstInsert = createTables ?? (schema == nil)
@@ -170,6 +174,8 @@ struct ServeCommand: AsyncParsableCommand {
         options.maximumBodySize = maxBodySize
         options.maximumFilterTime = .seconds(filterTimeout)
         options.quirks = ServerQuirks(quirks)
+        operations.apply(to: &options)
+        options.onCommit = server.onCommit
         for change in try ServedSchemas.changes(defining: tables, over: store.tables()) {
             logger.notice("schema change: \(change)")
         }
@@ -177,18 +183,22 @@ struct ServeCommand: AsyncParsableCommand {
         try await server.run(service) { url in StandardOutput.line("listening on \(url)") }
     }
 
-    private var server: TableServer { TableServer(host: host, port: port, limits: limits, logger: logger) }
-
-    private var logger: Logger {
-        var logger = Logger(label: "tideline.serve") { StreamLogHandler.standardError(label: $0) }
-        logger.logLevel = logLevel.level
-        return logger
+    private func makeServer() throws -> TableServer {
+        var server = TableServer(
+            host: host, port: port, limits: limits, logger: logger, servesMetrics: operations.metrics)
+        server.identity = try operations.makeIdentity()
+        server.shutdownTimeout = .seconds(operations.shutdownTimeout)
+        return server
     }
 
+    private var logger: Logger { operations.makeLogger(logLevel) }
+
     private var limits: ServerLimits {
-        ServerLimits(
+        var limits = ServerLimits(
             maximumBodySize: maxBodySize, maximumBodiesSize: maxBodiesSize ?? 4 * maxBodySize,
             idleTimeout: .seconds(idleTimeout), headerTimeout: .seconds(headerTimeout),
             bodyTimeout: .seconds(bodyTimeout))
+        operations.apply(to: &limits)
+        return limits
     }
 }
