@@ -98,6 +98,7 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
     ],
@@ -214,6 +215,8 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird", condition: tool),
                 .product(name: "HummingbirdCore", package: "hummingbird", condition: tool),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras", condition: tool),
+                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: tool),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: tool),
                 .product(name: "Yams", package: "Yams", condition: tool),
             ]
                 + [.target(name: "TidelinePostgreSQL", condition: .when(traits: ["PostgreSQL"]))]

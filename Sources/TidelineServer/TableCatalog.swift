@@ -52,17 +52,20 @@ final class TableCatalog<Store: LocalStore>: Sendable {
 
     private let store: Store
     private let rules: ServedSchemas
+    private let maximumTables: Int
+    private let maximumColumns: Int
     private let state = Mutex(State())
 
-    /// The maximum number of columns that a table can grow to: clients choose the names, which are kept forever.
-    private static var maximumColumns: Int { 1_000 }
     /// The maximum number of retries while other services change a table.
     private static var maximumRounds: Int { 100 }
 
     /// Defines the tables in addition to the store's existing definitions: a column that was ever served remains.
-    init(store: Store, schemas: [TableSchema], rules: ServedSchemas) throws {
+    init(store: Store, options: TableServiceOptions) throws {
         self.store = store
-        self.rules = rules
+        rules = options.servedSchemas
+        maximumTables = options.maximumTables
+        maximumColumns = options.maximumColumns
+        let schemas = options.schemas
         let existing = try store.tables()
         try StoreRole.requireServer(existing)
         let definitions = try rules.merged(schemas, over: existing)
@@ -96,7 +99,8 @@ final class TableCatalog<Store: LocalStore>: Sendable {
     func preview(_ name: String, with columns: [ColumnSchema]) throws -> ServedTable {
         try state.withLock { state in
             let table = state.tables[name]
-            return ServedTable(try grown(table, name, with: columns), revision: table?.revision ?? 0)
+            return ServedTable(
+                try grown(table, name, with: columns, among: state.tables.count), revision: table?.revision ?? 0)
         }
     }
 
@@ -105,7 +109,7 @@ final class TableCatalog<Store: LocalStore>: Sendable {
     /// - Throws: The errors of ``LocalStore/define(_:)`` and of ``preview(_:with:)``.
     func table(_ name: String, with columns: [ColumnSchema]) throws -> ServedTable {
         try state.withLock { state in
-            let schema = try grown(state.tables[name], name, with: columns)
+            let schema = try grown(state.tables[name], name, with: columns, among: state.tables.count)
             if let table = state.tables[name], table.schema == schema { return table }
             try store.define([schema])
             try complete([schema])
@@ -163,16 +167,23 @@ final class TableCatalog<Store: LocalStore>: Sendable {
         StoreError(.busy, "other services keep changing the table; try again", table: name)
     }
 
-    private func grown(_ table: ServedTable?, _ name: String, with columns: [ColumnSchema]) throws -> TableSchema {
+    /// Returns the definition of a table with further columns. `count` is the number of tables.
+    private func grown(
+        _ table: ServedTable?, _ name: String, with columns: [ColumnSchema], among count: Int
+    ) throws -> TableSchema {
         let stored = try store.tables().first { $0.name.isSameBytes(as: name) }
+        guard stored != nil || count < maximumTables else {
+            throw StoreError(
+                .schemaMismatch, "the server has \(count) tables, and requests can add no more", table: name)
+        }
         if table == nil, let stored, stored.isSystem || !ServedSchemas.isServed(stored) {
             throw StoreError(.schemaMismatch, "a table with this name exists but is not served", table: name)
         }
         let known = try stored.flatMap { _ in try store.read { try ServedTableRecord.definition(of: name, in: $0) } }
         let schema = rules.served(known ?? table?.schema ?? TableSchema(name, columns: []), keeping: columns)
-        guard schema.columns.count <= Self.maximumColumns else {
+        guard schema.columns.count <= maximumColumns else {
             throw StoreError(
-                .schemaMismatch, "a table can have at most \(Self.maximumColumns) columns", table: name,
+                .schemaMismatch, "a table can have at most \(maximumColumns) columns", table: name,
                 column: schema.columns.last?.name)
         }
         try schema.validate()

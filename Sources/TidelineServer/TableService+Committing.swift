@@ -45,6 +45,7 @@ extension TableService {
                 return outcomes
             }
             if let end { changes.note(TableClocks(end.clocks)) }
+            options.onCommit?(writes.count)
             return outcomes
         } catch {
             // A commit whose outcome is unknown may have succeeded.

@@ -40,9 +40,12 @@ public final class TableService<Store: LocalStore>: Sendable {
     public init(store: Store, options: TableServiceOptions = TableServiceOptions()) throws {
         self.store = store
         self.options = options
-        catalog = try TableCatalog(store: store, schemas: options.schemas, rules: options.servedSchemas)
+        catalog = try TableCatalog(store: store, options: options)
         try options.validateRights(of: catalog.schemas)
     }
+
+    /// Throws the error of the store if it cannot be read.
+    package func checkStore() throws { try store.read { _ = try $0.schema(of: ServedTableRecord.schema.name) } }
 
     /// Handles one request, a write in a transaction of its own. Any number of threads can call this method at once; it
     /// returns when the store has finished.

@@ -29,6 +29,11 @@ public struct TableServiceOptions: Sendable {
     /// The rights of all other tables; ``TableRights/open`` by default. With an owner column, a table that is created by its
     /// first row gets the column.
     public var defaultRights: TableRights
+    /// The maximum number of tables to which requests can add tables; 1,000 by default. Further ones are answered with 400.
+    public var maximumTables = 1_000
+    /// The maximum number of columns to which requests can add columns to a table; 1,000 by default. Further ones are
+    /// answered with 400. Clients choose the names, which are kept forever.
+    public var maximumColumns = 1_000
     /// Behaviors of the original back ends to reproduce; none by default.
     public var quirks: ServerQuirks
     /// Returns the current time, used for `updatedAt`, `createdAt` and the `Date` header.
@@ -37,6 +42,9 @@ public struct TableServiceOptions: Sendable {
     public var makeVersion: @Sendable () -> String
     /// Returns the id for a row that was inserted without one.
     public var makeID: @Sendable () -> String
+
+    /// Called after each commit with the number of writes in it, on the thread that committed. It must not block.
+    package var onCommit: (@Sendable (_ writes: Int) -> Void)?
 
     /// Creates options. The defaults match the original back end, except for a maximum body size of 1 MiB.
     public init(

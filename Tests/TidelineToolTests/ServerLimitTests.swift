@@ -42,7 +42,8 @@ struct ServerLimitTests {
 
     @Test("A connection that is accepted and never handled, because the server stops, is closed")
     func neverHandled() async throws {
-        let guarded = GuardedChannel(limits: ServerLimits()) { _, _, _ in }
+        let limits = ServerLimits()
+        let guarded = GuardedChannel(limits: limits, connections: ConnectionCounts(limits: limits)) { _, _, _ in }
         let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { guarded.setup(channel: $0, logger: Logger(label: "test")).map { _ in } }
             .bind(host: "127.0.0.1", port: 0).get()

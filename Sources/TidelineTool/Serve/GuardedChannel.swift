@@ -3,6 +3,7 @@ internal import HTTPTypes
 internal import HummingbirdCore
 internal import Logging
 internal import NIOCore
+internal import NIOSSL
 internal import Synchronization
 
 /// An HTTP/1.1 connection with a ``ConnectionGuard``.
@@ -10,12 +11,18 @@ struct GuardedChannel: ServerChildChannel {
     typealias Value = AcceptedConnection
 
     private let http: HTTP1Channel
+    private let connections: ConnectionCounts
+    private let tls: ServerIdentity?
 
-    /// - Parameter onShutdown: Called for each connection when a graceful shutdown begins.
+    /// - Parameters:
+    ///   - tls: The certificate of a server that speaks TLS, or `nil`.
+    ///   - onShutdown: Called for each connection when a graceful shutdown begins.
     init(
-        limits: ServerLimits, responder: @escaping HTTPChannelHandler.Responder,
-        onShutdown: @escaping @Sendable () -> Void = {}
+        limits: ServerLimits, connections: ConnectionCounts, tls: ServerIdentity? = nil,
+        responder: @escaping HTTPChannelHandler.Responder, onShutdown: @escaping @Sendable () -> Void = {}
     ) {
+        self.connections = connections
+        self.tls = tls
         var configuration = HTTP1Channel.Configuration(
             additionalChannelHandlers: [ConnectionGuard(limits: limits, onShutdown: onShutdown)])
         configuration.httpDecoder.maxHeaderFieldSize = ServerLimits.maximumHeaderSize
@@ -24,11 +31,21 @@ struct GuardedChannel: ServerChildChannel {
     }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
-        channel.eventLoop
-            .makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(ByteGate()) }
+        guard connections.admit(channel) else {
+            channel.close(promise: nil)
+            return channel.eventLoop.makeFailedFuture(ConnectionRefused())
+        }
+        return channel.eventLoop
+            .makeCompletedFuture {
+                if let tls { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls.context)) }
+                try channel.pipeline.syncOperations.addHandler(ByteGate())
+            }
             .flatMap { http.setup(channel: channel, logger: logger) }
             .map(AcceptedConnection.init)
     }
+
+    /// The connection exceeds a limit and is closed.
+    private struct ConnectionRefused: Error {}
 
     func handle(value: Value, logger: Logger) async {
         if let connection = value.take() { await http.handle(value: connection, logger: logger) }
@@ -69,7 +86,7 @@ struct ErrorAnswer {
         body = ByteBuffer(bytes: json)
         head = HTTPResponse(
             status: status, headerFields: [.contentType: "application/json", .contentLength: "\(json.count)"])
-        if status == .serviceUnavailable { head.headerFields[.retryAfter] = "1" }
+        if status == .serviceUnavailable || status == .tooManyRequests { head.headerFields[.retryAfter] = "1" }
     }
 
     /// Returns the response to a request whose sender must sign in.

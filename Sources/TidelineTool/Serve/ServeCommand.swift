@@ -126,6 +126,9 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "The least severe messages to log to standard error.")
     var logLevel = LogLevel.notice
 
+    @OptionGroup(title: "Operations")
+    var operations: OperationsOptions
+
     /// The default of `--store`. It is a file, because users expect a server to keep its tables.
     static let defaultStore = "sqlite:tideline-server.db"
 
@@ -160,8 +163,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let file = try schema.map(SchemaFile.read) ?? SchemaFile(tables: [TodoItem.schema])
-        var server = server
-        server.signIn = try await signIn.makeVerifier(logger: server.logger)
+        let server = try await makeServer()
         if server.signIn == nil, let place = file.firstRights {
             throw ToolError(
                 "\(place) has an owner or rights, which a server without a sign-in cannot enforce; add --jwt-secret-file,"
@@ -175,7 +177,7 @@ struct ServeCommand: AsyncParsableCommand {
         }
         // Check the address before opening the store, which would create its file.
         try await server.requireAddress()
-        try await withStore(location) { [server] in try await serve($0, options, on: server) }
+        try await withStore(location) { try await serve($0, options, on: server) }
     }
 
     private func serviceOptions(_ file: SchemaFile, hasSignIn: Bool) -> TableServiceOptions {
@@ -190,12 +192,15 @@ struct ServeCommand: AsyncParsableCommand {
         options.maximumBodySize = maxBodySize
         options.maximumFilterTime = .seconds(filterTimeout)
         options.quirks = ServerQuirks(quirks)
+        operations.apply(to: &options)
         return options
     }
 
     private func serve(
         _ store: some LocalStore, _ options: TableServiceOptions, on server: TableServer
     ) async throws {
+        var options = options
+        options.onCommit = server.onCommit
         for change in try ServedSchemas.changes(by: options, over: store.tables()) {
             logger.notice("schema change: \(change)")
         }
@@ -203,18 +208,23 @@ struct ServeCommand: AsyncParsableCommand {
         try await server.run(service) { url in StandardOutput.line("listening on \(url)") }
     }
 
-    private var server: TableServer { TableServer(host: host, port: port, limits: limits, logger: logger) }
-
-    private var logger: Logger {
-        var logger = Logger(label: "tideline.serve") { StreamLogHandler.standardError(label: $0) }
-        logger.logLevel = logLevel.level
-        return logger
+    private func makeServer() async throws -> TableServer {
+        var server = TableServer(
+            host: host, port: port, limits: limits, logger: logger, servesMetrics: operations.metrics)
+        server.signIn = try await signIn.makeVerifier(logger: logger)
+        server.identity = try operations.makeIdentity()
+        server.shutdownTimeout = .seconds(operations.shutdownTimeout)
+        return server
     }
 
+    private var logger: Logger { operations.makeLogger(logLevel) }
+
     private var limits: ServerLimits {
-        ServerLimits(
+        var limits = ServerLimits(
             maximumBodySize: maxBodySize, maximumBodiesSize: maxBodiesSize ?? 4 * maxBodySize,
             idleTimeout: .seconds(idleTimeout), headerTimeout: .seconds(headerTimeout),
             bodyTimeout: .seconds(bodyTimeout))
+        operations.apply(to: &limits)
+        return limits
     }
 }

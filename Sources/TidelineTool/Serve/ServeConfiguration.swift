@@ -79,8 +79,14 @@ struct ServeConfiguration {
     // MARK: Sources
 
     private func fileEntries(_ path: String) throws -> [Entry] {
-        guard let file = FileHandle(forReadingAtPath: path), let data = try? file.read(upToCount: Self.maximumSize + 1)
-        else { throw ValidationError("the configuration file \(path) cannot be read.") }
+        let data: Data
+        do {
+            data =
+                try FileHandle(forReadingFrom: URL(fileURLWithPath: path)).read(upToCount: Self.maximumSize + 1)
+                ?? Data()
+        } catch {
+            throw ValidationError("the configuration file \(path) cannot be read.")
+        }
         guard data.count <= Self.maximumSize, let text = String(validating: data, as: UTF8.self) else {
             throw ValidationError(
                 "the configuration file \(path) is not UTF-8 text of at most \(Self.maximumSize) bytes.")
@@ -228,12 +234,21 @@ struct ConfigurableOption: Equatable {
             var command: Command
         }
         let tool = try JSONDecoder().decode(Tool.self, from: Data(command._dumpHelp().utf8))
-        return (tool.command.arguments ?? []).compactMap { argument in
+        let options = (tool.command.arguments ?? []).compactMap { argument -> ConfigurableOption? in
             let names = (argument.names ?? []).filter { $0.kind == "long" }.map(\.name)
             guard !names.isEmpty else { return nil }
             return ConfigurableOption(
                 names: names, isFlag: argument.kind == "flag", isRepeating: argument.isRepeating,
                 defaultValue: argument.defaultValue)
+        }
+        // The parser describes a flag and its negation separately.
+        let names = Set(options.flatMap(\.names))
+        return options.compactMap { option in
+            guard option.isFlag, option.names.count == 1, let name = option.names.first else { return option }
+            if name.hasPrefix("no-"), names.contains(String(name.dropFirst(3))) { return nil }
+            var option = option
+            if names.contains("no-\(name)") { option.names.append("no-\(name)") }
+            return option
         }
     }
 }

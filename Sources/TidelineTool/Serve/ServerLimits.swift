@@ -22,6 +22,14 @@ struct ServerLimits: Sendable {
 
     /// The maximum number of clients that wait for changes at the same time. Further ones are answered with 503.
     var maximumWaitingClients = 10_000
+    /// The maximum number of connections. Further ones are closed.
+    var maximumConnections = 4_096
+    /// The maximum number of connections of one address, or `nil` for no limit.
+    var maximumConnectionsPerAddress: Int?
+    /// The maximum number of requests per second of one address, or `nil` for no limit. Further ones are answered with 429.
+    var maximumRate: Int?
+    /// The maximum size of a path with its query, in bytes. Longer ones are answered with 414.
+    var maximumQuerySize = 64 << 10
 
     /// The maximum size of the headers of a request, in bytes. Larger headers are answered with 431.
     static let maximumHeaderSize = 80 << 10

@@ -8,7 +8,7 @@ internal import TidelineStore
 
 /// Passes each request to the table service, on threads that may block, and returns the response.
 struct TableResponder<Store: LocalStore>: HTTPResponder {
-    typealias Context = BasicRequestContext
+    typealias Context = ServerRequestContext
 
     var service: TableService<Store>
     var signal: ChangeSignal<Store>
@@ -19,8 +19,39 @@ struct TableResponder<Store: LocalStore>: HTTPResponder {
     var bodies: BodyBudget
     /// Finds out who sent a request, or `nil` for a server without a sign-in.
     var signIn: TokenVerifier?
+    /// The limit on the requests of each address, or `nil`.
+    var rate: RequestRate?
+    /// The counters, or `nil` if none are served.
+    var metrics: ServerMetrics?
+    /// Whether the server speaks TLS, which links to next pages state.
+    var isSecure = false
 
     func respond(to request: Request, context: Context) async throws -> Response {
+        let began = metrics == nil ? nil : ContinuousClock.now
+        let id = RequestID.of(request.headers)
+        var response = try await answer(request, context, id)
+        response.headers[RequestID.field] = id
+        if let metrics, let began {
+            let status = response.status.code
+            let isTable = status < 400 || status == 409 || status == 412
+            metrics.answered(
+                request.method, status, table: isTable ? Self.table(in: request.head.path ?? "") : nil,
+                after: .now - began)
+        }
+        return response
+    }
+
+    private func answer(_ request: Request, _ context: Context, _ id: String) async throws -> Response {
+        if let page = try await page(request.head.path ?? "") { return page }
+        if let rate, let delay = rate.delay(of: context.address ?? "") {
+            var answer = ErrorAnswer(.tooManyRequests, "too many requests from this address; try again later")
+            answer.head.headerFields[.retryAfter] = "\(delay)"
+            return Self.response(answer)
+        }
+        guard request.head.path?.utf8.count ?? 0 <= limits.maximumQuerySize else {
+            return Self.response(
+                ErrorAnswer(.uriTooLong, "the path and query are longer than \(limits.maximumQuerySize) bytes"))
+        }
         var body: [UInt8] = []
         defer { bodies.release(body.count) }
         // Before the body, so that a refused request uses no memory.
@@ -32,18 +63,66 @@ struct TableResponder<Store: LocalStore>: HTTPResponder {
         }
         if signIn != nil, request.uri.path == Self.userPath { return Self.user(caller, request) }
         if let refusal = try await collect(&body, of: request) { return Self.response(refusal) }
-        let head = request.head
+        var head = request.head
         if ChangeSignal<Store>.handles(head) {
             return Self.response(await signal.respond(to: head, caller: caller), to: head)
         }
+        if isSecure { head.scheme = "https" }
         let answer = try await answer(head, body, caller)
-        context.logger.debug(
-            "answered",
-            metadata: [
-                "method": "\(head.method)", "path": "\(head.path ?? "")", "status": "\(answer.response.status.code)",
-                "bytes": "\(answer.body.count)",
-            ])
+        log(answer, to: head, context.logger, id)
         return Self.response(answer, to: head)
+    }
+
+    /// Logs failures of the store or the server, and for debugging all responses.
+    private func log(_ answer: TableResponse, to head: HTTPRequest, _ logger: Logger, _ id: String) {
+        let status = answer.response.status.code
+        let level: Logger.Level = status < 500 ? .debug : status == 503 ? .warning : .error
+        logger.log(
+            level: level, "answered",
+            metadata: [
+                "request": "\(id)", "method": "\(head.method)", "path": "\(head.path ?? "")", "status": "\(status)",
+                "bytes": "\(answer.body.count)",
+            ].merging(status < 500 ? [:] : ["reason": "\(String(decoding: answer.body, as: UTF8.self))"]) { $1 })
+    }
+
+    // MARK: Pages for operators
+
+    /// Returns a page that does not belong to a table, or `nil` for another path.
+    private func page(_ path: String) async throws -> Response? {
+        switch path {
+        case "/.health": Self.page("ok\n")
+        case "/.ready":
+            switch await onThread({ try service.checkStore() }) {
+            case .success: Self.page("ready\n")
+            case .failure(let error): Self.response(ErrorAnswer(.serviceUnavailable, "\(error)"))
+            }
+        case "/metrics": metrics.map { Self.page($0.page, type: "text/plain; version=0.0.4; charset=utf-8") }
+        default: nil
+        }
+    }
+
+    private static func page(_ text: String, type: String = "text/plain; charset=utf-8") -> Response {
+        Response(
+            status: .ok, headers: [.contentType: type, .cacheControl: "no-store"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+    }
+
+    private func onThread(_ body: @escaping @Sendable () throws -> Void) async -> Result<Void, any Error> {
+        await withCheckedContinuation { continuation in
+            threads.submit { state in
+                continuation.resume(
+                    returning: Result {
+                        guard state == .active else { throw CancellationError() }
+                        try body()
+                    })
+            }
+        }
+    }
+
+    /// Returns the name of the table in a path such as `/tables/Item/1?…`.
+    private static func table(in path: String) -> String? {
+        guard path.hasPrefix("/tables/") else { return nil }
+        return String(path.dropFirst("/tables/".count).prefix { $0 != "/" && $0 != "?" })
     }
 
     /// Returns the response of the service, which commits writes together that wait at the same time.

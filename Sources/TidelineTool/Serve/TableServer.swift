@@ -4,6 +4,7 @@ internal import HummingbirdCore
 internal import Logging
 internal import NIOCore
 internal import NIOPosix
+internal import ServiceLifecycle
 internal import TidelineServer
 internal import TidelineStore
 
@@ -12,12 +13,36 @@ struct TableServer {
     var host: String
     /// The port, or 0 to select a free port.
     var port: Int
-    var limits = ServerLimits()
     /// Finds out who sends requests, or `nil` for a server without a sign-in.
     var signIn: TokenVerifier?
+    let limits: ServerLimits
     var logger: Logger
     /// The maximum number of requests that use the store concurrently.
     var threadCount = 8
+    /// The certificate of a server that speaks TLS, or `nil`.
+    var identity: ServerIdentity?
+    /// The time to finish the requests in flight after SIGTERM or SIGINT.
+    var shutdownTimeout = Duration.seconds(30)
+    private let connections: ConnectionCounts
+    /// The counters, or `nil` if none are served.
+    private let metrics: ServerMetrics?
+
+    init(
+        host: String, port: Int, limits: ServerLimits = ServerLimits(), logger: Logger, servesMetrics: Bool = false
+    ) {
+        self.host = host
+        self.port = port
+        self.limits = limits
+        self.logger = logger
+        connections = ConnectionCounts(limits: limits)
+        metrics = servesMetrics ? ServerMetrics(connections: connections) : nil
+    }
+
+    /// The function for ``TableServiceOptions/onCommit``.
+    var onCommit: (@Sendable (Int) -> Void)? {
+        guard let metrics else { return nil }
+        return { metrics.committed($0) }
+    }
 
     /// Serves until the process receives SIGTERM or SIGINT, and then finishes the requests in flight.
     /// - Parameters:
@@ -28,24 +53,31 @@ struct TableServer {
     ) async throws {
         let threads = NIOThreadPool(numberOfThreads: threadCount)
         threads.start()
-        let bodies = BodyBudget(limit: limits.maximumBodiesSize)
         let signal = ChangeSignal(service, options: changeSignalOptions(threads))
+        let responder = TableResponder(
+            service: service, signal: signal, threads: threads, limits: limits,
+            bodies: BodyBudget(limit: limits.maximumBodiesSize), signIn: signIn,
+            rate: limits.maximumRate.map(RequestRate.init), metrics: metrics, isSecure: identity != nil)
+        let hangup = identity.map { identity in HangupSignal { [logger] in Self.reload(identity, logger) } }
+        defer { _ = hangup }
         let application = Application(
-            responder: TableResponder(
-                service: service, signal: signal, threads: threads, limits: limits, bodies: bodies, signIn: signIn),
-            server: HTTPServerBuilder { [limits] in
-                GuardedChannel(limits: limits, responder: $0, onShutdown: { signal.end() })
+            responder: responder,
+            server: HTTPServerBuilder { [limits, connections, identity] in
+                GuardedChannel(
+                    limits: limits, connections: connections, tls: identity, responder: $0,
+                    onShutdown: { signal.end() })
             },
             configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
-            onServerRunning: { [host] channel in
-                onListening(Self.url(host: host, port: channel.localAddress?.port))
+            onServerRunning: { [host, identity] channel in
+                onListening(
+                    Self.url(identity == nil ? "http" : "https", host: host, port: channel.localAddress?.port))
             },
             logger: logger
         )
         let outcome: Result<Void, any Error>
         do {
             async let signaling: Void = signal.run()
-            outcome = .success(try await application.runService())
+            outcome = .success(try await run(application))
             signal.end()
             await signaling
         } catch {
@@ -60,6 +92,24 @@ struct TableServer {
             maximumWaitingClients: limits.maximumWaitingClients,
             // A closure runs also after the end of the threads, because its caller waits for it.
             schedule: { body in threads.submit { _ in body() } })
+    }
+
+    /// Runs the framework until a signal, and closes its connections if the requests in flight take too long after it.
+    private func run(_ application: some Service) async throws {
+        var configuration = ServiceGroupConfiguration(
+            services: [application], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+        configuration.maximumGracefulShutdownDuration = shutdownTimeout
+        try await ServiceGroup(configuration: configuration).run()
+    }
+
+    /// Reads the certificate again, after SIGHUP.
+    private static func reload(_ identity: ServerIdentity, _ logger: Logger) {
+        do {
+            try identity.reload()
+            logger.notice("the certificate was read again")
+        } catch {
+            logger.error("the previous certificate remains in use: \(error)")
+        }
     }
 
     /// Checks that the server can listen on the address, before any file is created for it.
@@ -91,7 +141,7 @@ struct TableServer {
     }
 
     /// Returns the base URL for clients. An IPv6 address is enclosed in brackets.
-    private static func url(host: String, port: Int?) -> String {
-        "http://\(host.contains(":") ? "[\(host)]" : host)" + (port.map { ":\($0)" } ?? "")
+    private static func url(_ scheme: String, host: String, port: Int?) -> String {
+        "\(scheme)://\(host.contains(":") ? "[\(host)]" : host)" + (port.map { ":\($0)" } ?? "")
     }
 }

@@ -8,21 +8,29 @@ import TidelineServer
 
 @testable import TidelineTool
 
-func makeServer(host: String = "127.0.0.1", port: Int = 0, limits: ServerLimits = ServerLimits()) -> TableServer {
+func makeServer(
+    host: String = "127.0.0.1", port: Int = 0, limits: ServerLimits = ServerLimits(), servesMetrics: Bool = false
+) -> TableServer {
     TableServer(
-        host: host, port: port, limits: limits, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        host: host, port: port, limits: limits, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+        servesMetrics: servesMetrics)
 }
 
 /// Serves in-memory tables while `body` runs. `body` receives the server's authority (`127.0.0.1:PORT`).
-func serving(limits: ServerLimits = ServerLimits(), _ body: @escaping @Sendable (String) async throws -> Void)
-    async throws
-{
+func serving(
+    limits: ServerLimits = ServerLimits(), servesMetrics: Bool = false, closesStore: Bool = false,
+    _ body: @escaping @Sendable (String) async throws -> Void
+) async throws {
     let store = try SQLiteStore.inMemory()
-    let service = try TableService(store: store, options: TableServiceOptions(maximumBodySize: limits.maximumBodySize))
+    let server = makeServer(limits: limits, servesMetrics: servesMetrics)
+    var options = TableServiceOptions(maximumBodySize: limits.maximumBodySize)
+    options.onCommit = server.onCommit
+    let service = try TableService(store: store, options: options)
+    if closesStore { try store.close() }
     let (urls, listening) = AsyncStream<String>.makeStream()
     let serve = Task {
         defer { listening.finish() }
-        try await makeServer(limits: limits).run(service) { listening.yield($0) }
+        try await server.run(service) { listening.yield($0) }
     }
     defer { serve.cancel() }
     var started: String?

@@ -1,0 +1,34 @@
+internal import Foundation
+internal import Logging
+internal import TidelineStore
+
+/// Writes each log message as a JSON object on one line of standard error.
+struct JSONLogHandler: LogHandler {
+    let label: String
+    var logLevel = Logger.Level.info
+    var metadata: Logger.Metadata = [:]
+    var metadataProvider: Logger.MetadataProvider?
+    /// Receives each line.
+    var write: @Sendable (String) -> Void = { StandardOutput.note($0) }
+
+    init(label: String) { self.label = label }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        var fields = metadata.merging(metadataProvider?.get() ?? [:]) { $1 }
+            .merging(event.metadata ?? [:]) { $1 }.mapValues(\.description)
+        if let error = event.error { fields["error"] = "\(error)" }
+        fields["time"] = Timestamp.now.iso8601()
+        fields["level"] = event.level.rawValue
+        fields["logger"] = label
+        fields["message"] = event.message.description
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Encoding a dictionary of strings never fails.
+        write(String(decoding: (try? encoder.encode(fields)) ?? Data(), as: UTF8.self))
+    }
+}

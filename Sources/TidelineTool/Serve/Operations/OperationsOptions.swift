@@ -1,0 +1,115 @@
+internal import ArgumentParser
+internal import Logging
+internal import TidelineCommandSupport
+internal import TidelineServer
+
+/// The options of `serve` for logs, metrics, and limits on clients.
+struct OperationsOptions: ParsableArguments {
+    @Option(help: "The format of log messages: text or json, one object a line.")
+    var logFormat = LogFormat.text
+
+    @Flag(
+        help: ArgumentHelp(
+            "Serve counters at /metrics, in the text format of Prometheus.",
+            discussion: "Clients can read them too, unless a proxy refuses them."))
+    var metrics = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Speak TLS with this certificate and its issuers, in PEM format. SIGHUP reads it again.", valueName: "file")
+    )
+    var tlsCertificate: String?
+
+    @Option(help: ArgumentHelp("The private key of the certificate, in PEM format.", valueName: "file"))
+    var tlsKey: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The maximum time to finish the requests in flight after SIGTERM, in seconds. Then their connections are closed.",
+            valueName: "seconds"))
+    var shutdownTimeout = 30
+
+    @Option(help: "The maximum number of connections. Further ones are closed.")
+    var maxConnections = 4_096
+
+    @Option(
+        help: ArgumentHelp(
+            "The maximum number of connections of one address. Unlimited by default.",
+            discussion: "Behind a proxy, all connections have its address."))
+    var maxConnectionsPerAddress: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "The maximum number of requests per second of one address. Unlimited by default.",
+            discussion: "Twice as many are accepted at once after a pause, further ones are answered with 429.",
+            valueName: "count"))
+    var rateLimit: Int?
+
+    @Option(
+        help:
+            "The maximum size of a request's path and query, with its filter, in bytes. Longer ones are answered with 414."
+    )
+    var maxQuerySize = 64 << 10
+
+    @Option(help: "The maximum $top of a ZUMO 2 request, 1 to 1000. Greater ones are answered with 400.")
+    var maxPageSize = 1_000
+
+    @Option(help: "The maximum number of tables to which requests can add tables.")
+    var maxTables = 1_000
+
+    @Option(help: "The maximum number of columns to which requests can add columns to a table.")
+    var maxColumns = 1_000
+
+    enum LogFormat: String, CaseIterable, ExpressibleByArgument {
+        case text, json
+    }
+
+    func validate() throws {
+        guard (tlsCertificate == nil) == (tlsKey == nil) else {
+            throw ValidationError("--tls-certificate and --tls-key must be given together.")
+        }
+        let numbers = [
+            ("shutdown-timeout", shutdownTimeout, 1...86_400), ("max-page-size", maxPageSize, 1...1_000),
+            ("max-tables", maxTables, 1...10_000), ("max-columns", maxColumns, 1...1_000),
+        ]
+        for (name, number, range) in numbers { try confirm(number, in: range, "--\(name)") }
+        try confirm(maxConnections, in: 1...1_000_000, "--max-connections")
+        if let count = maxConnectionsPerAddress {
+            try confirm(count, in: 1...1_000_000, "--max-connections-per-address")
+        }
+        if let rate = rateLimit { try confirm(rate, in: 1...1_000_000, "--rate-limit") }
+        try confirm(maxQuerySize, in: 1_000...ServerLimits.maximumHeaderSize, "--max-query-size")
+    }
+
+    /// Returns a logger to standard error.
+    func makeLogger(_ level: LogLevel) -> Logger {
+        var logger = Logger(label: "tideline.serve") { label -> any LogHandler in
+            guard logFormat == .json else { return StreamLogHandler.standardError(label: label) }
+            return JSONLogHandler(label: label)
+        }
+        logger.logLevel = level.level
+        return logger
+    }
+
+    /// Returns the certificate of the server, or `nil` if it does not speak TLS.
+    func makeIdentity() throws -> ServerIdentity? {
+        guard let tlsCertificate, let tlsKey else { return nil }
+        return try ServerIdentity(certificate: tlsCertificate, key: tlsKey)
+    }
+
+    /// Sets the limits of these options.
+    func apply(to limits: inout ServerLimits) {
+        limits.maximumConnections = maxConnections
+        limits.maximumConnectionsPerAddress = maxConnectionsPerAddress
+        limits.maximumRate = rateLimit
+        limits.maximumQuerySize = maxQuerySize
+    }
+
+    /// Sets the limits of these options.
+    func apply(to options: inout TableServiceOptions) {
+        options.maximumPageSize = maxPageSize
+        options.defaultPageSize = min(options.defaultPageSize, maxPageSize)
+        options.maximumTables = maxTables
+        options.maximumColumns = maxColumns
+    }
+}

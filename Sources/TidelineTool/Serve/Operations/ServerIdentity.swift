@@ -1,0 +1,49 @@
+internal import NIOSSL
+internal import Synchronization
+
+/// The certificate and private key with which a server speaks TLS. They can be replaced while it runs.
+final class ServerIdentity: Sendable {
+    private let certificate: String
+    private let key: String
+    private let current: Mutex<NIOSSLContext>
+
+    /// Reads the files, in PEM format.
+    /// - Parameters:
+    ///   - certificate: The path of the server's certificate, followed by those of its issuers.
+    ///   - key: The path of the private key.
+    /// - Throws: ``ToolError``, naming the file.
+    init(certificate: String, key: String) throws {
+        self.certificate = certificate
+        self.key = key
+        current = Mutex(try Self.read(certificate, key))
+    }
+
+    /// The context for new connections.
+    var context: NIOSSLContext { current.withLock { $0 } }
+
+    /// Reads the files again. After an error, the previous certificate remains in use.
+    func reload() throws {
+        let context = try Self.read(certificate, key)
+        current.withLock { $0 = context }
+    }
+
+    private static func read(_ certificate: String, _ key: String) throws -> NIOSSLContext {
+        let chain: [NIOSSLCertificateSource]
+        do {
+            chain = try NIOSSLCertificate.fromPEMFile(certificate).map { .certificate($0) }
+        } catch {
+            throw ToolError("the certificate \(certificate) cannot be read as PEM: \(error)")
+        }
+        do {
+            let key = try NIOSSLPrivateKey(file: key, format: .pem)
+            var configuration = TLSConfiguration.makeServerConfiguration(
+                certificateChain: chain, privateKey: .privateKey(key))
+            configuration.minimumTLSVersion = .tlsv12
+            configuration.applicationProtocols = ["http/1.1"]
+            return try NIOSSLContext(configuration: configuration)
+        } catch {
+            throw ToolError(
+                "the private key \(key) cannot be read as PEM or does not belong to the certificate: \(error)")
+        }
+    }
+}

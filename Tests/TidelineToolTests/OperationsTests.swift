@@ -1,0 +1,302 @@
+import Foundation
+import HTTPTypes
+import Logging
+import NIOCore
+import Synchronization
+import Testing
+import Tideline
+import TidelineStore
+import TidelineTestSupport
+
+@testable import TidelineTool
+
+@Suite("Operations of the server", .timeLimit(.minutes(5)))
+struct OperationsTests {
+    private static let head = "Host: a\r\nZUMO-API-VERSION: 2.0.0\r\n"
+
+    /// Sends a request and returns the response, on a connection of its own.
+    private static func get(_ path: String, _ authority: String, headers: String = "") async throws -> RawAnswer {
+        try await RawConnection.blocking {
+            let connection = try RawConnection(authority)
+            connection.send("GET \(path) HTTP/1.1\r\n\(head)\(headers)\r\n")
+            return try connection.receiveAnswer()
+        }
+    }
+
+    private static func insert(_ id: String, into table: String, _ authority: String) async throws -> Int {
+        let row = Array(#"{"id":"\#(id)","a":1}"#.utf8)
+        return try await send(.post, "/tables/\(table)", to: authority, body: row).response.status.code
+    }
+
+    // MARK: Health, request ids
+
+    @Test("Health and readiness are answered; a server without --metrics has no metrics")
+    func health() async throws {
+        try await serving { authority in
+            let health = try await Self.get("/.health", authority)
+            #expect(health.status == 200 && health.body == "ok\n")
+            let ready = try await Self.get("/.ready", authority)
+            #expect(ready.status == 200 && ready.body == "ready\n")
+            let metrics = try await Self.get("/metrics", authority)
+            #expect(metrics.status == 404)
+        }
+    }
+
+    @Test("A server whose store has failed is alive but not ready")
+    func notReady() async throws {
+        try await serving(closesStore: true) { authority in
+            #expect(try await Self.get("/.health", authority).status == 200)
+            let ready = try await Self.get("/.ready", authority)
+            #expect(ready.status == 503 && ready.error?.contains("closed") == true)
+        }
+    }
+
+    @Test("A request has the id that its client sent, or a new one")
+    func requestIDs() async throws {
+        try await serving { authority in
+            let sent = try await Self.get("/tables/T", authority, headers: "X-Request-ID: a-1.b_2\r\n")
+            #expect(sent.headers["x-request-id"] == "a-1.b_2")
+            let long = String(repeating: "a", count: 129)
+            var ids: Set<String> = []
+            for header in ["", "X-Request-ID: a b\r\n", "X-Request-ID: \(long)\r\n", "X-Request-ID: \"}\r\n"] {
+                let id = try #require(
+                    try await Self.get("/tables/T", authority, headers: header).headers["x-request-id"])
+                #expect((10...16).contains(id.count) && !header.contains(id))
+                ids.insert(id)
+            }
+            #expect(ids.count == 4)
+        }
+    }
+
+    @Test("A JSON log message is one line with its metadata")
+    func jsonLog() throws {
+        let lines = LogLines()
+        var handler = JSONLogHandler(label: "test")
+        handler.write = { line in lines.all.withLock { $0.append(line) } }
+        var logger = Logger(label: "test") { _ in handler }
+        logger.logLevel = .info
+        logger[metadataKey: "a"] = "1"
+        logger.error("two\nlines \"quoted\"", metadata: ["request": "\("x\u{1}")"])
+        logger.debug("not logged")
+        let line = try #require(lines.all.withLock { $0.count == 1 ? $0.first : nil })
+        #expect(!line.contains("\n"))
+        let object = try #require(
+            JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: String])
+        #expect(object["message"] == "two\nlines \"quoted\"" && object["request"] == "x\u{1}" && object["a"] == "1")
+        #expect(object["level"] == "error" && object["time"].flatMap { Timestamp($0) } != nil)
+    }
+
+    // MARK: Metrics
+
+    @Test("Metrics count responses, rows, and transactions by table, with a bounded number of series")
+    func metrics() async throws {
+        try await serving(servesMetrics: true) { authority in
+            for number in 0..<3 { #expect(try await Self.insert("\(number)", into: "T", authority) == 201) }
+            #expect(try await Self.insert("0", into: "T", authority) == 409)
+            #expect(try await Self.get("/tables/None", authority).status == 404)
+            let page = try await Self.get("/metrics", authority)
+            #expect(page.headers["content-type"]?.hasPrefix("text/plain; version=0.0.4") == true)
+            for line in [
+                #"tideline_requests_total{method="POST",status="2xx",table="T"} 3"#,
+                #"tideline_requests_total{method="POST",status="4xx",table="T"} 1"#,
+                #"tideline_requests_total{method="GET",status="4xx",table=""} 1"#,
+                #"tideline_rows_written_total{table="T"} 3"#, "tideline_request_duration_seconds_count 5",
+                "tideline_writes_per_transaction_count 4", "tideline_errors_total 0",
+            ] { #expect(page.body.contains(line + "\n"), "\(line)\n\(page.body)") }
+            try Self.requireValid(page.body)
+            for number in 0..<ServerMetrics.maximumTables + 5 {
+                #expect(try await Self.insert("x", into: "Many\(number)", authority) == 201)
+            }
+            let many = try await Self.get("/metrics", authority).body.components(separatedBy: "\n")
+            #expect(many.count { $0.hasPrefix("tideline_rows_written_total{") } == ServerMetrics.maximumTables + 1)
+            #expect(many.contains(#"tideline_rows_written_total{table=""} 6"#))
+        }
+    }
+
+    /// Checks that each line is a comment or a sample in Prometheus's text format.
+    private static func requireValid(_ page: String) throws {
+        for line in page.split(separator: "\n") where !line.hasPrefix("# HELP ") && !line.hasPrefix("# TYPE ") {
+            let match = line.wholeMatch(of: /[a-z_]+(\{([a-z]+="[^"]*",?)+\})? [0-9.e+-]+/)
+            #expect(match != nil, "\(line)")
+        }
+    }
+
+    // MARK: Limits
+
+    @Test(
+        "A connection beyond the limit is closed, those before it are served, and a free place is used again",
+        arguments: [true, false])
+    func connections(isByAddress: Bool) async throws {
+        var limits = ServerLimits()
+        if isByAddress { limits.maximumConnectionsPerAddress = 2 } else { limits.maximumConnections = 2 }
+        try await serving(limits: limits) { authority in
+            try await RawConnection.blocking {
+                let request = "GET /.health HTTP/1.1\r\n\(Self.head)\r\n"
+                let first = try RawConnection(authority)
+                do {
+                    let second = try RawConnection(authority)
+                    for connection in [first, second] {
+                        connection.send(request)
+                        #expect(try connection.receiveAnswer().status == 200)
+                    }
+                    #expect(try RawConnection(authority).receiveToEnd() == "")
+                    first.send(request)
+                    #expect(try first.receiveAnswer().status == 200)
+                }
+                // The place is free when the server has closed the connection, too.
+                for attempt in 0..<1_000 {
+                    let third = try RawConnection(authority)
+                    third.send(request)
+                    if let answer = try? third.receiveAnswer(), answer.status == 200 { return }
+                    try #require(attempt < 999, "the place of a closed connection remains taken")
+                }
+            }
+        }
+    }
+
+    @Test("Requests beyond the rate are answered with 429, others are served, and tokens return with time")
+    func rate() async throws {
+        var limits = ServerLimits()
+        limits.maximumRate = 1
+        try await serving(limits: limits) { authority in
+            let answers = try await RawConnection.blocking {
+                let connection = try RawConnection(authority)
+                return try (0..<6).map { _ in
+                    connection.send("GET /tables/T HTTP/1.1\r\n\(Self.head)\r\n")
+                    return try connection.receiveAnswer()
+                }
+            }
+            #expect(answers.prefix(2).allSatisfy { $0.status == 404 })
+            let refused = try #require(answers.first { $0.status == 429 })
+            #expect(refused.headers["retry-after"] == "1")
+            #expect(try await Self.get("/.health", authority).status == 200)
+        }
+        let rate = RequestRate(requestsPerSecond: 2)
+        let start = NIODeadline.now()
+        for _ in 0..<4 { #expect(rate.delay(of: "a", now: start) == nil) }
+        #expect(rate.delay(of: "a", now: start) == 1)
+        #expect(rate.delay(of: "b", now: start) == nil)
+        #expect(rate.delay(of: "a", now: start + .milliseconds(500)) == nil)
+        #expect(rate.delay(of: "a", now: start + .milliseconds(500)) == 1)
+        // The table of addresses is bounded: full buckets are removed.
+        for number in 0..<30_000 { _ = rate.delay(of: "n\(number)", now: start + .seconds(Int64(number))) }
+        #expect(rate.addressCount <= 10_001)
+    }
+
+    @Test("A query beyond the limit is answered with 414, and the next request is served")
+    func querySize() async throws {
+        var limits = ServerLimits()
+        limits.maximumQuerySize = 1_000
+        try await serving(limits: limits) { authority in
+            let filter = String(repeating: "a", count: 1_000)
+            let answer = try await Self.get("/tables/T?$filter=\(filter)", authority)
+            #expect(answer.status == 414 && answer.error?.contains("1000 bytes") == true)
+            #expect(try await Self.get("/tables/T", authority).status == 404)
+        }
+    }
+
+    // MARK: The command
+
+    @Test("serve limits pages, tables, and columns, and writes JSON logs with request ids")
+    func commandLimits() async throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        let (server, url) = try tool.startServer(
+            "--max-page-size", "10", "--max-tables", "2", "--max-columns", "2", "--log-format", "json", "--log-level",
+            "debug")
+        defer { server.stop() }
+        let authority = String(url.dropFirst("http://".count))
+        #expect(try await Self.insert("1", into: "A", authority) == 201)
+        // The first table is that of the to-do list.
+        #expect(try await Self.insert("1", into: "B", authority) == 400)
+        let columns = Array(#"{"id":"2","a":1,"b":2,"c":3}"#.utf8)
+        #expect(try await send(.post, "/tables/A", to: authority, body: columns).response.status.code == 400)
+        #expect(try await Self.insert("2", into: "A", authority) == 201)
+        #expect(try await Self.get("/tables/A?$top=11", authority).status == 400)
+        #expect(try await Self.get("/tables/A?$top=10", authority, headers: "X-Request-ID: my-id\r\n").status == 200)
+        server.stop()
+        let lines = server.errors().split(separator: "\n").map { Data($0.utf8) }
+        let objects = lines.compactMap { try? JSONSerialization.jsonObject(with: $0) as? [String: String] }
+        #expect(objects.count == lines.count)
+        #expect(objects.contains { $0["request"] == "my-id" && $0["status"] == "200" })
+    }
+
+    @Test("A stopped server closes the connections of requests that take longer than the time limit")
+    func shutdown() async throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        for (timeout, completes) in [("1", false)] {
+            let (server, url) = try tool.startServer("--shutdown-timeout", timeout)
+            let authority = String(url.dropFirst("http://".count))
+            let connection = try RawConnection(authority)
+            let body = #"{"id":"\#(timeout)"}"#
+            connection.send(
+                "POST /tables/T HTTP/1.1\r\n\(Self.head)Content-Length: \(body.utf8.count)\r\n\r\n\(body.prefix(5))")
+            // The server has received the headers when it answers a later request.
+            let other = try RawConnection(authority)
+            other.send("GET /.health HTTP/1.1\r\n\(Self.head)\r\n")
+            #expect(try other.receiveAnswer().status == 200)
+            server.signal(SIGTERM)
+            // Idle connections are closed at once.
+            #expect(try other.receiveToEnd() == "")
+            if completes { connection.send(String(body.dropFirst(5))) }
+            let answer = (try? connection.receiveToEnd()) ?? ""
+            #expect(RawAnswer(answer)?.status == (completes ? 201 : nil), "\(answer)")
+            #expect(server.wait() == 0 || !completes)
+        }
+    }
+
+    @Test("A server with a certificate speaks TLS, links to pages over https, and reads a new certificate after SIGHUP")
+    func tls() async throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        try Self.makeCertificate(named: "first", in: tool)
+        let (server, url) = try tool.startServer(
+            "--tls-certificate", tool.path("cert.pem"), "--tls-key", tool.path("key.pem"))
+        defer { server.stop() }
+        #expect(url.hasPrefix("https://127.0.0.1:"))
+        func curl(_ path: String, _ arguments: String...) throws -> ToolProcess.Output {
+            try ToolProcess.run(
+                ["-s", "-v", "--cacert", tool.path("cert.pem"), "-H", "ZUMO-API-VERSION: 2.0.0"] + arguments
+                    + [url + path], executable: URL(fileURLWithPath: "/usr/bin/curl"))
+        }
+        for number in 0..<3 {
+            let answer = try curl("/tables/T", "-H", "Content-Type: application/json", "-d", #"{"id":"\#(number)"}"#)
+            #expect(answer.status == 0 && answer.out.contains(#""id":"\#(number)""#), "\(answer)")
+        }
+        let page = try curl("/tables/T?$top=2")
+        #expect(page.err.lowercased().contains("link: <https://127.0.0.1"), "\(page)")
+        #expect(page.err.contains("CN=first") || page.err.contains("CN = first"), "\(page.err)")
+        try Self.makeCertificate(named: "second", in: tool)
+        server.signal(SIGHUP)
+        for attempt in 0..<500 {
+            let answer = try curl("/.health")
+            if answer.err.contains("CN=second") || answer.err.contains("CN = second") { break }
+            try #require(attempt < 499, "\(answer)")
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        let plain = try ToolProcess.run(
+            ["-s", "http" + url.dropFirst("https".count)], executable: URL(fileURLWithPath: "/usr/bin/curl"))
+        #expect(plain.status != 0)
+        try "no key".write(toFile: tool.path("key.pem"), atomically: true, encoding: .utf8)
+        let wrong = try tool.run(
+            "serve", "--check", "--store", "memory", "--port", "0", "--tls-certificate", tool.path("cert.pem"),
+            "--tls-key", tool.path("key.pem"))
+        #expect(wrong.status == 1 && wrong.err.contains("key.pem"), "\(wrong)")
+        let alone = try tool.run("serve", "--tls-key", tool.path("key.pem"))
+        #expect(alone.status == 64, "\(alone)")
+    }
+
+    private static func makeCertificate(named name: String, in tool: Tool) throws {
+        let output = try ToolProcess.run(
+            [
+                "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=\(name)", "-addext",
+                "subjectAltName=IP:127.0.0.1", "-keyout", tool.path("key.pem"), "-out", tool.path("cert.pem"),
+            ], executable: URL(fileURLWithPath: "/usr/bin/openssl"))
+        try #require(output.status == 0, "\(output.err)")
+    }
+}
+
+private final class LogLines: Sendable {
+    let all = Mutex<[String]>([])
+}
