@@ -14,7 +14,7 @@ struct StoreLocation: Sendable {
     let path: String
     /// Whether the store keeps its rows when it is closed.
     let keepsRows: Bool
-    /// Removes the store at a path with all its files. `nil` if the engine has no files.
+    /// Removes the store at a path with all its files. `nil` if the store is not in files of its own.
     let destroy: (@Sendable (_ path: String) throws -> Void)?
     private let parts: [String]
     private let opener: StoreEngine.Opener
@@ -50,9 +50,13 @@ struct StoreLocation: Sendable {
         self.path = path
         self.engine = engine.name
         self.parts = parts
-        destroy = engine.destroy
         keepsRows = engine.keepsRows && path != ":memory:"
         let settings = try StoreSettings(parts, of: engine)
+        if let remove = engine.destroy, engine.nameSetting == nil {
+            destroy = { try remove($0, settings) }
+        } else {
+            destroy = nil
+        }
         opener = try engine.makeOpener(path, settings, StoreAccess())
         readOnlyOpener =
             keepsRows
