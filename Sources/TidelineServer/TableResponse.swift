@@ -8,8 +8,11 @@ public struct TableResponse: Sendable, Hashable {
     public var response: HTTPResponse
     /// The body; may be empty.
     public var body: [UInt8]
+    /// The reason of a failure of the server, for its log. It is not in the body, because it can name the server's files and
+    /// databases.
+    public var failureReason: String?
 
-    /// Creates a response.
+    /// Creates a response without a failure.
     public init(response: HTTPResponse, body: [UInt8]) {
         self.response = response
         self.body = body
@@ -57,10 +60,18 @@ extension TableResponse {
         case .noSuchTable: self.init(.notFound, error: error.description)
         case .invalidValue, .unsupportedQuery, .schemaMismatch: self.init(.badRequest, error: error.description)
         case .readOnly: self.init(.forbidden, error: error.description)
-        case .busy, .locked, .full, .closed, .cancelled:
-            self.init(.serviceUnavailable, error: error.description)
+        // A database server that cannot be reached now can be reached later.
+        case .busy, .locked, .full, .closed, .cancelled, .io:
+            self.init(.serviceUnavailable, because: error)
             response.headerFields[.retryAfter] = "1"
-        default: self.init(.internalServerError, error: error.description)
+        default: self.init(.internalServerError, because: error)
         }
+    }
+
+    /// Creates a response for a failure of the server.
+    init(_ status: HTTPResponse.Status, because error: any Error) {
+        let kind = (error as? StoreError).map { " (\($0.code))" } ?? ""
+        self.init(status, error: "the server's store failed\(kind); the reason is in the log of the server")
+        failureReason = "\(error)"
     }
 }

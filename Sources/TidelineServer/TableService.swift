@@ -138,7 +138,7 @@ public final class TableService<Store: LocalStore>: Sendable {
         } catch is OutdatedDefinition {
             answer = TableResponse(StoreError(.busy, "other services keep changing the table; try again"))
         } catch {
-            answer = TableResponse(.internalServerError, error: "\(error)")
+            answer = TableResponse(.internalServerError, because: error)
         }
         answer.response.headerFields[.date] = HTTPDate.text(of: options.clock())
         return answer

@@ -225,25 +225,21 @@ struct OperationsTests {
     func shutdown() async throws {
         let tool = try Tool()
         defer { tool.remove() }
-        for (timeout, completes) in [("1", false)] {
-            let (server, url) = try tool.startServer("--shutdown-timeout", timeout)
-            let authority = String(url.dropFirst("http://".count))
-            let connection = try RawConnection(authority)
-            let body = #"{"id":"\#(timeout)"}"#
-            connection.send(
-                "POST /tables/T HTTP/1.1\r\n\(Self.head)Content-Length: \(body.utf8.count)\r\n\r\n\(body.prefix(5))")
-            // The server has received the headers when it answers a later request.
-            let other = try RawConnection(authority)
-            other.send("GET /.health HTTP/1.1\r\n\(Self.head)\r\n")
-            #expect(try other.receiveAnswer().status == 200)
-            server.signal(SIGTERM)
-            // Idle connections are closed at once.
-            #expect(try other.receiveToEnd() == "")
-            if completes { connection.send(String(body.dropFirst(5))) }
-            let answer = (try? connection.receiveToEnd()) ?? ""
-            #expect(RawAnswer(answer)?.status == (completes ? 201 : nil), "\(answer)")
-            #expect(server.wait() == 0 || !completes)
-        }
+        let (server, url) = try tool.startServer("--shutdown-timeout", "1")
+        let authority = String(url.dropFirst("http://".count))
+        let connection = try RawConnection(authority)
+        connection.send("POST /tables/T HTTP/1.1\r\n\(Self.head)Content-Length: 10\r\n\r\n{\"id\"")
+        // The server has received the headers when it answers a later request.
+        let other = try RawConnection(authority)
+        other.send("GET /.health HTTP/1.1\r\n\(Self.head)\r\n")
+        #expect(try other.receiveAnswer().status == 200)
+        server.signal(SIGTERM)
+        // Idle connections are closed at once.
+        #expect(try other.receiveToEnd() == "")
+        let answer = (try? connection.receiveToEnd()) ?? ""
+        // If there is an answer, the client sends the request again later.
+        #expect([nil, 503].contains(RawAnswer(answer)?.status), "\(answer)")
+        _ = server.wait()
     }
 
     @Test("A server with a certificate speaks TLS, links to pages over https, and reads a new certificate after SIGHUP")

@@ -91,7 +91,7 @@ public final class ChangeSignal<Store: LocalStore>: Sendable {
         } catch let error as StoreError {
             return .answer(dated(TableResponse(error)))
         } catch {
-            return .answer(dated(TableResponse(.internalServerError, error: "\(error)")))
+            return .answer(dated(TableResponse(.internalServerError, because: error)))
         }
     }
 

@@ -19,6 +19,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var state: ConnectionState
     private var timer: (at: NIODeadline, task: Scheduled<Void>)?
     private var isOver = false
+    /// Whether the server stops, which ends the request that is being received.
+    private var isStopping = false
 
     /// The error that the framework's task receives for a request that the guard refused.
     struct RequestRefused: Error {}
@@ -66,6 +68,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             setTimer(context)
         case ChannelEvent.inputClosed where state.isClosing: context.close(promise: nil)
         case is ChannelShouldQuiesceEvent:
+            isStopping = true
             onShutdown()
             context.fireUserInboundEventTriggered(event)
         default: context.fireUserInboundEventTriggered(event)
@@ -78,6 +81,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             refuse(
                 .requestHeaderFieldsTooLarge,
                 "the headers are larger than \(ServerLimits.maximumHeaderSize) bytes", context)
+        case HTTPParserError.invalidEOFState where isStopping:
+            refuse(.serviceUnavailable, ErrorAnswer.stoppedMessage, context)
         case HTTPParserError.invalidMethod:
             refuse(.badRequest, "the request method is unknown", context)
         case let error as HTTPParserError:

@@ -89,6 +89,9 @@ struct ErrorAnswer {
         if status == .serviceUnavailable || status == .tooManyRequests { head.headerFields[.retryAfter] = "1" }
     }
 
+    /// The reason for refusing a request that the server received in part when it stopped.
+    static let stoppedMessage = "the server stopped before the request was complete; send it again"
+
     /// Returns the response to a request whose sender must sign in.
     static func signInFailed(_ reason: String) -> ErrorAnswer {
         var answer = ErrorAnswer(.unauthorized, reason)

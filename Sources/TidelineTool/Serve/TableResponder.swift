@@ -82,7 +82,7 @@ struct TableResponder<Store: LocalStore>: HTTPResponder {
             metadata: [
                 "request": "\(id)", "method": "\(head.method)", "path": "\(head.path ?? "")", "status": "\(status)",
                 "bytes": "\(answer.body.count)",
-            ].merging(status < 500 ? [:] : ["reason": "\(String(decoding: answer.body, as: UTF8.self))"]) { $1 })
+            ].merging(answer.failureReason.map { ["reason": "\($0)"] } ?? [:]) { $1 })
     }
 
     // MARK: Pages for operators
@@ -155,6 +155,8 @@ struct TableResponder<Store: LocalStore>: HTTPResponder {
             }
             body.append(contentsOf: chunk.readableBytesView)
         }
+        // The framework ends the body when the server stops.
+        guard body.count >= length else { return ErrorAnswer(.serviceUnavailable, ErrorAnswer.stoppedMessage) }
         return nil
     }
 
