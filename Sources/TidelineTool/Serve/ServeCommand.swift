@@ -3,7 +3,7 @@ internal import Logging
 internal import TidelineServer
 internal import TidelineStore
 
-/// `tideline serve`: runs a table service for development and tests.
+/// `tideline serve`: serves tables over HTTP.
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
