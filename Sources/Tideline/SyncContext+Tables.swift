@@ -89,7 +89,8 @@ extension SyncContext: TableContext {
 
     /// Starts a live query on the executor of the writes.
     private func open(_ registration: LiveRegistration) async throws -> LiveHandle {
-        try await performing { try $0.open(registration) }
+        try await performing { try $0.start(registration) }
+        return observed.handle(of: registration)
     }
 
     private func liveQueryError(_ table: String) -> @Sendable (any Error) -> any Error {

@@ -52,13 +52,19 @@ extension ObservedStore {
     /// Starts a query on the calling thread.
     package func open(_ registration: LiveRegistration) throws -> LiveHandle {
         try start(registration)
-        return LiveHandle(registration, hub)
+        return handle(of: registration)
     }
 
+    /// Returns the only owner of a query that was started.
+    package func handle(of registration: LiveRegistration) -> LiveHandle { LiveHandle(registration, hub) }
+
     /// Starts a query outside Swift's cooperative pool, whose threads must not block.
+    ///
+    /// The handle is not made there, because the thread could still own it when the consumer has released it.
     @Sendable private func openElsewhere(_ registration: LiveRegistration) async throws -> LiveHandle {
         try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(with: Result { try open(registration) }) }
+            DispatchQueue.global().async { continuation.resume(with: Result { try start(registration) }) }
         }
+        return handle(of: registration)
     }
 }
