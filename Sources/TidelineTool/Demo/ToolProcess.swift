@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Synchronization
 
 /// A process that runs this program.
 final class ToolProcess {
@@ -13,7 +14,7 @@ final class ToolProcess {
     private let process = Process()
     private let input = Pipe()
     private let output = Pipe()
-    private let error: Pipe?
+    private let error: PipeReader?
     private var unread = Data()
 
     /// Starts the program.
@@ -26,25 +27,23 @@ final class ToolProcess {
         guard let executable = executable ?? Bundle.main.executableURL else {
             throw ToolError("the path of this program is unknown, but it is needed to run its commands")
         }
-        error = keepsErrors ? Pipe() : nil
+        let errorPipe = keepsErrors ? Pipe() : nil
         process.executableURL = executable
         process.arguments = arguments
         process.standardInput = input
         process.standardOutput = output
-        if let error { process.standardError = error }
+        if let errorPipe { process.standardError = errorPipe }
         try process.run()
+        error = errorPipe.map { PipeReader($0) }
     }
 
     /// Runs the program and waits until it ends.
     static func run(_ arguments: [String], executable: URL? = nil) throws -> Output {
         let tool = try ToolProcess(arguments, keepsErrors: true, executable: executable)
         try tool.input.fileHandleForWriting.close()
-        // Both outputs fit into a pipe's buffer, so they can be read one after the other.
         let out = try tool.output.fileHandleForReading.readToEnd() ?? Data()
-        let err = try tool.error?.fileHandleForReading.readToEnd() ?? Data()
         tool.process.waitUntilExit()
-        return Output(
-            status: tool.status, out: String(decoding: out, as: UTF8.self), err: String(decoding: err, as: UTF8.self))
+        return Output(status: tool.status, out: String(decoding: out, as: UTF8.self), err: tool.errors())
     }
 
     /// Writes a line to the program's standard input.
@@ -84,9 +83,7 @@ final class ToolProcess {
     func signal(_ number: Int32) { kill(process.processIdentifier, number) }
 
     /// Returns the text that the process wrote to standard error. Call it after the process has ended.
-    func errors() -> String {
-        String(decoding: (try? error?.fileHandleForReading.readToEnd()) ?? Data(), as: UTF8.self)
-    }
+    func errors() -> String { error?.text() ?? "" }
 
     /// Terminates the process and waits until it has ended.
     func stop() {
@@ -101,5 +98,27 @@ final class ToolProcess {
 
     private var status: Int32 {
         process.terminationReason == .uncaughtSignal ? 128 + process.terminationStatus : process.terminationStatus
+    }
+}
+
+/// Reads a pipe to its end on a thread of its own, because a program that writes more than a pipe holds would wait.
+private final class PipeReader: Sendable {
+    private let content = Mutex(Data())
+    private let ended = DispatchGroup()
+
+    init(_ pipe: Pipe) {
+        let input = pipe.fileHandleForReading
+        ended.enter()
+        Thread.detachNewThread { [self] in
+            let read = (try? input.readToEnd()) ?? Data()
+            content.withLock { $0 = read }
+            ended.leave()
+        }
+    }
+
+    /// Waits for the end of the pipe and returns its text.
+    func text() -> String {
+        ended.wait()
+        return String(decoding: content.withLock { $0 }, as: UTF8.self)
     }
 }
