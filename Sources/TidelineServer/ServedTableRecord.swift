@@ -3,7 +3,7 @@ package import TidelineStore
 /// The record of a served table in the store: its last timestamp, and the union of all its definitions by any service.
 ///
 /// The records are the rows of the system table that marks a server's store. Their identifiers are the tables' names.
-package enum ServedTableRecord {
+package struct ServedTableRecord {
     /// The definition of the system table.
     ///
     /// `clock` is the table's last timestamp, `definition` its definition as JSON, and `revision` a number that increases
@@ -14,14 +14,29 @@ package enum ServedTableRecord {
         return schema
     }()
 
+    /// The last timestamp of the table, or `nil` if it has no rows or is the table of an earlier version, which kept no clock.
+    private(set) var clock: Timestamp?
+    /// The revision of the table's definition, or 0 if it was never recorded.
+    private(set) var revision: Int64 = 0
+
+    /// Reads the record of a table.
+    init(of table: String, in reader: some StoreReader) throws {
+        let stored = try reader.withRow(in: Self.schema.name, id: .string(table)) { row in
+            (row["clock"]?.timestamp, row["revision"]?.int)
+        }
+        clock = stored?.0
+        revision = stored?.1 ?? 0
+    }
+
     // MARK: Clock
 
     /// Returns the last timestamp of a table, or `nil` if the table has no rows.
-    ///
-    /// The table of an earlier version, which kept no clock, continues at the greatest timestamp of its rows.
     package static func clock(of table: String, in reader: some StoreReader) throws -> Timestamp? {
-        let stored = try reader.withRow(in: schema.name, id: .string(table)) { $0["clock"]?.timestamp }
-        if let stored, let stored { return stored }
+        try ServedTableRecord(of: table, in: reader).clock ?? greatestTimestamp(of: table, in: reader)
+    }
+
+    /// Returns the greatest timestamp of a table's rows, at which the clock of a table without a stored one continues.
+    static func greatestTimestamp(of table: String, in reader: some StoreReader) throws -> Timestamp? {
         var greatest: Timestamp?
         try reader.scan(Query(table).order(by: "updatedAt", descending: true).limit(1)) { row in
             greatest = row["updatedAt"]?.timestamp
@@ -35,11 +50,6 @@ package enum ServedTableRecord {
     }
 
     // MARK: Definition
-
-    /// Returns the revision of a table's definition, or 0 if it was never recorded.
-    static func revision(of table: String, in reader: some StoreReader) throws -> Int64 {
-        try reader.withRow(in: schema.name, id: .string(table)) { $0["revision"]?.int ?? 0 } ?? 0
-    }
 
     /// Returns the stored definition of a table with everything that any service has added to it, or `nil` if the store
     /// has no such table.
@@ -69,7 +79,7 @@ package enum ServedTableRecord {
         if try recorded?.includes(union) != true {
             let row: Row = [
                 "id": .string(name), "definition": .string(try RecordJSON.encode(union)),
-                "revision": .int(try revision(of: name, in: writer) + 1),
+                "revision": .int(try ServedTableRecord(of: name, in: writer).revision + 1),
             ]
             try writer.upsert(row, into: schema.name)
         }

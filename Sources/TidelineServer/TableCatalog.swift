@@ -19,9 +19,16 @@ struct ServedTable: Sendable {
     ///
     /// - Throws: ``OutdatedDefinition`` if another service has changed it.
     func requireCurrent(in reader: some StoreReader) throws {
-        guard try reader.schema(of: schema.name) == schema,
-            try ServedTableRecord.revision(of: schema.name, in: reader) == revision
-        else { throw OutdatedDefinition() }
+        try requireCurrent(ServedTableRecord(of: schema.name, in: reader), in: reader)
+    }
+
+    /// Checks that the definition is that of the store and of the table's record.
+    ///
+    /// - Throws: ``OutdatedDefinition``.
+    func requireCurrent(_ record: ServedTableRecord, in reader: some StoreReader) throws {
+        guard record.revision == revision, try reader.schema(of: schema.name) == schema else {
+            throw OutdatedDefinition()
+        }
     }
 }
 
@@ -132,7 +139,7 @@ final class TableCatalog<Store: LocalStore>: Sendable {
             let (schema, definition, revision) = try store.read { reader in
                 (
                     try reader.schema(of: name), try ServedTableRecord.definition(of: name, in: reader),
-                    try ServedTableRecord.revision(of: name, in: reader)
+                    try ServedTableRecord(of: name, in: reader).revision
                 )
             }
             guard let definition, definition != schema else { return ServedTable(schema, revision: revision) }

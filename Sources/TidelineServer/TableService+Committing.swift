@@ -11,14 +11,14 @@ extension TableService {
         ///
         /// - Parameter transform: Receives the transaction of a write, and a function that runs it.
         func map(
-            _ transform: @escaping @Sendable (Store.Writer, () throws -> TableResponse) throws -> TableResponse
+            _ transform: @escaping @Sendable (WriteTransaction<Store>, () throws -> TableResponse) throws -> TableResponse
         ) -> WriteStep {
             switch self {
             case .respond: self
             case .write(let write):
                 .write(
-                    PendingWrite(table: write.table, size: write.size) { transaction in
-                        try transform(transaction.writer) { try write.body(transaction) }
+                    PendingWrite(table: write.table, id: write.id, size: write.size) { transaction in
+                        try transform(transaction) { try write.body(transaction) }
                     })
             }
         }
@@ -38,9 +38,9 @@ extension TableService {
         do {
             let outcomes = try store.write { writer in
                 hasBegun = true
-                let transaction = WriteTransaction<Store>(writer, options)
+                let transaction = try WriteTransaction<Store>(writer, options, for: writes)
                 let outcomes = try writes.map { try outcome(of: $0, in: transaction) }
-                try transaction.saveClocks()
+                try transaction.finish()
                 end = (outcomes, transaction.lastRow, transaction.clocks)
                 return outcomes
             }

@@ -14,7 +14,9 @@ extension TableService {
         }
         let table = try table(meaning.table)
         func write(_ step: WriteStep, _ id: String) -> WriteStep {
-            step.map { reader, answer in try self.requireNotDeleted(id, in: table, access, reader, answer) }
+            step.map { transaction, answer in
+                try self.requireNotDeleted(access, answer) { try transaction.withRow(.string(id), in: table, $0) }
+            }
         }
         switch meaning {
         case .read(let wanted):
@@ -22,8 +24,10 @@ extension TableService {
         case .lookup(_, let id, let includeDeleted):
             return .respond(
                 try store.read { reader in
-                    try requireNotDeleted(id, in: table, access, reader) {
+                    try requireNotDeleted(access) {
                         try lookup(id, in: table, includeDeleted: includeDeleted, access, reader)
+                    } row: {
+                        try reader.withRow(in: table.schema.name, id: .string(id), $0)
                     }
                 })
         case .replace(_, let id, let ifMatch, let includeDeleted):
@@ -32,7 +36,14 @@ extension TableService {
                     try replace(id, in: table, ifMatch: ifMatch, includeDeleted: includeDeleted, body: body, access), id
                 )
             } catch let rejection as RequestRejection where rejection.status == .notFound {
-                return .respond(try store.read { try requireNotDeleted(id, in: table, access, $0) { throw rejection } })
+                return .respond(
+                    try store.read { reader in
+                        try requireNotDeleted(access) {
+                            throw rejection
+                        } row: {
+                            try reader.withRow(in: table.schema.name, id: .string(id), $0)
+                        }
+                    })
             }
         case .delete(_, let id, let ifMatch):
             return write(delete(id, from: table, ifMatch: ifMatch, access), id).map { _, answer in
@@ -46,17 +57,16 @@ extension TableService {
     }
 
     /// Returns the response of `answer`, and replaces 404 for a soft-deleted row by 410.
+    ///
+    /// - Parameter row: Calls its argument with the row, if there is one.
     private func requireNotDeleted(
-        _ id: String, in table: ServedTable, _ access: TableAccess, _ reader: some StoreReader,
-        _ answer: () throws -> TableResponse
+        _ access: TableAccess, _ answer: () throws -> TableResponse,
+        row: ((borrowing RowView) throws -> Bool) throws -> Bool?
     ) throws -> TableResponse {
         do {
             return try answer()
         } catch var rejection as RequestRejection where rejection.status == .notFound {
-            let isDeleted = try reader.withRow(in: table.schema.name, id: .string(id)) { row in
-                access.includes(row) && row.isDeleted
-            }
-            if isDeleted ?? false { rejection.status = .gone }
+            if try row({ access.includes($0) && $0.isDeleted }) ?? false { rejection.status = .gone }
             throw rejection
         }
     }

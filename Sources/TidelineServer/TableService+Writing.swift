@@ -20,9 +20,9 @@ extension TableService {
         if options.quirks.contains(.makesIDs) { row.id = .string(String(UInt32.random(in: 1 ... .max))) }
         if row.id == nil { row.id = .string(options.makeID()) }
         row["deleted"] = false
-        return try write(row, into: target, size: body.count) { [self] row, table, transaction in
-            let key = row.id ?? .string(row.idText)
-            let taken = try transaction.writer.withRow(in: table.schema.name, id: key) { taken in
+        let key = row.id ?? .string(row.idText)
+        return try write(row, id: key, into: target, size: body.count) { [self] row, table, transaction in
+            let taken = try transaction.withRow(key, in: table) { taken in
                 access.canRead && access.includes(taken) ? answer(.conflict, row: taken) : Self.taken(key, in: table)
             }
             if taken != nil, options.quirks.contains(.echoesConflictingInserts) {
@@ -51,7 +51,7 @@ extension TableService {
         let target = try target(table.schema.name, for: incoming, isInsert: false)
         let change = rounded(try incoming.typed(by: target.table))
         let version = incoming.version
-        return try write(change, into: target, size: body.count) { [self] change, table, transaction in
+        return try write(change, id: .string(id), into: target, size: body.count) { [self] change, table, transaction in
             try self.change(id, in: table, to: change, access, transaction) { row in
                 if row.isDeleted { return try missing(id, in: table) }
                 if let ifMatch { return refusal(of: row, by: ifMatch) }
@@ -79,7 +79,7 @@ extension TableService {
         }
         let target = try target(table.schema.name, for: incoming, isInsert: false)
         let content = rounded(try incoming.typed(by: target.table))
-        return try write(content, into: target, size: body.count) { [self] content, table, transaction in
+        return try write(content, id: .string(id), into: target, size: body.count) { [self] content, table, transaction in
             var row = Row(id: content.id, distinctColumns: table.schema.columns.map { ($0.name, .null) })
             row = row.merging(content)
             row["deleted"] = false
@@ -92,7 +92,7 @@ extension TableService {
 
     func delete(_ id: String, from table: ServedTable, ifMatch: IfMatch?, _ access: TableAccess) -> WriteStep {
         if options.quirks.contains(.hardDelete) { return remove(id, from: table, ifMatch: ifMatch, access) }
-        return write(to: table) { [self] transaction in
+        return write(to: table, id: .string(id)) { [self] transaction in
             try self.change(id, in: table, to: ["deleted": true], access, transaction) { row in
                 row.isDeleted ? try missing(id, in: table) : refusal(of: row, by: ifMatch)
             }
@@ -103,13 +103,12 @@ extension TableService {
     private func remove(
         _ id: String, from table: ServedTable, ifMatch: IfMatch?, _ access: TableAccess
     ) -> WriteStep {
-        write(to: table) { [self] transaction in
-            let name = table.schema.name
-            let found: TableResponse?? = try transaction.writer.withRow(in: name, id: .string(id)) { row in
+        write(to: table, id: .string(id)) { [self] transaction in
+            let found: TableResponse?? = try transaction.withRow(.string(id), in: table) { row in
                 access.includes(row) ? refusal(of: row, by: ifMatch) ?? answer(.ok, row: row) : nil
             }
             guard let found = found ?? nil else { return try missing(id, in: table) }
-            if found.response.status == .ok { try transaction.delete(id, from: name) }
+            if found.response.status == .ok { try transaction.delete(.string(id), from: table) }
             return found
         }
     }
@@ -120,7 +119,7 @@ extension TableService {
         if options.quirks.contains(.hardDelete) {
             throw RequestRejection(.internalServerError, "SQLITE_ERROR: no such column: deleted")
         }
-        return write(to: table) { [self] transaction in
+        return write(to: table, id: .string(id)) { [self] transaction in
             try self.change(id, in: table, to: ["deleted": false], access, transaction) { row in
                 if let refusal = refusal(of: row, by: ifMatch) { return refusal }
                 return row.isDeleted ? nil : answer(.ok, row: row)
@@ -137,7 +136,7 @@ extension TableService {
     ) throws -> TableResponse {
         var change = change
         var previous: String?
-        let found: TableResponse?? = try transaction.writer.withRow(in: table.schema.name, id: .string(id)) { row in
+        let found: TableResponse?? = try transaction.withRow(.string(id), in: table) { row in
             guard access.includes(row) else { return try missing(id, in: table) }
             change.id = row.id
             previous = row["version"]?.string
@@ -150,19 +149,16 @@ extension TableService {
         return try put(change, after: previous, stamped: stamp, into: table, transaction, status: .ok)
     }
 
-    /// Writes the row with its timestamp and a new version, and returns a response with the stored row.
+    /// Writes the row with its timestamp and a new version, and returns a response with the whole row.
     ///
     /// - Parameter previous: The version of the changed row; `nil` for a new row.
     private func put(
         _ row: Row, after previous: String? = nil, stamped stamp: Timestamp, into table: ServedTable,
         _ transaction: WriteTransaction<Store>, status: HTTPResponse.Status
     ) throws -> TableResponse {
-        let name = table.schema.name
-        try transaction.upsert(row, version: makeVersion(after: previous), stamp: stamp, into: name)
-        let key = row.id ?? .string(row.idText)
-        let stored = try transaction.writer.withRow(in: name, id: key) { answer(status, row: $0) }
-        guard let stored else { throw StoreError(.corrupt, "a row that was just written is missing", table: name) }
-        return stored
+        try transaction.upsert(row, version: makeVersion(after: previous), stamp: stamp, into: table) {
+            answer(status, row: $0)
+        }
     }
 
     /// Returns the response to an insert of an id that exists, without the row, which the caller must not see.
@@ -231,11 +227,11 @@ extension TableService {
     /// A missing table or column is created only if the request succeeds. Therefore, `body` first runs with the columns
     /// that the table already has, in a transaction that is rolled back.
     private func write(
-        _ row: Row, into target: WriteTarget, size: Int,
+        _ row: Row, id: RowID, into target: WriteTarget, size: Int,
         _ body: @escaping @Sendable (Row, ServedTable, WriteTransaction<Store>) throws -> TableResponse
     ) throws -> WriteStep {
         guard let missing = target.missing else {
-            return write(to: target.table, size: size) { try body(row, target.table, $0) }
+            return write(to: target.table, id: id, size: size) { try body(row, target.table, $0) }
         }
         if let current = target.current {
             let known = row.filteringColumns { current.parser.shape.index(of: $0) != nil }
@@ -243,14 +239,14 @@ extension TableService {
             guard answer.response.status.kind == .successful else { return .respond(answer) }
         }
         let table = try catalog.table(target.table.schema.name, with: missing)
-        return write(to: table, size: size) { try body(row, table, $0) }
+        return write(to: table, id: id, size: size) { try body(row, table, $0) }
     }
 
     private func write(
-        to table: ServedTable, size: Int = 0,
+        to table: ServedTable, id: RowID, size: Int = 0,
         _ body: @escaping @Sendable (WriteTransaction<Store>) throws -> TableResponse
     ) -> WriteStep {
-        .write(PendingWrite(table: table, size: size, body: body))
+        .write(PendingWrite(table: table, id: id, size: size, body: body))
     }
 
     /// Returns the response of `body` in a transaction that is rolled back.
@@ -259,8 +255,8 @@ extension TableService {
     ) throws -> TableResponse {
         do {
             return try store.write { writer in
-                let transaction = WriteTransaction<Store>(writer, options)
-                try table.requireCurrent(in: writer)
+                let transaction = try WriteTransaction<Store>(writer, options)
+                try transaction.requireCurrent(table)
                 throw Rehearsal(answer: try body(transaction))
             }
         } catch let rehearsal as Rehearsal {

@@ -5,6 +5,8 @@ internal import TidelineStore
 struct PendingWrite<Store: LocalStore>: Sendable {
     /// The table, with all columns of the row.
     let table: ServedTable
+    /// The id of the row.
+    let id: RowID
     /// The size of the request's body in bytes.
     let size: Int
     /// Returns the response. Throws before it changes anything, or because the store failed.

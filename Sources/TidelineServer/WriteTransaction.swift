@@ -1,16 +1,22 @@
 internal import TidelineStore
+internal import TidelineWire
 
 /// A transaction in which one or more requests write, one after the other.
 ///
 /// A request decides first and writes last: if it throws before its first change, the transaction can be used for other
-/// requests.
+/// requests. The rows that requests read are read together, and those that they write are written together at the end, so
+/// that a database server is not asked for each of them.
 final class WriteTransaction<Store: LocalStore> {
-    let writer: Store.Writer
+    private let writer: Store.Writer
     private let options: TableServiceOptions
     /// The last timestamps of the tables that are changed.
     private(set) var clocks: [String: Timestamp] = [:]
-    /// The definitions that are known to be current, by the names of their tables.
-    private var current: [String: ServedTable] = [:]
+    /// The records of the tables whose definitions are known to be current, by their names.
+    private var records: [RowID: ServedTableRecord] = [:]
+    /// The rows that were read or written; `nil` for those that do not exist.
+    private var rows: [Key: WholeRow?] = [:]
+    /// The rows to write, by table, in the order of the requests.
+    private var unwritten: [RowID: [WholeRow]] = [:]
     /// The number of changes.
     private(set) var changes = 0
     /// The row that was written last.
@@ -18,9 +24,29 @@ final class WriteTransaction<Store: LocalStore> {
 
     typealias WrittenRow = (table: String, id: RowID, version: String, stamp: Timestamp)
 
-    init(_ writer: Store.Writer, _ options: TableServiceOptions) {
+    /// A table, and the id of a row in the form in which the ids of the table compare.
+    private struct Key: Hashable {
+        let table: RowID
+        let id: RowID
+
+        init(_ id: RowID, in table: ServedTable) {
+            self.table = .string(table.schema.name)
+            self.id = table.schema.idMatching == .exact ? id : .string(id.text.asciiLowercased)
+        }
+    }
+
+    /// A row with all columns of its table.
+    private final class WholeRow {
+        let packed: PackedRows
+
+        init(_ packed: consuming PackedRows) { self.packed = packed }
+    }
+
+    /// - Parameter writes: The writes that will run in this transaction.
+    init(_ writer: Store.Writer, _ options: TableServiceOptions, for writes: [PendingWrite<Store>] = []) throws {
         self.writer = writer
         self.options = options
+        if writes.count > 1 { try readRows(of: writes) }
     }
 
     /// Checks that the definition of a table is current. It stays current until the transaction ends, so that the store is
@@ -28,11 +54,43 @@ final class WriteTransaction<Store: LocalStore> {
     ///
     /// - Throws: ``OutdatedDefinition`` if another service has changed it.
     func requireCurrent(_ table: ServedTable) throws {
-        let name = table.schema.name
-        if let known = current[name], known.revision == table.revision, known.schema == table.schema { return }
-        try table.requireCurrent(in: writer)
-        current[name] = table
+        let name = RowID.string(table.schema.name)
+        let record = try records[name] ?? ServedTableRecord(of: table.schema.name, in: writer)
+        records[name] = record
+        try table.requireCurrent(record, in: writer)
     }
+
+    // MARK: Reading
+
+    /// Reads the rows that writes begin with.
+    private func readRows(of writes: [PendingWrite<Store>]) throws {
+        let tables = Dictionary(grouping: writes) { RowID.string($0.table.schema.name) }
+        for writes in tables.values {
+            let table = writes[0].table
+            let ids = writes.map(\.id)
+            // A definition that is not current is an error of its writes.
+            guard table.schema.idType == .string, (try? requireCurrent(table)) != nil else { continue }
+            try writer.scan(Query(table.schema.name).filter(.column("id").isIn(ids.map(\.value)))) { row in
+                var packed = PackedRows(shape: row.shape)
+                try packed.append(copying: row)
+                rows[Key(row.id, in: table)] = WholeRow(packed)
+                return .next
+            }
+            for id in ids where rows[Key(id, in: table)] == nil { rows[Key(id, in: table)] = .some(nil) }
+        }
+    }
+
+    /// Calls `body` with a row as the transaction sees it, or returns `nil` if there is none.
+    func withRow<T>(
+        _ id: RowID, in table: ServedTable, _ body: (borrowing RowView) throws -> T
+    ) throws -> T? {
+        guard let known = rows[Key(id, in: table)] else {
+            return try writer.withRow(in: table.schema.name, id: id, body)
+        }
+        return try known?.packed.withRow(at: 0, body)
+    }
+
+    // MARK: Writing
 
     /// Returns the timestamp for a row: the current time, but always later than the last timestamp of the table, whichever
     /// service made it.
@@ -42,7 +100,9 @@ final class WriteTransaction<Store: LocalStore> {
     func nextStamp(for table: String) throws -> Timestamp {
         var stamp = options.clock()
         let given = stamp.flooredToMillisecond
-        let previous = try clocks[table] ?? ServedTableRecord.clock(of: table, in: writer)
+        let previous =
+            try clocks[table] ?? records[.string(table)]?.clock
+            ?? ServedTableRecord.greatestTimestamp(of: table, in: writer)
         if let previous, stamp <= previous {
             stamp = previous.advanced(byTicks: 1)
             guard stamp > previous else {
@@ -54,25 +114,49 @@ final class WriteTransaction<Store: LocalStore> {
         return options.quirks.contains(.millisecondStamps) ? given : stamp
     }
 
-    /// Writes a row with its timestamp and version.
-    func upsert(_ row: Row, version: String, stamp: Timestamp, into table: String) throws {
-        var row = row
+    /// Merges a row with its timestamp and version into the stored one, or inserts it.
+    ///
+    /// - Parameter body: Receives the whole row.
+    func upsert<T>(
+        _ change: Row, version: String, stamp: Timestamp, into table: ServedTable,
+        _ body: (borrowing RowView) throws -> T
+    ) throws -> T {
+        let id = change.id ?? .string(change.idText)
+        var row = try withRow(id, in: table) { $0.owned() }?.merging(change) ?? change
         row["updatedAt"] = .timestamp(stamp)
         row["version"] = .string(version)
+        var packed = PackedRows(shape: table.parser.shape)
+        try packed.append(completing: row)
+        let result = try packed.withRow(at: 0, body)
+        let whole = WholeRow(packed)
+        rows[Key(id, in: table)] = whole
+        unwritten[.string(table.schema.name), default: []].append(whole)
         changes += 1
-        try writer.upsert(row, into: table)
-        lastRow = (table, row.id ?? .string(row.idText), version, stamp)
+        lastRow = (table.schema.name, id, version, stamp)
+        return result
     }
 
     /// Deletes a row without leaving a tombstone. The clock of the table advances, so that the change is signaled.
-    func delete(_ id: String, from table: String) throws {
-        _ = try nextStamp(for: table)
+    func delete(_ id: RowID, from table: ServedTable) throws {
+        _ = try nextStamp(for: table.schema.name)
         changes += 1
-        try writer.delete(ids: [.string(id)], from: table)
+        try writeRows()
+        try writer.delete(ids: [id], from: table.schema.name)
+        rows[Key(id, in: table)] = .some(nil)
     }
 
-    /// Writes the clocks of the tables; call it at the end of the transaction.
-    func saveClocks() throws {
+    private func writeRows() throws {
+        for (table, rows) in unwritten {
+            var batch = PackedRows(shape: rows[0].packed.shape)
+            for row in rows { try row.packed.withRow(at: 0) { try batch.append(copying: $0) } }
+            try writer.upsert(batch, into: table.text)
+        }
+        unwritten = [:]
+    }
+
+    /// Writes the rows, and the clocks of their tables.
+    func finish() throws {
+        try writeRows()
         for (table, stamp) in clocks { try ServedTableRecord.setClock(of: table, to: stamp, in: writer) }
     }
 }
