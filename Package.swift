@@ -205,10 +205,11 @@ let package = Package(
             path: "Benchmarks/InstructionProbe"),
 
         // The command-line tool.
+        cLibrary("CZlib", path: "Sources/CZlib", pkgConfig: "zlib", apt: "zlib1g-dev", brew: "zlib"),
         executable(
             "TidelineTool",
             stores + nio + [
-                "Tideline", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineStore", "TidelineSupport",
+                "CZlib", "Tideline", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineStore", "TidelineSupport",
                 "TidelineCommandSupport", "TidelineConformance", "TidelineConformanceCommand",
                 "TidelineServerConformance", "TidelineFaults", "TidelineSimulation", argumentParser, httpTypes, jwt,
                 logging,

@@ -11,7 +11,8 @@ extension TableService {
         ///
         /// - Parameter transform: Receives the transaction of a write, and a function that runs it.
         func map(
-            _ transform: @escaping @Sendable (WriteTransaction<Store>, () throws -> TableResponse) throws -> TableResponse
+            _ transform:
+                @escaping @Sendable (WriteTransaction<Store>, () throws -> TableResponse) throws -> TableResponse
         ) -> WriteStep {
             switch self {
             case .respond: self

@@ -79,7 +79,8 @@ extension TableService {
         }
         let target = try target(table.schema.name, for: incoming, isInsert: false)
         let content = rounded(try incoming.typed(by: target.table))
-        return try write(content, id: .string(id), into: target, size: body.count) { [self] content, table, transaction in
+        return try write(content, id: .string(id), into: target, size: body.count) {
+            [self] content, table, transaction in
             var row = Row(id: content.id, distinctColumns: table.schema.columns.map { ($0.name, .null) })
             row = row.merging(content)
             row["deleted"] = false

@@ -47,7 +47,7 @@ struct OperationsTests {
         try await serving(closesStore: true) { authority in
             #expect(try await Self.get("/.health", authority).status == 200)
             let ready = try await Self.get("/.ready", authority)
-            #expect(ready.status == 503 && ready.error?.contains("closed") == true)
+            #expect(ready.status == 503 && ready.error?.contains("log of the server") == true)
         }
     }
 
@@ -101,7 +101,7 @@ struct OperationsTests {
                 #"tideline_requests_total{method="POST",status="4xx",table="T"} 1"#,
                 #"tideline_requests_total{method="GET",status="4xx",table=""} 1"#,
                 #"tideline_rows_written_total{table="T"} 3"#, "tideline_request_duration_seconds_count 5",
-                "tideline_writes_per_transaction_count 4", "tideline_errors_total 0",
+                "tideline_writes_per_transaction_count 4", "tideline_errors_total 0", "tideline_waiting_clients 0",
             ] { #expect(page.body.contains(line + "\n"), "\(line)\n\(page.body)") }
             try Self.requireValid(page.body)
             for number in 0..<ServerMetrics.maximumTables + 5 {

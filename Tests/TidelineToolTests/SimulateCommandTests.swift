@@ -75,10 +75,13 @@ struct SimulateCommandTests {
     func options() throws {
         defer { tool.remove() }
         let saved = tool.path("schedule.json")
-        let options = ["--devices", "2", "--steps", "30", "--rows", "1", "--faults", "none", "--save", saved]
+        let options = [
+            "--devices", "2", "--steps", "30", "--rows", "1", "--services", "8", "--faults", "none", "--save", saved,
+        ]
         #expect(try run(["--seeds", "9"] + options).status == 0)
         let schedule = try schedule("schedule.json")
         #expect(schedule.seed == 9 && schedule.devices == 2 && schedule.steps.count == 30)
+        #expect((2...8).contains(schedule.services))
         #expect(schedule.steps.allSatisfy { $0.faults.isEmpty && $0.kill == nil && $0.cancel == nil })
     }
 
@@ -174,6 +177,7 @@ struct SimulateCommandTests {
             (["--seeds", "18446744073709551616"], "from 0 to 18446744073709551615"),
             (["--devices", "0"], "--devices must be a number from 1 to 64, not 0."),
             (["--devices", "65"], "--devices"),
+            (["--services", "9"], "--services must be a number from 1 to 8, not 9."),
             (["--steps", "-1"], "--steps"), (["--steps", "100001"], "--steps must be a number from 0 to 100000"),
             (["--rows", "0"], "--rows must be a number from 1 to 1000"), (["--jobs", "0"], "--jobs"),
             (["--jobs", "257"], "--jobs"), (["--minutes", "0"], "--minutes must be more than 0"),

@@ -213,6 +213,7 @@ struct ServeCommand: AsyncParsableCommand {
             host: host, port: port, limits: limits, logger: logger, servesMetrics: operations.metrics)
         server.signIn = try await signIn.makeVerifier(logger: logger)
         server.identity = try operations.makeIdentity()
+        server.compresses = operations.compression
         server.shutdownTimeout = .seconds(operations.shutdownTimeout)
         return server
     }

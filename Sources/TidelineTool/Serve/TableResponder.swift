@@ -25,6 +25,8 @@ struct TableResponder<Store: LocalStore>: HTTPResponder {
     var metrics: ServerMetrics?
     /// Whether the server speaks TLS, which links to next pages state.
     var isSecure = false
+    /// Whether pages are compressed for clients that accept it.
+    var compresses = false
 
     func respond(to request: Request, context: Context) async throws -> Response {
         let began = metrics == nil ? nil : ContinuousClock.now
@@ -42,7 +44,7 @@ struct TableResponder<Store: LocalStore>: HTTPResponder {
     }
 
     private func answer(_ request: Request, _ context: Context, _ id: String) async throws -> Response {
-        if let page = try await page(request.head.path ?? "") { return page }
+        if let page = await page(request.head.path ?? "", context.logger) { return page }
         if let rate, let delay = rate.delay(of: context.address ?? "") {
             var answer = ErrorAnswer(.tooManyRequests, "too many requests from this address; try again later")
             answer.head.headerFields[.retryAfter] = "\(delay)"
@@ -88,16 +90,26 @@ struct TableResponder<Store: LocalStore>: HTTPResponder {
     // MARK: Pages for operators
 
     /// Returns a page that does not belong to a table, or `nil` for another path.
-    private func page(_ path: String) async throws -> Response? {
+    private func page(_ path: String, _ logger: Logger) async -> Response? {
         switch path {
-        case "/.health": Self.page("ok\n")
+        case "/.health": return Self.page("ok\n")
         case "/.ready":
             switch await onThread({ try service.checkStore() }) {
-            case .success: Self.page("ready\n")
-            case .failure(let error): Self.response(ErrorAnswer(.serviceUnavailable, "\(error)"))
+            case .success: return Self.page("ready\n")
+            case .failure(let error):
+                // Everyone can read the response, and the reason can name files and databases.
+                logger.warning("not ready", metadata: ["reason": "\(error)"])
+                return Self.response(
+                    ErrorAnswer(
+                        .serviceUnavailable, "the store cannot be read; the reason is in the log of the server"))
             }
-        case "/metrics": metrics.map { Self.page($0.page, type: "text/plain; version=0.0.4; charset=utf-8") }
-        default: nil
+        case "/metrics":
+            return metrics.map {
+                Self.page(
+                    $0.page(waitingClients: signal.waitingClientCount),
+                    type: "text/plain; version=0.0.4; charset=utf-8")
+            }
+        default: return nil
         }
     }
 
@@ -130,12 +142,15 @@ struct TableResponder<Store: LocalStore>: HTTPResponder {
         _ head: HTTPRequest, _ body: [UInt8], _ caller: Caller
     ) async throws -> TableResponse {
         try await withCheckedThrowingContinuation { continuation in
-            threads.submit { [service] state in
+            threads.submit { [service, compresses] state in
                 guard state == .active else {
                     continuation.resume(throwing: CancellationError())
                     return
                 }
-                service.handle(head, body: body, caller: caller) { continuation.resume(returning: $0) }
+                let compresses = compresses && head.method == .get && Gzip.isAccepted(by: head.headerFields)
+                service.handle(head, body: body, caller: caller) { answer in
+                    continuation.resume(returning: compresses ? Gzip.compress(answer) : answer)
+                }
             }
         }
     }

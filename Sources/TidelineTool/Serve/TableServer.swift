@@ -21,6 +21,8 @@ struct TableServer {
     var threadCount = 8
     /// The certificate of a server that speaks TLS, or `nil`.
     var identity: ServerIdentity?
+    /// Whether pages are compressed for clients that accept it.
+    var compresses = true
     /// The time to finish the requests in flight after SIGTERM or SIGINT.
     var shutdownTimeout = Duration.seconds(30)
     private let connections: ConnectionCounts
@@ -57,7 +59,8 @@ struct TableServer {
         let responder = TableResponder(
             service: service, signal: signal, threads: threads, limits: limits,
             bodies: BodyBudget(limit: limits.maximumBodiesSize), signIn: signIn,
-            rate: limits.maximumRate.map(RequestRate.init), metrics: metrics, isSecure: identity != nil)
+            rate: limits.maximumRate.map(RequestRate.init), metrics: metrics, isSecure: identity != nil,
+            compresses: compresses)
         let hangup = identity.map { identity in HangupSignal { [logger] in Self.reload(identity, logger) } }
         defer { _ = hangup }
         let application = Application(

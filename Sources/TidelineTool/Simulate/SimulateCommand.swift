@@ -45,6 +45,13 @@ struct SimulateCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "The greatest number of services over the server's store; 2 by default, which some seeds have.",
+            discussion: "With more than 2, all seeds have at least 2, and the devices pull without a look-back.",
+            valueName: "number"))
+    var services: Int?
+
+    @Option(
+        help: ArgumentHelp(
             "The faults to inject: all, none, or a list of \(FaultList.names.joined(separator: ", ")).",
             discussion: "The default is all.", valueName: "list"),
         transform: FaultList.init(parsing:))
@@ -99,6 +106,7 @@ struct SimulateCommand: AsyncParsableCommand {
         if let devices { try confirm(devices, in: 1...64, "--devices") }
         if let steps { try confirm(steps, in: 0...100_000, "--steps") }
         if let rows { try confirm(rows, in: 1...1000, "--rows") }
+        if let services { try confirm(services, in: 1...8, "--services") }
         try confirm(jobs, in: 1...256, "--jobs")
         if let minutes, !(minutes > 0 && minutes <= 1_000_000) {
             throw ValidationError("--minutes must be more than 0 and at most 1000000, not \(minutes).")
@@ -115,7 +123,7 @@ struct SimulateCommand: AsyncParsableCommand {
         guard replay != nil else { return }
         let others = [
             ("seeds", seeds != nil), ("minutes", minutes != nil), ("devices", devices != nil), ("steps", steps != nil),
-            ("rows", rows != nil), ("faults", faults != nil),
+            ("rows", rows != nil), ("services", services != nil), ("faults", faults != nil),
         ]
         if let (name, _) = others.first(where: \.1) {
             throw ValidationError("--\(name) cannot be combined with --replay, because the schedule determines it.")
@@ -138,7 +146,7 @@ struct SimulateCommand: AsyncParsableCommand {
     func repetition(of seed: UInt64) -> String {
         var words = ["tideline", "simulate"]
         words += replay.map { ["--replay", $0] } ?? ["--seeds", "\(seed)"]
-        for (name, number) in [("devices", devices), ("steps", steps), ("rows", rows)] {
+        for (name, number) in [("devices", devices), ("steps", steps), ("rows", rows), ("services", services)] {
             if let number { words += ["--\(name)", "\(number)"] }
         }
         if let faults { words += ["--faults", faults.text] }
@@ -154,6 +162,7 @@ struct SimulateCommand: AsyncParsableCommand {
         world.devices = devices ?? world.devices
         world.steps = steps ?? world.steps
         world.rows = rows ?? world.rows
+        world.services = services ?? world.services
         world.faults = faults?.faults ?? world.faults
         if !vary { world.dialect = dialect }
         world.recordsTimeline = timeline

@@ -62,10 +62,13 @@ final class RawConnection: Sendable {
     }
 
     /// Returns the text received until the server ends the connection.
-    func receiveToEnd() throws -> String {
-        var text: [UInt8] = []
-        while let piece = try receive() { text += piece }
-        return String(decoding: text, as: UTF8.self)
+    func receiveToEnd() throws -> String { String(decoding: try receiveBytesToEnd(), as: UTF8.self) }
+
+    /// Returns the bytes received until the server ends the connection.
+    func receiveBytesToEnd() throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        while let piece = try receive() { bytes += piece }
+        return bytes
     }
 
     /// Returns the next response, once it is complete. Its body must have a known length.

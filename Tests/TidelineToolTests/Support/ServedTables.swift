@@ -19,10 +19,11 @@ func makeServer(
 /// Serves in-memory tables while `body` runs. `body` receives the server's authority (`127.0.0.1:PORT`).
 func serving(
     limits: ServerLimits = ServerLimits(), servesMetrics: Bool = false, closesStore: Bool = false,
-    _ body: @escaping @Sendable (String) async throws -> Void
+    compresses: Bool = true, _ body: @escaping @Sendable (String) async throws -> Void
 ) async throws {
     let store = try SQLiteStore.inMemory()
-    let server = makeServer(limits: limits, servesMetrics: servesMetrics)
+    var server = makeServer(limits: limits, servesMetrics: servesMetrics)
+    server.compresses = compresses
     var options = TableServiceOptions(maximumBodySize: limits.maximumBodySize)
     options.onCommit = server.onCommit
     let service = try TableService(store: store, options: options)

@@ -14,6 +14,13 @@ struct OperationsOptions: ParsableArguments {
             discussion: "Clients can read them too, unless a proxy refuses them."))
     var metrics = false
 
+    @Flag(
+        inversion: .prefixedNo,
+        help: ArgumentHelp(
+            "Compress pages with gzip for clients that accept it.",
+            discussion: "Enabled by default. Disable it if a proxy compresses, or if the network is faster than zlib."))
+    var compression = true
+
     @Option(
         help: ArgumentHelp(
             "Speak TLS with this certificate and its issuers, in PEM format. SIGHUP reads it again.", valueName: "file")
@@ -37,6 +44,9 @@ struct OperationsOptions: ParsableArguments {
             "The maximum number of connections of one address. Unlimited by default.",
             discussion: "Behind a proxy, all connections have its address."))
     var maxConnectionsPerAddress: Int?
+
+    @Option(help: "The maximum number of clients that wait for changes. Further ones are answered with 503.")
+    var maxWaitingClients = 10_000
 
     @Option(
         help: ArgumentHelp(
@@ -77,6 +87,7 @@ struct OperationsOptions: ParsableArguments {
         if let count = maxConnectionsPerAddress {
             try confirm(count, in: 1...1_000_000, "--max-connections-per-address")
         }
+        try confirm(maxWaitingClients, in: 1...1_000_000, "--max-waiting-clients")
         if let rate = rateLimit { try confirm(rate, in: 1...1_000_000, "--rate-limit") }
         try confirm(maxQuerySize, in: 1_000...ServerLimits.maximumHeaderSize, "--max-query-size")
     }
@@ -101,6 +112,7 @@ struct OperationsOptions: ParsableArguments {
     func apply(to limits: inout ServerLimits) {
         limits.maximumConnections = maxConnections
         limits.maximumConnectionsPerAddress = maxConnectionsPerAddress
+        limits.maximumWaitingClients = maxWaitingClients
         limits.maximumRate = rateLimit
         limits.maximumQuerySize = maxQuerySize
     }

@@ -71,8 +71,10 @@ final class ServerMetrics: Sendable {
 
     // MARK: The page
 
-    /// The page for a request of a Prometheus server.
-    var page: String {
+    /// Returns the page for a request of a Prometheus server.
+    ///
+    /// - Parameter waitingClients: The number of clients that wait for changes.
+    func page(waitingClients: Int) -> String {
         let state = state.withLock { $0 }
         let names = Dictionary(uniqueKeysWithValues: state.tables.map { ($1, $0) })
         func table(_ position: Int) -> String { Self.escaped(names[position] ?? "") }
@@ -101,6 +103,8 @@ final class ServerMetrics: Sendable {
         page.sample("", counts.accepted)
         page.begin("tideline_connections_refused_total", "counter", "Connections beyond a limit.")
         page.sample("", counts.refused)
+        page.begin("tideline_waiting_clients", "gauge", "Clients that wait for changes.")
+        page.sample("", waitingClients)
         return page.text
     }
 
