@@ -39,7 +39,8 @@ struct ToolTests {
         #expect(checked.status == 0, "\(checked)")
         let environment = ["PGHOST": server.folder, "PGUSER": "postgres", "PGDATABASE": String(database.dropFirst(7))]
         let measured = try tool.run(
-            ["bench", "--store", "postgresql", "--filter", "get by id, Row*", "--rows", "100", "--quick"], environment: environment
+            ["bench", "--store", "postgresql", "--filter", "get-one-row", "--rows", "100", "--quick"],
+            environment: environment
         )
         #expect(measured.status == 0, "\(measured)")
         let left = try PlainConnection(connection).query(

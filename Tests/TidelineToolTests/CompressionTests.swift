@@ -33,13 +33,13 @@ struct CompressionTests {
     }
 
     private static func answer(
-        _ path: String, _ authority: String, accepting encodings: String?, method: String = "GET"
+        _ path: String, _ authority: String, accepting encodings: String?
     ) async throws -> Answer {
         let bytes = try await RawConnection.blocking {
             let connection = try RawConnection(authority)
             let accept = encodings.map { "Accept-Encoding: \($0)\r\n" } ?? ""
             connection.send(
-                "\(method) \(path) HTTP/1.1\r\nHost: a\r\nConnection: close\r\nZUMO-API-VERSION: 2.0.0\r\n\(accept)\r\n"
+                "GET \(path) HTTP/1.1\r\nHost: a\r\nConnection: close\r\nZUMO-API-VERSION: 2.0.0\r\n\(accept)\r\n"
             )
             return try connection.receiveBytesToEnd()
         }
@@ -85,15 +85,11 @@ struct CompressionTests {
         }
     }
 
-    @Test("Small responses, and those to HEAD, are not compressed")
-    func exceptions() async throws {
+    @Test("A small response is not compressed")
+    func smallResponses() async throws {
         try await serving { authority in
             try await Self.insertRows(authority)
             #expect(try await !Self.answer("/tables/T/1", authority, accepting: "gzip").isCompressed)
-            let page = "/tables/T?$top=60"
-            let plain = try await Self.answer(page, authority, accepting: nil)
-            let head = try await Self.answer(page, authority, accepting: "gzip", method: "HEAD")
-            #expect(!head.isCompressed && head.body.isEmpty && head.length == plain.length)
         }
     }
 

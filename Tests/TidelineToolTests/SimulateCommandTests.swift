@@ -75,14 +75,17 @@ struct SimulateCommandTests {
     func options() throws {
         defer { tool.remove() }
         let saved = tool.path("schedule.json")
-        let options = [
-            "--devices", "2", "--steps", "30", "--rows", "1", "--services", "8", "--faults", "none", "--save", saved,
-        ]
+        let options = ["--devices", "2", "--steps", "30", "--rows", "1", "--faults", "none", "--save", saved]
         #expect(try run(["--seeds", "9"] + options).status == 0)
         let schedule = try schedule("schedule.json")
         #expect(schedule.seed == 9 && schedule.devices == 2 && schedule.steps.count == 30)
-        #expect((2...8).contains(schedule.services))
         #expect(schedule.steps.allSatisfy { $0.faults.isEmpty && $0.kill == nil && $0.cancel == nil })
+        let services = (1...4).map { seed in
+            ["--seeds", "\(seed)", "--services", "8", "--save", tool.path("services-\(seed).json")]
+        }
+        for options in services { #expect(try run(options).status == 0) }
+        let counts = try (1...4).map { try self.schedule("services-\($0).json").services }
+        #expect(counts.allSatisfy { (2...8).contains($0) } && Set(counts).count > 1, "\(counts)")
     }
 
     @Test("A seed gives the same timeline each time, and so does its schedule")

@@ -248,6 +248,8 @@ struct ConfigurableOption: Equatable {
             if name.hasPrefix("no-"), names.contains(String(name.dropFirst(3))) { return nil }
             var option = option
             if names.contains("no-\(name)") { option.names.append("no-\(name)") }
+            // The parser describes the default of a flag by its name.
+            option.defaultValue = option.defaultValue.map { $0 == "--\(name)" ? "true" : "false" }
             return option
         }
     }

@@ -46,7 +46,8 @@ struct SimulateCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "The greatest number of services over the server's store; 2 by default, which some seeds have.",
-            discussion: "With more than 2, all seeds have at least 2, and the devices pull without a look-back.",
+            discussion:
+                "With more than 2, and the fault server, all seeds have at least 2, and the devices pull without a look-back.",
             valueName: "number"))
     var services: Int?
 
