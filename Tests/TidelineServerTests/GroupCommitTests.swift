@@ -112,6 +112,47 @@ struct GroupCommitTests {
     }
 
     @Test(arguments: StoreKind.perEngine)
+    func `writes of one row in a transaction follow each other`(_ stores: StoreKind) throws {
+        let world = try World(stores)
+        let answers = try world.whileWriting {
+            world.insert("A", #""count":1,"text":"x""#)
+            world.send(.patch, "/tables/Item/a", #"{"count":2}"#)
+            world.send(.patch, "/tables/Item/A", #"{"text":null}"#)
+            world.insert("a", #""count":5"#)
+            world.send(.delete, "/tables/Item/a")
+            world.send(.post, "/tables/Item/A")
+        }
+        #expect(answers.map(\.status.code) == [201, 200, 200, 409, 200, 200])
+        #expect(world.store.writes == 2)
+        let rows = try answers.map { try $0.row() }
+        #expect(rows.map(\.idText) == Array(repeating: "A", count: 6))
+        #expect(rows.map { $0["count"] } == [1, 2, 2, 2, 2, 2])
+        #expect(rows.map { $0["text"] } == ["x", "x", .null, .null, .null, .null])
+        #expect(rows.map { $0["deleted"] } == [false, false, false, false, true, false])
+        #expect(Set(rows.compactMap { $0["version"]?.string }).count == 5)
+        let stored = try #require(try world.rows().last)
+        for column in ["version", "count", "text", "deleted"] { #expect(rows[5][column] == stored[column]) }
+        #expect(rows[5]["createdAt"] == rows[0]["createdAt"])
+    }
+
+    @Test(arguments: StoreKind.perEngine)
+    func `a row that is deleted for good can be inserted again in the same transaction`(_ stores: StoreKind) throws {
+        let world = try World(stores, quirks: .hardDelete)
+        let answers = try world.whileWriting {
+            world.insert("a")
+            world.send(.delete, "/tables/Item/a")
+            world.send(.delete, "/tables/Item/a")
+            world.insert("a", #""count":2"#)
+            world.insert("b")
+            world.send(.delete, "/tables/Item/b")
+        }
+        #expect(answers.map(\.status.code) == [201, 200, 404, 201, 201, 200])
+        #expect(world.store.writes == 2)
+        #expect(try world.ids() == ["a", "first"])
+        #expect(try world.rows().last?["count"] == 2)
+    }
+
+    @Test(arguments: StoreKind.perEngine)
     func `a row that the store refuses does not affect the others`(_ stores: StoreKind) throws {
         let world = try World(stores)
         world.store.refuse(id: "bad")
