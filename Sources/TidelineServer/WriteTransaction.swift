@@ -17,6 +17,10 @@ final class WriteTransaction<Store: LocalStore> {
     private var rows: [Key: WholeRow?] = [:]
     /// The rows to write, by table, in the order of the requests.
     private var unwritten: [RowID: [WholeRow]] = [:]
+    /// The size of these rows in bytes.
+    private var byteCount = 0
+    /// The size in bytes up to which rows are kept. Those of a group of small changes can be large.
+    private static var maximumByteCount: Int { 16 << 20 }
     /// The number of changes.
     private(set) var changes = 0
     /// The row that was written last.
@@ -73,11 +77,18 @@ final class WriteTransaction<Store: LocalStore> {
             try writer.scan(Query(table.schema.name).filter(.column("id").isIn(ids.map(\.value)))) { row in
                 var packed = PackedRows(shape: row.shape)
                 try packed.append(copying: row)
-                rows[Key(row.id, in: table)] = WholeRow(packed)
-                return .next
+                keep(WholeRow(packed), Key(row.id, in: table))
+                return byteCount < Self.maximumByteCount ? .next : .stop
             }
+            // Rows that are not kept are read when a write needs them.
+            guard byteCount < Self.maximumByteCount else { return }
             for id in ids where rows[Key(id, in: table)] == nil { rows[Key(id, in: table)] = .some(nil) }
         }
+    }
+
+    private func keep(_ row: WholeRow, _ key: Key) {
+        rows[key] = row
+        byteCount += row.packed.byteCount
     }
 
     /// Calls `body` with a row as the transaction sees it, or returns `nil` if there is none.
@@ -129,10 +140,14 @@ final class WriteTransaction<Store: LocalStore> {
         try packed.append(completing: row)
         let result = try packed.withRow(at: 0, body)
         let whole = WholeRow(packed)
-        rows[Key(id, in: table)] = whole
+        keep(whole, Key(id, in: table))
         unwritten[.string(table.schema.name), default: []].append(whole)
         changes += 1
         lastRow = (table.schema.name, id, version, stamp)
+        if byteCount >= Self.maximumByteCount {
+            try writeRows()
+            (rows, byteCount) = ([:], 0)
+        }
         return result
     }
 

@@ -136,6 +136,24 @@ struct GroupCommitTests {
     }
 
     @Test(arguments: StoreKind.perEngine)
+    func `small changes of large rows in a transaction are all made`(_ stores: StoreKind) throws {
+        let world = try World(stores)
+        let text = String(repeating: "x", count: 900_000)
+        for id in 0..<24 { world.insert("\(id)", #""count":1,"text":"\#(text)""#) }
+        let answers = try world.whileWriting {
+            for id in 0..<24 { world.send(.patch, "/tables/Item/\(id)", #"{"count":2}"#) }
+            for id in 0..<24 { world.send(.patch, "/tables/Item/\(id)", #"{"count":3}"#) }
+            world.insert("0")
+        }
+        #expect(answers.map(\.status.code) == Array(repeating: 200, count: 48) + [409])
+        #expect(world.store.writes == 2)
+        let rows = try world.rows().filter { $0.idText != "first" }
+        #expect(rows.map { $0["count"] } == Array(repeating: 3, count: 24))
+        #expect(rows.allSatisfy { $0["text"]?.string?.utf8.count == text.utf8.count })
+        #expect(try answers[47].row()["version"] == rows.first { $0.idText == "23" }?["version"])
+    }
+
+    @Test(arguments: StoreKind.perEngine)
     func `a row that is deleted for good can be inserted again in the same transaction`(_ stores: StoreKind) throws {
         let world = try World(stores, quirks: .hardDelete)
         let answers = try world.whileWriting {
