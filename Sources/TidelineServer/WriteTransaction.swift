@@ -4,11 +4,12 @@ internal import TidelineWire
 /// A transaction in which one or more requests write, one after the other.
 ///
 /// A request decides first and writes last: if it throws before its first change, the transaction can be used for other
-/// requests. The rows that requests read are read together, and those that they write are written together at the end, so
-/// that a database server is not asked for each of them.
+/// requests. The rows that several requests read are read together, and those that they write are written together at the
+/// end, so that a database server is not asked for each of them. A request alone takes fewer instructions without that.
 final class WriteTransaction<Store: LocalStore> {
     private let writer: Store.Writer
     private let options: TableServiceOptions
+    private let isForSeveral: Bool
     /// The last timestamps of the tables that are changed.
     private(set) var clocks: [String: Timestamp] = [:]
     /// The records of the tables whose definitions are known to be current, by their names.
@@ -50,7 +51,8 @@ final class WriteTransaction<Store: LocalStore> {
     init(_ writer: Store.Writer, _ options: TableServiceOptions, for writes: [PendingWrite<Store>] = []) throws {
         self.writer = writer
         self.options = options
-        if writes.count > 1 { try readRows(of: writes) }
+        isForSeveral = writes.count > 1
+        if isForSeveral { try readRows(of: writes) }
     }
 
     /// Checks that the definition of a table is current. It stays current until the transaction ends, so that the store is
@@ -132,18 +134,26 @@ final class WriteTransaction<Store: LocalStore> {
         _ change: Row, version: String, stamp: Timestamp, into table: ServedTable,
         _ body: (borrowing RowView) throws -> T
     ) throws -> T {
-        let id = change.id ?? .string(change.idText)
-        var row = try withRow(id, in: table) { $0.owned() }?.merging(change) ?? change
-        row["updatedAt"] = .timestamp(stamp)
-        row["version"] = .string(version)
+        let (name, id) = (table.schema.name, change.id ?? .string(change.idText))
+        changes += 1
+        lastRow = (name, id, version, stamp)
+        var change = change
+        change["updatedAt"] = .timestamp(stamp)
+        change["version"] = .string(version)
+        guard isForSeveral else {
+            try writer.upsert(change, into: name)
+            guard let result = try writer.withRow(in: name, id: id, body) else {
+                throw StoreError(.corrupt, "a row that was just written is missing", table: name)
+            }
+            return result
+        }
+        let row = try withRow(id, in: table) { $0.owned() }?.merging(change) ?? change
         var packed = PackedRows(shape: table.parser.shape)
         try packed.append(completing: row)
         let result = try packed.withRow(at: 0, body)
         let whole = WholeRow(packed)
         keep(whole, Key(id, in: table))
-        unwritten[.string(table.schema.name), default: []].append(whole)
-        changes += 1
-        lastRow = (table.schema.name, id, version, stamp)
+        unwritten[.string(name), default: []].append(whole)
         if byteCount >= Self.maximumByteCount {
             try writeRows()
             (rows, byteCount) = ([:], 0)
