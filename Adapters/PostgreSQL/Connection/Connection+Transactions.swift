@@ -41,7 +41,12 @@ extension Connection {
 
     private func start(_ script: String, _ format: StoreFormat) throws(StoreError) -> Start {
         do throws(StoreError) {
-            let rows = try execute(script)
+            var rows = try execute(script)
+            if rows.count == 0 {
+                // The snapshot can be older than the table, which another process has just created with its row.
+                try execute("ROLLBACK")
+                rows = try execute(script)
+            }
             guard rows.count == 1, let version = rows.number(0), let generation = rows.number(1),
                 let commits = rows.number(2)
             else { throw StoreError(.corrupt, "the store's row in tideline_store is missing", path: place) }
