@@ -30,7 +30,7 @@ package struct ServedTableRecord {
 
     // MARK: Clock
 
-    /// Returns the last timestamp of a table, or `nil` if the table has no rows.
+    /// Returns the last timestamp of a table, stored or from its rows, or `nil` if the table has no rows.
     package static func clock(of table: String, in reader: some StoreReader) throws -> Timestamp? {
         try ServedTableRecord(of: table, in: reader).clock ?? greatestTimestamp(of: table, in: reader)
     }
