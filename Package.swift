@@ -91,6 +91,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
@@ -215,6 +216,7 @@ let package = Package(
                 logging,
                 .product(name: "Hummingbird", package: "hummingbird", condition: tool),
                 .product(name: "HummingbirdCore", package: "hummingbird", condition: tool),
+                .product(name: "Metrics", package: "swift-metrics", condition: tool),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras", condition: tool),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: tool),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: tool),
@@ -321,6 +323,7 @@ let package = Package(
                 "Tideline", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineSQLite", "TidelineTestStores",
                 "TidelineCommandSupport", "TidelineSimulation", "TidelineTool", "TodoApp", argumentParser, httpTypes,
                 jwt, logging, .product(name: "CryptoExtras", package: "swift-crypto", condition: tool),
+                .product(name: "Metrics", package: "swift-metrics", condition: tool),
             ]),
     ],
     cxxLanguageStandard: .cxx17

@@ -18,6 +18,8 @@ public struct KeyValueStoreReader: StoreReader {
     }
 
     public func count(_ query: Query) throws -> Int { try session.count(query) }
+
+    public func limitTime(to duration: Duration) throws { try session.limitTime(QueryTimeLimit(duration)) }
 }
 
 /// Read and write access within one transaction of a ``KeyValueStore``.

@@ -58,7 +58,8 @@ extension TableResponse {
     init(_ error: StoreError) {
         switch error.code {
         case .noSuchTable: self.init(.notFound, error: error.description)
-        case .invalidValue, .unsupportedQuery, .schemaMismatch: self.init(.badRequest, error: error.description)
+        case .invalidValue, .unsupportedQuery, .schemaMismatch, .timeLimit:
+            self.init(.badRequest, error: error.description)
         case .readOnly: self.init(.forbidden, error: error.description)
         // A database server that cannot be reached now can be reached later.
         case .busy, .locked, .full, .closed, .cancelled, .io:

@@ -7,14 +7,22 @@ public import TidelineStore
 public struct Caller: Sendable, CustomStringConvertible {
     /// The user's identifier, or `nil` for an anonymous caller. Users are compared by the bytes of their identifiers.
     public let userID: String?
+    /// When the caller's sign-in ends, or `nil` if it does not. A ``ChangeSignal`` ends its responses then; the caller of
+    /// ``TableService/handle(_:body:caller:)`` checks it before each request.
+    public let expiration: Timestamp?
 
     /// Creates a caller. One with an empty identifier is anonymous.
-    public init(userID: String?) { self.userID = userID.flatMap { $0.isEmpty ? nil : $0 } }
+    public init(userID: String?, expiration: Timestamp? = nil) {
+        self.userID = userID.flatMap { $0.isEmpty ? nil : $0 }
+        self.expiration = expiration
+    }
 
     /// A caller that has not signed in.
     public static let anonymous = Caller(userID: nil)
     /// Returns the caller for a signed-in user.
-    public static func user(_ id: String) -> Caller { Caller(userID: id) }
+    public static func user(_ id: String, until expiration: Timestamp? = nil) -> Caller {
+        Caller(userID: id, expiration: expiration)
+    }
 
     /// The user's identifier, or `anonymous`.
     public var description: String { userID.map { "user \($0.debugDescription)" } ?? "anonymous" }

@@ -74,8 +74,7 @@ extension TableService {
     /// Adds the address of an inserted row.
     private func located(_ answer: TableResponse, _ request: HTTPRequest, at table: String) -> TableResponse {
         guard answer.response.status == .created, let row = try? JSONRow.parse(answer.body) else { return answer }
-        var origin = ""
-        if let scheme = request.scheme, let authority = request.authority { origin = "\(scheme)://\(authority)" }
+        let origin = origin(of: request) ?? ""
         var answer = answer
         answer.response.headerFields[.location] =
             "\(origin)/tables/\(PercentEncoding.encode(table))/\(PercentEncoding.encode(row.idText))"
@@ -99,6 +98,7 @@ extension TableService {
             query.limit = size + 1
             total = try store.read { reader in
                 try table.requireCurrent(in: reader)
+                try reader.limitTime(to: options.maximumQueryTime)
                 return try scan(query, where: condition, reader) { row in
                     hasMore = count == size
                     guard !hasMore else { return }

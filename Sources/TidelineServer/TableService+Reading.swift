@@ -20,6 +20,7 @@ extension TableService {
         writer.beginArray()
         let total = try store.read { reader in
             try table.requireCurrent(in: reader)
+            try reader.limitTime(to: options.maximumQueryTime)
             return try scan(query, where: condition, reader) { row in
                 if count > 0 { writer.separator() }
                 writer.append(row)
@@ -79,7 +80,7 @@ extension TableService {
     ) throws -> (ids: [RowID], total: Int) {
         let evaluator = Evaluator(schema: try reader.schema(of: query.table))
         try evaluator.validate(Query(query.table).filter(condition))
-        var limit = EvaluationLimit(time: options.maximumFilterTime, bytes: Self.maximumFilterMemory)
+        var limit = EvaluationLimit(time: options.maximumQueryTime, bytes: Self.maximumFilterMemory)
         var compiled: (shape: RowShape, condition: CompiledPredicate)?
         var ids: [RowID] = []
         var total = 0
@@ -116,9 +117,14 @@ extension TableService {
     private func link(after skip: Int, _ size: Int, _ request: HTTPRequest) -> String? {
         let (next, overflow) = skip.addingReportingOverflow(size)
         guard size > 0, !overflow, let path = request.path else { return nil }
-        var origin: String?
-        if let scheme = request.scheme, let authority = request.authority { origin = "\(scheme)://\(authority)" }
-        return LinkHeader.next(origin: origin, target: path, skip: next)
+        return LinkHeader.next(origin: origin(of: request), target: path, skip: next)
+    }
+
+    /// Returns the beginning of links for the sender of a request, or `nil` for relative ones.
+    func origin(of request: HTTPRequest) -> String? {
+        if let url = options.publicURL { return url }
+        guard let scheme = request.scheme, let authority = request.authority else { return nil }
+        return "\(scheme)://\(authority)"
     }
 
     func lookup(

@@ -57,6 +57,7 @@ public final class TableService<Store: LocalStore>: Sendable {
     ///   - caller: The user who sent the request, whom the caller of this method has authenticated; anonymous by default.
     ///     ``TableServiceOptions/rights`` specifies what each user may do.
     public func handle(_ request: HTTPRequest, body: [UInt8], caller: Caller = .anonymous) -> TableResponse {
+        let began = began
         var attempt = 0
         while true {
             let definitions = catalog.changes
@@ -67,7 +68,10 @@ public final class TableService<Store: LocalStore>: Sendable {
                 }
             }
             attempt += 1
-            if let answer = answer(for: outcome, of: request, since: definitions, attempt) { return answer }
+            if let answer = answer(for: outcome, of: request, since: definitions, attempt) {
+                note(answer, to: request, began)
+                return answer
+            }
         }
     }
 
@@ -88,7 +92,19 @@ public final class TableService<Store: LocalStore>: Sendable {
         _ request: HTTPRequest, body: [UInt8], caller: Caller = .anonymous,
         completion: @escaping @Sendable (TableResponse) -> Void
     ) {
-        handle(request, body: body, caller: caller, attempt: 1, completion)
+        guard let began else { return handle(request, body: body, caller: caller, attempt: 1, completion) }
+        handle(request, body: body, caller: caller, attempt: 1) { answer in
+            self.note(answer, to: request, began)
+            completion(answer)
+        }
+    }
+
+    /// The present time, if requests are timed.
+    private var began: ContinuousClock.Instant? { options.onResponse == nil ? nil : .now }
+
+    private func note(_ answer: TableResponse, to request: HTTPRequest, _ began: ContinuousClock.Instant?) {
+        guard let began, let onResponse = options.onResponse else { return }
+        onResponse(ServedRequest(request: request, response: answer, duration: .now - began))
     }
 
     private func handle(

@@ -20,10 +20,11 @@ public struct TableServiceOptions: Sendable {
     public var datasyncPageSize: Int
     /// The maximum size of a body in bytes; larger ones are answered with 413.
     public var maximumBodySize: Int
-    /// The time limit for evaluating a costly filter; beyond it, the request is answered with 400. A filter is costly
-    /// if it makes texts longer (`replace`, `concat`), searches for long texts, or has more than 20 functions or 2,000
-    /// comparisons. All other filters are evaluated by the store, without a time limit.
-    public var maximumFilterTime: Duration
+    /// The time limit for finding the rows of a page; beyond it, the request is answered with 400. The store must support it:
+    /// ``StoreReader/limitTime(to:)-(Duration)``. With any store, it holds for costly filters, which the service evaluates
+    /// itself: those that make texts longer (`replace`, `concat`), search for long texts, or have more than 20 functions or
+    /// 2,000 comparisons.
+    public var maximumQueryTime: Duration
     /// The rights of tables by name. Each table must be one of ``schemas`` or already be in the store.
     public var rights: [String: TableRights]
     /// The rights of all other tables; ``TableRights/open`` by default. With an owner column, a table that is created by its
@@ -34,6 +35,10 @@ public struct TableServiceOptions: Sendable {
     /// The maximum number of columns to which requests can add columns to a table; 1,000 by default. Further ones are
     /// answered with 400. Clients choose the names, which are kept forever.
     public var maximumColumns = 1_000
+    /// The URL at which clients reach the service, such as `https://example.com/api`, for links to next pages and rows. By
+    /// default, links have the scheme and authority of the request, which are wrong behind a proxy that ends TLS or removes a
+    /// part of the path.
+    public var publicURL: String?
     /// Behaviors of the original back ends to reproduce; none by default.
     public var quirks: ServerQuirks
     /// Returns the current time, used for `updatedAt`, `createdAt` and the `Date` header.
@@ -43,6 +48,25 @@ public struct TableServiceOptions: Sendable {
     /// Returns the id for a row that was inserted without one.
     public var makeID: @Sendable () -> String
 
+    /// Called with each request before its response is returned, on the thread of the response; `nil` by default. It must not
+    /// block.
+    ///
+    /// A span of a tracing library begins at the present time less ``ServedRequest/duration``:
+    ///
+    /// ```swift
+    /// options.onResponse = { served in
+    ///     let end = DefaultTracerClock.now.nanosecondsSinceEpoch
+    ///     var context = ServiceContext.topLevel
+    ///     InstrumentationSystem.instrument.extract(served.request.headerFields, into: &context, using: extractor)
+    ///     let span = InstrumentationSystem.tracer.startSpan(
+    ///         served.request.method.rawValue, context: context, ofKind: .server,
+    ///         at: Instant(end - UInt64(served.duration / .nanoseconds(1))))
+    ///     span.attributes["http.response.status_code"] = served.response.response.status.code
+    ///     span.end()
+    /// }
+    /// ```
+    public var onResponse: (@Sendable (ServedRequest) -> Void)?
+
     /// Called after each commit with the number of writes in it, on the thread that committed. It must not block.
     package var onCommit: (@Sendable (_ writes: Int) -> Void)?
 
@@ -50,7 +74,7 @@ public struct TableServiceOptions: Sendable {
     public init(
         schemas: [TableSchema] = [], dialect: Dialect = .zumo2, createsTablesOnFirstInsert: Bool = true,
         maximumPageSize: Int = 1000, defaultPageSize: Int = 50, datasyncPageSize: Int = 100,
-        maximumBodySize: Int = 1 << 20, maximumFilterTime: Duration = .seconds(5),
+        maximumBodySize: Int = 1 << 20, maximumQueryTime: Duration = .seconds(10),
         rights: [String: TableRights] = [:], defaultRights: TableRights = .open, quirks: ServerQuirks = [],
         clock: @escaping @Sendable () -> Timestamp = { .now },
         makeVersion: @escaping @Sendable () -> String = { TableServiceOptions.randomVersion() },
@@ -63,7 +87,7 @@ public struct TableServiceOptions: Sendable {
         self.defaultPageSize = defaultPageSize
         self.datasyncPageSize = datasyncPageSize
         self.maximumBodySize = maximumBodySize
-        self.maximumFilterTime = maximumFilterTime
+        self.maximumQueryTime = maximumQueryTime
         self.rights = rights
         self.defaultRights = defaultRights
         self.quirks = quirks

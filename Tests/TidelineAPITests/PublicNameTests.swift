@@ -107,7 +107,8 @@ private func tidelineAsyncHTTPClient(
 
 private func tidelineServer(
     _: Caller.Type, _: ChangeEvents.Type, _: ChangeResponse.Type, _: ChangeSignal<AnyStore>.Type,
-    _: ChangeSignalOptions.Type, _: ServerQuirks.Type, _: TableResponse.Type, _: TableRights.Type,
+    _: ChangeSignalOptions.Type, _: ServedRequest.Type, _: ServerQuirks.Type, _: TableResponse.Type,
+    _: TableRights.Type,
     _: TableService<AnyStore>.Type, _: TableServiceOptions.Type
 ) {}
 

@@ -11,7 +11,8 @@ struct StatementTests {
     /// The beginnings of statements.
     private static let beginnings = [
         "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", "COMMIT",
-        "ROLLBACK", "SET lock_timeout", "SET synchronous_commit", "SHOW synchronous_commit", "SHOW fsync", "SELECT",
+        "ROLLBACK", "SET lock_timeout", "SET LOCAL statement_timeout", "SET synchronous_commit",
+        "SHOW synchronous_commit", "SHOW fsync", "SELECT",
         "INSERT INTO", "UPDATE", "DELETE FROM", "CREATE SCHEMA", "CREATE TABLE", "CREATE INDEX", "ALTER TABLE",
         "DROP TABLE", "DROP INDEX", "DROP SCHEMA", "DECLARE", "FETCH FORWARD", "CLOSE", "DEALLOCATE ALL",
     ]
@@ -19,7 +20,7 @@ struct StatementTests {
     /// All words, apart from names in quotes.
     private static let words = Set(
         """
-        BEGIN ISOLATION LEVEL REPEATABLE READ ONLY COMMITTED WRITE COMMIT ROLLBACK SET SHOW lock_timeout
+        BEGIN ISOLATION LEVEL REPEATABLE READ ONLY COMMITTED WRITE COMMIT ROLLBACK SET SHOW lock_timeout LOCAL statement_timeout
         synchronous_commit fsync on off SELECT FROM WHERE AND OR NOT IS NULL TRUE FALSE DISTINCT LIKE ANY ORDER BY DESC
         NULLS FIRST LAST LIMIT OFFSET INSERT INTO VALUES AS ON CONFLICT DO NOTHING UPDATE excluded RETURNING DELETE
         CREATE SCHEMA TABLE INDEX IF NOT EXISTS CONSTRAINT PRIMARY KEY COLLATE ALTER ADD COLUMN DROP DECLARE NO SCROLL
@@ -82,7 +83,10 @@ struct StatementTests {
                 try writer.delete(matching: Query("t", predicate: .column("n") == -1 && predicate))
             }
         }
-        _ = try store.read { try $0.row(in: "t", id: "2") }
+        _ = try store.read { reader in
+            try reader.limitTime(to: .seconds(60))
+            return try reader.row(in: "t", id: "2")
+        }
         _ = try store.externalCommitNumber()
         try store.close()
         try PostgreSQLStore(connection: connection, options: PostgreSQLOptions(durability: .normal)).close()

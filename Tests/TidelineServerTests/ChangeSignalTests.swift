@@ -331,6 +331,25 @@ struct ChangeSignalTests {
         }
     }
 
+    @Test func `a stream and a wait end when the sign-in of their client ends`() async throws {
+        try await SignalFixture(.simplest, heartbeat: .milliseconds(3)).run { fixture in
+            fixture.clock.set("2026-11-24T12:00:00Z")
+            let cursor = try await fixture.poll("tables=A").cursor
+            let caller = Caller.user("alice", until: Timestamp("2026-11-24T13:00:00Z"))
+            var iterator = try await fixture.events("tables=A&since=\(cursor)", caller: caller).makeAsyncIterator()
+            for _ in 0..<3 { #expect(try await iterator.next() == Array(":\n\n".utf8)) }
+            fixture.clock.set("2026-11-24T13:00:00Z")
+            // A change does not reach a client whose sign-in has ended.
+            try fixture.insert("A")
+            #expect(try await iterator.next() == nil)
+            let answer = try await fixture.answer("tables=B", caller: caller)
+            let news = try RecordJSON.decode(ChangesAnswer.self, from: answer.body)
+            // The wait could take ten minutes.
+            let ended = try await fixture.answer("tables=B&since=\(news.cursor)", caller: caller)
+            #expect(try RecordJSON.decode(ChangesAnswer.self, from: ended.body).changes.isEmpty)
+        }
+    }
+
     @Test func `a stream that is released frees its place`() async throws {
         try await SignalFixture(.simplest).run { fixture in
             var stream: ChangeEvents? = try await fixture.events("tables=A")
@@ -420,25 +439,29 @@ private struct SignalFixture: Sendable {
     }
 
     func respond(
-        _ query: String, method: HTTPRequest.Method = .get, headers: HTTPFields = [:]
+        _ query: String, method: HTTPRequest.Method = .get, headers: HTTPFields = [:], caller: Caller = .anonymous
     ) async -> ChangeResponse {
         let request = HTTPRequest(
             method: method, scheme: "http", authority: "host", path: "/.changes?\(query)", headerFields: headers)
         #expect(ChangeSignal<TestStore>.handles(request))
-        return await signal.respond(to: request)
+        return await signal.respond(to: request, caller: caller)
     }
 
-    func answer(_ query: String, method: HTTPRequest.Method = .get) async throws -> TableResponse {
-        guard case .answer(let answer) = await respond(query, method: method) else {
+    func answer(
+        _ query: String, method: HTTPRequest.Method = .get, caller: Caller = .anonymous
+    ) async throws -> TableResponse {
+        guard case .answer(let answer) = await respond(query, method: method, caller: caller) else {
             throw WaitFailure("a complete answer to \(query)")
         }
         return answer
     }
 
-    func events(_ query: String, lastEventID: String? = nil) async throws -> ChangeEvents {
+    func events(
+        _ query: String, lastEventID: String? = nil, caller: Caller = .anonymous
+    ) async throws -> ChangeEvents {
         var headers: HTTPFields = [.accept: "text/event-stream"]
         if let lastEventID { headers[try #require(HTTPField.Name("Last-Event-ID"))] = lastEventID }
-        guard case .events(let events) = await respond(query, headers: headers) else {
+        guard case .events(let events) = await respond(query, headers: headers, caller: caller) else {
             throw WaitFailure("events for \(query)")
         }
         return events

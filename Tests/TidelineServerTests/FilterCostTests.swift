@@ -21,7 +21,7 @@ struct FilterCostTests {
     }
 
     private func fixture(_ stores: StoreKind, time: Duration = .seconds(60)) throws -> ServiceFixture {
-        let fixture = try ServiceFixture(stores, maximumFilterTime: time)
+        let fixture = try ServiceFixture(stores, maximumQueryTime: time)
         for number in 0..<6 {
             _ = try fixture.insert(#"{"id":"\#(number)","text":"aaaa aaaa \#(number)","count":\#(number)}"#)
         }
@@ -49,12 +49,33 @@ struct FilterCostTests {
     }
 
     @Test(arguments: StoreKind.perEngine)
-    func `a costly filter that takes too long is 400, any other is not timed`(_ stores: StoreKind) throws {
+    func `a query that takes too long is 400, and look-ups and writes are not timed`(_ stores: StoreKind) throws {
         let fixture = try fixture(stores, time: .zero)
-        let answer = read(fixture, "replace(text,'a','b') eq 'x'")
-        #expect(answer.status == .badRequest)
-        #expect(try answer.error().contains("longer than"), "\(answer.text)")
-        #expect(try fixture.ids("/tables/Item?$filter=\(percentEncoded("substringof('a 3',text)"))") == ["3"])
+        for filter in ["replace(text,'a','b') eq 'x'", "substringof('a 3',text)"] {
+            let answer = read(fixture, filter)
+            #expect(answer.status == .badRequest)
+            #expect(try answer.error().contains("longer than"), "\(answer.text)")
+        }
+        #expect(fixture.send(.get, "/tables/Item/3").status == .ok)
+        #expect(fixture.send(.patch, "/tables/Item/3", #"{"count":7}"#).status == .ok)
+        #expect(fixture.send(.delete, "/tables/Item/3").status == .ok)
+    }
+
+    @Test(arguments: StoreKind.perEngine)
+    func `a time limit ends a scan that finds nothing among many rows`(_ stores: StoreKind) throws {
+        let store = try stores.makeStore()
+        try store.define([TableSchema("T", columns: [.string("text")])])
+        let rows = (0..<20_000).map { ["id": .string("\($0)"), "text": .string("text \($0)")] as Row }
+        try store.write { try $0.upsert(rows, into: "T") }
+        let query = Query("T", predicate: .column("text").contains("x y"))
+        for query in [query, query.order(by: "text").limit(5), query.limit(5).includingTotalCount()] {
+            try store.read { reader in
+                try reader.limitTime(to: .milliseconds(1))
+                expectError(.timeLimit) { try reader.scan(query) { _ in .next } }
+                expectError(.timeLimit) { _ = try reader.count(query) }
+            }
+            #expect(try store.read { try $0.count(query) } == 0)
+        }
     }
 
     @Test(arguments: StoreKind.perEngine)

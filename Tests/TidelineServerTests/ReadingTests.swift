@@ -1,4 +1,5 @@
 import HTTPTypes
+import Synchronization
 import Testing
 import TidelineServer
 import TidelineStore
@@ -51,6 +52,44 @@ struct ReadingTests {
         #expect(answer.status == .badRequest)
         #expect(try answer.error().contains("cannot be compared with"))
         #expect(try filled(stores, 1).ids("/tables/Item?$filter=count%20eq%200.0") == ["1000"])
+    }
+
+    @Test func `links begin with the public URL, and otherwise with that of the request`() throws {
+        let store = try StoreKind.simplest.makeStore()
+        for (url, origin) in [(nil, "http://host:8080"), ("https://example.com/api", "https://example.com/api")] {
+            var options = TableServiceOptions(schemas: [ServiceFixture.schema])
+            options.publicURL = url
+            let service = try TableService(store: store, options: options)
+            var request = HTTPRequest(
+                method: .post, scheme: "http", authority: "host:8080", path: "/tables/Item",
+                headerFields: [.zumoAPIVersion: "3.0.0"])
+            #expect(
+                service.handle(request, body: Array("{}".utf8)).response.headerFields[.location]?
+                    .hasPrefix("\(origin)/tables/Item/") == true)
+            request.headerFields[.zumoAPIVersion] = "2.0.0"
+            (request.method, request.path) = (.get, "/tables/Item?$top=1")
+            #expect(
+                service.handle(request, body: []).link == "<\(origin)/tables/Item?$top=1&$skip=1>; rel=next")
+        }
+    }
+
+    @Test func `each response is reported with its request and its time, alone and in a group`() throws {
+        let served = Mutex<[ServedRequest]>([])
+        var options = TableServiceOptions()
+        options.onResponse = { request in served.withLock { $0.append(request) } }
+        let service = try TableService(store: StoreKind.simplest.makeStore(), options: options)
+        var request = HTTPRequest(
+            method: .post, scheme: "http", authority: "host", path: "/tables/Item",
+            headerFields: [.zumoAPIVersion: "2.0.0"])
+        let created = service.handle(request, body: Array(#"{"id":"1"}"#.utf8))
+        service.handle(request, body: Array(#"{"id":"1"}"#.utf8)) { #expect($0.status == .conflict) }
+        request.method = .get
+        request.path = "/tables/None"
+        service.handle(request, body: []) { #expect($0.status == .notFound) }
+        let all = served.withLock { $0 }
+        #expect(all.map(\.response.status) == [.created, .conflict, .notFound])
+        #expect(all.map(\.request.method) == [.post, .post, .get])
+        #expect(all.first?.response == created && all.allSatisfy { $0.duration > .zero })
     }
 
     @Test(arguments: StoreKind.perEngine)

@@ -33,7 +33,7 @@ struct ServiceFixture {
     ///   - store: The store, or `nil` for an empty one of the given kind.
     init(
         _ stores: StoreKind, schemas: [TableSchema]? = [schema], store: TestStore? = nil,
-        maximumBodySize: Int = 4 << 20, maximumFilterTime: Duration = .seconds(60), quirks: ServerQuirks = []
+        maximumBodySize: Int = 4 << 20, maximumQueryTime: Duration = .seconds(60), quirks: ServerQuirks = []
     ) throws {
         let clock = ManualClock()
         let store = try store ?? stores.makeStore()
@@ -43,7 +43,7 @@ struct ServiceFixture {
             store: store,
             options: TableServiceOptions(
                 schemas: schemas ?? [], createsTablesOnFirstInsert: schemas == nil, maximumBodySize: maximumBodySize,
-                maximumFilterTime: maximumFilterTime, quirks: quirks, clock: { clock.now }))
+                maximumQueryTime: maximumQueryTime, quirks: quirks, clock: { clock.now }))
     }
 
     func send(

@@ -23,7 +23,7 @@ struct CommandLineTests {
             "--no-create-tables",
             "--page-size", "1000", "--dialect", "datasync3", "--log-level", "debug", "--max-body-size", "1000",
             "--max-bodies-size", "5000",
-            "--idle-timeout", "1", "--header-timeout", "2", "--body-timeout", "3", "--filter-timeout", "4",
+            "--idle-timeout", "1", "--header-timeout", "2", "--body-timeout", "3", "--query-timeout", "4",
         ]
         let command = try #require(TidelineCommand.parseAsRoot(arguments) as? ServeCommand)
         #expect(command.host == "::1")
@@ -33,7 +33,7 @@ struct CommandLineTests {
         #expect(command.createTables == false)
         #expect(command.maxBodiesSize == 5_000)
         #expect(
-            [command.idleTimeout, command.headerTimeout, command.bodyTimeout, command.filterTimeout] == [1, 2, 3, 4])
+            [command.idleTimeout, command.headerTimeout, command.bodyTimeout, command.queryTimeout] == [1, 2, 3, 4])
         #expect(command.pageSize == 1000)
         #expect(command.dialect == .datasync3)
         #expect(command.logLevel == .debug)
@@ -46,7 +46,8 @@ struct CommandLineTests {
             ["serve", "--page-size", "0"], ["serve", "--page-size", "1001"], ["serve", "--max-body-size", "0"],
             ["serve", "--max-body-size", "1000", "--max-bodies-size", "999"], ["serve", "--idle-timeout", "0"],
             ["serve", "--header-timeout", "-1"], ["serve", "--body-timeout", "86401"],
-            ["serve", "--filter-timeout", "x"],
+            ["serve", "--query-timeout", "x"], ["serve", "--public-url", "example.com"],
+            ["serve", "--public-url", "https://example.com/?a=b"], ["serve", "--public-url", "https:///x"],
             ["serve", "--store", "nothing"], ["serve", "--log-level", "loud"], ["serve", "extra"], ["--nonsense"],
             ["serve", "--dialect", "zumo3"], ["simulate", "--dialect", ""], ["todo", "sync", "--dialect", "datasync"],
         ])

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Logging
+import Metrics
 import NIOCore
 import Synchronization
 import Testing
@@ -86,7 +87,64 @@ struct OperationsTests {
         #expect(object["level"] == "error" && object["time"].flatMap { Timestamp($0) } != nil)
     }
 
+    @Test("The trace of a request is the second part of a valid traceparent")
+    func traceParent() {
+        let id = "0af7651916cd43dd8448eb211c80319c"
+        let name = HTTPField.Name("traceparent")
+        func traceID(_ text: String) -> String? { name.flatMap { TraceParent.traceID(in: [$0: text]) } }
+        #expect(traceID("00-\(id)-b7ad6b7169203331-01") == id)
+        for text in [
+            "", "00-\(id)", "00-\(id.uppercased())-b7ad6b7169203331-01", "00-\(id)0-b7ad6b7169203331-01",
+            "00-\(String(repeating: "0", count: 32))-b7ad6b7169203331-01", "0-\(id)-b7ad6b7169203331-01",
+            "00-\(id.dropLast())\"-b7ad6b7169203331-01",
+        ] { #expect(traceID(text) == nil, "\(text)") }
+        #expect(TraceParent.traceID(in: [:]) == nil)
+    }
+
     // MARK: Metrics
+
+    @Test("Metrics of libraries are on the page with names that Prometheus accepts")
+    func otherMetrics() {
+        let metrics = PrometheusMetrics(descriptions: ["a_total": "A."])
+        Counter(label: "a.total", dimensions: [("x-y", "\"\\\n")], factory: metrics).increment(by: 2)
+        FloatingPointCounter(label: "b", factory: metrics).increment(by: 0.5)
+        let gauge = Gauge(label: "2c", factory: metrics)
+        gauge.record(4)
+        gauge.record(3)
+        let timer = Metrics.Timer(label: "d", dimensions: [("e", "f")], factory: metrics)
+        timer.record(duration: .milliseconds(2))
+        #expect(
+            metrics.page == #"""
+                # TYPE _2c gauge
+                _2c 3
+                # HELP a_total A.
+                # TYPE a_total counter
+                a_total{x_y="\"\\\n"} 2
+                # TYPE b counter
+                b 0.5
+                # TYPE d histogram
+                d_bucket{le="0.0005",e="f"} 0
+                d_bucket{le="0.001",e="f"} 0
+                d_bucket{le="0.0025",e="f"} 1
+                d_bucket{le="0.005",e="f"} 1
+                d_bucket{le="0.01",e="f"} 1
+                d_bucket{le="0.025",e="f"} 1
+                d_bucket{le="0.05",e="f"} 1
+                d_bucket{le="0.1",e="f"} 1
+                d_bucket{le="0.25",e="f"} 1
+                d_bucket{le="0.5",e="f"} 1
+                d_bucket{le="1.0",e="f"} 1
+                d_bucket{le="2.5",e="f"} 1
+                d_bucket{le="5.0",e="f"} 1
+                d_bucket{le="10.0",e="f"} 1
+                d_bucket{le="+Inf",e="f"} 1
+                d_sum{e="f"} 0.002
+                d_count{e="f"} 1
+
+                """#)
+        timer.destroy()
+        #expect(!metrics.page.contains("d_sum"))
+    }
 
     @Test("Metrics count responses, rows, and transactions by table, with a bounded number of series")
     func metrics() async throws {

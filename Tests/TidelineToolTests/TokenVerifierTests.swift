@@ -158,6 +158,11 @@ struct TokenVerifierTests {
         for (changes, part) in refused {
             #expect(try await refusal(changes).contains(part), "\(changes)")
         }
+        let end = try await verifier.caller(of: Self.headers(TokenMaker.hs256(TokenMaker.claims(valid)))).expiration
+        // With the clock skew of 60 seconds.
+        #expect(end.map { Int($0.ticks) } == 10_000_610_000_000)
+        let endless = try await TokenMaker.hs256(TokenMaker.claims(valid.merging(["exp": .number(1e300)]) { $1 }))
+        #expect(try await verifier.caller(of: Self.headers(endless)).expiration == nil)
         verifier.userClaim = "oid"
         #expect(try await user(["oid": .text("42"), "sub": nil]) == "42")
         #expect(try await refusal([:]).contains("claim oid"))

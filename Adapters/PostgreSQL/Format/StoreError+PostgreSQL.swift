@@ -10,6 +10,7 @@ enum SQLState {
     static let duplicateTable = "42P07"
     static let duplicateSchema = "42P06"
     static let insufficientPrivilege = "42501"
+    static let queryCanceled = "57014"
     /// Such as a row that is larger than a page.
     static let programLimitExceeded = "54000"
 
@@ -58,7 +59,7 @@ extension StoreError.Code {
         self =
             switch sqlState {
             // Serialization failure, deadlock, lock not available, canceled by a timeout.
-            case "40001", "40P01", "55P03", "57014": .busy
+            case "40001", "40P01", "55P03", SQLState.queryCanceled: .busy
             case "53100", "53400": .full
             case "25006", SQLState.insufficientPrivilege: .readOnly
             case "XX001", "XX002", SQLState.undefinedTable, SQLState.undefinedColumn, SQLState.undefinedSchema: .corrupt

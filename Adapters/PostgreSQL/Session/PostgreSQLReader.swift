@@ -25,6 +25,10 @@ extension SessionReader {
 /// Reads within one snapshot of a ``PostgreSQLStore``.
 public struct PostgreSQLReader: SessionReader {
     let session: Session
+
+    /// Limits the time of each following query, and of all of them; see ``StoreReader/limitTime(to:)-(Duration)``. Costs one
+    /// round trip to the server.
+    public func limitTime(to duration: Duration) throws { try session.limitTime(to: duration) }
 }
 
 /// Reads and writes within one transaction of a ``PostgreSQLStore``.

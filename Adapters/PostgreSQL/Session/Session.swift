@@ -13,6 +13,7 @@ final class Session {
     /// The table used last: the next call is usually about the same table.
     private var last: StoredTable?
     private var cursorCount = 0
+    private var timeLimit: QueryTimeLimit?
 
     init(_ connection: Connection, _ catalog: Catalog, externalCommits: UInt64? = nil) {
         openConnection = connection
@@ -21,6 +22,13 @@ final class Session {
     }
 
     func end() { openConnection = nil }
+
+    /// Limits the time of queries, until the end of the transaction.
+    func limitTime(to duration: Duration) throws(StoreError) {
+        let milliseconds = max(1, min((duration / .milliseconds(1)).rounded(.up), Double(Int32.max)))
+        try connection().execute("SET LOCAL statement_timeout = \(Int32(milliseconds))")
+        timeLimit = QueryTimeLimit(duration)
+    }
 
     func externalCommitNumber() throws(StoreError) -> UInt64? {
         _ = try connection()
@@ -55,9 +63,11 @@ final class Session {
     ) throws(StoreError) -> T {
         let connection = try connection()
         do throws(StoreError) {
+            try timeLimit?.check()
             return try body(connection)
         } catch {
-            let error = error.inTable(table.name)
+            let isTimedOut = timeLimit != nil && error.hasState(SQLState.queryCanceled)
+            let error = (isTimedOut ? QueryTimeLimit.error : error).inTable(table.name)
             failure = error
             throw error
         }

@@ -21,6 +21,8 @@ final class Connection {
     private var seen: (version: UInt32, catalog: Catalog)?
     /// The shape of the last batch written, and the table whose columns it has.
     private var batch: (shape: RowShape, table: StoredTable)?
+    /// The limit that the engine's progress handler reads.
+    private var timeLimit: TimeLimitBox?
     private var isClosed = false
 
     private enum Snapshot {
@@ -123,6 +125,22 @@ final class Connection {
         return try statement.step() ? UInt64(truncatingIfNeeded: statement.int(0)) : 0
     }
 
+    /// Throws an error if the time of the reader is over. A short statement ends before the engine looks at the clock.
+    func checkTime() throws(StoreError) { try timeLimit?.limit.check() }
+
+    /// Ends statements with an error when the time of a limit is over, or no longer.
+    func limitTime(_ limit: QueryTimeLimit?) {
+        timeLimit = limit.map(TimeLimitBox.init)
+        // About 100 µs of work between two looks at the clock.
+        sqlite3_progress_handler(
+            handle, timeLimit == nil ? 0 : 4_000,
+            { box in
+                // The connection keeps the box while the handler is set.
+                box.map { Unmanaged<TimeLimitBox>.fromOpaque($0).takeUnretainedValue().limit.isExceeded } == true
+                    ? 1 : 0
+            }, timeLimit.map { Unmanaged.passUnretained($0).toOpaque() })
+    }
+
     // MARK: Reading
 
     /// Begins a read and fixes its snapshot.
@@ -216,4 +234,10 @@ enum TransactionStep: String, CaseIterable {
         case .readVersion: 4
         }
     }
+}
+
+/// A limit in memory whose address the engine keeps.
+private final class TimeLimitBox {
+    let limit: QueryTimeLimit
+    init(_ limit: QueryTimeLimit) { self.limit = limit }
 }

@@ -13,6 +13,8 @@ extension StoreError {
         let extended = database.map(sqlite3_extended_errcode) ?? result
         let code = extended & 0xFF == result & 0xFF ? extended : result
         let systemError = database.map(sqlite3_system_errno) ?? 0
+        // Only the time limit of a reader interrupts a statement.
+        if code & 0xFF == SQLITE_INTERRUPT { return QueryTimeLimit.error }
         if code == tideline_wrong_checksum {
             return StoreError(
                 .corrupt,
@@ -46,7 +48,6 @@ extension StoreError.Code {
             case SQLITE_FULL: .full
             case SQLITE_READONLY: .readOnly
             case SQLITE_CORRUPT, SQLITE_NOTADB: .corrupt
-            case SQLITE_INTERRUPT: .cancelled
             case SQLITE_TOOBIG, SQLITE_MISMATCH, SQLITE_CONSTRAINT: .invalidValue
             // The shared memory of the write-ahead log reports a full disk as an I/O error.
             case SQLITE_IOERR where systemError == ENOSPC || systemError == EDQUOT: .full

@@ -25,6 +25,8 @@ extension SessionReader {
 /// Reads within one snapshot of a ``SQLiteStore``.
 public struct SQLiteReader: SessionReader {
     let session: Session
+
+    public func limitTime(to duration: Duration) throws { try session.limitTime(QueryTimeLimit(duration)) }
 }
 
 /// Reads and writes within one transaction of a ``SQLiteStore``.

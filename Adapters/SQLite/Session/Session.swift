@@ -8,6 +8,8 @@ final class Session {
     private let isWriting: Bool
     /// The error of a partially applied change, after which the transaction can only be rolled back.
     private(set) var failure: StoreError?
+    /// Whether the time of the queries is limited.
+    private var isTimed = false
     /// The statements of the table used last: the next call is usually about the same table.
     private var last: TableStatements?
 
@@ -17,7 +19,10 @@ final class Session {
         self.isWriting = isWriting
     }
 
-    func end() { openConnection = nil }
+    func end() {
+        if isTimed { openConnection?.limitTime(nil) }
+        openConnection = nil
+    }
 
     func connection() throws(StoreError) -> Connection {
         guard let openConnection else {
@@ -34,6 +39,11 @@ final class Session {
         let statements = try connection.tableStatements(of: name, in: catalog)
         last = statements
         return statements
+    }
+
+    func limitTime(_ limit: QueryTimeLimit) throws(StoreError) {
+        try connection().limitTime(limit)
+        isTimed = true
     }
 
     func externalCommitNumber() throws(StoreError) -> UInt64? {
@@ -108,6 +118,7 @@ final class Session {
     private func prepare(
         _ query: KeptQuery, _ parameters: [Value], in table: StoredTable, on connection: Connection
     ) throws(StoreError) -> Statement {
+        try connection.checkTime()
         try connection.willRead()
         return try bind(parameters, in: table) { () throws(StoreError) in
             try query.statement.take(from: connection.statements)

@@ -1,5 +1,6 @@
 internal import Synchronization
 internal import Tideline
+internal import TidelineLive
 public import TidelineStore
 
 /// A sync client over an open store, created on first use.
@@ -9,6 +10,8 @@ final class SyncSession<Store: LocalStore>: Sendable {
     private let transport = SyncTransport()
     private let client = Mutex<SyncClient<Store>?>(nil)
     private let live: LiveSession<Store>
+    /// The live queries of the client.
+    private let observed = Mutex<[LiveQuery<Row>.Iterator]>([])
 
     /// Creates a session for a store in which the table is defined.
     init(_ store: Store, table: BenchmarkTable) {
@@ -26,6 +29,10 @@ final class SyncSession<Store: LocalStore>: Sendable {
         case .pull(let server, let pageSize, let pages):
             let settings = PullSettings(pageSize: pageSize, pagesPerTransaction: pages)
             return try pull(.server(server, roundTrip: .zero), settings, latencies)
+        case .observe(let queries):
+            try observe(queries)
+            return Answer()
+        case .takeUpdates: return try takeUpdates()
         case .edit(let edits): return try edit(edits, latencies)
         case .fillQueue(let batches): return try fillQueue(batches)
         case .push(let server, let roundTrip, let maxInFlight):
@@ -75,6 +82,28 @@ final class SyncSession<Store: LocalStore>: Sendable {
         let result = try BlockingTask.run { [settings] in try await items.pull(queryID: "all", settings: settings) }
         latencies.note(from: start, to: times.list)
         return Answer(count: result.rowsStored + result.rowsRemoved)
+    }
+
+    private func observe(_ queries: [Query]) throws {
+        let store = try connected().observedStore
+        let started = try queries.map { query in
+            var updates = store.observe(query).makeAsyncIterator()
+            try updates.start(in: store)
+            _ = try updates.takeUpdate()
+            return updates
+        }
+        observed.withLock { [started] in $0 = started }
+    }
+
+    /// Takes the updates, and does not count their rows: their number depends on the lists of the rows.
+    private func takeUpdates() throws -> Answer {
+        let count = try observed.withLock { queries in
+            try queries.indices.reduce(0) { count, number in
+                try queries[number].takeUpdate() == nil ? count : count + 1
+            }
+        }
+        guard count > 0 else { throw BenchmarkError("no live query has an update after the pull") }
+        return Answer()
     }
 
     // MARK: The queue
@@ -250,6 +279,10 @@ public enum SyncWork: Sendable {
     /// Pulls with a query identifier: first all rows, later the changes. The answer counts the rows stored and removed. An
     /// operation is a transaction, including the request and the parsing.
     case pull(SyncServer, pageSize: Int, pagesPerTransaction: Int)
+    /// Starts live queries of the client in the place of those before. The answer is empty.
+    case observe([Query])
+    /// Takes one update of each live query. The answer is empty.
+    case takeUpdates
     /// Changes rows as an app does, each in a transaction with its queue entry. The answer counts the changes. An operation
     /// is a change.
     case edit([LocalEdit])

@@ -1,3 +1,5 @@
+internal import TidelineStore
+
 extension Workload {
     /// The workloads of a sync client and of JSON parsing. With more than ``maxSyncRows`` rows they would all be the same, so
     /// only the smallest such number of rows has them.
@@ -64,7 +66,30 @@ private struct SyncRun: Sendable {
                 unit: "row", units: rows, start: start,
                 prepare: { [server] in [.sync(.serve(server, .reset)), .sync(.connect)] },
                 steps: [{ [server] in [.sync(.pull(server, pageSize: size, pagesPerTransaction: pages))] }])
-        } + [incremental, nothing]
+        } + [underLiveQueries, incremental, nothing]
+    }
+
+    /// The pull `pull-initial-1000x8` under live queries, of which nine fill one list each and one all rows.
+    private var underLiveQueries: Workload {
+        let table = source.table
+        let lists = (0..<9).map { source.filter($0).query(table).limit(50) }
+        let newest = Query(table.schema.name).order(by: "due", descending: true).limit(50)
+        return Workload(
+            "pull-live-1000x8", .sync, "first pull under 10 live queries, \(Self.title(1000, 8))",
+            explanation: """
+                Pulls all rows while the client has ten live queries of up to 50 rows, and takes their updates at the end. \
+                Compare it with the same pull without live queries.
+                """,
+            unit: "row", units: rows, start: start,
+            prepare: { [server] in
+                [.sync(.serve(server, .reset)), .sync(.connect), .sync(.observe(lists + [newest]))]
+            },
+            steps: [
+                { [server] in
+                    [.sync(.pull(server, pageSize: 1000, pagesPerTransaction: 8)), .sync(.takeUpdates)]
+                }
+            ],
+            restore: { [.sync(.observe([]))] })
     }
 
     private var incremental: Workload {

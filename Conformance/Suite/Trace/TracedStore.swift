@@ -153,6 +153,14 @@ extension TracedReading {
             try reads.count(query)
         }
     }
+
+    func limitTime(to duration: Duration) throws {
+        try call.noting(isExpression: false) {
+            "\(Self.name).limitTime(to: .seconds(\(duration / .seconds(1))))"
+        } call: {
+            try reads.limitTime(to: duration)
+        }
+    }
 }
 
 /// The reader of a traced store.

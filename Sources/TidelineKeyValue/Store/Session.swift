@@ -6,7 +6,7 @@ internal import TidelineStore
 /// accesses them.
 final class Session {
     /// The keys to read and, in a write, to change. They are accessible until the session ends.
-    private let openKeys: any KeySource
+    private var openKeys: any KeySource
     private let openStore: (any KeyStore)?
     private var isOver = false
     let catalog: Catalog
@@ -74,6 +74,9 @@ final class Session {
         unsafe hasChanges = true
         return store
     }
+
+    /// Limits the time of the following queries.
+    func limitTime(_ limit: QueryTimeLimit) throws(StoreError) { openKeys = TimedKeys(try keys(), limit) }
 
     /// The number of ``ExternalCommits`` as of this transaction, or `nil` if others cannot commit.
     func externalCommitNumber() throws(StoreError) -> UInt64? {

@@ -5,14 +5,14 @@ public import HTTPTypes
 public enum ChangeResponse: Sendable {
     /// A complete response.
     case answer(TableResponse)
-    /// A stream of server-sent events, which lasts until the client goes away or the signal ends.
+    /// A stream of server-sent events, which lasts until the client goes away, its sign-in ends, or the signal ends.
     case events(ChangeEvents)
 }
 
 /// A stream of server-sent events. Each element is one event or comment, to be sent before the next is asked for.
 ///
 /// The stream stores nothing for a client that is slow: the changes in the meantime become one event. It ends when the signal
-/// ends or the task is cancelled, and throws if the store fails.
+/// ends, the client's sign-in ends, or the task is cancelled, and throws if the store fails.
 public struct ChangeEvents: AsyncSequence, Sendable {
     /// The status and headers of the response.
     public let response = HTTPResponse(

@@ -80,7 +80,7 @@ public final class ChangeSignal<Store: LocalStore>: Sendable {
     ///   - request: The request.
     ///   - caller: The user who sent it, as in ``TableService/handle(_:body:caller:)``. A request that names a table whose rows
     ///     the caller must not read is answered with 401 or 403. The caller learns when a table changes, also by rows of other
-    ///     owners.
+    ///     owners. At its ``Caller/expiration``, a wait ends without changes, and a stream ends.
     public func respond(to request: HTTPRequest, caller: Caller = .anonymous) async -> ChangeResponse {
         do {
             return try await response(to: request, caller)
@@ -104,12 +104,13 @@ public final class ChangeSignal<Store: LocalStore>: Sendable {
         let acceptsEvents = request.headerFields[values: .accept].contains { $0.contains("text/event-stream") }
         let since = acceptsEvents ? request.headerFields[.lastEventID] ?? wanted.cursor : wanted.cursor
         let cursor = try since.map { text throws(RequestRejection) in try ChangeCursor(text) }
-        let wait = min(wanted.wait.map { .seconds(min($0, 86_400)) } ?? options.maximumWait, options.maximumWait)
+        let longest = wanted.wait.map { .seconds(min($0, 86_400)) } ?? options.maximumWait
+        let wait = min(longest, options.maximumWait, signInTime(of: caller))
         guard let place = hub.takePlace(limit: options.maximumWaitingClients) else {
             return .answer(dated(unavailable))
         }
         try await onThread { try self.requireReadable(wanted.tables, by: caller) }
-        if acceptsEvents { return .events(events(of: wanted.tables, since: cursor, place)) }
+        if acceptsEvents { return .events(events(of: wanted.tables, since: cursor, to: caller, place)) }
         defer { withExtendedLifetime(place) {} }
         guard let news = try await news(of: wanted.tables, since: cursor, within: wait) else {
             return .answer(dated(unavailable))
@@ -119,10 +120,13 @@ public final class ChangeSignal<Store: LocalStore>: Sendable {
         return .answer(dated(answer))
     }
 
-    private func events(of tables: [String], since cursor: ChangeCursor?, _ place: ChangeHub.Place) -> ChangeEvents {
+    private func events(
+        of tables: [String], since cursor: ChangeCursor?, to caller: Caller, _ place: ChangeHub.Place
+    ) -> ChangeEvents {
         ChangeEvents(start: cursor) { [self] cursor in
             defer { withExtendedLifetime(place) {} }
-            guard let news = try await news(of: tables, since: cursor, within: options.heartbeat) else { return nil }
+            let wait = min(options.heartbeat, signInTime(of: caller))
+            guard wait > .zero, let news = try await news(of: tables, since: cursor, within: wait) else { return nil }
             // Without changes, the element is a comment.
             var text = ":\n\n"
             if cursor != news.cursor {
@@ -132,6 +136,12 @@ public final class ChangeSignal<Store: LocalStore>: Sendable {
         } pause: { [options] in
             try await options.sleep(options.minimumEventInterval)
         }
+    }
+
+    /// Returns the time until the caller's sign-in ends.
+    private func signInTime(of caller: Caller) -> Duration {
+        guard let end = caller.expiration else { return .seconds(Int64.max) }
+        return .microseconds((end.ticks - service.options.clock().ticks) / 10)
     }
 
     /// The changes of tables after a cursor.

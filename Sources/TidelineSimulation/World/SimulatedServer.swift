@@ -65,7 +65,7 @@ final class SimulatedServer: Sendable {
         let store = SimulatedStore(base, life: life, observing: schema) { [weak self] changes in
             self?.state.withLock { $0.changes += changes }
         }
-        var options = TableServiceOptions(schemas: schema, maximumFilterTime: .seconds(3600), quirks: quirks)
+        var options = TableServiceOptions(schemas: schema, maximumQueryTime: .seconds(3600), quirks: quirks)
         options.makeVersion = { [weak self] in self?.nextVersion() ?? "" }
         options.makeID = { [weak self] in "s\(self?.nextVersion() ?? "")" }
         let services = try (0..<serviceCount).map { number in

@@ -46,6 +46,7 @@ extension AnyReading {
     }
 
     public func count(_ query: Query) throws -> Int { try reader.count(query) }
+    public func limitTime(to duration: Duration) throws { try reader.limitTime(to: duration) }
 }
 
 /// The reader of an ``AnyStore``.

@@ -121,9 +121,19 @@ public protocol StoreReader {
 
     /// Returns the number of rows that match the query's predicate. Order, skip, limit, and selection are ignored.
     func count(_ query: Query) throws -> Int
+
+    /// Limits the time that the queries of this reader may take together, from now on. Then ``scan(_:_:)`` and
+    /// ``count(_:)`` throw ``StoreError/Code/timeLimit``.
+    ///
+    /// A server that answers the queries of others calls it, because a query without an index can read a whole table. The
+    /// stores of this package check the time while they look for rows, and those of SQLite and PostgreSQL also while they
+    /// sort them. The default implementation does nothing, nor does that of a writer.
+    func limitTime(to duration: Duration) throws
 }
 
 extension StoreReader {
+    public func limitTime(to duration: Duration) throws {}
+
     public func shape(of table: String) throws -> RowShape { try schema(of: table).makeShape() }
 
     /// Returns the row with the given identifier, or `nil` if there is none.

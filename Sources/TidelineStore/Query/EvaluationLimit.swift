@@ -3,8 +3,7 @@
 /// Ten nested `replace` calls can turn a short text into terabytes. A server that evaluates its clients' filters counts
 /// the bytes before it creates them.
 package struct EvaluationLimit {
-    private let time: Duration
-    private let deadline: ContinuousClock.Instant
+    private let limit: QueryTimeLimit
     fileprivate let maximumBytes: Int
     /// The number of bytes of the values on the stack.
     private var bytes = 0
@@ -17,14 +16,13 @@ package struct EvaluationLimit {
     ///   - time: The maximum time for all rows together, from now on.
     ///   - bytes: The maximum number of bytes of the values on the stack for one row.
     package init(time: Duration, bytes: Int) {
-        self.time = time
-        deadline = .now + time
+        limit = QueryTimeLimit(time)
         maximumBytes = bytes
     }
 
     fileprivate mutating func beginRow() throws(StoreError) {
         bytes = 0
-        try checkTime()
+        try limit.check()
     }
 
     /// Counts a value that is pushed on the stack. If its size is known in advance, it is counted before it is created.
@@ -49,22 +47,14 @@ package struct EvaluationLimit {
         work += amount
         guard work >= 1 << 16 else { return }
         work = 0
-        try checkTime()
-    }
-
-    private func checkTime() throws(StoreError) {
-        guard ContinuousClock.now < deadline else {
-            throw StoreError(
-                .unsupportedQuery, "evaluating the filter took longer than \(time); simplify it, or add a condition"
-            )
-        }
+        try limit.check()
     }
 }
 
 extension CompiledPredicate {
     /// Returns whether the row satisfies the predicate, as ``matches(_:)`` does.
     ///
-    /// - Throws: ``StoreError/Code/unsupportedQuery`` if the limit is exceeded.
+    /// - Throws: ``StoreError/Code/timeLimit``, or ``StoreError/Code/unsupportedQuery`` if the values need too much memory.
     package func matches(
         _ row: borrowing RowView, within limit: inout EvaluationLimit
     ) throws(StoreError) -> Bool {

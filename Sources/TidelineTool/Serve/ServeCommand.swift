@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Logging
+internal import Metrics
 internal import TidelineServer
 internal import TidelineStore
 
@@ -108,9 +109,9 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The maximum time to evaluate a filter, in seconds. Slower filters are answered with 400.",
+            "The maximum time to find the rows of a page, in seconds. Slower queries are answered with 400.",
             valueName: "seconds"))
-    var filterTimeout = 5
+    var queryTimeout = 10
 
     @Option(
         name: .customLong("quirk"),
@@ -154,7 +155,7 @@ struct ServeCommand: AsyncParsableCommand {
                 "--max-bodies-size must be from \(maxBodySize) (one body) to \(1 << 40) bytes, not \(size).")
         }
         let timeouts = [
-            ("idle", idleTimeout), ("header", headerTimeout), ("body", bodyTimeout), ("filter", filterTimeout),
+            ("idle", idleTimeout), ("header", headerTimeout), ("body", bodyTimeout), ("query", queryTimeout),
         ]
         for (name, seconds) in timeouts where !(1...86_400).contains(seconds) {
             throw ValidationError("--\(name)-timeout must be from 1 to 86400 seconds, not \(seconds).")
@@ -171,7 +172,7 @@ struct ServeCommand: AsyncParsableCommand {
         }
         let location = try store ?? StoreLocation(parsing: Self.defaultStore)
         location.warnIfForgetful()
-        let options = serviceOptions(file, hasSignIn: server.signIn != nil)
+        let options = try serviceOptions(file, hasSignIn: server.signIn != nil)
         if configuration.check {
             return try await ServeCheck(location: location, options: options, server: server).run()
         }
@@ -180,7 +181,7 @@ struct ServeCommand: AsyncParsableCommand {
         try await withStore(location) { try await serve($0, options, on: server) }
     }
 
-    private func serviceOptions(_ file: SchemaFile, hasSignIn: Bool) -> TableServiceOptions {
+    private func serviceOptions(_ file: SchemaFile, hasSignIn: Bool) throws -> TableServiceOptions {
         var options = TableServiceOptions()
         options.schemas = file.tables
         options.rights = file.rights
@@ -190,9 +191,9 @@ struct ServeCommand: AsyncParsableCommand {
         options.defaultPageSize = pageSize ?? options.defaultPageSize
         options.datasyncPageSize = pageSize ?? options.datasyncPageSize
         options.maximumBodySize = maxBodySize
-        options.maximumFilterTime = .seconds(filterTimeout)
+        options.maximumQueryTime = .seconds(queryTimeout)
         options.quirks = ServerQuirks(quirks)
-        operations.apply(to: &options)
+        try operations.apply(to: &options)
         return options
     }
 
@@ -204,6 +205,8 @@ struct ServeCommand: AsyncParsableCommand {
         for change in try ServedSchemas.changes(by: options, over: store.tables()) {
             logger.notice("schema change: \(change)")
         }
+        // Libraries record their metrics there too.
+        if let prometheus = server.prometheus { MetricsSystem.bootstrap(prometheus) }
         let service = try TableService(store: store, options: options)
         try await server.run(service) { url in StandardOutput.line("listening on \(url)") }
     }

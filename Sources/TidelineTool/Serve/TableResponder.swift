@@ -21,25 +21,23 @@ struct TableResponder<Store: LocalStore>: HTTPResponder {
     var signIn: TokenVerifier?
     /// The limit on the requests of each address, or `nil`.
     var rate: RequestRate?
-    /// The counters, or `nil` if none are served.
-    var metrics: ServerMetrics?
+    var metrics: ServerMetrics
+    /// The metrics for the page `/metrics`, or `nil` if it is not served.
+    var prometheus: PrometheusMetrics?
     /// Whether the server speaks TLS, which links to next pages state.
     var isSecure = false
     /// Whether pages are compressed for clients that accept it.
     var compresses = false
 
     func respond(to request: Request, context: Context) async throws -> Response {
-        let began = metrics == nil ? nil : ContinuousClock.now
+        let began = ContinuousClock.now
         let id = RequestID.of(request.headers)
         var response = try await answer(request, context, id)
         response.headers[RequestID.field] = id
-        if let metrics, let began {
-            let status = response.status.code
-            let isTable = status < 400 || status == 409 || status == 412
-            metrics.answered(
-                request.method, status, table: isTable ? Self.table(in: request.head.path ?? "") : nil,
-                after: .now - began)
-        }
+        let status = response.status.code
+        let isTable = status < 400 || status == 409 || status == 412
+        metrics.answered(
+            request.method, status, table: isTable ? Self.table(in: request.head.path ?? "") : nil, after: .now - began)
         return response
     }
 
@@ -70,21 +68,26 @@ struct TableResponder<Store: LocalStore>: HTTPResponder {
             return Self.response(await signal.respond(to: head, caller: caller), to: head)
         }
         if isSecure { head.scheme = "https" }
+        let began = ContinuousClock.now
         let answer = try await answer(head, body, caller)
-        log(answer, to: head, context.logger, id)
+        log(answer, to: head, context.logger, id, after: .now - began)
         return Self.response(answer, to: head)
     }
 
     /// Logs failures of the store or the server, and for debugging all responses.
-    private func log(_ answer: TableResponse, to head: HTTPRequest, _ logger: Logger, _ id: String) {
+    private func log(
+        _ answer: TableResponse, to head: HTTPRequest, _ logger: Logger, _ id: String, after duration: Duration
+    ) {
         let status = answer.response.status.code
         let level: Logger.Level = status < 500 ? .debug : status == 503 ? .warning : .error
-        logger.log(
-            level: level, "answered",
-            metadata: [
-                "request": "\(id)", "method": "\(head.method)", "path": "\(head.path ?? "")", "status": "\(status)",
-                "bytes": "\(answer.body.count)",
-            ].merging(answer.failureReason.map { ["reason": "\($0)"] } ?? [:]) { $1 })
+        guard level >= logger.logLevel else { return }
+        var metadata: Logger.Metadata = [
+            "request": "\(id)", "method": "\(head.method)", "path": "\(head.path ?? "")", "status": "\(status)",
+            "bytes": "\(answer.body.count)", "seconds": "\(duration / .seconds(1))",
+        ]
+        if let trace = TraceParent.traceID(in: head.headerFields) { metadata["trace"] = "\(trace)" }
+        if let reason = answer.failureReason { metadata["reason"] = "\(reason)" }
+        logger.log(level: level, "answered", metadata: metadata)
     }
 
     // MARK: Pages for operators
@@ -104,11 +107,8 @@ struct TableResponder<Store: LocalStore>: HTTPResponder {
                         .serviceUnavailable, "the store cannot be read; the reason is in the log of the server"))
             }
         case "/metrics":
-            return metrics.map {
-                Self.page(
-                    $0.page(waitingClients: signal.waitingClientCount),
-                    type: "text/plain; version=0.0.4; charset=utf-8")
-            }
+            metrics.waiting(signal.waitingClientCount)
+            return prometheus.map { Self.page($0.page, type: "text/plain; version=0.0.4; charset=utf-8") }
         default: return nil
         }
     }

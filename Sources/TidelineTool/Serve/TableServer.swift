@@ -2,6 +2,7 @@ internal import Foundation
 internal import Hummingbird
 internal import HummingbirdCore
 internal import Logging
+internal import Metrics
 internal import NIOCore
 internal import NIOPosix
 internal import ServiceLifecycle
@@ -26,8 +27,9 @@ struct TableServer {
     /// The time to finish the requests in flight after SIGTERM or SIGINT.
     var shutdownTimeout = Duration.seconds(30)
     private let connections: ConnectionCounts
-    /// The counters, or `nil` if none are served.
-    private let metrics: ServerMetrics?
+    private let metrics: ServerMetrics
+    /// The metrics for the page `/metrics`, or `nil` if it is not served.
+    let prometheus: PrometheusMetrics?
 
     init(
         host: String, port: Int, limits: ServerLimits = ServerLimits(), logger: Logger, servesMetrics: Bool = false
@@ -36,15 +38,14 @@ struct TableServer {
         self.port = port
         self.limits = limits
         self.logger = logger
-        connections = ConnectionCounts(limits: limits)
-        metrics = servesMetrics ? ServerMetrics(connections: connections) : nil
+        prometheus = servesMetrics ? PrometheusMetrics(descriptions: ServerMetrics.descriptions) : nil
+        let factory: any MetricsFactory = prometheus ?? NOOPMetricsHandler.instance
+        connections = ConnectionCounts(limits: limits, factory: factory)
+        metrics = ServerMetrics(factory)
     }
 
     /// The function for ``TableServiceOptions/onCommit``.
-    var onCommit: (@Sendable (Int) -> Void)? {
-        guard let metrics else { return nil }
-        return { metrics.committed($0) }
-    }
+    var onCommit: @Sendable (Int) -> Void { { [metrics] in metrics.committed($0) } }
 
     /// Serves until the process receives SIGTERM or SIGINT, and then finishes the requests in flight.
     /// - Parameters:
@@ -59,7 +60,8 @@ struct TableServer {
         let responder = TableResponder(
             service: service, signal: signal, threads: threads, limits: limits,
             bodies: BodyBudget(limit: limits.maximumBodiesSize), signIn: signIn,
-            rate: limits.maximumRate.map(RequestRate.init), metrics: metrics, isSecure: identity != nil,
+            rate: limits.maximumRate.map(RequestRate.init), metrics: metrics, prometheus: prometheus,
+            isSecure: identity != nil,
             compresses: compresses)
         let hangup = identity.map { identity in HangupSignal { [logger] in Self.reload(identity, logger) } }
         defer { _ = hangup }

@@ -43,5 +43,8 @@ extension BrokenStore {
         BrokenStore(
             .repeatedAnswersKept, breaks: "A query finds what is there when it is asked",
             foundBy: ["SCA-019"], saying: "run 17"),
+        BrokenStore(
+            .timeLimitKept, breaks: "A limit on the time of queries ends with its reader",
+            foundBy: ["SCA-020"], saying: "time limit"),
     ]
 }

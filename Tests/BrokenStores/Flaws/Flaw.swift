@@ -74,7 +74,7 @@ package enum Flaw: String, CaseIterable, Sendable {
     case longOrdersUnstable, orderTermsCutAtEight, longListsHeedCase, longTextsSearchedInPart
     case rollbackForgetsEleventhTable, eleventhTableNotCommitted, changesCutAtThousand, manyIDsHeedCase
     case deletionCutAtThousand, columnsBeyondSixtyFourNotMerged, duplicatesInLongBatchKeepFirst
-    case indexesBeyondEightNotKept, queriesKeptForever, repeatedAnswersKept
+    case indexesBeyondEightNotKept, queriesKeptForever, repeatedAnswersKept, timeLimitKept
 
     // Capabilities
     case idLimitOverstated, infinityDeclaredOff, nanDeclaredOff, persistenceDeclaredOff, readOnlyNotDeclared

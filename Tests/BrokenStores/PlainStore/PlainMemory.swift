@@ -1,7 +1,7 @@
 internal import Synchronization
 internal import TidelineStore
 
-/// The cached results of queries in a flawed store.
+/// The cached results of queries in a flawed store, or a time limit that outlives its reader.
 final class PlainMemory: Sendable {
     private struct Entry {
         var times = 0
@@ -13,7 +13,12 @@ final class PlainMemory: Sendable {
     /// By the text of the query.
     private let entries = Mutex<[String: Entry]>([:])
 
+    private let limit = Mutex<QueryTimeLimit?>(nil)
+
     init(_ flaw: Flaw) { self.flaw = flaw }
+
+    func limitTime(_ limit: QueryTimeLimit) { self.limit.withLock { $0 = limit } }
+    func checkTime() throws { try limit.withLock { $0 }?.check() }
 
     /// Returns the rows of a result that are in the cache.
     func recalled(_ query: Query, _ found: [PlainSession.Match]) -> [PlainSession.Match] {

@@ -17,6 +17,10 @@ package struct PlainReader: StoreReader {
     }
 
     package func count(_ query: Query) throws -> Int { try session.count(query) }
+
+    package func limitTime(to duration: Duration) throws {
+        if session.flaw == .timeLimitKept { session.memory?.limitTime(QueryTimeLimit(duration)) }
+    }
 }
 
 /// The writer of a ``PlainStore``.

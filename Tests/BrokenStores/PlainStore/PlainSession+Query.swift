@@ -4,6 +4,7 @@ extension PlainSession {
     typealias Match = (key: RowOrder.Key, row: PlainRow)
 
     func scan(_ asked: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
+        try memory?.checkTime()
         let table = try queried(asked.table)
         let query = flaw?.misunderstood(asked, table.layout.schema) ?? asked
         try validate(query, table)

@@ -13,7 +13,7 @@ final class PlainSession {
     /// The error after which the transaction can only be rolled back.
     var failure: StoreError?
     var isOpen = true
-    /// The cached query results of a flawed store.
+    /// What a flawed store keeps from one query to the next.
     var memory: PlainMemory?
     /// The number of a flawed store.
     var externalCommitNumber: UInt64?

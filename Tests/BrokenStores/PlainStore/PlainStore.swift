@@ -26,7 +26,8 @@ package final class PlainStore: LocalStore {
         self.opening = opening
         self.flaw = flaw
         gate = PlainGate(flaw: flaw)
-        memory = flaw.flatMap { [.queriesKeptForever, .repeatedAnswersKept].contains($0) ? PlainMemory($0) : nil }
+        let keeping: [Flaw] = [.queriesKeptForever, .repeatedAnswersKept, .timeLimitKept]
+        memory = flaw.flatMap { keeping.contains($0) ? PlainMemory($0) : nil }
         log = try PlainLog(opening, flaw: flaw)
         var state = PlainState()
         do {

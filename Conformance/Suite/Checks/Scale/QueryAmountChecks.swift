@@ -38,6 +38,37 @@ extension Check {
                 }
             }
         },
+        Check(
+            "SCA-020",
+            "A limit on the time of queries ends them with timeLimit, or not at all, and ends with its reader",
+            why: """
+                A server limits the queries of its clients. A limit that stays on a connection ends the queries and \
+                writes of others.
+                """
+        ) { context in
+            let store = try context.store(.notes)
+            let rows = (0..<2_000).map { ["id": .string("\($0)"), "number": .int($0)] as Row }
+            try store.write { try $0.upsert(rows, into: "Note") }
+            let query = Query("Note", predicate: .column("number") >= 0, order: [OrderTerm("text")])
+            for limit in [Duration.zero, .milliseconds(1), .seconds(60)] {
+                let found: Int?
+                do {
+                    found = try store.read { reader in
+                        try reader.limitTime(to: limit)
+                        return try reader.ids(query).count
+                    }
+                } catch let error as StoreError where error.code == .timeLimit && limit < .seconds(60) {
+                    found = nil
+                }
+                if let found { try context.expect(found, is: rows.count, "the rows found with a time limit") }
+                for _ in 0..<3 {
+                    let (ids, count) = try store.read { (try $0.ids(query).count, try $0.count(query)) }
+                    try context.expect(ids, is: rows.count, "the rows found by the next reader")
+                    try context.expect(count, is: rows.count, "the count of the next reader")
+                }
+                try store.write { try $0.upsert(rows, into: "Note") }
+            }
+        },
     ]
 }
 

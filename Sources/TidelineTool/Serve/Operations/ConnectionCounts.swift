@@ -1,3 +1,4 @@
+internal import Metrics
 internal import NIOCore
 internal import Synchronization
 
@@ -5,19 +6,22 @@ internal import Synchronization
 final class ConnectionCounts: Sendable {
     private struct State {
         var open = 0
-        var accepted = 0
-        var refused = 0
         var byAddress: [String: Int] = [:]
     }
 
     private let limits: ServerLimits
     private let state = Mutex(State())
 
-    init(limits: ServerLimits) { self.limits = limits }
+    private let open: Meter
+    private let accepted: Counter
+    private let refused: Counter
 
-    /// The numbers of connections that are open, were accepted, and were refused.
-    var counts: (open: Int, accepted: Int, refused: Int) {
-        state.withLock { ($0.open, $0.accepted, $0.refused) }
+    /// - Parameter factory: Where the numbers of connections are recorded.
+    init(limits: ServerLimits, factory: any MetricsFactory = NOOPMetricsHandler.instance) {
+        self.limits = limits
+        open = Meter(label: "tideline_connections", factory: factory)
+        accepted = Counter(label: "tideline_connections_total", factory: factory)
+        refused = Counter(label: "tideline_connections_refused_total", factory: factory)
     }
 
     /// Counts a connection until it closes.
@@ -27,20 +31,23 @@ final class ConnectionCounts: Sendable {
         let isAdmitted = state.withLock { state in
             let isFree =
                 limits.maximumConnectionsPerAddress.map { state.byAddress[address, default: 0] < $0 } ?? true
-            guard isFree, state.open < limits.maximumConnections else {
-                state.refused += 1
-                return false
-            }
+            guard isFree, state.open < limits.maximumConnections else { return false }
             state.open += 1
-            state.accepted += 1
             if limits.maximumConnectionsPerAddress != nil { state.byAddress[address, default: 0] += 1 }
             return true
         }
-        if isAdmitted { channel.closeFuture.whenComplete { _ in self.closed(address) } }
-        return isAdmitted
+        guard isAdmitted else {
+            refused.increment()
+            return false
+        }
+        accepted.increment()
+        open.increment()
+        channel.closeFuture.whenComplete { _ in self.closed(address) }
+        return true
     }
 
     private func closed(_ address: String) {
+        open.decrement()
         state.withLock { state in
             state.open -= 1
             guard let count = state.byAddress[address] else { return }

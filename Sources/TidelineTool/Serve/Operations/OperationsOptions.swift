@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Foundation
 internal import Logging
 internal import TidelineCommandSupport
 internal import TidelineServer
@@ -10,7 +11,7 @@ struct OperationsOptions: ParsableArguments {
 
     @Flag(
         help: ArgumentHelp(
-            "Serve counters at /metrics, in the text format of Prometheus.",
+            "Serve metrics at /metrics, in the text format of Prometheus.",
             discussion: "Clients can read them too, unless a proxy refuses them."))
     var metrics = false
 
@@ -20,6 +21,12 @@ struct OperationsOptions: ParsableArguments {
             "Compress pages with gzip for clients that accept it.",
             discussion: "Enabled by default. Disable it if a proxy compresses, or if the network is faster than zlib."))
     var compression = true
+
+    @Option(
+        help: ArgumentHelp(
+            "The URL at which clients reach the server, for links to next pages, such as https://example.com/api.",
+            discussion: "Needed behind a proxy that ends TLS or removes a part of the path.", valueName: "url"))
+    var publicURL: String?
 
     @Option(
         help: ArgumentHelp(
@@ -88,8 +95,22 @@ struct OperationsOptions: ParsableArguments {
             try confirm(count, in: 1...1_000_000, "--max-connections-per-address")
         }
         try confirm(maxWaitingClients, in: 1...1_000_000, "--max-waiting-clients")
+        if let publicURL { _ = try Self.origin(of: publicURL) }
         if let rate = rateLimit { try confirm(rate, in: 1...1_000_000, "--rate-limit") }
         try confirm(maxQuerySize, in: 1_000...ServerLimits.maximumHeaderSize, "--max-query-size")
+    }
+
+    /// Returns the URL of clients without a slash at its end.
+    private static func origin(of url: String) throws -> String {
+        guard let parts = URLComponents(string: url), ["http", "https"].contains(parts.scheme?.lowercased()),
+            parts.host?.isEmpty == false, parts.user == nil, parts.query == nil, parts.fragment == nil,
+            url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !"<>\"".utf8.contains($0) })
+        else {
+            throw ValidationError(
+                "--public-url must be http:// or https://, a host, and optionally a port and a path, not \(url.debugDescription)."
+            )
+        }
+        return String(url.reversed().drop { $0 == "/" }.reversed())
     }
 
     /// Returns a logger to standard error.
@@ -118,7 +139,8 @@ struct OperationsOptions: ParsableArguments {
     }
 
     /// Sets the limits of these options.
-    func apply(to options: inout TableServiceOptions) {
+    func apply(to options: inout TableServiceOptions) throws {
+        options.publicURL = try publicURL.map(Self.origin)
         options.maximumPageSize = maxPageSize
         options.defaultPageSize = min(options.defaultPageSize, maxPageSize)
         options.maximumTables = maxTables

@@ -24,3 +24,20 @@ enum RequestID {
             }
     }
 }
+
+/// The trace of which a request is a part, as in the W3C recommendation "Trace Context".
+enum TraceParent {
+    // The name consists of valid characters.
+    private static let field = HTTPField.Name("traceparent")!
+
+    /// Returns the identifier of the trace, which logs of several services have in common, or `nil` if the client or a proxy
+    /// has sent none.
+    static func traceID(in headers: HTTPFields) -> String? {
+        let parts = headers[field]?.split(separator: "-", omittingEmptySubsequences: false) ?? []
+        guard parts.count >= 4, parts[0].utf8.count == 2, parts[1].utf8.count == 32,
+            parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }),
+            parts[1].contains(where: { $0 != "0" })
+        else { return nil }
+        return String(parts[1])
+    }
+}

@@ -43,12 +43,12 @@ struct TokenVerifier: Sendable {
         guard tokens.allSatisfy({ $0.isSameBytes(as: token) }) else {
             throw Refusal("the headers Authorization and X-ZUMO-AUTH contain different tokens")
         }
-        return try await .user(user(of: token))
+        return try await caller(of: token)
     }
 
     private static let zumoAuth = HTTPField.Name("X-ZUMO-AUTH")!  // A valid name.
 
-    private func user(of token: String) async throws -> String {
+    private func caller(of token: String) async throws -> Caller {
         guard token.utf8.count <= Self.maximumLength else {
             throw Refusal("the token is longer than \(Self.maximumLength) bytes")
         }
@@ -57,12 +57,12 @@ struct TokenVerifier: Sendable {
         let candidates = await keys.keys(for: header)
         guard !candidates.isEmpty else { throw Refusal("the server has no key for the token's algorithm and key id") }
         for key in candidates {
-            if let claims = await key.claims(of: token) { return try user(in: claims) }
+            if let claims = await key.claims(of: token) { return try caller(in: claims) }
         }
         throw Refusal("the token's signature is not valid, or its claims are not a JSON object")
     }
 
-    private func user(in claims: TokenClaims) throws -> String {
+    private func caller(in claims: TokenClaims) throws -> Caller {
         let time = now().timeIntervalSince1970
         let skew = clockSkew / .seconds(1)
         guard case .number(let end)? = claims.values["exp"] else { throw Refusal("the token has no expiration time") }
@@ -91,6 +91,8 @@ struct TokenVerifier: Sendable {
         guard let user = claims.user(in: userClaim) else {
             throw Refusal("the token has no user: the claim \(userClaim) must be a text of 1 to 255 characters")
         }
-        return user
+        // Beyond the range of timestamps, the sign-in does not end.
+        let ticks = Int64(exactly: ((end + skew) * Double(Timestamp.ticksPerSecond)).rounded(.down))
+        return .user(user, until: ticks.flatMap(Timestamp.init(ticks:)))
     }
 }
