@@ -19,11 +19,14 @@ extension Workload {
 private struct SyncRun: Sendable {
     let server: SyncServer
     let source: RowSource
+    /// The table of the source with an index.
+    let indexedTable: BenchmarkTable
     let rows: Int
 
     init(_ settings: BenchmarkSettings, rows: Int) {
         self.rows = rows
         source = settings.source(rows: rows)
+        indexedTable = settings.source(rows: rows, isIndexed: true).table
         server = SyncServer(source, rows: rows)
     }
 
@@ -66,29 +69,26 @@ private struct SyncRun: Sendable {
                 unit: "row", units: rows, start: start,
                 prepare: { [server] in [.sync(.serve(server, .reset)), .sync(.connect)] },
                 steps: [{ [server] in [.sync(.pull(server, pageSize: size, pagesPerTransaction: pages))] }])
-        } + [underLiveQueries, incremental, nothing]
+        } + [indexed(liveQueries: 0), indexed(liveQueries: 10), incremental, nothing]
     }
 
-    /// The pull `pull-initial-1000x8` under live queries, of which nine fill one list each and one all rows.
-    private var underLiveQueries: Workload {
-        let table = source.table
-        let lists = (0..<9).map { source.filter($0).query(table).limit(50) }
-        let newest = Query(table.schema.name).order(by: "due", descending: true).limit(50)
+    /// The pull `pull-initial-1000x8` into a table with an index, under live queries.
+    private func indexed(liveQueries count: Int) -> Workload {
+        let table = indexedTable
+        let queries = (0..<count).map { source.filter($0).query(table).limit(50) }
         return Workload(
-            "pull-live-1000x8", .sync, "first pull under 10 live queries, \(Self.title(1000, 8))",
-            explanation: """
-                Pulls all rows while the client has ten live queries of up to 50 rows, and takes their updates at the end. \
-                Compare it with the same pull without live queries.
+            count == 0 ? "pull-indexed-1000x8" : "pull-live-1000x8", .sync,
+            "first pull, pages of 1000, 8 in a transaction, \(count == 0 ? "with an index" : "\(count) live queries")",
+            explanation: count == 0
+                ? "Pulls all rows into a table with an index. Compare it with pull-live-1000x8."
+                : """
+                Pulls all rows while the client has live queries of up to 50 rows, which an index finds, and takes their updates \
+                at the end.
                 """,
-            unit: "row", units: rows, start: start,
-            prepare: { [server] in
-                [.sync(.serve(server, .reset)), .sync(.connect), .sync(.observe(lists + [newest]))]
-            },
-            steps: [
-                { [server] in
-                    [.sync(.pull(server, pageSize: 1000, pagesPerTransaction: 8)), .sync(.takeUpdates)]
-                }
-            ],
+            unit: "row", units: rows, start: .empty(table),
+            prepare: { [server] in [.sync(.serve(server, .reset)), .sync(.connect), .sync(.observe(queries))] },
+            steps: [{ [server] in [.sync(.pull(server, pageSize: 1000, pagesPerTransaction: 8))] }]
+                + (count == 0 ? [] : [{ [.sync(.takeUpdates)] }]),
             restore: { [.sync(.observe([]))] })
     }
 

@@ -23,6 +23,8 @@ package final class LiveRegistration: Sendable {
         var matchingCount: Int?
         /// The first rows in order, for a query with a limit or a skip.
         var window: ResultWindow?
+        /// The time that reading the whole result took.
+        var readTime = Duration.zero
     }
 
     package init(_ query: Query, _ content: Content = .rows) {
@@ -40,6 +42,7 @@ package final class LiveRegistration: Sendable {
     func read(_ definition: ObservedDefinition, in reader: some StoreReader) throws -> ResultDelta {
         var new = State(plan: try QueryPlan(query, definition))
         var delta = ResultDelta()
+        let start = ContinuousClock.now
         switch content {
         case .count: new.matchingCount = try reader.count(query)
         case .rows:
@@ -49,6 +52,7 @@ package final class LiveRegistration: Sendable {
             if query.limit != nil || query.skip > 0 { new.window = reading.window }
         }
         delta.matchingCount = new.matchingCount
+        new.readTime = .now - start
         state.withLock { [new] in $0 = new }
         return delta
     }

@@ -14,7 +14,7 @@ struct SyncWorkloadTests {
     private static let counts = [
         "pull-replay-100x1": 120, "pull-replay-100x8": 120, "pull-replay-1000x1": 120, "pull-replay-1000x8": 120,
         "pull-initial-100x1": 120, "pull-initial-100x8": 120, "pull-initial-1000x1": 120, "pull-initial-1000x8": 120,
-        "pull-live-1000x8": 120,
+        "pull-indexed-1000x8": 120, "pull-live-1000x8": 120,
         "pull-incremental": 1, "pull-nothing": 0, "local-edits": 120, "local-inserts": 120,
         "local-inserts-1000": 120, "insert-idle": 120, "insert-beside-pull": 120, "push-rtt0": 120, "push-rtt20": 100,
         "push-rtt20x8": 120, "restart-queue": 120, "purge": 120, "json-parse": 120,
