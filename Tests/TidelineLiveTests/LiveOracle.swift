@@ -62,8 +62,10 @@ struct LiveOracle {
         queries = (0..<count).map { $0 % 3 == 0 ? generator.next() : generator.nextIndexed() }
         maximumRecordedRows = seed % 5 == 0 ? 8 : 1_000
         steps = []
+        // Some transactions are long, so that they change rows several times.
+        let longest = seed % 4 == 1 ? 40 : 3
         for _ in 0..<writes {
-            let changes = (0..<Int.random(in: 1...3, using: &random)).map { _ -> Change in
+            let changes = (0..<Int.random(in: 1...longest, using: &random)).map { _ -> Change in
                 let some = rows.shuffled(using: &random).prefix(Int.random(in: 1...3, using: &random))
                 switch Int.random(in: 0..<20, using: &random) {
                 case 0..<7: return .upsert(Array(some))

@@ -162,6 +162,10 @@ struct OperationsTests {
                 "tideline_writes_per_transaction_count 4", "tideline_errors_total 0", "tideline_waiting_clients 0",
             ] { #expect(page.body.contains(line + "\n"), "\(line)\n\(page.body)") }
             try Self.requireValid(page.body)
+            // Each request had a connection of its own, and only that of the page is open.
+            try await suspendUntil("connections to close") {
+                try await Self.get("/metrics", authority).body.contains("\ntideline_connections 1\n")
+            }
             for number in 0..<ServerMetrics.maximumTables + 5 {
                 #expect(try await Self.insert("x", into: "Many\(number)", authority) == 201)
             }
