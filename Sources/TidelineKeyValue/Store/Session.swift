@@ -6,6 +6,7 @@ internal import TidelineStore
 /// accesses them.
 final class Session {
     /// The keys to read and, in a write, to change. They are accessible until the session ends.
+    @exclusivity(unchecked)
     private var openKeys: any KeySource
     private let openStore: (any KeyStore)?
     private var isOver = false
@@ -26,7 +27,7 @@ final class Session {
 
     /// Creates a session that reads.
     init(reading keys: any KeySource, _ catalog: Catalog) {
-        openKeys = keys
+        unsafe openKeys = keys
         openStore = nil
         self.catalog = catalog
         (definitions, precedingCommit) = (nil, nil)
@@ -37,7 +38,7 @@ final class Session {
         writing store: any KeyStore, _ catalog: Catalog, _ rowCounts: consuming RowCounts,
         _ definitions: LockedValue<Definitions>, precedingCommit: UInt64?
     ) {
-        openKeys = store
+        unsafe openKeys = store
         openStore = store
         self.catalog = catalog
         self.definitions = definitions
@@ -56,7 +57,7 @@ final class Session {
         guard !isOver else {
             throw StoreError(.closed, "a reader or writer was used after its body returned")
         }
-        return openKeys
+        return unsafe openKeys
     }
 
     /// Returns the keys for changes.
@@ -76,7 +77,9 @@ final class Session {
     }
 
     /// Limits the time of the following queries.
-    func limitTime(_ limit: QueryTimeLimit) throws(StoreError) { openKeys = TimedKeys(try keys(), limit) }
+    func limitTime(_ limit: QueryTimeLimit) throws(StoreError) {
+        unsafe openKeys = TimedKeys(try keys(), limit)
+    }
 
     /// The number of ``ExternalCommits`` as of this transaction, or `nil` if others cannot commit.
     func externalCommitNumber() throws(StoreError) -> UInt64? {
