@@ -34,8 +34,8 @@ public struct ObservedStore<Base: LocalStore>: LocalStore {
     /// - Parameters:
     ///   - base: The store.
     ///   - maximumRecordedRows: The number of rows of a table up to which the changes of a transaction are recorded. After
-    ///     a larger transaction, the queries of the table are read again, so that memory stays bounded. Queries that take
-    ///     little time to read are read again after fewer rows, but at least 100.
+    ///     a larger transaction, or one of more than 16 MiB, the queries of the table are read again, so that memory stays
+    ///     bounded. Queries that take little time to read are read again after fewer rows, but at least 100.
     public init(_ base: Base, maximumRecordedRows: Int = 10_000) {
         self.base = base
         let inner = (((base as? AnyStore)?.base ?? base) as? any ObservedStoring)?.hub

@@ -27,6 +27,29 @@ struct CostTests {
         try store.write { _ = try $0.delete(matching: Query("Item")) }
         #expect(base.reads == after)
     }
+
+    @Test("A transaction of large rows is not kept in memory: the queries are read again")
+    func largeRows() throws {
+        let base = CountingStore(try MemoryStore())
+        let store = ObservedStore(base)
+        try store.define([TableSchema("Item", columns: [.bytes("photo"), .int("number")])])
+        var updates = store.observe(Query("Item", selection: ["number"])).makeAsyncIterator()
+        try updates.start(in: store)
+        _ = try updates.takeUpdate()
+        let photo = Value.bytes(Array(repeating: 1, count: 1 << 20))
+        // The first transaction has large rows after it, the second one before it.
+        for number in 1...2 {
+            let photo = number == 1 ? photo : .null
+            let rows = (0..<40).map {
+                ["id": .string("\($0)"), "photo": photo, "number": .int(Int64(number))] as Row
+            }
+            let before = base.reads
+            try store.write { try $0.upsert(rows, into: "Item") }
+            #expect(base.reads - before < 60, "each of the 40 rows was read before and after the transaction")
+            let update = try #require(try updates.takeUpdate())
+            #expect(update.rows.map { $0["number"] } == Array(repeating: .int(Int64(number)), count: 40))
+        }
+    }
 }
 
 /// A store that counts the look-ups and scans within writes.

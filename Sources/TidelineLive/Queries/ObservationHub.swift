@@ -150,11 +150,10 @@ package final class ObservationHub: Sendable {
         var changed: [TableChanges] = []
         var readAgain: [String] = []
         for table in recorder.recorded {
-            if table.isReadAgain {
-                readAgain.append(table.name)
-            } else {
-                let changes = try table.takeChanges(in: writer)
+            if let changes = try table.takeChanges(in: writer) {
                 if !changes.rows.isEmpty { changed.append(changes) }
+            } else {
+                readAgain.append(table.name)
             }
         }
         guard !changed.isEmpty || !readAgain.isEmpty else { return nil }

@@ -6,6 +6,8 @@ final class RecordedTable {
     let shape: RowShape
     private let foldsID: Bool
     private let maximumCount: Int
+    /// The maximum size of the rows before the transaction, and of those after it.
+    private static let maximumByteCount = 16 << 20
     private var before: PackedRows
     private var rows: [(id: RowID, before: Int?)] = []
     private var known: Set<RowID> = []
@@ -27,6 +29,7 @@ final class RecordedTable {
         let place = before.count
         let isStored = try reader.withRow(in: name, id: id) { try before.append(copying: $0) } != nil
         rows.append((id, isStored ? place : nil))
+        if before.byteCount > Self.maximumByteCount { readAgain() }
     }
 
     /// Records a row before it is deleted.
@@ -35,6 +38,7 @@ final class RecordedTable {
         guard !isReadAgain, insert(id) else { return }
         try before.append(copying: row)
         rows.append((id, before.count - 1))
+        if before.byteCount > Self.maximumByteCount { readAgain() }
     }
 
     /// Records no individual rows if there are more than the maximum.
@@ -59,13 +63,19 @@ final class RecordedTable {
         before.removeAll()
     }
 
-    /// Returns the changed rows, each before and after the transaction, and removes them from this object.
-    func takeChanges(in reader: some StoreReader) throws -> TableChanges {
+    /// Returns the changed rows, each before and after the transaction, and removes them from this object; `nil` if they are not
+    /// recorded individually.
+    func takeChanges(in reader: some StoreReader) throws -> TableChanges? {
+        guard !isReadAgain else { return nil }
         var after = PackedRows(shape: shape)
         var changes: [TableChanges.Change] = []
         for row in rows {
             let place = after.count
             let isStored = try reader.withRow(in: name, id: row.id) { try after.append(copying: $0) } != nil
+            guard after.byteCount <= Self.maximumByteCount else {
+                readAgain()
+                return nil
+            }
             switch (row.before, isStored) {
             case (nil, false): continue
             case (let old?, true):
