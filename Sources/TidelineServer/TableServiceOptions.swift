@@ -51,19 +51,12 @@ public struct TableServiceOptions: Sendable {
     /// Called with each request before its response is returned, on the thread of the response; `nil` by default. It must not
     /// block.
     ///
-    /// A span of a tracing library begins at the present time less ``ServedRequest/duration``:
+    /// A span of a tracing library begins at the present time less ``ServedRequest/duration``, and its context is in the headers of
+    /// the request. With swift-metrics:
     ///
     /// ```swift
-    /// options.onResponse = { served in
-    ///     let end = DefaultTracerClock.now.nanosecondsSinceEpoch
-    ///     var context = ServiceContext.topLevel
-    ///     InstrumentationSystem.instrument.extract(served.request.headerFields, into: &context, using: extractor)
-    ///     let span = InstrumentationSystem.tracer.startSpan(
-    ///         served.request.method.rawValue, context: context, ofKind: .server,
-    ///         at: Instant(end - UInt64(served.duration / .nanoseconds(1))))
-    ///     span.attributes["http.response.status_code"] = served.response.response.status.code
-    ///     span.end()
-    /// }
+    /// let timer = Timer(label: "requests")
+    /// options.onResponse = { served in timer.record(duration: served.duration) }
     /// ```
     public var onResponse: (@Sendable (ServedRequest) -> Void)?
 

@@ -6,13 +6,14 @@ final class RecordedTable {
     let shape: RowShape
     private let foldsID: Bool
     private let maximumCount: Int
-    /// The maximum size of the rows before the transaction, and of those after it.
-    private static let maximumByteCount = 16 << 20
     private var before: PackedRows
     private var rows: [(id: RowID, before: Int?)] = []
     private var known: Set<RowID> = []
     /// Whether the rows are not recorded individually: there are too many, or the definition of the table changed.
     private(set) var isReadAgain: Bool
+
+    /// The maximum size of the rows before the transaction, and of those after it.
+    private static let maximumByteCount = 16 << 20
 
     init(_ name: String, shape: RowShape, foldsID: Bool, maximumCount: Int, isReadAgain: Bool) {
         self.name = name
