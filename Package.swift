@@ -112,7 +112,8 @@ let package = Package(
         library("TidelineCommandSupport", ["TidelineStore", "TidelineSupport", argumentParser]),
 
         // Live queries over any store.
-        library("TidelineLive", ["TidelineStore"], settings: strict),
+        library("TidelineLive", ["TidelineStore", "CCommitSignal"], settings: strict),
+        .systemLibrary(name: "CCommitSignal", path: "Sources/CCommitSignal"),
 
         // The store over any ordered key-value engine, and the stores.
         library("TidelineKeyValue", ["TidelineStore"], settings: strict),

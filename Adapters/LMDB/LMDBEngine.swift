@@ -3,8 +3,8 @@ public import TidelineKeyValue
 internal import TidelineLMDBVerification
 public import TidelineStore
 
-/// An ``OrderedKeyValueEngine`` backed by LMDB: a folder with `data.mdb`, `lock.mdb`, and `tideline.state`, which
-/// records a clean shutdown. The data file is mapped into memory.
+/// An ``OrderedKeyValueEngine`` backed by LMDB: a folder with `data.mdb`, `lock.mdb`, `tideline.state`, which
+/// records a clean shutdown, and `tideline.signal`, by which processes tell each other of commits. The data file is mapped into memory.
 ///
 /// Every key space is a named database, and every value is followed by a four-byte checksum over the value and its key.
 /// Readers work in snapshots of the map and never wait for a writer; there is one writer at a time across all threads
@@ -32,6 +32,8 @@ public final class LMDBEngine: OrderedKeyValueEngine {
     public var maximumKeyLength: Int { Self.keyLimit }
 
     public var path: String? { environment.path }
+
+    public var commitSignalPath: String? { options.isReadOnly ? nil : environment.folder.signalPath }
 
     /// Opens the store in the folder at `path`. The folder is created if the options allow it; its parent folder must
     /// exist.

@@ -16,11 +16,13 @@ public import TidelineStore
 /// store.
 public final class SQLiteStore: LocalStore {
     public let capabilities: StoreCapabilities
+    public let commitSignalPath: String?
     private let pool: ConnectionPool
     private let busyTimeout: Duration
     private let catalog: LockedValue<Catalog>
 
-    /// Opens the store in the file at `path`, a file system path; the write-ahead log is a file next to it.
+    /// Opens the store in the file at `path`, a file system path. Next to it are the write-ahead log, and a file by which
+    /// processes tell each other of commits.
     ///
     /// - Throws: ``StoreError``: ``StoreError/Code/io`` if the file cannot be opened, with the reason;
     ///   ``StoreError/Code/notAStore`` if it is not a store; ``StoreError/Code/corrupt`` if it is damaged;
@@ -44,9 +46,11 @@ public final class SQLiteStore: LocalStore {
     }
 
     private init(
-        _ capabilities: StoreCapabilities, _ catalog: Catalog, _ pool: ConnectionPool, _ options: SQLiteOptions
+        _ capabilities: StoreCapabilities, _ catalog: Catalog, _ pool: ConnectionPool, _ options: SQLiteOptions,
+        signalingAt commitSignalPath: String? = nil
     ) {
         self.capabilities = capabilities
+        self.commitSignalPath = commitSignalPath
         self.catalog = LockedValue(catalog)
         self.pool = pool
         busyTimeout = options.busyTimeout
@@ -64,7 +68,7 @@ public final class SQLiteStore: LocalStore {
         let pool = ConnectionPool(writer: writer, readers: [], maximumReaders: options.maximumReaders) {
             () throws(StoreError) in try Connection.open(path, for: .reading, options: options)
         }
-        self.init(capabilities, catalog, pool, options)
+        self.init(capabilities, catalog, pool, options, signalingAt: DatabaseFile.signal(path))
     }
 
     private convenience init(reading path: String, _ options: SQLiteOptions) throws(StoreError) {

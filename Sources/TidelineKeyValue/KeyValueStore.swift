@@ -122,6 +122,8 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
 
     public func tables() throws -> [TableSchema] { try read { $0.session.catalog.all.map(\.schema) } }
 
+    public var commitSignalPath: String? { engine.commitSignalPath }
+
     public func externalCommitNumber() throws -> UInt64? {
         guard sharesFilesWithProcesses else { return nil }
         try lock.beginReading()

@@ -13,9 +13,11 @@ public import TidelineStore
 /// nothing more.
 ///
 /// Changes by other processes, and by other stores over the same files, are seen if the wrapped store has an
-/// ``LocalStore/externalCommitNumber()``. While there are live queries, it is read about 20 times a second. When it has
-/// changed, all live queries are read again at one commit. A commit through this store that comes first does the same.
-/// If the store is busy, the number is read again later; another error ends the live queries.
+/// ``LocalStore/externalCommitNumber()``. When it has changed, all live queries are read again at one commit. While there are
+/// live queries, the number is read when another observed store signals a commit (``LocalStore/commitSignalPath``), at most
+/// about 20 times a second, and otherwise 4 times a second; without a signal, it is read about 20 times a second. A commit
+/// through this store that comes first does the same. If the store is busy, the number is read again later; another error
+/// ends the live queries.
 public struct ObservedStore<Base: LocalStore>: LocalStore {
     /// The wrapped store.
     public let base: Base
@@ -37,21 +39,33 @@ public struct ObservedStore<Base: LocalStore>: LocalStore {
     ///     a larger transaction, or one of more than 16 MiB, the queries of the table are read again, so that memory stays
     ///     bounded. Queries that take little time to read are read again after fewer rows, but at least 100.
     public init(_ base: Base, maximumRecordedRows: Int = 10_000) {
+        self.init(base, maximumRecordedRows: maximumRecordedRows, quiet: 250_000_000)
+    }
+
+    /// - Parameter quiet: The nanoseconds after which the store looks for the commits of others without a signal.
+    package init(_ base: Base, maximumRecordedRows: Int = 10_000, quiet: UInt64) {
         self.base = base
-        let inner = (((base as? AnyStore)?.base ?? base) as? any ObservedStoring)?.hub
-        hub = inner ?? ObservationHub(maximumRecordedRows: maximumRecordedRows)
-        records = inner == nil
+        if let inner = (((base as? AnyStore)?.base ?? base) as? any ObservedStoring)?.hub {
+            (hub, records) = (inner, false)
+        } else {
+            let signal = base.commitSignalPath.flatMap { CommitSignal(path: $0) }
+            hub = ObservationHub(maximumRecordedRows: maximumRecordedRows, signal: signal, quiet: quiet)
+            records = true
+        }
     }
 
     public var capabilities: StoreCapabilities { base.capabilities }
     public func tables() throws -> [TableSchema] { try base.tables() }
     public func read<T>(_ body: (Base.Reader) throws -> T) throws -> T { try base.read(body) }
     public func externalCommitNumber() throws -> UInt64? { try base.externalCommitNumber() }
+    public var commitSignalPath: String? { base.commitSignalPath }
 
     /// Creates tables and indexes, and migrates existing ones. The live queries of these tables are read again.
     public func define(_ tables: [TableSchema]) throws {
         try base.define(tables)
-        guard records, hub.observes(tables.map(\.name)) else { return }
+        guard records else { return }
+        hub.signalCommit()
+        guard hub.observes(tables.map(\.name)) else { return }
         // The definition is stored, whatever comes of the live queries. If they cannot be read now, the next commit
         // detects that the definition changed.
         try? committing { writer, pending in pending = try hub.prepare(redefined: tables.map(\.name), in: writer) }
@@ -59,12 +73,14 @@ public struct ObservedStore<Base: LocalStore>: LocalStore {
 
     public func write<T>(_ body: (ObservedWriter<Base.Writer>) throws -> T) throws -> T {
         guard records else { return try base.write { try body(ObservedWriter(base: $0, recorder: nil)) } }
-        return try committing { writer, pending in
+        let result = try committing { writer, pending in
             let recorder = hub.makeRecorder()
             let result = try body(ObservedWriter(base: writer, recorder: recorder))
             if let recorder { pending = try hub.prepare(recorder, in: writer) }
             return result
         }
+        hub.signalCommit()
+        return result
     }
 
     /// Closes the store and ends its live queries with the error ``StoreError/Code/closed``.

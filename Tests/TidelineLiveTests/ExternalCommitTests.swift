@@ -4,6 +4,8 @@ import TidelineMemory
 import TidelineStore
 import TidelineTestSupport
 
+/// The nanoseconds until a look without a signal.
+private let never: UInt64 = 3_600_000_000_000
 private let items = TableSchema("Item", columns: [.int("number")], systemColumns: [])
 
 @Suite("Looking for the commits of others")
@@ -98,6 +100,45 @@ struct ExternalCommitTests {
         #expect(try await updates.next()?.rows.map(\.idText) == ["a"])
     }
 
+    @Test("A signal leads to a look, and each write of an observed store sends one")
+    func signal() async throws {
+        let folder = try TemporaryFolder()
+        let base = SharedStore(try MemoryStore(), commitSignalPath: "\(folder.path)/signal")
+        let (store, other) = (ObservedStore(base, quiet: never), ObservedStore(base))
+        try store.define([items])
+        var updates = store.observe(Query("Item")).makeAsyncIterator()
+        _ = try await updates.next()
+        for number in 1...5 {
+            try base.writeElsewhere(["id": "\(number)", "number": .int(Int64(number))])
+            try #require(CommitSignal(path: "\(folder.path)/signal")).send()
+            #expect(try await updates.next()?.rows.count == number)
+        }
+        try base.writeElsewhere(["id": "6", "number": 6])
+        try other.write { _ in }
+        #expect(try await updates.next()?.rows.count == 6)
+        // A definition is a commit, too.
+        try base.writeElsewhere(["id": "7", "number": 7])
+        try other.define([TableSchema("Other", columns: [.int("number")])])
+        #expect(try await updates.next()?.rows.count == 7)
+    }
+
+    @Test("The thread that waits for a signal ends with the last live query")
+    func end() async throws {
+        let folder = try TemporaryFolder()
+        let base = SharedStore(try MemoryStore(), commitSignalPath: "\(folder.path)/signal")
+        let store = ObservedStore(base, quiet: never)
+        try store.define([items])
+        for number in 1...4 {
+            var updates = store.observe(Query("Item")).makeAsyncIterator()
+            _ = try await updates.next()
+            // One thread waits at a time, so that this one has begun when it sees the row.
+            try base.writeElsewhere(["id": "\(number)", "number": 1])
+            try #require(CommitSignal(path: "\(folder.path)/signal")).send()
+            #expect(try await updates.next()?.rows.count == number)
+        }
+        try await suspendUntil("the end of the looks") { !store.looksForExternalCommits }
+    }
+
     private func makeStore() throws -> (SharedStore, ObservedStore<SharedStore>) {
         let base = SharedStore(try MemoryStore())
         let store = ObservedStore(base)
@@ -117,10 +158,13 @@ private final class SharedStore: LocalStore {
         var scans = 0
     }
 
+    let commitSignalPath: String?
     private let base: MemoryStore
     private let state = LockedValue(State())
 
-    init(_ base: MemoryStore) { self.base = base }
+    init(_ base: MemoryStore, commitSignalPath: String? = nil) {
+        (self.base, self.commitSignalPath) = (base, commitSignalPath)
+    }
 
     /// The number of looks that have failed.
     var failures: Int { state.withLock { $0.failures } }

@@ -22,6 +22,7 @@ public final class TestStore: LocalStore {
     public func define(_ tables: [TableSchema]) throws { try store.define(tables) }
     public func tables() throws -> [TableSchema] { try store.tables() }
     public func externalCommitNumber() throws -> UInt64? { try store.externalCommitNumber() }
+    public var commitSignalPath: String? { store.commitSignalPath }
     public func close() throws { try store.close() }
     public func read<T>(_ body: (AnyReader) throws -> T) throws -> T { try store.read(body) }
     public func write<T>(_ body: (AnyWriter) throws -> T) throws -> T { try store.write(body) }

@@ -16,6 +16,7 @@ public final class WatchedStore: LocalStore {
     public var capabilities: StoreCapabilities { store.capabilities }
     public func tables() throws -> [TableSchema] { try store.tables() }
     public func externalCommitNumber() throws -> UInt64? { try store.externalCommitNumber() }
+    public var commitSignalPath: String? { store.commitSignalPath }
     public func read<T>(_ body: (AnyReader) throws -> T) throws -> T { try store.read(body) }
     public func write<T>(_ body: (ObservedWriter<AnyWriter>) throws -> T) throws -> T { try store.write(body) }
 

@@ -15,8 +15,10 @@ extension Environment {
         // here.
         let draft = "\(workshop(in: folder))/data.mdb"
         var isChanged = false
-        for path in [folder.dataPath, draft, workshop(in: folder), folder.markerPath, folder.lockPath]
-        where try exists(path) {
+        let paths = [
+            folder.dataPath, draft, workshop(in: folder), folder.markerPath, folder.signalPath, folder.lockPath,
+        ]
+        for path in paths where try exists(path) {
             try remove(path)
             isChanged = true
         }

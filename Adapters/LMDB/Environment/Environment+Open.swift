@@ -170,7 +170,8 @@ extension Environment {
     /// begin with a dot belong to the system.
     static func requireNoOtherFiles(_ path: String) throws(StoreError) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-        guard names.allSatisfy({ $0.hasPrefix(".") || $0 == "lock.mdb" || $0 == CleanShutdownMarker.fileName }) else {
+        let own = ["lock.mdb", CleanShutdownMarker.fileName, Folder.signalName]
+        guard names.allSatisfy({ $0.hasPrefix(".") || own.contains($0) }) else {
             throw StoreError(
                 .notAStore, "the folder contains other files and is not a store; choose another folder", path: path)
         }

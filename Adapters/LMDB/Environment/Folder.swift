@@ -38,6 +38,9 @@ final class Folder: Sendable {
     var dataPath: String { "\(path)/data.mdb" }
     var lockPath: String { "\(path)/lock.mdb" }
     var markerPath: String { "\(path)/\(CleanShutdownMarker.fileName)" }
+    var signalPath: String { "\(path)/\(Self.signalName)" }
+    /// The name of the file by which processes tell each other of commits.
+    static let signalName = "tideline.signal"
 
     private init(path: String, identity: FileIdentity, descriptor: Int32, isMade: Bool) {
         self.path = path

@@ -16,10 +16,13 @@ enum DatabaseFile {
     /// Returns whether a nonempty write-ahead log exists for the file.
     static func hasLog(_ path: String) -> Bool { size("\(file(at: path))-wal") ?? 0 > 0 }
 
-    /// Removes a database and the files that SQLite keeps next to it. The database goes first, because a log without it
+    /// Returns the path of the file by which processes tell each other of commits.
+    static func signal(_ path: String) -> String { "\(file(at: path))-signal" }
+
+    /// Removes a database and the files next to it that belong to it. The database goes first, because a log without it
     /// is meaningless.
     static func remove(_ path: String) throws(StoreError) {
-        for file in [path, "\(path)-wal", "\(path)-shm", "\(path)-journal"] where unlink(file) != 0 {
+        for file in [path, "\(path)-wal", "\(path)-shm", "\(path)-journal", "\(path)-signal"] where unlink(file) != 0 {
             let number = errno
             if number == ENOENT || number == ENOTDIR { continue }
             throw .system(number, path: file, doing: "the file cannot be removed")

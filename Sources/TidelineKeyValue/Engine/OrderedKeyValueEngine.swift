@@ -49,6 +49,9 @@ public protocol OrderedKeyValueEngine: Sendable {
     /// The file or folder for messages. The default is `nil`, for an engine without files.
     var path: String? { get }
 
+    /// The file by which processes tell each other of commits; see ``LocalStore/commitSignalPath``. The default is `nil`.
+    var commitSignalPath: String? { get }
+
     /// Runs `body` on one snapshot and then ends the snapshot.
     func read<T>(_ body: (Snapshot) throws -> T) throws -> T
 
@@ -63,6 +66,7 @@ public protocol OrderedKeyValueEngine: Sendable {
 
 extension OrderedKeyValueEngine {
     public var path: String? { nil }
+    public var commitSignalPath: String? { nil }
 }
 
 /// Read access within one snapshot.

@@ -45,6 +45,10 @@ package final class ObservationHub: Sendable {
     }
 
     private let maximumRecordedRows: Int
+    /// Tells other processes of commits, and is sent by them, if the store's files are shared.
+    private let signal: CommitSignal?
+    /// The nanoseconds after which the store looks for external commits without a signal.
+    private let quiet: UInt64
     private let state = LockedValue(State())
     private let isObserving = Atomic(false)
     /// Held from the end of a transaction's body until its outcome is known.
@@ -53,7 +57,11 @@ package final class ObservationHub: Sendable {
     /// The queue on which the store looks for external commits, one look at a time.
     private let lookingQueue = DispatchQueue(label: "TidelineLive")
 
-    init(maximumRecordedRows: Int) { self.maximumRecordedRows = maximumRecordedRows }
+    init(maximumRecordedRows: Int, signal: CommitSignal?, quiet: UInt64) {
+        self.maximumRecordedRows = maximumRecordedRows
+        self.signal = signal
+        self.quiet = quiet
+    }
 
     /// The number of running live queries.
     package var queryCount: Int { state.withLock { $0.tables.values.reduce(0) { $0 + $1.queries.count } } }
@@ -78,13 +86,16 @@ package final class ObservationHub: Sendable {
     /// Whether a timer looks for external commits.
     package var looksForExternalCommits: Bool { state.withLock { $0.timer != nil } }
 
-    /// Begins to look for external commits at intervals if there are live queries, and until there are none.
+    /// Tells other processes, and other stores over the same files, that this store has committed.
+    func signalCommit() { signal?.send() }
+
+    /// Begins to look for external commits if there are live queries, and until there are none.
     ///
     /// - Parameter look: Looks for commits. Called on one thread at a time.
     func startLooking(_ look: @escaping @Sendable () -> Void) {
         state.withLock { state in
             guard state.timer == nil, !state.tables.isEmpty else { return }
-            state.timer = ExternalCommitTimer(on: lookingQueue, look: look)
+            state.timer = ExternalCommitTimer(on: lookingQueue, signal: signal, quiet: quiet, look: look)
         }
     }
 

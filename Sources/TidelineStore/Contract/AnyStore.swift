@@ -16,6 +16,7 @@ public struct AnyStore: LocalStore {
     public func define(_ tables: [TableSchema]) throws { try base.define(tables) }
     public func tables() throws -> [TableSchema] { try base.tables() }
     public func externalCommitNumber() throws -> UInt64? { try base.externalCommitNumber() }
+    public var commitSignalPath: String? { base.commitSignalPath }
     public func close() throws { try base.close() }
 
     public func read<T>(_ body: (AnyReader) throws -> T) throws -> T {

@@ -69,6 +69,14 @@ public protocol LocalStore: Sendable {
     ///   on the same thread; see ``StoreWriter/externalCommitNumber()``.
     func externalCommitNumber() throws -> UInt64?
 
+    /// The path of a small file by which the processes that share this store's files tell each other that they have committed, or
+    /// `nil`, which is the default.
+    ///
+    /// An observed store creates the file, and maps it into memory. It then sees the commits of other observed stores at once, and
+    /// needs to compare ``externalCommitNumber()`` only a few times a second, for programs that write without one. The path must be
+    /// the same for all stores over the same files; the store removes the file with its others.
+    var commitSignalPath: String? { get }
+
     /// Closes the store after operations in progress have finished.
     ///
     /// Every later call throws ``StoreError/Code/closed``, except that closing again has no effect.
@@ -79,6 +87,7 @@ public protocol LocalStore: Sendable {
 
 extension LocalStore {
     public func externalCommitNumber() throws -> UInt64? { nil }
+    public var commitSignalPath: String? { nil }
 
     /// Returns the definitions of the app's tables: all except those with ``TableSchema/isSystem``.
     package func appTables() throws -> [TableSchema] { try tables().filter { !$0.isSystem } }
