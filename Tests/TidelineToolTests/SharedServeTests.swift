@@ -40,7 +40,7 @@ struct SharedServeTests {
                 try database.kill()
                 try database.restart()
             case 1:
-                database.killOneProcess()
+                try database.killOneProcess()
                 try database.awaitConnection()
             default: try servers.killOne()
             }

@@ -57,11 +57,14 @@ extension TableRecord {
 
 // MARK: - Reading and writing records
 
+// Always inlined: the compiler otherwise makes no version for a type of record where the type of the store is not known.
+
 extension StoreReader {
     /// Returns the records that match a query.
     ///
     /// - Throws: The errors of ``scan(_:_:)`` and of ``RecordReader/read(_:)``.
     @inlinable
+    @inline(__always)
     public func records<Record: TableRecord>(matching query: RecordQuery<Record>) throws -> [Record] {
         var records: [Record] = []
         try forEachRecord(matching: query) {
@@ -75,6 +78,7 @@ extension StoreReader {
     ///
     /// - Throws: The errors of ``scan(_:_:)`` and of ``RecordReader/read(_:)``, and any error of `body`.
     @inlinable
+    @inline(__always)
     public func forEachRecord<Record: TableRecord>(
         matching query: RecordQuery<Record>, _ body: (Record) throws -> ScanStep
     ) throws {
@@ -86,6 +90,7 @@ extension StoreReader {
     ///
     /// - Throws: The errors of ``withRow(in:id:_:)`` and of ``RecordReader/read(_:)``.
     @inlinable
+    @inline(__always)
     public func record<Record: TableRecord>(_ id: ID<Record>) throws -> Record? {
         try withRow(in: Record.tableName, id: id.rowID) { try $0.record() }
     }
@@ -96,6 +101,7 @@ extension RowView {
     ///
     /// - Throws: The errors of ``RecordReader/read(_:)``.
     @inlinable
+    @inline(__always)
     public func record<Record: TableRecord>(_ type: Record.Type = Record.self) throws -> Record {
         var reader = RecordReader()
         return try reader.record(type, of: self)
@@ -106,6 +112,7 @@ extension StoreWriter {
     /// Inserts records, or replaces the columns that they write in the existing rows with the same identifiers; see
     /// ``upsert(_:into:)-(PackedRows,_)``.
     @inlinable
+    @inline(__always)
     public func upsert<Record: TableRecord>(_ records: some Sequence<Record>) throws {
         var rows = PackedRows(shape: try shape(of: Record.tableName))
         try rows.append(records)

@@ -41,6 +41,7 @@ public struct RecordReader: ~Copyable {
     ///   is null or absent and `T` is not an optional, or if `T` cannot hold it; code
     ///   ``StoreError/Code/schemaMismatch`` if the table does not define the column.
     @inlinable
+    @inline(__always)
     public mutating func read<T: ColumnValue>(_ column: Column<T>) throws -> T {
         guard let index = positions.position(of: column.name, in: view.shape) else { throw undefined(column.name) }
         return try value(at: index)
@@ -59,6 +60,7 @@ public struct RecordReader: ~Copyable {
     }
 
     @inlinable
+    @inline(__always)
     func value<T: ColumnValue>(at index: Int) throws -> T {
         guard let value = T.readColumn(view, at: index) else { throw unreadable(T.self, at: index) }
         return value

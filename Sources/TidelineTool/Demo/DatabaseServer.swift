@@ -127,9 +127,13 @@
         }
 
         /// Kills one of the server's processes at random. The server then ends all connections, and starts again.
-        package func killOneProcess() {
+        package func killOneProcess() throws {
             guard let process = server.map(children)?.randomElement() else { return }
             Foundation.kill(process, SIGKILL)
+            // Until then, the server still accepts connections, which it would end.
+            try wait(until: "the server has noticed the end of a process") {
+                !FileManager.default.fileExists(atPath: "/proc/\(process)")
+            }
         }
 
         /// Starts the server again after it was killed.
