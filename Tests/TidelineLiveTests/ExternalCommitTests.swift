@@ -8,7 +8,7 @@ import TidelineTestSupport
 private let never: UInt64 = 3_600_000_000_000
 private let items = TableSchema("Item", columns: [.int("number")], systemColumns: [])
 
-@Suite("Looking for the commits of others")
+@Suite("Looking for the commits of others", .timeLimit(.minutes(2)))
 struct ExternalCommitTests {
     @Test("An error of a look ends the live queries, and the looks")
     func failure() async throws {
@@ -122,6 +122,17 @@ struct ExternalCommitTests {
         #expect(try await updates.next()?.rows.count == 7)
     }
 
+    @Test("A commit while a live query starts is seen, although its signal came before anything waited")
+    func commitAtStart() async throws {
+        let folder = try TemporaryFolder()
+        let base = SharedStore(try MemoryStore(), commitSignalPath: "\(folder.path)/signal")
+        let store = ObservedStore(base, quiet: never)
+        try store.define([items])
+        base.afterNextWrite { try base.writeElsewhere(["id": "1", "number": 1]) }
+        var updates = store.observe(Query("Item")).makeAsyncIterator()
+        while try await updates.next()?.rows.count != 1 {}
+    }
+
     @Test("The thread that waits for a signal ends with the last live query")
     func end() async throws {
         let folder = try TemporaryFolder()
@@ -156,6 +167,7 @@ private final class SharedStore: LocalStore {
         var commitFailure: StoreError?
         var failures = 0
         var scans = 0
+        var afterWrite: (@Sendable () throws -> Void)?
     }
 
     let commitSignalPath: String?
@@ -178,6 +190,9 @@ private final class SharedStore: LocalStore {
     /// Makes writes fail at their end.
     func failCommits(_ error: StoreError?) { state.withLock { $0.commitFailure = error } }
 
+    /// Runs `body` when the next write is committed, before it returns.
+    func afterNextWrite(_ body: @escaping @Sendable () throws -> Void) { state.withLock { $0.afterWrite = body } }
+
     /// Commits a row as another process does.
     func writeElsewhere(_ row: Row) throws {
         try base.write { try $0.upsert(row, into: "Item") }
@@ -195,11 +210,13 @@ private final class SharedStore: LocalStore {
     func read<T>(_ body: (MemoryStore.Reader) throws -> T) throws -> T { try base.read(body) }
 
     func write<T>(_ body: (Writer) throws -> T) throws -> T {
-        try base.write { writer in
+        let result = try base.write { writer in
             let result = try body(Writer(base: writer, store: self))
             if let failure = state.withLock({ $0.commitFailure }) { throw failure }
             return result
         }
+        try state.withLock { $0.afterWrite.take() }?()
+        return result
     }
 
     func externalCommitNumber() throws -> UInt64? {

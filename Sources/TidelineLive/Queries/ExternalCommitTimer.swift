@@ -23,6 +23,8 @@ final class ExternalCommitTimer: Sendable {
         self.look = look
         self.signal = signal
         queue.async { [weak self, end, first = signal?.number] in
+            // Others may have committed before the first number.
+            self?.look()
             var (number, pause) = (first, signal == nil ? Self.interval : 0)
             while end.wait(timeout: .now() + .nanoseconds(Int(clamping: pause))) == .timedOut {
                 var least = Self.interval
