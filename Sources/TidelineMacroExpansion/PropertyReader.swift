@@ -10,11 +10,19 @@ struct PropertyReader {
     private(set) var columns: [ColumnModel] = []
     private(set) var hasID = false
     private(set) var hasValidID = false
+    /// The number of columns that are declared before `id`.
+    private(set) var idPosition = 0
+    /// Whether the compiler makes the memberwise initializer, with a parameter of the property's type for each property.
+    private(set) var hasMemberwiseInitializer = true
 
     init(record: String) { self.record = record }
 
     mutating func read(_ members: MemberBlockItemListSyntax) {
         for member in members {
+            switch member.decl.kind {
+            case .initializerDecl, .macroExpansionDecl, .ifConfigDecl: hasMemberwiseInitializer = false
+            default: break
+            }
             if let variable = member.decl.as(VariableDeclSyntax.self) {
                 read(variable)
             } else if let conditional = member.decl.as(IfConfigDeclSyntax.self), conditional.hasStoredProperties {
@@ -31,6 +39,9 @@ struct PropertyReader {
             problems.add("a lazy property cannot be a column; make it computed or static", at: lazy)
             return
         }
+        // Another attribute may be a property wrapper.
+        let known = ["Column", "Index", "Merge", "References", "available"].map { variable.attributes.named($0).count }
+        if variable.attributes.count != known.reduce(0, +) { hasMemberwiseInitializer = false }
         var type: TypeSyntax?
         var read: [(PatternBindingSyntax, TypeSyntax?)] = []
         // In `var a, b: Int`, both have the type.
@@ -159,6 +170,7 @@ struct PropertyReader {
     private mutating func readID(_ binding: PatternBindingSyntax, _ type: TypeSyntax?, of variable: VariableDeclSyntax)
     {
         hasID = true
+        idPosition = columns.count
         let right: TypeSyntax = "ID<\(raw: record)>"
         guard let type else {
             problems.add(

@@ -36,8 +36,15 @@ extension RecordModel {
             name: record.name.text, isNested: isNested, tableName: name.trimmedDescription,
             idMatching: arguments.first { $0.label?.text == "idMatching" }?.expression.trimmedDescription,
             modifiers: record.modifiers, attributes: record.attributes.named("available").map(\.trimmedDescription),
-            columns: columns)
+            columns: columns,
+            // Another macro of the type may declare an initializer.
+            idPosition: reader.hasMemberwiseInitializer && record.attributes.count == knownAttributes(of: record)
+                ? reader.idPosition : nil)
         return (model, reader.problems)
+    }
+
+    private static func knownAttributes(of record: StructDeclSyntax) -> Int {
+        ["Table", "available"].map { record.attributes.named($0).count }.reduce(0, +)
     }
 
     /// Checks that each name in `@Index` is that of another property, and that no index occurs twice.

@@ -75,14 +75,22 @@ extension RecordModel {
     }
 
     private var readingSource: String {
-        let statements = columns.map { column in
+        let values = columns.map { column in
             let value = column.readDefault.map {
                 isNested && $0.namesDeclarations ? "Columns.\(column.property)" : $0.trimmedDescription
             }
             let argument = value.map { ", default: \($0)" } ?? ""
-            return "self.\(column.property) = try row.read(Self.columns.\(column.property)\(argument))"
+            return (column, "row.read(Self.columns.\(column.property)\(argument))")
         }
-        return block(readingHeader, ["self.id = row.id()"] + statements)
+        guard let idPosition else {
+            return block(
+                readingHeader, ["self.id = row.id()"] + values.map { "self.\($0.property) = try \($1)" })
+        }
+        // With an initializer that sets the properties one by one, the compiler copies the finished record once more.
+        var arguments = values.map { "\($0.label): \($1)" }
+        arguments.insert("id: row.id()", at: idPosition)
+        let attempt = columns.isEmpty ? "" : "try "
+        return block(readingHeader, ["\(attempt)self.init(\n\(arguments.joined(separator: ",\n").indented))"])
     }
 
     private var readingHeader: String { "\(access)init(from row: inout TidelineStore.RecordReader) throws" }
@@ -103,6 +111,12 @@ extension RecordModel {
 }
 
 extension ColumnModel {
+    /// The name of the property as an argument's label, where only these keywords need backticks, and others must not have them.
+    fileprivate var label: String {
+        let isWord = plainProperty.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
+        return isWord && !["inout", "let", "var"].contains(plainProperty) ? plainProperty : property
+    }
+
     /// The value that a stored null reads as. A null of an optional property is `nil`, whatever its default value.
     fileprivate var readDefault: ExprSyntax? { isOptional ? nil : defaultValue }
 

@@ -15,6 +15,9 @@ struct RecordModel {
     /// The attributes of the type that its extensions need.
     var attributes: [String]
     var columns: [ColumnModel]
+    /// The number of columns that are declared before `id`, or `nil` if the struct may not have the memberwise initializer
+    /// that the compiler makes.
+    var idPosition: Int?
 }
 
 /// A stored property of a record, and its column.

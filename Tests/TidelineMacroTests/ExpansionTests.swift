@@ -62,12 +62,13 @@ struct ExpansionTests {
 
                 extension Todo: TidelineStore.TableRecord, Tideline.MergingRecord {
                     init(from row: inout TidelineStore.RecordReader) throws {
-                        self.id = row.id()
-                        self.text = try row.read(Self.columns.text)
-                        self.due = try row.read(Self.columns.due)
-                        self.complete = try row.read(Self.columns.complete, default: false)
-                        self.priority = try row.read(Self.columns.priority, default: 0)
-                        self.list = try row.read(Self.columns.list)
+                        try self.init(
+                            id: row.id(),
+                            text: row.read(Self.columns.text),
+                            due: row.read(Self.columns.due),
+                            complete: row.read(Self.columns.complete, default: false),
+                            priority: row.read(Self.columns.priority, default: 0),
+                            list: row.read(Self.columns.list))
                     }
                     func write(to row: inout TidelineStore.RecordWriter) throws {
                         try row.write(self.text, to: Self.columns.text)
@@ -125,10 +126,11 @@ struct ExpansionTests {
                 @available(macOS 99, *)
                 extension Note: TidelineStore.TableRecord {
                     public init(from row: inout TidelineStore.RecordReader) throws {
-                        self.id = row.id()
-                        self.title = try row.read(Self.columns.title)
-                        self.size = try row.read(Self.columns.size)
-                        self.secret = try row.read(Self.columns.secret, default: "")
+                        try self.init(
+                            id: row.id(),
+                            title: row.read(Self.columns.title),
+                            size: row.read(Self.columns.size),
+                            secret: row.read(Self.columns.secret, default: ""))
                     }
                     public func write(to row: inout TidelineStore.RecordWriter) throws {
                         try row.write(self.title, to: Self.columns.title)
@@ -202,8 +204,8 @@ struct ExpansionTests {
                 #"let text = TidelineStore.Column<String>("text")"#,
                 ##"let `default` = TidelineStore.Column<String?>(#""x"#)"##,
             ])
-        #expect(lines.contains("self.low = try row.read(Self.columns.low, default: -1)"))
-        #expect(lines.contains("self.`default` = try row.read(Self.columns.`default`)"))
+        #expect(lines.contains("low: row.read(Self.columns.low, default: -1),"))
+        #expect(lines.contains("default: row.read(Self.columns.`default`))"))
     }
 
     @Test("A conformance that the app declares is not repeated")
@@ -239,8 +241,41 @@ struct ExpansionTests {
                 "fileprivate static var kind: Kind {", "Kind.task", "}",
                 "fileprivate static var title: String {", "Note.untitled", "}",
             ])
-        #expect(lines.contains("self.kind = try row.read(Self.columns.kind, default: Columns.kind)"))
-        #expect(lines.contains("self.other = try row.read(Self.columns.other, default: .task)"))
-        #expect(lines.contains("self.title = try row.read(Self.columns.title, default: Columns.title)"))
+        #expect(lines.contains("kind: row.read(Self.columns.kind, default: Columns.kind),"))
+        #expect(lines.contains("other: row.read(Self.columns.other, default: .task),"))
+        #expect(lines.contains("title: row.read(Self.columns.title, default: Columns.title))"))
+    }
+
+    @Test("The identifier is an argument where it is declared")
+    func identifierLast() {
+        let found = expansion(
+            of: """
+                @Table("Note")
+                struct Note: Identifiable, Sendable {
+                    var text: String
+                    var id: ID<Note>
+                }
+                """)
+        #expect(found.contains("text: row.read(Self.columns.text),\n            id: row.id())"), "\(found)")
+    }
+
+    @Test(
+        "Without the memberwise initializer of the compiler, the properties are set one by one",
+        arguments: [
+            ("", "var text: String; init() { fatalError() }"), ("", "@Trimmed var text: String"),
+            ("", "var text: String; #members"), ("@Other", "var text: String"),
+            ("", "var text: String\n#if DEBUG\ninit() { fatalError() }\n#endif"),
+        ])
+    func ownInitializer(_ attribute: String, _ members: String) {
+        let found = expansion(
+            of: """
+                \(attribute) @Table("Note")
+                struct Note: Identifiable, Sendable {
+                    var id: ID<Note>
+                    \(members)
+                }
+                """)
+        #expect(found.contains("self.text = try row.read(Self.columns.text)"), "\(found)")
+        #expect(!found.contains("self.init("))
     }
 }

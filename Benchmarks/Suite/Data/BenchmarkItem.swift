@@ -36,17 +36,18 @@ struct BenchmarkItem: TableRecord {
 
 extension BenchmarkItem {
     init(from row: inout RecordReader) throws {
-        id = row.id()
-        text = try row.read(Self.columns.text)
-        list = try row.read(Self.columns.list)
-        rank = try row.read(Self.columns.rank)
-        done = try row.read(Self.columns.done)
-        score = try row.read(Self.columns.score)
-        due = try row.read(Self.columns.due)
-        note = try row.read(Self.columns.note)
-        owner = try row.read(Self.columns.owner)
-        updatedAt = try row.read(Self.columns.updatedAt)
-        version = try row.read(Self.columns.version)
+        try self.init(
+            id: row.id(),
+            text: row.read(Self.columns.text),
+            list: row.read(Self.columns.list),
+            rank: row.read(Self.columns.rank),
+            done: row.read(Self.columns.done),
+            score: row.read(Self.columns.score),
+            due: row.read(Self.columns.due),
+            note: row.read(Self.columns.note),
+            owner: row.read(Self.columns.owner),
+            updatedAt: row.read(Self.columns.updatedAt),
+            version: row.read(Self.columns.version))
     }
 
     func write(to row: inout RecordWriter) throws {

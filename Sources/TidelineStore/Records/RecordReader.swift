@@ -61,20 +61,22 @@ public struct RecordReader: ~Copyable {
 
     @inlinable
     @inline(__always)
-    func value<T: ColumnValue>(at index: Int) throws -> T {
+    mutating func value<T: ColumnValue>(at index: Int) throws -> T {
         guard let value = T.readColumn(view, at: index) else { throw unreadable(T.self, at: index) }
         return value
     }
 
+    // The errors are made by mutating functions, because the compiler copies a reader that it passes to others.
+
     @usableFromInline
-    func undefined(_ column: String) -> StoreError {
+    mutating func undefined(_ column: String) -> StoreError {
         var error = StoreError.undefinedColumn(column, of: view.shape)
         error.id = view.idText
         return error
     }
 
     @usableFromInline
-    func unreadable<T: ColumnValue>(_ type: T.Type, at index: Int) -> StoreError {
+    mutating func unreadable<T: ColumnValue>(_ type: T.Type, at index: Int) -> StoreError {
         var failure = StoreError(
             .unreadableRecord, "", table: view.shape.table, column: view.shape.columns[index].name, id: view.idText)
         guard let value = view.value(at: index), let found = value.type else {

@@ -35,8 +35,10 @@ public struct RecordWriter: ~Copyable {
         try rows.write(value, at: index, id: idText)
     }
 
+    // These functions are mutating, because the compiler copies a writer or a batch that it passes to others.
+
     @usableFromInline
-    func undefined(_ column: String) -> StoreError {
+    mutating func undefined(_ column: String) -> StoreError {
         var error = StoreError.undefinedColumn(column, of: rows.shape)
         error.id = idText
         return error
@@ -74,10 +76,10 @@ extension PackedRows {
 
     /// Returns whether the value just set at a position is valid for its column.
     @usableFromInline
-    func isValid(at index: Int) -> Bool { shape.tagRules[index].allows(builder.slots[index].tag) }
+    mutating func isValid(at index: Int) -> Bool { shape.tagRules[index].allows(builder.slots[index].tag) }
 
     @usableFromInline
-    func invalid<T>(_ value: T, at index: Int, id: String, cause: (any Error)? = nil) -> StoreError {
+    mutating func invalid<T>(_ value: T, at index: Int, id: String, cause: (any Error)? = nil) -> StoreError {
         StoreError(
             .invalidValue, "the value \(value) does not fit a column of type \(shape.types[index].rawValue)",
             table: shape.table, column: shape.columns[index].name, id: id, cause: cause)

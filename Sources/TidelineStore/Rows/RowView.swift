@@ -146,6 +146,7 @@ public struct RowView: ~Copyable {
 
     /// Returns the text at a position, or `nil` if the value is not a string.
     @inlinable
+    @inline(__always)
     public func string(at index: Int) -> String? {
         unsafe rawTag(at: index) == RowTag.string.rawValue ? String(decoding: bytes(at: index), as: UTF8.self) : nil
     }

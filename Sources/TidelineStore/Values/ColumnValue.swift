@@ -53,6 +53,7 @@ extension Bool: ColumnValue {
     public var columnValue: Value { .bool(self) }
     public init?(columnValue value: Value) { if let bool = value.bool { self = bool } else { return nil } }
     @inlinable
+    @inline(__always)
     public static func readColumn(_ row: borrowing RowView, at index: Int) -> Self? { row.bool(at: index) }
     @inlinable
     public func writeColumn(to rows: inout PackedRows, at index: Int) { rows.setBool(self, at: index) }
@@ -69,6 +70,7 @@ extension ColumnValue where Self: FixedWidthInteger {
         self = narrowed
     }
     @inlinable
+    @inline(__always)
     public static func readColumn(_ row: borrowing RowView, at index: Int) -> Self? {
         row.int(at: index).flatMap { Self(exactly: $0) }
     }
@@ -94,6 +96,7 @@ extension Double: ColumnValue {
     public var columnValue: Value { .double(self) }
     public init?(columnValue value: Value) { if let double = value.double { self = double } else { return nil } }
     @inlinable
+    @inline(__always)
     public static func readColumn(_ row: borrowing RowView, at index: Int) -> Self? {
         row.double(at: index) ?? row.int(at: index).flatMap { Self(exactly: $0) }
     }
@@ -106,8 +109,14 @@ extension String: ColumnValue {
     public var columnValue: Value { .string(self) }
     public init?(columnValue value: Value) { if let string = value.string { self = string } else { return nil } }
     @inlinable
+    @inline(__always)
     public static func readColumn(_ row: borrowing RowView, at index: Int) -> Self? { row.string(at: index) }
     public func writeColumn(to rows: inout PackedRows, at index: Int) {
+        let isSet: Void? = unsafe utf8.withContiguousStorageIfAvailable {
+            unsafe rows.setBytes(UnsafeRawBufferPointer($0), as: .string, at: index)
+        }
+        guard isSet == nil else { return }
+        // Only a string of Objective-C has no contiguous bytes.
         var text = self
         text.withUTF8 { unsafe rows.setBytes(UnsafeRawBufferPointer($0), as: .string, at: index) }
     }
@@ -121,6 +130,7 @@ extension Timestamp: ColumnValue {
         self = timestamp
     }
     @inlinable
+    @inline(__always)
     public static func readColumn(_ row: borrowing RowView, at index: Int) -> Self? { row.timestamp(at: index) }
     @inlinable
     public func writeColumn(to rows: inout PackedRows, at index: Int) { rows.setTimestamp(self, at: index) }
@@ -147,6 +157,7 @@ extension ColumnValue where Self: RawRepresentable, RawValue: ColumnValue {
         self.init(rawValue: rawValue)
     }
     @inlinable
+    @inline(__always)
     public static func readColumn(_ row: borrowing RowView, at index: Int) -> Self? {
         RawValue.readColumn(row, at: index).flatMap { Self(rawValue: $0) }
     }
@@ -174,6 +185,7 @@ extension Optional: ColumnValue where Wrapped: ColumnValue {
     }
     /// Reads the column: `.some(nil)` if it is null or absent, and `nil` if the value is of another type.
     @inlinable
+    @inline(__always)
     public static func readColumn(_ row: borrowing RowView, at index: Int) -> Self? {
         if row.isNull(at: index) { return .some(nil) }
         guard let wrapped = Wrapped.readColumn(row, at: index) else { return nil }
