@@ -4,7 +4,8 @@ internal import TidelineLMDBVerification
 public import TidelineStore
 
 /// An ``OrderedKeyValueEngine`` backed by LMDB: a folder with `data.mdb`, `lock.mdb`, `tideline.state`, which
-/// records a clean shutdown, and `tideline.signal`, by which processes tell each other of commits. The data file is mapped into memory.
+/// records a clean shutdown, and `tideline.signal`, by which processes tell each other of commits. The data file is
+/// mapped into memory.
 ///
 /// Every key space is a named database, and every value is followed by a four-byte checksum over the value and its key.
 /// Readers work in snapshots of the map and never wait for a writer; there is one writer at a time across all threads

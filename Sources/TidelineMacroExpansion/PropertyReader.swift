@@ -40,8 +40,9 @@ struct PropertyReader {
             return
         }
         // Another attribute may be a property wrapper.
-        let known = ["Column", "Index", "Merge", "References", "available"].map { variable.attributes.named($0).count }
-        if variable.attributes.count != known.reduce(0, +) { hasMemberwiseInitializer = false }
+        if !variable.attributes.haveOnly("Column", "Index", "Merge", "References", "available") {
+            hasMemberwiseInitializer = false
+        }
         var type: TypeSyntax?
         var read: [(PatternBindingSyntax, TypeSyntax?)] = []
         // In `var a, b: Int`, both have the type.

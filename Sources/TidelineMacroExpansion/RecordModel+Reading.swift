@@ -38,13 +38,9 @@ extension RecordModel {
             modifiers: record.modifiers, attributes: record.attributes.named("available").map(\.trimmedDescription),
             columns: columns,
             // Another macro of the type may declare an initializer.
-            idPosition: reader.hasMemberwiseInitializer && record.attributes.count == knownAttributes(of: record)
+            idPosition: reader.hasMemberwiseInitializer && record.attributes.haveOnly("Table", "available")
                 ? reader.idPosition : nil)
         return (model, reader.problems)
-    }
-
-    private static func knownAttributes(of record: StructDeclSyntax) -> Int {
-        ["Table", "available"].map { record.attributes.named($0).count }.reduce(0, +)
     }
 
     /// Checks that each name in `@Index` is that of another property, and that no index occurs twice.

@@ -53,6 +53,9 @@ extension StringLiteralExprSyntax {
 }
 
 extension AttributeListSyntax {
+    /// Whether all attributes have one of these names.
+    func haveOnly(_ names: String...) -> Bool { count == names.map { named($0).count }.reduce(0, +) }
+
     /// Returns the attributes with a name, which may be qualified with its module.
     func named(_ name: String) -> [AttributeSyntax] {
         compactMap { element in
