@@ -42,8 +42,8 @@ struct OutdatedDefinition: Error {}
 /// defining the table, and defines the table again if the store then lacks recorded columns. A request that finds another
 /// definition than its service knows reads it again, and completes it first if columns are hidden.
 ///
-/// The lock is held while the store defines a table. The body of a transaction never takes the lock, so there is no
-/// deadlock.
+/// One thread at a time reads or changes definitions of the store. The body of a transaction never does, so there is no
+/// deadlock. Looking up a known table never waits for the store.
 final class TableCatalog<Store: LocalStore>: Sendable {
     private struct State {
         var tables: [String: ServedTable] = [:]
@@ -62,6 +62,8 @@ final class TableCatalog<Store: LocalStore>: Sendable {
     private let maximumTables: Int
     private let maximumColumns: Int
     private let state = Mutex(State())
+    /// Held while definitions of the store are read or changed.
+    private let defining = Mutex(())
 
     /// The maximum number of retries while other services change a table.
     private static var maximumRounds: Int { 100 }
@@ -96,7 +98,10 @@ final class TableCatalog<Store: LocalStore>: Sendable {
 
     /// Reads the definition of a table again.
     func refresh(_ name: String) throws {
-        try state.withLock { $0.update(name, to: try current(name)) }
+        try defining.withLock { _ in
+            let table = try current(name)
+            state.withLock { $0.update(name, to: table) }
+        }
     }
 
     /// Returns the table with the given name as it would be with these columns, without creating anything.
@@ -104,10 +109,8 @@ final class TableCatalog<Store: LocalStore>: Sendable {
     /// - Throws: `StoreError` with code `schemaMismatch` for a definition that no store accepts, and for a table that
     ///   would have too many columns or that belongs to the framework.
     func preview(_ name: String, with columns: [ColumnSchema]) throws -> ServedTable {
-        try state.withLock { state in
-            let table = state.tables[name]
-            return ServedTable(
-                try grown(table, name, with: columns, among: state.tables.count), revision: table?.revision ?? 0)
+        try defining.withLock { _ in
+            ServedTable(try grown(name, with: columns), revision: table(name)?.revision ?? 0)
         }
     }
 
@@ -115,15 +118,15 @@ final class TableCatalog<Store: LocalStore>: Sendable {
     ///
     /// - Throws: The errors of ``LocalStore/define(_:)`` and of ``preview(_:with:)``.
     func table(_ name: String, with columns: [ColumnSchema]) throws -> ServedTable {
-        try state.withLock { state in
-            let schema = try grown(state.tables[name], name, with: columns, among: state.tables.count)
-            if let table = state.tables[name], table.schema == schema { return table }
+        try defining.withLock { _ in
+            let schema = try grown(name, with: columns)
+            if let table = table(name), table.schema == schema { return table }
             try store.define([schema])
             try complete([schema])
             guard let table = try current(name) else {
                 throw StoreError(.noSuchTable, "the table is missing", table: name)
             }
-            state.update(name, to: table)
+            state.withLock { $0.update(name, to: table) }
             return table
         }
     }
@@ -174,10 +177,9 @@ final class TableCatalog<Store: LocalStore>: Sendable {
         StoreError(.busy, "other services keep changing the table; try again", table: name)
     }
 
-    /// Returns the definition of a table with further columns. `count` is the number of tables.
-    private func grown(
-        _ table: ServedTable?, _ name: String, with columns: [ColumnSchema], among count: Int
-    ) throws -> TableSchema {
+    /// Returns the definition of a table with further columns.
+    private func grown(_ name: String, with columns: [ColumnSchema]) throws -> TableSchema {
+        let (table, count) = state.withLock { ($0.tables[name], $0.tables.count) }
         let stored = try store.tables().first { $0.name.isSameBytes(as: name) }
         guard stored != nil || count < maximumTables else {
             throw StoreError(

@@ -5,10 +5,11 @@ internal import TidelineWire
 /// The responses in the dialect Datasync 3.
 extension TableService {
     func stepAsDatasync(
-        to meaning: TableRequest, _ request: HTTPRequest, body: [UInt8], _ access: TableAccess
+        to meaning: TableRequest, _ request: HTTPRequest, body: [UInt8], _ access: TableAccess,
+        callsStore: Bool
     ) throws -> WriteStep {
         if case .insert(let name) = meaning {
-            return try insert(body, into: name, access, dialect: .datasync3).map { _, answer in
+            return try insert(body, into: name, access, dialect: .datasync3, callsStore: callsStore).map { _, answer in
                 self.located(try answer(), request, at: name)
             }
         }
@@ -19,6 +20,7 @@ extension TableService {
             }
         }
         switch meaning {
+        case .read where !callsStore, .lookup where !callsStore: throw StoreNeeded()
         case .read(let wanted):
             return .respond(try readAsDatasync(wanted, from: table, for: request, access))
         case .lookup(_, let id, let includeDeleted):
@@ -33,8 +35,9 @@ extension TableService {
         case .replace(_, let id, let ifMatch, let includeDeleted):
             do {
                 return write(
-                    try replace(id, in: table, ifMatch: ifMatch, includeDeleted: includeDeleted, body: body, access), id
-                )
+                    try replace(
+                        id, in: table, ifMatch: ifMatch, includeDeleted: includeDeleted, body: body, access,
+                        callsStore: callsStore), id)
             } catch let rejection as RequestRejection where rejection.status == .notFound {
                 return .respond(
                     try store.read { reader in

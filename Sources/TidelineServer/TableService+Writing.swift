@@ -10,12 +10,13 @@ internal import TidelineWire
 
 extension TableService {
     func insert(
-        _ body: [UInt8], into name: String, _ access: TableAccess, dialect: DialectName = .zumo2
+        _ body: [UInt8], into name: String, _ access: TableAccess, dialect: DialectName = .zumo2,
+        callsStore: Bool
     ) throws -> WriteStep {
         var incoming = try RowBody(body, ignoresSystemColumns: dialect == .datasync3)
         if !incoming.id.isEmpty { try dialect.dialect.validateNewID(incoming.id) }
         try incoming.setOwner(access, isWholeRow: true)
-        let target = try target(name, for: incoming, isInsert: true)
+        let target = try target(name, for: incoming, isInsert: true, callsStore: callsStore)
         var row = rounded(try incoming.typed(by: target.table))
         if options.quirks.contains(.makesIDs) { row.id = .string(String(UInt32.random(in: 1 ... .max))) }
         if row.id == nil { row.id = .string(options.makeID()) }
@@ -38,7 +39,8 @@ extension TableService {
     }
 
     func update(
-        _ id: String, in table: ServedTable, ifMatch: IfMatch?, body: [UInt8], _ access: TableAccess
+        _ id: String, in table: ServedTable, ifMatch: IfMatch?, body: [UInt8], _ access: TableAccess,
+        callsStore: Bool
     ) throws -> WriteStep {
         var incoming = try RowBody(body)
         guard !incoming.columns.isEmpty else {
@@ -48,7 +50,7 @@ extension TableService {
         guard incoming.id.isEmpty || table.matches(incoming.id, id) else {
             throw RequestRejection(.badRequest, "the id in the body differs from the id in the path")
         }
-        let target = try target(table.schema.name, for: incoming, isInsert: false)
+        let target = try target(table.schema.name, for: incoming, isInsert: false, callsStore: callsStore)
         let change = rounded(try incoming.typed(by: target.table))
         let version = incoming.version
         return try write(change, id: .string(id), into: target, size: body.count) { [self] change, table, transaction in
@@ -67,7 +69,7 @@ extension TableService {
     /// - Parameter includeDeleted: Whether a soft-deleted row is restored.
     func replace(
         _ id: String, in table: ServedTable, ifMatch: IfMatch?, includeDeleted: Bool, body: [UInt8],
-        _ access: TableAccess
+        _ access: TableAccess, callsStore: Bool
     ) throws -> WriteStep {
         var incoming = try RowBody(body, ignoresSystemColumns: true)
         guard !incoming.isDeleted else {
@@ -77,7 +79,7 @@ extension TableService {
         guard incoming.id.isEmpty || table.matches(incoming.id, id) else {
             throw RequestRejection(.badRequest, "the id in the body differs from the id in the path")
         }
-        let target = try target(table.schema.name, for: incoming, isInsert: false)
+        let target = try target(table.schema.name, for: incoming, isInsert: false, callsStore: callsStore)
         let content = rounded(try incoming.typed(by: target.table))
         return try write(content, id: .string(id), into: target, size: body.count) {
             [self] content, table, transaction in
@@ -197,10 +199,15 @@ extension TableService {
     }
 
     /// Returns the table for a row, with all columns for which the row has a value; does not create anything yet.
-    private func target(_ name: String, for body: RowBody, isInsert: Bool) throws -> WriteTarget {
+    private func target(
+        _ name: String, for body: RowBody, isInsert: Bool, callsStore: Bool
+    ) throws -> WriteTarget {
         let grows = options.createsTablesOnFirstInsert
-        // Another service may have created the table or the columns.
-        if unknownColumns(of: body, in: catalog.table(name))?.isEmpty != true { try catalog.refresh(name) }
+        if unknownColumns(of: body, in: catalog.table(name))?.isEmpty != true {
+            guard callsStore else { throw StoreNeeded() }
+            // Another service may have created the table or the columns.
+            try catalog.refresh(name)
+        }
         let current = catalog.table(name)
         if options.quirks.contains(.answersFaultsWith500) { try requirePlain(body, in: current, isInsert) }
         guard let current, let unknown = unknownColumns(of: body, in: current) else {

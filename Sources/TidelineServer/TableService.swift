@@ -77,27 +77,45 @@ public final class TableService<Store: LocalStore>: Sendable {
 
     /// Handles one request, and commits a write together with the other writes that wait.
     ///
-    /// Any number of threads that may block can call this method at once. A read, and a write that finds no other in
-    /// progress, is processed before the method returns. Other writes wait for the end of the transaction in progress,
-    /// and the thread that runs it commits them too, up to 256 in one transaction, until none waits. Each write has a
-    /// response of its own; one that is refused does not affect the others.
+    /// Any number of threads can call this method at once. It does not wait for the store, but schedules what may. Small writes to
+    /// known tables are checked before it returns, and wait while a transaction is in progress: the closure that runs it commits
+    /// them too, up to 256 in one transaction, until none waits. Each write has a response of its own; one that is refused does
+    /// not affect the others.
     ///
     /// - Parameters:
     ///   - request: As in ``handle(_:body:caller:)``.
     ///   - body: The body, decompressed; may be empty.
     ///   - caller: As in ``handle(_:body:caller:)``.
-    ///   - completion: Called once with the response, after the commit, on a thread that calls this method. It must not
-    ///     block.
+    ///   - schedule: Runs a closure, once, on a thread that may block. By default, that is the calling thread.
+    ///   - completion: Called once with the response, after the commit, in a scheduled closure. It must not block.
     public func handle(
         _ request: HTTPRequest, body: [UInt8], caller: Caller = .anonymous,
+        schedule: @Sendable (@escaping @Sendable () -> Void) -> Void = { $0() },
         completion: @escaping @Sendable (TableResponse) -> Void
     ) {
-        guard let began else { return handle(request, body: body, caller: caller, attempt: 1, completion) }
-        handle(request, body: body, caller: caller, attempt: 1) { answer in
-            self.note(answer, to: request, began)
-            completion(answer)
+        var exchange = Exchange(
+            request: request, body: body, caller: caller, definitions: catalog.changes, completion: completion)
+        if let began {
+            exchange.completion = { answer in
+                self.note(answer, to: request, began)
+                completion(answer)
+            }
         }
+        guard let write = writeWithoutStore(exchange) else { return schedule { [exchange] in self.handle(exchange) } }
+        if append(write, of: exchange) { schedule { self.commitGroups() } }
     }
+
+    /// Returns the write of a request if it is found without a call of the store and in little time, otherwise `nil`.
+    private func writeWithoutStore(_ exchange: Exchange) -> PendingWrite<Store>? {
+        guard exchange.request.method != .get, exchange.body.count <= Self.maximumUnscheduledSize,
+            case .write(let write)? = try? step(
+                to: exchange.request, body: exchange.body, caller: exchange.caller, callsStore: false)
+        else { return nil }
+        return write
+    }
+
+    /// The maximum size in bytes of a body that is parsed on the thread that received it.
+    private static var maximumUnscheduledSize: Int { 16 << 10 }
 
     /// The present time, if requests are timed.
     private var began: ContinuousClock.Instant? { options.onResponse == nil ? nil : .now }
@@ -107,26 +125,55 @@ public final class TableService<Store: LocalStore>: Sendable {
         onResponse(ServedRequest(request: request, response: answer, duration: .now - began))
     }
 
-    private func handle(
-        _ request: HTTPRequest, body: [UInt8], caller: Caller, attempt: Int,
-        _ completion: @escaping @Sendable (TableResponse) -> Void
-    ) {
-        let definitions = catalog.changes
-        let finish: @Sendable (Result<TableResponse, any Error>) -> Void = { outcome in
-            if let answer = self.answer(for: outcome, of: request, since: definitions, attempt) {
-                return completion(answer)
+    /// A request that waits for its response.
+    private struct Exchange: Sendable {
+        let request: HTTPRequest
+        let body: [UInt8]
+        let caller: Caller
+        /// The value of ``TableCatalog/changes`` before the attempt.
+        var definitions: Int
+        var attempt = 1
+        var completion: @Sendable (TableResponse) -> Void
+    }
+
+    private func handle(_ exchange: Exchange) {
+        let outcome: Result<TableResponse, any Error>
+        do {
+            switch try step(to: exchange.request, body: exchange.body, caller: exchange.caller) {
+            case .respond(let answer): outcome = .success(answer)
+            case .write(let write):
+                if append(write, of: exchange) { commitGroups() }
+                return
             }
-            self.handle(request, body: body, caller: caller, attempt: attempt + 1, completion)
+        } catch {
+            outcome = .failure(error)
         }
-        switch Result(catching: { try step(to: request, body: body, caller: caller) }) {
-        case .failure(let error): finish(.failure(error))
-        case .success(.respond(let answer)): finish(.success(answer))
-        case .success(.write(let write)):
-            guard queue.append(.init(write: write, completion: finish)) else { return }
-            while let group = queue.nextGroup() {
-                for (entry, outcome) in zip(group, commit(group.map(\.write))) { entry.completion(outcome) }
-            }
+        finish(exchange, with: outcome)
+    }
+
+    /// Adds a write to those that wait for a transaction. Returns whether the caller has to see that they are committed.
+    private func append(_ write: PendingWrite<Store>, of exchange: Exchange) -> Bool {
+        queue.append(.init(write: write) { self.finish(exchange, with: $0) })
+    }
+
+    /// Commits the writes that wait, until there is none.
+    private func commitGroups() {
+        while let group = queue.nextGroup() {
+            for (entry, outcome) in zip(group, commit(group.map(\.write))) { entry.completion(outcome) }
         }
+    }
+
+    /// Responds with an outcome, or repeats the request if the definition of its table has changed.
+    private func finish(_ exchange: Exchange, with outcome: Result<TableResponse, any Error>) {
+        if let answer = answer(
+            for: outcome, of: exchange.request, since: exchange.definitions, exchange.attempt)
+        {
+            return exchange.completion(answer)
+        }
+        var exchange = exchange
+        exchange.attempt += 1
+        exchange.definitions = catalog.changes
+        handle(exchange)
     }
 
     /// The maximum number of attempts while other services change the table of a request.
@@ -191,7 +238,13 @@ public final class TableService<Store: LocalStore>: Sendable {
         return (dialect, meaning)
     }
 
-    func step(to request: HTTPRequest, body: [UInt8], caller: Caller) throws -> WriteStep {
+    /// Returns the response, or the write that leads to one.
+    ///
+    /// - Parameter callsStore: Whether the store may be called. If not, only a write is returned.
+    /// - Throws: ``StoreNeeded`` if the store has to be called.
+    func step(
+        to request: HTTPRequest, body: [UInt8], caller: Caller, callsStore: Bool = true
+    ) throws -> WriteStep {
         guard body.count <= options.maximumBodySize else {
             throw RequestRejection(
                 .contentTooLarge, "the body is larger than the \(options.maximumBodySize) bytes allowed")
@@ -199,17 +252,20 @@ public final class TableService<Store: LocalStore>: Sendable {
         let (dialect, meaning) = try meaning(of: request)
         let access = try TableAccess(
             meaning.right, to: meaning.table, rights: options.rights(of: meaning.table), caller: caller)
-        if dialect == .datasync3 { return try stepAsDatasync(to: meaning, request, body: body, access) }
-        if case .insert(let name) = meaning { return try insert(body, into: name, access) }
+        if dialect == .datasync3 {
+            return try stepAsDatasync(to: meaning, request, body: body, access, callsStore: callsStore)
+        }
+        if case .insert(let name) = meaning { return try insert(body, into: name, access, callsStore: callsStore) }
         let table = try table(meaning.table)
         switch meaning {
+        case .read where !callsStore, .lookup where !callsStore: throw StoreNeeded()
         case .read(let wanted):
             return .respond(try read(wanted, from: table, for: request, access))
         case .lookup(_, let id, let includeDeleted):
             return .respond(
                 try store.read { try lookup(id, in: table, includeDeleted: includeDeleted, access, $0) })
         case .update(_, let id, let ifMatch):
-            return try update(id, in: table, ifMatch: ifMatch, body: body, access)
+            return try update(id, in: table, ifMatch: ifMatch, body: body, access, callsStore: callsStore)
         case .delete(_, let id, let ifMatch):
             return delete(id, from: table, ifMatch: ifMatch, access)
         case .undelete(_, let id, let ifMatch):
@@ -218,10 +274,11 @@ public final class TableService<Store: LocalStore>: Sendable {
             }
             return try undelete(id, in: table, ifMatch: ifMatch, access)
         case .insert:
-            return try insert(body, into: table.schema.name, access)
+            return try insert(body, into: table.schema.name, access, callsStore: callsStore)
         case .replace(_, let id, let ifMatch, let includeDeleted):
             return try replace(
-                id, in: table, ifMatch: ifMatch, includeDeleted: includeDeleted, body: body, access)
+                id, in: table, ifMatch: ifMatch, includeDeleted: includeDeleted, body: body, access,
+                callsStore: callsStore)
         }
     }
 
@@ -232,3 +289,6 @@ public final class TableService<Store: LocalStore>: Sendable {
         return table
     }
 }
+
+/// The store has to be called to continue with a request.
+struct StoreNeeded: Error {}

@@ -86,6 +86,37 @@ struct ChangeSignalTests {
         }
     }
 
+    @Test("A client that goes away frees its place at once", arguments: ["*/*", "text/event-stream"])
+    func leaving(accept: String) async throws {
+        try await serving(servesMetrics: true) { authority in
+            try await Self.insert(authority)
+            let cursor = try await Self.poll("tables=TodoItem", authority).cursor
+            func wait(accept: String, for seconds: Int) throws -> RawConnection {
+                let connection = try RawConnection(authority)
+                connection.send(
+                    "GET /.changes?tables=TodoItem&since=\(cursor)&wait=\(seconds) HTTP/1.1\r\nHost: a\r\n"
+                        + "Accept: \(accept)\r\n\r\n")
+                return connection
+            }
+            func untilClients(_ count: Int) async throws {
+                while true {
+                    let page = try await send(.get, "/metrics", to: authority).body
+                    if String(decoding: page, as: UTF8.self).contains("tideline_waiting_clients \(count)\n") { return }
+                }
+            }
+            // The wait of the client that leaves would outlast that of the other.
+            var leaving: RawConnection? = try wait(accept: accept, for: 50)
+            let staying = try wait(accept: "*/*", for: 15)
+            try await untilClients(2)
+            withExtendedLifetime(leaving) {}
+            leaving = nil
+            try await untilClients(1)
+            #expect(!staying.waits(milliseconds: 0), "the place became free only after 15 seconds")
+            try await Self.insert(authority)
+            #expect(try await RawConnection.blocking { try staying.receiveAnswer() }.status == 200)
+        }
+    }
+
     @Test("A stream sends events with the cursor, which a client that reads late receives merged")
     func events() async throws {
         try await serving { authority in

@@ -78,6 +78,27 @@ struct ConnectionStateTests {
         #expect(wait ?? (0, true) == (12, false))
         #expect(!state.canRefuse)
     }
+
+    @Test("When the server stops, the connection ends after the responses to complete requests")
+    mutating func stop() {
+        var idle = state
+        idle.stop()
+        #expect(!idle.isResponseDue)
+        // Two requests are complete, and a third one is not.
+        for _ in 0..<2 {
+            state.headArrived(.second(1), endsConnection: false)
+            state.requestEnded(.second(1))
+        }
+        state.headArrived(.second(2), endsConnection: false)
+        state.stop()
+        for isLast in [false, true] {
+            #expect(state.isResponseDue)
+            state.answerBegan(endsConnection: false)
+            #expect(state.endsWithAnswer == isLast)
+            state.answerEnded(.second(3))
+        }
+        #expect(!state.isResponseDue)
+    }
 }
 
 extension NIODeadline {

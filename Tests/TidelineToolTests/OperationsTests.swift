@@ -283,11 +283,11 @@ struct OperationsTests {
         #expect(objects.contains { $0["request"] == "my-id" && $0["status"] == "200" })
     }
 
-    @Test("A stopped server closes the connections of requests that take longer than the time limit")
+    @Test("A stopped server closes idle connections, and answers requests that are incomplete with 503")
     func shutdown() async throws {
         let tool = try Tool()
         defer { tool.remove() }
-        let (server, url) = try tool.startServer("--shutdown-timeout", "1")
+        let (server, url) = try tool.startServer("--shutdown-timeout", "3600", "--body-timeout", "3600")
         let authority = String(url.dropFirst("http://".count))
         let connection = try RawConnection(authority)
         connection.send("POST /tables/T HTTP/1.1\r\n\(Self.head)Content-Length: 10\r\n\r\n{\"id\"")
@@ -298,10 +298,29 @@ struct OperationsTests {
         server.signal(SIGTERM)
         // Idle connections are closed at once.
         #expect(try other.receiveToEnd() == "")
-        let answer = (try? connection.receiveToEnd()) ?? ""
-        // If there is an answer, the client sends the request again later.
-        #expect([nil, 503].contains(RawAnswer(answer)?.status), "\(answer)")
+        let answer = try connection.receiveAnswer()
+        #expect(answer.status == 503 && answer.error?.contains("stopped") == true)
+        #expect(answer.headers["connection"] == "close")
+        #expect(server.wait() == 0)
+    }
+
+    @Test("A stopped server closes the connections of clients that do not receive their responses in time")
+    func forcedShutdown() async throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        let (server, url) = try tool.startServer("--shutdown-timeout", "1", "--body-timeout", "3600")
+        let authority = String(url.dropFirst("http://".count))
+        let text = String(repeating: "x", count: 8 << 20)
+        for _ in 0..<4 {
+            let row = try await send(.post, "/tables/T", to: authority, body: Array(#"{"text":"\#(text)"}"#.utf8))
+            try #require(row.response.status == .created)
+        }
+        let connection = try RawConnection(authority)
+        connection.send("GET /tables/T HTTP/1.1\r\n\(Self.head)\r\n")
+        try #require(connection.waits(milliseconds: 30_000))
+        server.signal(SIGTERM)
         _ = server.wait()
+        #expect(((try? connection.receiveBytesToEnd().count) ?? 0) < 32 << 20)
     }
 
     @Test("A server with a certificate speaks TLS, links to pages over https, and reads a new certificate after SIGHUP")

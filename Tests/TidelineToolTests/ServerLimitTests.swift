@@ -1,7 +1,4 @@
 import Foundation
-import Logging
-import NIOCore
-import NIOPosix
 import Testing
 
 @testable import TidelineTool
@@ -38,19 +35,6 @@ struct ServerLimitTests {
                 for connection in connections { #expect(try connection.receiveToEnd() == "") }
             }
         }
-    }
-
-    @Test("A connection that is accepted and never handled, because the server stops, is closed")
-    func neverHandled() async throws {
-        let limits = ServerLimits()
-        let guarded = GuardedChannel(limits: limits, connections: ConnectionCounts(limits: limits)) { _, _, _ in }
-        let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .childChannelInitializer { guarded.setup(channel: $0, logger: Logger(label: "test")).map { _ in } }
-            .bind(host: "127.0.0.1", port: 0).get()
-        let port = try #require(listener.localAddress?.port)
-        let text = try await RawConnection.blocking { try RawConnection("127.0.0.1:\(port)").receiveToEnd() }
-        #expect(text == "")
-        try await listener.close()
     }
 
     @Test("A connection that is idle after a response is closed")
@@ -229,6 +213,35 @@ struct ServerLimitTests {
             let text = try await exchange(authority, requests.joined() + last)
             let tables = text.matches(of: #/there is no table \\"(\w+)\\"/#).map { String($0.output.1) }
             #expect(tables == (0..<20).map { "T\($0)" } + ["Last"])
+        }
+    }
+
+    @Test("Nothing after the last request of a connection is executed", arguments: ["Connection: close", "Upgrade: x"])
+    func afterTheLast(field: String) async throws {
+        try await serving { authority in
+            func insert(_ id: String, _ fields: String) -> String {
+                let body = #"{"id":"\#(id)"}"#
+                return
+                    "POST /tables/T HTTP/1.1\r\n\(Self.head)\(fields)Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
+            }
+            let text = try await exchange(authority, insert("a", "\(field)\r\n") + insert("b", ""))
+            #expect(text.components(separatedBy: "HTTP/1.1 ").count == 2, "\(text)")
+            #expect(RawAnswer(text)?.status == 201)
+            let row = try await send(.get, "/tables/T/b", to: authority)
+            #expect(row.response.status == .notFound)
+        }
+    }
+
+    @Test("A client that closes its output receives the responses to what it has sent")
+    func halfClosed() async throws {
+        try await serving { authority in
+            try await RawConnection.blocking {
+                let connection = try RawConnection(authority)
+                connection.send("GET /tables/A HTTP/1.1\r\n\(Self.head)\r\nGET /tables/B HTTP/1.1\r\n\(Self.head)\r\n")
+                connection.closeOutput()
+                let text = try connection.receiveToEnd()
+                #expect(text.matches(of: #/there is no table \\"(\w+)\\"/#).map { String($0.output.1) } == ["A", "B"])
+            }
         }
     }
 }

@@ -4,10 +4,9 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOHTTPTypes
 
-/// Closes a connection whose client is idle or too slow, and answers invalid requests with the reason.
+/// Closes a connection whose client is idle or too slow, or when the server stops, and answers invalid requests with the reason.
 ///
-/// The handler is between the parser and the framework, so that requests that never end or cannot be parsed do not
-/// reach the framework. The framework would wait for the former and answer the latter without a message.
+/// The handler is between the parser and ``RequestHandler``, which does not wait and receives only valid requests.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -15,20 +14,15 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundOut = HTTPResponsePart
 
     private let limits: ServerLimits
-    private let onShutdown: @Sendable () -> Void
     private var state: ConnectionState
     private var timer: (at: NIODeadline, task: Scheduled<Void>)?
     private var isOver = false
-    /// Whether the server stops, which ends the request that is being received.
-    private var isStopping = false
 
-    /// The error that the framework's task receives for a request that the guard refused.
+    /// The error that the next handler receives for a request that the guard refused.
     struct RequestRefused: Error {}
 
-    /// - Parameter onShutdown: Called when a graceful shutdown begins.
-    init(limits: ServerLimits, onShutdown: @escaping @Sendable () -> Void = {}) {
+    init(limits: ServerLimits) {
         self.limits = limits
-        self.onShutdown = onShutdown
         state = ConnectionState(limits: limits, now: .now())
     }
 
@@ -38,15 +32,13 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     func channelInactive(context: ChannelHandlerContext) {
         end()
-        // The framework treats the end of a connection as the end of the body, and would execute an incomplete request.
-        if state.isWithinRequest { context.fireErrorCaught(RequestRefused()) }
         context.fireChannelInactive()
     }
 
     // MARK: Requests
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard !state.isClosing else { return }
+        guard !state.ignoresRequests else { return }
         switch unwrapInboundIn(data) {
         case .head(let head):
             // The parser stops permanently at a request to change the protocol, so no other request can follow.
@@ -67,12 +59,20 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             state.bytesArrived(.now())
             setTimer(context)
         case ChannelEvent.inputClosed where state.isClosing: context.close(promise: nil)
-        case is ChannelShouldQuiesceEvent:
-            isStopping = true
-            onShutdown()
+        case ChannelEvent.inputClosed:
             context.fireUserInboundEventTriggered(event)
+            stop(context)
+        case is ChannelShouldQuiesceEvent:
+            if state.isWithinRequest, state.canRefuse { refuse(.stopped, context) }
+            stop(context)
         default: context.fireUserInboundEventTriggered(event)
         }
+    }
+
+    /// Closes the connection after the responses that are due.
+    private func stop(_ context: ChannelHandlerContext) {
+        state.stop()
+        if !state.isResponseDue { context.close(promise: nil) }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -81,8 +81,6 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             refuse(
                 .requestHeaderFieldsTooLarge,
                 "the headers are larger than \(ServerLimits.maximumHeaderSize) bytes", context)
-        case HTTPParserError.invalidEOFState where isStopping:
-            refuse(.serviceUnavailable, ErrorAnswer.stoppedMessage, context)
         case HTTPParserError.invalidMethod:
             refuse(.badRequest, "the request method is unknown", context)
         case let error as HTTPParserError:
@@ -126,26 +124,18 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         context.write(wrapOutboundOut(part), promise: written)
     }
 
-    /// Delays the framework's close after a refused request until the client has read the response.
-    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
-        guard state.isClosing else {
-            context.close(mode: mode, promise: promise)
-            return
-        }
-        if mode == .all { context.channel.closeFuture.cascade(to: promise) } else { promise?.succeed() }
+    private func refuse(_ status: HTTPResponse.Status, _ message: String, _ context: ChannelHandlerContext) {
+        refuse(ServerResponse(status, message), context)
     }
 
-    /// Answers in place of the framework, and closes the connection.
-    private func refuse(_ status: HTTPResponse.Status, _ message: String, _ context: ChannelHandlerContext) {
+    /// Responds to a request that the next handler does not receive in full, and closes the connection.
+    private func refuse(_ response: ServerResponse, _ context: ChannelHandlerContext) {
         guard !state.isClosing else { return }
-        guard state.canRefuse else {
-            context.close(promise: nil)
-            return
-        }
-        var answer = ErrorAnswer(status, message)
-        answer.head.headerFields[.connection] = "close"
-        context.write(wrapOutboundOut(.head(answer.head)), promise: nil)
-        context.write(wrapOutboundOut(.body(answer.body)), promise: nil)
+        guard state.canRefuse else { return stop(context) }
+        var head = response.head
+        head.headerFields[.connection] = "close"
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        if case .bytes(let bytes) = response.body { context.write(wrapOutboundOut(.body(bytes)), promise: nil) }
         context.write(wrapOutboundOut(.end(nil)), promise: nil)
         close(context)
         context.fireErrorCaught(RequestRefused())

@@ -41,6 +41,10 @@ struct ConnectionState {
     var isClosing: Bool { closingSince != nil }
     /// Whether the connection closes after the next or current response.
     var endsWithAnswer: Bool { lastAnswer == 1 }
+    /// Whether what the client sends now belongs to no request that is answered.
+    var ignoresRequests: Bool { isClosing || (lastAnswer != nil && inbound != .body) }
+    /// Whether a response is due before the connection may close.
+    var isResponseDue: Bool { isClosing || lastAnswer.map { $0 > 0 } ?? (answersDue > 0) }
     /// Whether a response that belongs to no pending request may be written now.
     var canRefuse: Bool { !isClosing && !isAnswering && answersDue <= (inbound == .body ? 1 : 0) }
     /// Whether a request from the client is incomplete.
@@ -84,6 +88,11 @@ struct ConnectionState {
     }
 
     mutating func closing(_ now: NIODeadline) { closingSince = now }
+
+    /// Ends the connection after the responses to the requests that have arrived in full.
+    mutating func stop() {
+        lastAnswer = lastAnswer ?? (inbound == .body ? answersDue - 1 : answersDue)
+    }
 
     // MARK: Waiting
 

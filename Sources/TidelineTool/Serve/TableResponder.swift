@@ -1,134 +1,189 @@
 internal import HTTPTypes
-internal import Hummingbird
 internal import Logging
 internal import NIOCore
-internal import NIOPosix
 internal import TidelineServer
 internal import TidelineStore
 
-/// Passes each request to the table service, on threads that may block, and returns the response.
-struct TableResponder<Store: LocalStore>: HTTPResponder {
-    typealias Context = ServerRequestContext
-
-    var service: TableService<Store>
-    var signal: ChangeSignal<Store>
-    /// The threads for store calls, which wait for disks and locks and so must not run on the event loops.
-    var threads: NIOThreadPool
-    var limits: ServerLimits
+/// Decides which requests of a server are admitted, passes them to the table service, and returns its responses.
+final class TableResponder<Store: LocalStore>: Sendable {
+    private let server: TableServer
+    private let service: TableService<Store>
+    let signal: ChangeSignal<Store>
     /// The memory available for the bodies of requests.
-    var bodies: BodyBudget
-    /// Finds out who sent a request, or `nil` for a server without a sign-in.
-    var signIn: TokenVerifier?
+    let bodies: BodyBudget
     /// The limit on the requests of each address, or `nil`.
-    var rate: RequestRate?
-    var metrics: ServerMetrics
-    /// The metrics for the page `/metrics`, or `nil` if it is not served.
-    var prometheus: PrometheusMetrics?
-    /// Whether the server speaks TLS, which links to next pages state.
-    var isSecure = false
-    /// Whether pages are compressed for clients that accept it.
-    var compresses = false
+    private let rate: RequestRate?
+    /// Runs a closure on a thread that may block: store calls wait for disks and locks.
+    private let schedule: TableServer.Schedule
 
-    func respond(to request: Request, context: Context) async throws -> Response {
-        let began = ContinuousClock.now
-        let id = RequestID.of(request.headers)
-        var response = try await answer(request, context, id)
-        response.headers[RequestID.field] = id
-        let status = response.status.code
-        let isTable = status < 400 || status == 409 || status == 412
-        metrics.answered(
-            request.method, status, table: isTable ? Self.table(in: request.head.path ?? "") : nil, after: .now - began)
-        return response
+    init(_ server: TableServer, service: TableService<Store>, schedule: @escaping TableServer.Schedule) {
+        self.server = server
+        self.service = service
+        self.schedule = schedule
+        signal = ChangeSignal(
+            service,
+            options: ChangeSignalOptions(
+                maximumWaitingClients: server.limits.maximumWaitingClients, schedule: schedule))
+        bodies = BodyBudget(limit: server.limits.maximumBodiesSize)
+        rate = server.limits.maximumRate.map(RequestRate.init)
     }
 
-    private func answer(_ request: Request, _ context: Context, _ id: String) async throws -> Response {
-        if let page = await page(request.head.path ?? "", context.logger) { return page }
-        if let rate, let delay = rate.delay(of: context.address ?? "") {
-            var answer = ErrorAnswer(.tooManyRequests, "too many requests from this address; try again later")
-            answer.head.headerFields[.retryAfter] = "\(delay)"
-            return Self.response(answer)
+    // MARK: Admission
+
+    /// The decision about a request before its body is received.
+    enum Admission: Sendable {
+        case admitted(Caller)
+        case refused(ServerResponse)
+    }
+
+    /// Decides whether the body of a request is received. A refused request takes no memory for it.
+    func admission(of request: ReceivedRequest, on loop: any EventLoop) -> EventLoopFuture<Admission> {
+        if ServerPage(rawValue: request.path) != nil { return loop.makeSucceededFuture(.admitted(.anonymous)) }
+        if let refusal = refusal(of: request) { return loop.makeSucceededFuture(.refused(refusal)) }
+        guard let signIn = server.signIn else { return loop.makeSucceededFuture(.admitted(.anonymous)) }
+        return loop.makeFutureWithTask {
+            do throws(TokenVerifier.Refusal) {
+                return .admitted(try await signIn.caller(of: request.head.headerFields))
+            } catch {
+                return .refused(.signInFailed(error.reason))
+            }
         }
-        guard request.head.path?.utf8.count ?? 0 <= limits.maximumQuerySize else {
-            return Self.response(
-                ErrorAnswer(.uriTooLong, "the path and query are longer than \(limits.maximumQuerySize) bytes"))
+    }
+
+    private func refusal(of request: ReceivedRequest) -> ServerResponse? {
+        if let rate, let delay = rate.delay(of: request.address?.ipAddress ?? "") {
+            var response = ServerResponse(.tooManyRequests, "too many requests from this address; try again later")
+            response.head.headerFields[.retryAfter] = "\(delay)"
+            return response
         }
-        var body: [UInt8] = []
-        defer { bodies.release(body.count) }
-        // Before the body, so that a refused request uses no memory.
-        let caller: Caller
-        do {
-            caller = try await signIn?.caller(of: request.headers) ?? .anonymous
-        } catch let refusal as TokenVerifier.Refusal {
-            return Self.response(.signInFailed(refusal.reason))
+        guard request.path.utf8.count <= server.limits.maximumQuerySize else {
+            return ServerResponse(
+                .uriTooLong, "the path and query are longer than \(server.limits.maximumQuerySize) bytes")
         }
-        if signIn != nil, request.uri.path == Self.userPath { return Self.user(caller, request) }
-        if let refusal = try await collect(&body, of: request) { return Self.response(refusal) }
+        let length = request.head.headerFields[.contentLength].flatMap { Int($0) } ?? 0
+        return length <= server.limits.maximumBodySize ? nil : tooLarge
+    }
+
+    private var tooLarge: ServerResponse {
+        ServerResponse(.contentTooLarge, "the body is larger than \(server.limits.maximumBodySize) bytes")
+    }
+
+    /// Reserves memory for the next bytes of a body, which the caller releases with the body.
+    ///
+    /// - Returns: The response to a request whose body is refused, or `nil`.
+    func refusal(of count: Int, after size: Int) -> ServerResponse? {
+        guard count <= server.limits.maximumBodySize - size else { return tooLarge }
+        guard bodies.reserve(count) else {
+            return ServerResponse(
+                .serviceUnavailable, "the memory for the bodies of requests in flight is used up; try again later")
+        }
+        return nil
+    }
+
+    // MARK: Responses
+
+    /// Responds to a request, by keeping a promise on any thread.
+    ///
+    /// - Returns: The task of a request that waits for changes, to be cancelled when its client goes away.
+    func respond(
+        to request: ReceivedRequest, body: [UInt8], _ response: EventLoopPromise<ServerResponse>
+    ) -> Task<Void, Never>? {
+        if request.path == ServerPage.ready.rawValue {
+            schedule { response.succeed(self.readiness()) }
+        } else if let page = page(request) {
+            response.succeed(page)
+        } else if ChangeSignal<Store>.handles(request.head) {
+            return response.completeWithTask {
+                ServerResponse(await self.signal.respond(to: request.head, caller: request.caller))
+            }
+        } else {
+            handle(request, body, response)
+        }
+        return nil
+    }
+
+    /// Returns the headers of a response, and records it in the metrics.
+    func completed(_ response: ServerResponse, of request: ReceivedRequest) -> HTTPResponse {
+        var head = response.head
+        head.headerFields[RequestID.field] = request.id
+        let status = head.status.code
+        let isTable = status < 400 || status == 409 || status == 412
+        server.metrics.answered(
+            request.head.method, status, table: isTable ? Self.table(in: request.path) : nil,
+            after: .now - request.began)
+        return head
+    }
+
+    /// Passes a request to the service, which commits writes together that wait at the same time.
+    private func handle(
+        _ request: ReceivedRequest, _ body: [UInt8], _ response: EventLoopPromise<ServerResponse>
+    ) {
         var head = request.head
-        if ChangeSignal<Store>.handles(head) {
-            return Self.response(await signal.respond(to: head, caller: caller), to: head)
-        }
-        if isSecure { head.scheme = "https" }
+        if server.identity != nil { head.scheme = "https" }
+        let compresses = server.compresses && head.method == .get && Gzip.isAccepted(by: head.headerFields)
         let began = ContinuousClock.now
-        let answer = try await answer(head, body, caller)
-        log(answer, to: head, context.logger, id, after: .now - began)
-        return Self.response(answer, to: head)
+        service.handle(head, body: body, caller: request.caller, schedule: schedule) { answer in
+            let answer = compresses ? Gzip.compress(answer) : answer
+            self.log(answer, to: request, after: .now - began)
+            response.succeed(ServerResponse(answer))
+        }
     }
 
     /// Logs failures of the store or the server, and for debugging all responses.
-    private func log(
-        _ answer: TableResponse, to head: HTTPRequest, _ logger: Logger, _ id: String, after duration: Duration
-    ) {
+    private func log(_ answer: TableResponse, to request: ReceivedRequest, after duration: Duration) {
         let status = answer.response.status.code
         let level: Logger.Level = status < 500 ? .debug : status == 503 ? .warning : .error
-        guard level >= logger.logLevel else { return }
+        guard level >= server.logger.logLevel else { return }
         var metadata: Logger.Metadata = [
-            "request": "\(id)", "method": "\(head.method)", "path": "\(head.path ?? "")", "status": "\(status)",
-            "bytes": "\(answer.body.count)", "seconds": "\(duration / .seconds(1))",
+            "request": "\(request.id)", "method": "\(request.head.method)", "path": "\(request.path)",
+            "status": "\(status)", "bytes": "\(answer.body.count)", "seconds": "\(duration / .seconds(1))",
         ]
-        if let trace = TraceParent.traceID(in: head.headerFields) { metadata["trace"] = "\(trace)" }
+        if let trace = TraceParent.traceID(in: request.head.headerFields) { metadata["trace"] = "\(trace)" }
         if let reason = answer.failureReason { metadata["reason"] = "\(reason)" }
-        logger.log(level: level, "answered", metadata: metadata)
+        server.logger.log(level: level, "answered", metadata: metadata)
     }
 
     // MARK: Pages for operators
 
-    /// Returns a page that does not belong to a table, or `nil` for another path.
-    private func page(_ path: String, _ logger: Logger) async -> Response? {
-        switch path {
-        case "/.health": return Self.page("ok\n")
-        case "/.ready":
-            switch await onThread({ try service.checkStore() }) {
-            case .success: return Self.page("ready\n")
-            case .failure(let error):
-                // Everyone can read the response, and the reason can name files and databases.
-                logger.warning("not ready", metadata: ["reason": "\(error)"])
-                return Self.response(
-                    ErrorAnswer(
-                        .serviceUnavailable, "the store cannot be read; the reason is in the log of the server"))
+    /// The path at which clients check whether they are signed in, as in the original back ends.
+    private static var userPath: String { "/.auth/me" }
+
+    /// Returns a page that does not belong to a table and needs no thread, or `nil` for another path.
+    private func page(_ request: ReceivedRequest) -> ServerResponse? {
+        switch ServerPage(rawValue: request.path) {
+        case .health: return ServerResponse(page: "ok\n")
+        case .metrics:
+            server.metrics.waiting(signal.waitingClientCount)
+            return server.prometheus.map {
+                ServerResponse(page: $0.page, type: "text/plain; version=0.0.4; charset=utf-8")
             }
-        case "/metrics":
-            metrics.waiting(signal.waitingClientCount)
-            return prometheus.map { Self.page($0.page, type: "text/plain; version=0.0.4; charset=utf-8") }
-        default: return nil
+        case nil where server.signIn != nil && request.path.prefix(while: { $0 != "?" }) == Self.userPath:
+            return Self.user(request)
+        case .ready, nil: return nil
         }
     }
 
-    private static func page(_ text: String, type: String = "text/plain; charset=utf-8") -> Response {
-        Response(
-            status: .ok, headers: [.contentType: type, .cacheControl: "no-store"],
-            body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+    private func readiness() -> ServerResponse {
+        do {
+            try service.checkStore()
+            return ServerResponse(page: "ready\n")
+        } catch {
+            // Everyone can read the response, and the reason can name files and databases.
+            server.logger.warning("not ready", metadata: ["reason": "\(error)"])
+            return ServerResponse(
+                .serviceUnavailable, "the store cannot be read; the reason is in the log of the server")
+        }
     }
 
-    private func onThread(_ body: @escaping @Sendable () throws -> Void) async -> Result<Void, any Error> {
-        await withCheckedContinuation { continuation in
-            threads.submit { state in
-                continuation.resume(
-                    returning: Result {
-                        guard state == .active else { throw CancellationError() }
-                        try body()
-                    })
-            }
+    /// Returns the response with the identifier of the user, or 401.
+    private static func user(_ request: ReceivedRequest) -> ServerResponse {
+        guard request.head.method == .get || request.head.method == .head else {
+            return ServerResponse(.methodNotAllowed, "\(userPath) supports only GET")
         }
+        guard let userID = request.caller.userID else {
+            return .signInFailed("no user is signed in; send a token in the header Authorization")
+        }
+        return ServerResponse(.ok, object: ["userId": userID])
     }
 
     /// Returns the name of the table in a path such as `/tables/Item/1?…`.
@@ -136,100 +191,11 @@ struct TableResponder<Store: LocalStore>: HTTPResponder {
         guard path.hasPrefix("/tables/") else { return nil }
         return String(path.dropFirst("/tables/".count).prefix { $0 != "/" && $0 != "?" })
     }
+}
 
-    /// Returns the response of the service, which commits writes together that wait at the same time.
-    private func answer(
-        _ head: HTTPRequest, _ body: [UInt8], _ caller: Caller
-    ) async throws -> TableResponse {
-        try await withCheckedThrowingContinuation { continuation in
-            threads.submit { [service, compresses] state in
-                guard state == .active else {
-                    continuation.resume(throwing: CancellationError())
-                    return
-                }
-                let compresses = compresses && head.method == .get && Gzip.isAccepted(by: head.headerFields)
-                service.handle(head, body: body, caller: caller) { answer in
-                    continuation.resume(returning: compresses ? Gzip.compress(answer) : answer)
-                }
-            }
-        }
-    }
-
-    /// Reads the body, and reserves memory for it as it arrives.
-    ///
-    /// - Returns: The response to a request whose body is refused, or `nil`.
-    private func collect(_ body: inout [UInt8], of request: Request) async throws -> ErrorAnswer? {
-        let length = request.headers[.contentLength].flatMap { Int($0) } ?? 0
-        guard length <= limits.maximumBodySize else { return tooLarge }
-        body.reserveCapacity(length)
-        for try await chunk in request.body {
-            guard chunk.readableBytes <= limits.maximumBodySize - body.count else { return tooLarge }
-            guard bodies.reserve(chunk.readableBytes) else {
-                return ErrorAnswer(
-                    .serviceUnavailable, "the memory for the bodies of requests in flight is used up; try again later")
-            }
-            body.append(contentsOf: chunk.readableBytesView)
-        }
-        // The framework ends the body when the server stops.
-        guard body.count >= length else { return ErrorAnswer(.serviceUnavailable, ErrorAnswer.stoppedMessage) }
-        return nil
-    }
-
-    private var tooLarge: ErrorAnswer {
-        ErrorAnswer(.contentTooLarge, "the body is larger than \(limits.maximumBodySize) bytes")
-    }
-
-    /// The path at which clients check whether they are signed in, as in the original back ends.
-    private static var userPath: String { "/.auth/me" }
-
-    /// Returns the response with the identifier of the user, or 401.
-    private static func user(_ caller: Caller, _ request: Request) -> Response {
-        guard request.method == .get || request.method == .head else {
-            return response(ErrorAnswer(.methodNotAllowed, "\(userPath) supports only GET"))
-        }
-        guard let userID = caller.userID else {
-            return response(.signInFailed("no user is signed in; send a token in the header Authorization"))
-        }
-        return response(ErrorAnswer(.ok, object: ["userId": userID]))
-    }
-
-    private static func response(_ refusal: ErrorAnswer) -> Response {
-        Response(
-            status: refusal.head.status, headers: refusal.head.headerFields,
-            body: ResponseBody(byteBuffer: refusal.body))
-    }
-
-    private static func response(_ response: ChangeResponse, to request: HTTPRequest) -> Response {
-        switch response {
-        case .answer(let answer): Self.response(answer, to: request)
-        case .events(let events):
-            Response(
-                status: events.response.status, headers: events.response.headerFields,
-                body: ResponseBody { writer in
-                    for try await bytes in events { try await writer.write(ByteBuffer(bytes: bytes)) }
-                    try await writer.finish(nil)
-                })
-        }
-    }
-
-    private static func response(_ answer: TableResponse, to request: HTTPRequest) -> Response {
-        var headers = answer.response.headerFields
-        // A response to HEAD has the length of the body, but no body.
-        headers[.contentLength] = String(answer.body.count)
-        let body = ByteBuffer(bytes: request.method == .head ? [] : answer.body)
-        return Response(status: answer.response.status, headers: headers, body: Self.body(body))
-    }
-
-    /// Returns a response body. Sends a large one in pieces, so that progress shows whether the client receives it.
-    private static func body(_ bytes: ByteBuffer) -> ResponseBody {
-        let pieceSize = 64 << 10
-        guard bytes.readableBytes > pieceSize else { return ResponseBody(byteBuffer: bytes) }
-        return ResponseBody(contentLength: bytes.readableBytes) { writer in
-            var rest = bytes
-            while rest.readableBytes > 0, let piece = rest.readSlice(length: min(pieceSize, rest.readableBytes)) {
-                try await writer.write(piece)
-            }
-            try await writer.finish(nil)
-        }
-    }
+/// The pages for operators, which need no sign-in and are not limited in their rate.
+private enum ServerPage: String {
+    case health = "/.health"
+    case ready = "/.ready"
+    case metrics = "/metrics"
 }

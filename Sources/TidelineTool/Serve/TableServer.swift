@@ -1,10 +1,11 @@
 internal import Foundation
-internal import Hummingbird
-internal import HummingbirdCore
 internal import Logging
 internal import Metrics
 internal import NIOCore
+internal import NIOHTTP1
+internal import NIOHTTPTypesHTTP1
 internal import NIOPosix
+internal import NIOSSL
 internal import ServiceLifecycle
 internal import TidelineServer
 internal import TidelineStore
@@ -26,8 +27,10 @@ struct TableServer {
     var compresses = true
     /// The time to finish the requests in flight after SIGTERM or SIGINT.
     var shutdownTimeout = Duration.seconds(30)
-    private let connections: ConnectionCounts
-    private let metrics: ServerMetrics
+    private let connections: Connections
+    /// Runs a closure, once, on another thread.
+    typealias Schedule = @Sendable (@escaping @Sendable () -> Void) -> Void
+    let metrics: ServerMetrics
     /// The metrics for the page `/metrics`, or `nil` if it is not served.
     let prometheus: PrometheusMetrics?
 
@@ -40,7 +43,7 @@ struct TableServer {
         self.logger = logger
         prometheus = servesMetrics ? PrometheusMetrics(descriptions: ServerMetrics.descriptions) : nil
         let factory: any MetricsFactory = prometheus ?? NOOPMetricsHandler.instance
-        connections = ConnectionCounts(limits: limits, factory: factory)
+        connections = Connections(limits: limits, factory: factory)
         metrics = ServerMetrics(factory)
     }
 
@@ -56,34 +59,16 @@ struct TableServer {
     ) async throws {
         let threads = NIOThreadPool(numberOfThreads: threadCount)
         threads.start()
-        let signal = ChangeSignal(service, options: changeSignalOptions(threads))
-        let responder = TableResponder(
-            service: service, signal: signal, threads: threads, limits: limits,
-            bodies: BodyBudget(limit: limits.maximumBodiesSize), signIn: signIn,
-            rate: limits.maximumRate.map(RequestRate.init), metrics: metrics, prometheus: prometheus,
-            isSecure: identity != nil,
-            compresses: compresses)
+        let responder = TableResponder(self, service: service) { body in
+            // Also after the end of the threads, because a request waits for it.
+            threads.submit { _ in body() }
+        }
         let hangup = identity.map { identity in HangupSignal { [logger] in Self.reload(identity, logger) } }
         defer { _ = hangup }
-        let application = Application(
-            responder: responder,
-            server: HTTPServerBuilder { [limits, connections, identity] in
-                GuardedChannel(
-                    limits: limits, connections: connections, tls: identity, responder: $0,
-                    onShutdown: { signal.end() })
-            },
-            configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
-            onServerRunning: { [host, identity] channel in
-                onListening(
-                    Self.url(identity == nil ? "http" : "https", host: host, port: channel.localAddress?.port))
-            },
-            logger: logger
-        )
         let outcome: Result<Void, any Error>
         do {
-            async let signaling: Void = signal.run()
-            outcome = .success(try await run(application))
-            signal.end()
+            async let signaling: Void = responder.signal.run()
+            outcome = .success(try await runUntilSignal { try await serve(responder, onListening) })
             await signaling
         } catch {
             outcome = .failure(explained(error))
@@ -92,17 +77,65 @@ struct TableServer {
         try outcome.get()
     }
 
-    private func changeSignalOptions(_ threads: NIOThreadPool) -> ChangeSignalOptions {
-        ChangeSignalOptions(
-            maximumWaitingClients: limits.maximumWaitingClients,
-            // A closure runs also after the end of the threads, because its caller waits for it.
-            schedule: { body in threads.submit { _ in body() } })
+    /// Accepts connections until a graceful shutdown begins, and waits until they are closed.
+    private func serve(
+        _ responder: TableResponder<some LocalStore>, _ onListening: (String) -> Void
+    ) async throws {
+        let listener = try await bootstrap.childChannelInitializer { setUp($0, responder) }
+            .bind(host: host, port: port).get()
+        onListening(Self.url(identity == nil ? "http" : "https", host: host, port: listener.localAddress?.port))
+        try? await gracefulShutdown()
+        try await listener.close()
+        responder.signal.end()
+        let end = connections.stop(on: listener.eventLoop)
+        try await withTaskCancellationHandler {
+            try await end.get()
+        } onCancel: {
+            connections.close()
+        }
     }
 
-    /// Runs the framework until a signal, and closes its connections if the requests in flight take too long after it.
-    private func run(_ application: some Service) async throws {
+    /// Adds the handlers of a connection.
+    private func setUp(
+        _ channel: any Channel, _ responder: TableResponder<some LocalStore>
+    ) -> EventLoopFuture<Void> {
+        channel.eventLoop.makeCompletedFuture {
+            guard connections.admit(channel) else { throw ConnectionRefused() }
+            var limits = NIOHTTPDecoderLimitConfiguration()
+            limits.maxHeaderFieldSize = ServerLimits.maximumHeaderSize
+            limits.maxHeaderListSize = ServerLimits.maximumHeaderSize
+            let pipeline = channel.pipeline.syncOperations
+            if let identity { try pipeline.addHandler(NIOSSLServerHandler(context: identity.context)) }
+            try pipeline.addHandler(ByteGate())
+            // The handlers after it order the requests, respond to invalid ones, and have valid headers.
+            try pipeline.configureHTTPServerPipeline(
+                withPipeliningAssistance: false, withErrorHandling: false, withOutboundHeaderValidation: false,
+                withEncoderConfiguration: .init(), withDecoderLimitConfiguration: limits)
+            try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
+            try pipeline.addHandler(ConnectionGuard(limits: self.limits))
+            try pipeline.addHandler(RequestHandler(responder))
+        }
+    }
+
+    /// The connection exceeds a limit and is closed.
+    private struct ConnectionRefused: Error {}
+
+    private var bootstrap: ServerBootstrap {
+        ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .serverChannelOption(.backlog, value: 256)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.allowRemoteHalfClosure, value: true)
+    }
+
+    /// Performs a body that ends when a graceful shutdown begins, which SIGTERM or SIGINT cause. Cancels it if it takes too long
+    /// after that.
+    private func runUntilSignal(_ body: @escaping @Sendable () async throws -> Void) async throws {
+        struct Body: Service {
+            let run: @Sendable () async throws -> Void
+            func run() async throws { try await run() }
+        }
         var configuration = ServiceGroupConfiguration(
-            services: [application], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+            services: [Body(run: body)], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         configuration.maximumGracefulShutdownDuration = shutdownTimeout
         try await ServiceGroup(configuration: configuration).run()
     }
@@ -122,9 +155,7 @@ struct TableServer {
     /// - Throws: ``ToolError`` if it cannot.
     func requireAddress() async throws {
         do {
-            let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-                .bind(host: host, port: port).get()
+            let channel = try await bootstrap.bind(host: host, port: port).get()
             try await channel.close()
         } catch {
             throw explained(error)

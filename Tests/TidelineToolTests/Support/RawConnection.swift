@@ -61,6 +61,9 @@ final class RawConnection: Sendable {
         return true
     }
 
+    /// Tells the server that nothing more will be sent.
+    func closeOutput() { shutdown(socket, Int32(SHUT_WR)) }
+
     /// Returns the text received until the server ends the connection.
     func receiveToEnd() throws -> String { String(decoding: try receiveBytesToEnd(), as: UTF8.self) }
 

@@ -29,7 +29,7 @@ struct TokenVerifier: Sendable {
     /// Returns the sender of a request: anonymous without a token.
     ///
     /// - Throws: ``Refusal`` for a token that is not valid, even if the request does not need one.
-    func caller(of headers: HTTPFields) async throws -> Caller {
+    func caller(of headers: HTTPFields) async throws(Refusal) -> Caller {
         let prefix = "bearer "
         var tokens: [String] = []
         for value in headers[values: .authorization] {
@@ -48,7 +48,7 @@ struct TokenVerifier: Sendable {
 
     private static let zumoAuth = HTTPField.Name("X-ZUMO-AUTH")!  // A valid name.
 
-    private func caller(of token: String) async throws -> Caller {
+    private func caller(of token: String) async throws(Refusal) -> Caller {
         guard token.utf8.count <= Self.maximumLength else {
             throw Refusal("the token is longer than \(Self.maximumLength) bytes")
         }
@@ -62,7 +62,7 @@ struct TokenVerifier: Sendable {
         throw Refusal("the token's signature is not valid, or its claims are not a JSON object")
     }
 
-    private func caller(in claims: TokenClaims) throws -> Caller {
+    private func caller(in claims: TokenClaims) throws(Refusal) -> Caller {
         let time = now().timeIntervalSince1970
         let skew = clockSkew / .seconds(1)
         guard case .number(let end)? = claims.values["exp"] else { throw Refusal("the token has no expiration time") }

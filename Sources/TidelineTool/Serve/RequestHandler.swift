@@ -1,0 +1,195 @@
+internal import HTTPTypes
+internal import NIOCore
+internal import NIOHTTPTypes
+internal import TidelineServer
+internal import TidelineStore
+
+/// Receives the requests of a connection, one after the other, and writes their responses.
+///
+/// It is the last handler of a connection, after ``ConnectionGuard``, which ends requests and connections that take too long.
+/// A request takes no task, unless its sender is verified or it waits for changes.
+final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
+    typealias InboundIn = HTTPRequestPart
+    typealias OutboundIn = HTTPResponsePart
+    typealias OutboundOut = HTTPResponsePart
+
+    private enum Phase {
+        /// Waits for a request.
+        case idle
+        /// Waits for the decision whether the body of a request is received. The body waits meanwhile.
+        case admitting
+        case receiving(ReceivedRequest)
+        /// Waits for the end of a request without a body, so that the connection stays open.
+        case refused(ReceivedRequest, ServerResponse)
+        /// The response is being made or sent. The next request waits meanwhile.
+        case responding
+        /// The connection closes.
+        case over
+    }
+
+    private let responder: TableResponder<Store>
+    private var phase = Phase.idle
+    private var body: [UInt8] = []
+    /// The parts that wait: no more than one read returns.
+    private var parts = CircularBuffer<HTTPRequestPart>(initialCapacity: 1)
+    private var isReadHeld = false
+    private var isProcessing = false
+    /// The task of a request that waits for changes.
+    private var wait: Task<Void, Never>?
+
+    /// The size of the pieces of a large body, so that progress shows whether the client receives it.
+    private static var pieceSize: Int { 64 << 10 }
+
+    init(_ responder: TableResponder<Store>) { self.responder = responder }
+
+    // MARK: Events
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        parts.append(unwrapInboundIn(data))
+        process(context)
+    }
+
+    /// Does not read while parts wait, which bounds their memory.
+    func read(context: ChannelHandlerContext) {
+        isReadHeld = !parts.isEmpty
+        if !isReadHeld { context.read() }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        // The connection of a client that went away is half-closed until something is written.
+        if case ChannelEvent.inputClosed = event { wait?.cancel() }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        end()
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        end()
+        // The guard answers the requests that it refuses, and closes their connections later.
+        if !(error is ConnectionGuard.RequestRefused) { context.close(promise: nil) }
+    }
+
+    private func end() {
+        phase = .over
+        parts.removeAll()
+        wait?.cancel()
+        releaseBody()
+    }
+
+    private func releaseBody() {
+        responder.bodies.release(body.count)
+        body = []
+    }
+
+    // MARK: Requests
+
+    private func process(_ context: ChannelHandlerContext) {
+        guard !isProcessing else { return }
+        isProcessing = true
+        while let part = nextPart() {
+            switch (phase, part) {
+            case (.idle, .head(let head)): admit(ReceivedRequest(head, from: context.remoteAddress), context)
+            case (.receiving(let request), .body(let bytes)): receive(bytes, of: request, context)
+            case (.receiving(let request), .end): respond(to: request, context)
+            case (.refused(let request, let response), .end): respond(response, to: request, context)
+            // The rest of a request whose response did not wait for it.
+            default: break
+            }
+        }
+        isProcessing = false
+        guard isReadHeld, parts.isEmpty else { return }
+        isReadHeld = false
+        context.read()
+    }
+
+    /// Returns the next part unless it has to wait.
+    private func nextPart() -> HTTPRequestPart? {
+        switch (phase, parts.first) {
+        case (.admitting, _), (.responding, .head): nil
+        default: parts.popFirst()
+        }
+    }
+
+    private func admit(_ request: ReceivedRequest, _ context: ChannelHandlerContext) {
+        phase = .admitting
+        responder.admission(of: request, on: context.eventLoop).assumeIsolated().whenSuccess { admission in
+            guard case .admitting = self.phase else { return }
+            switch admission {
+            case .refused(let response) where request.hasBody: self.respond(response, to: request, context)
+            case .refused(let response): self.phase = .refused(request, response)
+            case .admitted(let caller):
+                var request = request
+                request.caller = caller
+                self.phase = .receiving(request)
+            }
+            self.process(context)
+        }
+    }
+
+    private func receive(_ bytes: ByteBuffer, of request: ReceivedRequest, _ context: ChannelHandlerContext) {
+        if let refusal = responder.refusal(of: bytes.readableBytes, after: body.count) {
+            respond(refusal, to: request, context)
+        } else {
+            body.append(contentsOf: bytes.readableBytesView)
+        }
+    }
+
+    // MARK: Responses
+
+    private func respond(to request: ReceivedRequest, _ context: ChannelHandlerContext) {
+        phase = .responding
+        let response = context.eventLoop.makePromise(of: ServerResponse.self)
+        wait = responder.respond(to: request, body: body, response)
+        response.futureResult.assumeIsolated().whenSuccess { response in
+            guard case .responding = self.phase else { return }
+            self.respond(response, to: request, context)
+            self.process(context)
+        }
+    }
+
+    private func respond(_ response: ServerResponse, to request: ReceivedRequest, _ context: ChannelHandlerContext) {
+        phase = .responding
+        releaseBody()
+        context.write(wrapOutboundOut(.head(responder.completed(response, of: request))), promise: nil)
+        switch response.body {
+        case .bytes(var bytes):
+            // A response to HEAD has the length of the body, but no body.
+            while request.head.method != .head,
+                let piece = bytes.readSlice(length: min(Self.pieceSize, bytes.readableBytes)), piece.readableBytes > 0
+            {
+                context.write(wrapOutboundOut(.body(piece)), promise: nil)
+            }
+            finish(context)
+        case .events(let events): send(events, context)
+        }
+    }
+
+    private func send(_ events: ChangeEvents, _ context: ChannelHandlerContext) {
+        context.flush()
+        let sent = context.eventLoop.makePromise(of: Void.self)
+        wait = sent.completeWithTask { [channel = context.channel] in
+            for try await bytes in events {
+                try await channel.writeAndFlush(HTTPResponsePart.body(ByteBuffer(bytes: bytes)))
+            }
+        }
+        sent.futureResult.assumeIsolated().whenComplete { result in
+            guard case .responding = self.phase else { return }
+            switch result {
+            case .success:
+                self.finish(context)
+                self.process(context)
+            // The client notices that the response is incomplete.
+            case .failure: context.close(promise: nil)
+            }
+        }
+    }
+
+    private func finish(_ context: ChannelHandlerContext) {
+        wait = nil
+        phase = .idle
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+    }
+}

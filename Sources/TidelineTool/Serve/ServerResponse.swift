@@ -1,0 +1,91 @@
+internal import Foundation
+internal import HTTPTypes
+internal import NIOCore
+internal import TidelineServer
+internal import TidelineStore
+internal import TidelineWire
+
+/// A request of which the headers have arrived.
+struct ReceivedRequest: Sendable {
+    var head: HTTPRequest
+    /// The address of the client, or that of a proxy before the server.
+    let address: SocketAddress?
+    let id: String
+    let began = ContinuousClock.now
+    var caller = Caller.anonymous
+
+    init(_ head: HTTPRequest, from address: SocketAddress?) {
+        self.head = head
+        self.address = address
+        id = RequestID.of(head.headerFields)
+    }
+
+    var path: String { head.path ?? "" }
+    var hasBody: Bool {
+        head.headerFields[.transferEncoding] != nil || head.headerFields[.contentLength].map { $0 != "0" } ?? false
+    }
+}
+
+/// A response to a request.
+struct ServerResponse: Sendable {
+    enum Body: Sendable {
+        case bytes(ByteBuffer)
+        /// Events that are sent as they occur.
+        case events(ChangeEvents)
+    }
+
+    var head: HTTPResponse
+    var body: Body
+
+    private init(head: HTTPResponse, body: Body) {
+        self.head = head
+        self.body = body
+    }
+
+    init(_ answer: TableResponse) {
+        head = answer.response
+        head.headerFields[.contentLength] = String(answer.body.count)
+        body = .bytes(ByteBuffer(bytes: answer.body))
+    }
+
+    init(_ response: ChangeResponse) {
+        switch response {
+        case .answer(let answer): self.init(answer)
+        case .events(let events): self.init(head: events.response, body: .events(events))
+        }
+    }
+
+    /// Creates a response with a page for operators.
+    init(page text: String, type: String = "text/plain; charset=utf-8") {
+        self.init(.ok, type: type, Array(text.utf8))
+        head.headerFields[.cacheControl] = "no-store"
+    }
+
+    /// Creates a response with the body `{"error": "…"}`.
+    init(_ status: HTTPResponse.Status, _ message: String) { self.init(status, object: ["error": message]) }
+
+    init(_ status: HTTPResponse.Status, object: [String: String]) {
+        // Encoding a dictionary of strings never fails.
+        self.init(status, type: "application/json", (try? JSONEncoder().encode(object)).map { Array($0) } ?? [])
+        if status == .serviceUnavailable || status == .tooManyRequests { head.headerFields[.retryAfter] = "1" }
+    }
+
+    private init(_ status: HTTPResponse.Status, type: String, _ bytes: [UInt8]) {
+        let answer = TableResponse(
+            response: HTTPResponse(status: status, headerFields: [.contentType: type, .date: HTTPDate.text(of: .now)]),
+            body: bytes)
+        self.init(answer)
+    }
+
+    /// The response to a request that the server received in part when it stopped.
+    static var stopped: ServerResponse {
+        ServerResponse(.serviceUnavailable, "the server stopped before the request was complete; send it again")
+    }
+
+    /// Returns the response to a request whose sender must sign in.
+    static func signInFailed(_ reason: String) -> ServerResponse {
+        var response = ServerResponse(.unauthorized, reason)
+        response.head.headerFields[.wwwAuthenticate] = "Bearer"
+        return response
+    }
+}
