@@ -299,7 +299,9 @@ let package = Package(
         tests("TidelineLMDBTests", ["TidelineLMDB", "TidelineLMDBVerification", "CLMDB"] + keyValueTests),
         tests("TidelineLevelDBTests", ["TidelineLevelDB", "TidelineLevelDBVerification", "CLevelDB"] + keyValueTests),
         tests("TidelineWireTests", ["TidelineWire", httpTypes]),
-        tests("TidelineServerTests", ["TidelineWire", "TidelineServer", "TidelineTestStores", httpTypes]),
+        tests(
+            "TidelineServerTests",
+            ["TidelinePostgreSQL", "TidelineServer", "TidelineTestStores", "TidelineTool", "TidelineWire", httpTypes]),
         tests(
             "TidelineServerConformanceTests",
             [

@@ -12,7 +12,7 @@ import TidelineWire
 /// The change signal of a service, with its own loop.
 @Suite(.timeLimit(.minutes(10)))
 struct ChangeSignalTests {
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `a request without a cursor is answered at once, and one with its cursor after the next change`(
         _ stores: StoreKind
     ) async throws {
@@ -33,7 +33,7 @@ struct ChangeSignalTests {
         }
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `each kind of write ends a wait, alone or in a group`(_ stores: StoreKind) async throws {
         // No look at the store finds the commit.
         try await SignalFixture(stores, interval: .seconds(3_600)).run { fixture in
@@ -76,7 +76,7 @@ struct ChangeSignalTests {
         }
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `a request without changes is answered with the same cursor after its wait`(_ stores: StoreKind) async throws {
         try await SignalFixture(stores, maximumWait: .milliseconds(20)).run { fixture in
             try fixture.insert("A")
@@ -89,7 +89,7 @@ struct ChangeSignalTests {
         }
     }
 
-    @Test(arguments: StoreKind.perEngine + StoreKind.sharing)
+    @Test(arguments: StoreKind.served + StoreKind.sharing)
     func `a change of another service over the store ends a wait`(_ stores: StoreKind) async throws {
         let files = stores.sharesFiles ? try StoreFiles(stores) : nil
         let store = try files?.open() ?? stores.makeStore()
@@ -109,7 +109,7 @@ struct ChangeSignalTests {
         }
     }
 
-    @Test(arguments: StoreKind.perEngine + StoreKind.sharing)
+    @Test(arguments: StoreKind.served + StoreKind.sharing)
     func `no change is missed while several services write`(_ stores: StoreKind) async throws {
         let files = stores.sharesFiles ? try StoreFiles(stores) : nil
         let store = try files?.open() ?? stores.makeStore()
@@ -289,7 +289,7 @@ struct ChangeSignalTests {
 
     // MARK: Events
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `events have the cursor as their id, from which a stream continues`(_ stores: StoreKind) async throws {
         try await SignalFixture(stores).run { fixture in
             let stamp = try fixture.insert("A")

@@ -21,7 +21,7 @@ struct DatasyncTests {
 
     @Test(
         "An insert is answered with the row and its address; an existing id with the server's row",
-        arguments: StoreKind.perEngine)
+        arguments: StoreKind.served)
     func insert(_ stores: StoreKind) throws {
         let fixture = try ServiceFixture(stores)
         let made = send(fixture, .post, "/tables/Item", #"{"id":"a|1","text":"x","deleted":false,"updatedAt":null}"#)
@@ -37,7 +37,7 @@ struct DatasyncTests {
         }
     }
 
-    @Test("A PUT replaces the whole row, if its version is that of the request", arguments: StoreKind.perEngine)
+    @Test("A PUT replaces the whole row, if its version is that of the request", arguments: StoreKind.served)
     func replace(_ stores: StoreKind) throws {
         let fixture = try ServiceFixture(stores)
         let first = try send(fixture, .post, "/tables/Item", #"{"id":"1","text":"x","count":3,"done":true}"#).row()
@@ -56,7 +56,7 @@ struct DatasyncTests {
         #expect(try send(fixture, .get, "/tables/Item/1").row() == row)
     }
 
-    @Test("A deleted row is 410, and a PUT with __includedeleted restores it", arguments: StoreKind.perEngine)
+    @Test("A deleted row is 410, and a PUT with __includedeleted restores it", arguments: StoreKind.served)
     func deleted(_ stores: StoreKind) throws {
         let fixture = try ServiceFixture(stores)
         let first = try send(fixture, .post, "/tables/Item", #"{"id":"1","text":"x"}"#).row()
@@ -77,7 +77,7 @@ struct DatasyncTests {
         #expect(try send(fixture, .get, "/tables/Item/1").row()["text"] == "z")
     }
 
-    @Test("Pages follow each other by the query in nextLink, up to $top", arguments: StoreKind.perEngine)
+    @Test("Pages follow each other by the query in nextLink, up to $top", arguments: StoreKind.served)
     func pages(_ stores: StoreKind) throws {
         let fixture = try ServiceFixture(stores)
         for number in 0..<250 {

@@ -29,7 +29,7 @@ struct FilterCostTests {
     }
 
     /// Each filter multiplies the length of a text by 1,000, ten times.
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `a filter whose texts grow without bound is 400`(_ stores: StoreKind) throws {
         let fixture = try fixture(stores)
         let many = String(repeating: "a", count: 1_000)
@@ -48,7 +48,7 @@ struct FilterCostTests {
         #expect(read(fixture, "\(doubled) eq 'x'").status == .badRequest)
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `a query that takes too long is 400, and look-ups and writes are not timed`(_ stores: StoreKind) throws {
         let fixture = try fixture(stores, time: .zero)
         for filter in ["replace(text,'a','b') eq 'x'", "substringof('a 3',text)"] {
@@ -61,7 +61,7 @@ struct FilterCostTests {
         #expect(fixture.send(.delete, "/tables/Item/3").status == .ok)
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `a time limit ends a scan that finds nothing among many rows`(_ stores: StoreKind) throws {
         let store = try stores.makeStore()
         try store.define([TableSchema("T", columns: [.string("text")])])
@@ -78,7 +78,7 @@ struct FilterCostTests {
         }
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `a costly filter that ends has its answer, page by page, with count and selection`(_ stores: StoreKind) throws
     {
         let fixture = try fixture(stores)
@@ -96,7 +96,7 @@ struct FilterCostTests {
     }
 
     /// A naive search that compares at every position takes time proportional to the product of both lengths.
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `a search for a long text takes time for the sum of both texts`(_ stores: StoreKind) throws {
         let fixture = try fixture(stores)
         let size = 400_000
@@ -106,7 +106,7 @@ struct FilterCostTests {
         #expect(try fixture.rows(read(fixture, "indexof(text,'\(needle.dropLast())') eq 0")).rows.map(\.id) == ["long"])
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `a long list of comparisons and functions has its answer`(_ stores: StoreKind) throws {
         let fixture = try fixture(stores)
         let counts = (4..<5_000).map { "count eq \($0)" }.joined(separator: " or ")
@@ -117,7 +117,7 @@ struct FilterCostTests {
         #expect(read(fixture, "concat(text,'a')").status == .badRequest)
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `a row whose id holds a slash is read, changed and deleted`(_ stores: StoreKind) throws {
         let fixture = try ServiceFixture(stores)
         try fixture.store.write {

@@ -80,7 +80,7 @@ struct GroupCommitTests {
         }
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `writes that wait share a transaction, and each has its own response`(_ stores: StoreKind) throws {
         let world = try World(stores)
         world.insert("old")
@@ -111,7 +111,7 @@ struct GroupCommitTests {
         }
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `writes of one row in a transaction follow each other`(_ stores: StoreKind) throws {
         let world = try World(stores)
         let answers = try world.whileWriting {
@@ -135,7 +135,7 @@ struct GroupCommitTests {
         #expect(rows[5]["createdAt"] == rows[0]["createdAt"])
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `small changes of large rows in a transaction are all made`(_ stores: StoreKind) throws {
         let world = try World(stores)
         let text = String(repeating: "x", count: 900_000)
@@ -153,7 +153,7 @@ struct GroupCommitTests {
         #expect(try answers[47].row()["version"] == rows.first { $0.idText == "23" }?["version"])
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `a row that is deleted for good can be inserted again in the same transaction`(_ stores: StoreKind) throws {
         let world = try World(stores, quirks: .hardDelete)
         let answers = try world.whileWriting {
@@ -170,7 +170,7 @@ struct GroupCommitTests {
         #expect(try world.rows().last?["count"] == 2)
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `a row that the store refuses does not affect the others`(_ stores: StoreKind) throws {
         let world = try World(stores)
         world.store.refuse(id: "bad")
@@ -181,7 +181,7 @@ struct GroupCommitTests {
         #expect(try answers[2].row()["version"] == world.rows().first { $0.idText == "b" }?["version"])
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `after a failed commit each write runs alone`(_ stores: StoreKind) throws {
         let world = try World(stores)
         let full = StoreError(.full, "the disk is full")
@@ -198,7 +198,7 @@ struct GroupCommitTests {
         #expect(try world.ids() == ["a", "c", "first", "later"])
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `a full disk refuses all writes, which succeed once there is room`(_ stores: StoreKind) throws {
         let world = try World(stores)
         let full = StoreError(.full, "the disk is full")
@@ -212,7 +212,7 @@ struct GroupCommitTests {
         #expect(try world.ids() == ["a", "b", "first"])
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `a commit that fails after all is not repeated`(_ stores: StoreKind) throws {
         let world = try World(stores)
         let answers = try world.whileWriting([2: .failAfterCommit(StoreError(.io, "gone"))]) {
@@ -223,7 +223,7 @@ struct GroupCommitTests {
         #expect(try answers[0].row()["version"] == world.rows().first { $0.idText == "a" }?["version"])
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `a transaction that cannot begin is not repeated for each write`(_ stores: StoreKind) throws {
         let world = try World(stores)
         let answers = try world.whileWriting([2: .failAtBegin(StoreError(.busy, "locked"))]) {
@@ -233,7 +233,7 @@ struct GroupCommitTests {
         #expect(world.store.writes == 2)
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `a transaction has at most 256 writes and 4 MiB`(_ stores: StoreKind) throws {
         let world = try World(stores)
         let many = try world.whileWriting { for number in 0..<600 { world.insert("\(number)") } }
@@ -249,7 +249,7 @@ struct GroupCommitTests {
         #expect(try other.ids().count == 11)
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `a lone write does not wait`(_ stores: StoreKind) throws {
         let world = try World(stores)
         world.store.end { _ in .commit }
@@ -260,7 +260,7 @@ struct GroupCommitTests {
         }
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `many threads: every write is answered once, with the row as it is stored`(_ stores: StoreKind) throws {
         let service = try TableService(store: stores.makeStore())
         let answers = Mutex<[String: TableResponse]>([:])

@@ -6,7 +6,7 @@ import TidelineTestStores
 import TidelineWire
 
 struct GrowingTableTests {
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `the first row makes the table, typed by its JSON`(_ stores: StoreKind) throws {
         let fixture = try ServiceFixture(stores, schemas: nil)
         #expect(fixture.send(.get, "/tables/New").status == .notFound)
@@ -19,7 +19,7 @@ struct GrowingTableTests {
         #expect(schema.systemColumns == .all && schema.indexes == [["updatedAt"]])
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `a later row adds columns, of which earlier rows have null`(_ stores: StoreKind) throws {
         let fixture = try ServiceFixture(stores, schemas: nil)
         _ = try fixture.insert(#"{"id":"1","a":1,"b":null}"#, into: "New")
@@ -31,7 +31,7 @@ struct GrowingTableTests {
         #expect(try fixture.ids("/tables/New?$filter=c%20eq%20true", of: "New") == ["2"])
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `a value of another type than its column is 400 and named`(_ stores: StoreKind) throws {
         let fixture = try ServiceFixture(stores, schemas: nil)
         _ = try fixture.insert(#"{"id":"1","a":1}"#, into: "New")
@@ -40,14 +40,14 @@ struct GrowingTableTests {
         #expect(try answer.error().contains("\"a\""))
     }
 
-    @Test(arguments: StoreKind.perEngine, ["__x", "a%00b", String(repeating: "x", count: 129)])
+    @Test(arguments: StoreKind.served, ["__x", "a%00b", String(repeating: "x", count: 129)])
     func `a name that no table may have is 400`(_ stores: StoreKind, _ name: String) throws {
         let fixture = try ServiceFixture(stores, schemas: nil)
         #expect(fixture.send(.post, "/tables/\(name)", #"{"id":"1"}"#).status == .badRequest)
         #expect(try fixture.store.appTables().isEmpty)
     }
 
-    @Test(arguments: StoreKind.perEngine, ["", "a\\u0000", "ID", "DELETED", "\\ud83d\\ude00"])
+    @Test(arguments: StoreKind.served, ["", "a\\u0000", "ID", "DELETED", "\\ud83d\\ude00"])
     func `hostile names of columns are refused or stored, never worse`(_ stores: StoreKind, _ name: String) throws {
         let fixture = try ServiceFixture(stores, schemas: nil)
         let answer = fixture.send(.post, "/tables/New", #"{"id":"1","\#(name)":1}"#)
@@ -56,7 +56,7 @@ struct GrowingTableTests {
         #expect(try fixture.send(.get, "/tables/New/2").row()["a'\";--"] == 1)
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `a name that differs in its normal form only is refused, not dropped`(_ stores: StoreKind) throws {
         let fixture = try ServiceFixture(stores, schemas: nil)
         #expect(fixture.send(.post, "/tables/New", "{\"id\":\"1\",\"\u{E9}\":1}").status == .created)
@@ -68,7 +68,7 @@ struct GrowingTableTests {
         }
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `a table does not grow without bound`(_ stores: StoreKind) throws {
         let fixture = try ServiceFixture(stores, schemas: nil)
         let columns = (0..<70_000).map { "\"c\($0)\":1" }.joined(separator: ",")
@@ -76,7 +76,7 @@ struct GrowingTableTests {
         #expect(fixture.send(.post, "/tables/New", #"{"id":"1","c0":1}"#).status == .created)
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `a request that is refused leaves no column behind`(_ stores: StoreKind) throws {
         let fixture = try ServiceFixture(stores, schemas: nil)
         _ = try fixture.insert(#"{"id":"1","a":1}"#, into: "New")
@@ -100,7 +100,7 @@ struct GrowingTableTests {
         #expect(try fixture.ids("/tables/New", of: "New") == ["1"])
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `a required column that is missing leaves no other column behind`(_ stores: StoreKind) throws {
         let store = try stores.makeStore()
         let schema = TableSchema("New", columns: [.string("a", optional: false)])
@@ -113,7 +113,7 @@ struct GrowingTableTests {
         #expect(try store.appTables()[0].columns.map(\.name) == ["a", "b"])
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `a request that is refused leaves no table behind`(_ stores: StoreKind) throws {
         let fixture = try ServiceFixture(stores, schemas: nil)
         for body in ["", "[]", "{", #"{"id":"a/b","b":1}"#, #"{"id":5}"#, #"{"id":"1","__b":1}"#, #"{"a":1,"A":2}"#] {
@@ -124,7 +124,7 @@ struct GrowingTableTests {
         #expect(try fixture.store.appTables().isEmpty)
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `tables, rows and the order of stamps outlive the service`(_ stores: StoreKind) throws {
         let store = try stores.makeStore()
         let fixture = try ServiceFixture(stores, schemas: nil, store: store)
@@ -136,7 +136,7 @@ struct GrowingTableTests {
         #expect(try next.ids("/tables/New", of: "New") == ["1", "2"])
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `a table in the options keeps the columns that rows added before`(_ stores: StoreKind) throws {
         let store = try stores.makeStore()
         let schema = TableSchema("New", columns: [.string("a")])
@@ -148,7 +148,7 @@ struct GrowingTableTests {
         #expect(try store.appTables()[0].columns.map(\.name) == ["a", "b"])
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `a table with integer ids is refused`(_ stores: StoreKind) throws {
         let store = try stores.makeStore()
         let schema = TableSchema("New", columns: [], idType: .int)

@@ -12,7 +12,7 @@ struct QueryOverTheWireTests {
         return schema
     }()
 
-    @Test(arguments: StoreKind.perEngine, 0..<12)
+    @Test(arguments: StoreKind.served, 0..<12)
     func `a query over the wire is answered as the evaluator answers it`(_ stores: StoreKind, _ seed: UInt64) throws {
         // JSON has no infinity.
         var source = RandomRows(seed: seed, values: RandomValues(includesInfinity: false))

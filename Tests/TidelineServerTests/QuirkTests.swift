@@ -7,7 +7,7 @@ import TidelineWire
 
 /// The deviations of the original Node server, enabled one at a time.
 struct QuirkTests {
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `versions count the changes of one row, and begin again with its next life`(_ stores: StoreKind) throws {
         let fixture = try ServiceFixture(stores, quirks: [.perRowVersions, .hardDelete])
         #expect(try fixture.insert(#"{"id":"1","text":"a"}"#)["version"] == "MQ==")
@@ -17,7 +17,7 @@ struct QuirkTests {
         #expect(try fixture.insert(#"{"id":"1","text":"c"}"#)["version"] == "MQ==")
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `a hard delete leaves nothing, no row has the column deleted, an undelete is 500`(_ stores: StoreKind) throws {
         let fixture = try ServiceFixture(stores, quirks: .hardDelete)
         let inserted = try fixture.insert(#"{"id":"1","text":"a"}"#)
@@ -32,7 +32,7 @@ struct QuirkTests {
         #expect(try fixture.ids("/tables/Item?__includeDeleted=true").isEmpty)
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `only the list shows a soft-deleted row`(_ stores: StoreKind) throws {
         let fixture = try ServiceFixture(stores, quirks: .hidesDeletedRows)
         _ = try fixture.insert(#"{"id":"1"}"#)
@@ -69,7 +69,7 @@ struct QuirkTests {
         #expect(row.idText != "mine" && Int(row.idText) != nil)
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `a filter leaves out rows whose value is null`(_ stores: StoreKind) throws {
         let fixture = try ServiceFixture(stores, quirks: .filtersLikeSQL)
         for row in [#"{"id":"1","count":1}"#, #"{"id":"2","count":2}"#, #"{"id":"3"}"#] { _ = try fixture.insert(row) }

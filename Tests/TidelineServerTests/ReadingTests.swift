@@ -15,7 +15,7 @@ struct ReadingTests {
         return fixture
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `a read is a bare array, with a count an object`(_ stores: StoreKind) throws {
         let fixture = try filled(stores, 3)
         #expect(fixture.send(.get, "/tables/Item").text.hasPrefix("[{\"id\":\"1000\","))
@@ -25,14 +25,14 @@ struct ReadingTests {
         #expect(counted.eTag == nil)
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `an empty page is an empty array`(_ stores: StoreKind) throws {
         let fixture = try ServiceFixture(stores)
         #expect(fixture.send(.get, "/tables/Item").text == "[]")
         #expect(fixture.send(.get, "/tables/Item?$inlinecount=allpages").text == #"{"results":[],"count":0}"#)
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `a page has 50 rows unless the request says, and a link exactly when it is full`(_ stores: StoreKind) throws {
         let fixture = try filled(stores, 50)
         let full = fixture.send(.get, "/tables/Item")
@@ -44,7 +44,7 @@ struct ReadingTests {
         #expect(try fixture.ids("/tables/Item?$top=0&$inlinecount=allpages").isEmpty)
     }
 
-    @Test(arguments: StoreKind.perEngine, ["text eq 1", "count eq 'x'", "1 lt text", "id eq 5", "not (count gt true)"])
+    @Test(arguments: StoreKind.served, ["text eq 1", "count eq 'x'", "1 lt text", "id eq 5", "not (count gt true)"])
     func `a filter that compares a column with another type is 400 and names it`(
         _ stores: StoreKind, _ filter: String
     ) throws {
@@ -92,7 +92,7 @@ struct ReadingTests {
         #expect(all.first?.response == created && all.allSatisfy { $0.duration > .zero })
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `the link keeps the other options and replaces the skip`(_ stores: StoreKind) throws {
         let fixture = try filled(stores, 10)
         let path = "/tables/Item?%24skip=2&$filter=text%20ne%20%27%26%27&$top=3&a=%C3%A9&$orderby=count%20desc"
@@ -103,7 +103,7 @@ struct ReadingTests {
     }
 
     @Test(
-        arguments: StoreKind.perEngine,
+        arguments: StoreKind.served,
         [
             "", "&$orderby=text,count%20desc", "&$filter=count%20ge%204", "&$skip=3", "&$inlinecount=allpages",
         ])
@@ -121,7 +121,7 @@ struct ReadingTests {
         #expect(Set(ids).count == ids.count && ids.count >= 16)
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `filter, order, skip, top and select are the store's`(_ stores: StoreKind) throws {
         let fixture = try filled(stores, 10)
         #expect(
@@ -133,7 +133,7 @@ struct ReadingTests {
         #expect(!selected.contains("\"count\""))
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `soft-deleted rows come only when asked for`(_ stores: StoreKind) throws {
         let fixture = try filled(stores, 3)
         _ = fixture.send(.delete, "/tables/Item/1001")
@@ -145,7 +145,7 @@ struct ReadingTests {
         #expect(try fixture.ids("/tables/Item?__includeDeleted=true&$filter=deleted%20eq%20true") == ["1001"])
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `the windows of an incremental pull are answered`(_ stores: StoreKind) throws {
         let fixture = try filled(stores, 9)
         let third = try #require(try fixture.send(.get, "/tables/Item/1003").row().updatedAt)
@@ -156,7 +156,7 @@ struct ReadingTests {
     }
 
     @Test(
-        arguments: StoreKind.perEngine,
+        arguments: StoreKind.served,
         [
             "$filter=txt%20eq%20'a'", "$orderby=txt", "$select=txt", "$filter=length(txt)%20eq%201",
         ])
@@ -167,7 +167,7 @@ struct ReadingTests {
     }
 
     @Test(
-        arguments: StoreKind.perEngine,
+        arguments: StoreKind.served,
         [
             "$filter=", "$filter=text", "$filter=text%20eq", "$filter=length(count)%20eq%201", "$filter=(", "$top=1001",
             "$top=-1",
@@ -180,7 +180,7 @@ struct ReadingTests {
     }
 
     @Test(
-        arguments: StoreKind.perEngine,
+        arguments: StoreKind.served,
         [("not%20(", 480), ("(", 480), ("(done%20or%20", 480), ("(count%20ge%200)%20eq%20(", 20)])
     func `a deep filter is answered, a deeper one answered or refused`(
         _ stores: StoreKind, _ nesting: (String, Int)
@@ -194,19 +194,19 @@ struct ReadingTests {
         }
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `a filter of two thousand terms is answered`(_ stores: StoreKind) throws {
         let fixture = try filled(stores, 3)
         let terms = (0..<2_000).map { "count%20eq%20\($0)" }.joined(separator: "%20or%20")
         #expect(try fixture.ids("/tables/Item?$filter=\(terms)") == ["1000", "1001", "1002"])
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `skip at the end of the numbers is an empty page`(_ stores: StoreKind) throws {
         #expect(try filled(stores, 1).send(.get, "/tables/Item?$skip=9223372036854775807").text == "[]")
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `without the version header a request is 400, at an unknown path 404, by an unknown method 405`(
         _ stores: StoreKind
     ) throws {
@@ -221,7 +221,7 @@ struct ReadingTests {
         #expect(put.response.headerFields[.allow] == "GET, POST, PATCH, DELETE")
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `the store's system tables are not served`(_ stores: StoreKind) throws {
         let fixture = try ServiceFixture(stores, schemas: nil)
         try fixture.store.define(SystemTables().schemas)

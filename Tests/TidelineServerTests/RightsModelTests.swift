@@ -14,7 +14,7 @@ struct RightsModelTests {
     private static let count =
         ProcessInfo.processInfo.environment["TIDELINE_FUZZ_ITERATIONS"].flatMap { Int($0) } ?? 2_000
 
-    @Test("No user reads or changes a row of another, whatever the request", arguments: StoreKind.perEngine)
+    @Test("No user reads or changes a row of another, whatever the request", arguments: StoreKind.served)
     func model(_ stores: StoreKind) throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         var run = try ModelRun(stores, seed: seed)

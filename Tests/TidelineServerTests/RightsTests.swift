@@ -27,7 +27,7 @@ struct OwnedRowTests {
     }
 
     @Test(
-        "No query returns or counts another user's rows", arguments: StoreKind.perEngine, RightsDialect.all)
+        "No query returns or counts another user's rows", arguments: StoreKind.served, RightsDialect.all)
     func queries(_ stores: StoreKind, _ dialect: RightsDialect) throws {
         let world = try world(stores, dialect)
         let filters = [
@@ -59,7 +59,7 @@ struct OwnedRowTests {
         #expect(try world.page(as: "carol").pageIDs().isEmpty)
     }
 
-    @Test("Pages and links count only the caller's rows", arguments: StoreKind.perEngine, RightsDialect.all)
+    @Test("Pages and links count only the caller's rows", arguments: StoreKind.served, RightsDialect.all)
     func pages(_ stores: StoreKind, _ dialect: RightsDialect) throws {
         let world = try world(stores, dialect)
         let full = world.page("$top=2&$orderby=id", as: "alice")
@@ -70,7 +70,7 @@ struct OwnedRowTests {
     }
 
     @Test(
-        "Another user's row is answered like one that does not exist", arguments: StoreKind.perEngine, RightsDialect.all
+        "Another user's row is answered like one that does not exist", arguments: StoreKind.served, RightsDialect.all
     )
     func missing(_ stores: StoreKind, _ dialect: RightsDialect) throws {
         let world = try world(stores, dialect)
@@ -99,7 +99,7 @@ struct OwnedRowTests {
         #expect(world.change("b3", #"{"text":"y"}"#, as: "bob").status == .ok)
     }
 
-    @Test("An insert of another user's id is 409 without the row", arguments: StoreKind.perEngine, RightsDialect.all)
+    @Test("An insert of another user's id is 409 without the row", arguments: StoreKind.served, RightsDialect.all)
     func takenID(_ stores: StoreKind, _ dialect: RightsDialect) throws {
         let world = try world(stores, dialect)
         for id in ["b1", "b3"] {
@@ -113,7 +113,7 @@ struct OwnedRowTests {
         #expect(try own.status == .conflict && own.row()["text"] == "private of bob")
     }
 
-    @Test("The service sets the owner, and refuses another", arguments: StoreKind.perEngine, RightsDialect.all)
+    @Test("The service sets the owner, and refuses another", arguments: StoreKind.served, RightsDialect.all)
     func owner(_ stores: StoreKind, _ dialect: RightsDialect) throws {
         let world = try RightsFixture(stores, dialect)
         for (id, column) in [("1", ""), ("2", #","userId":null"#), ("3", #","userId":"alice""#)] {
@@ -154,7 +154,7 @@ struct OwnedRowTests {
         }
     }
 
-    @Test("A row without an owner belongs to nobody", arguments: StoreKind.perEngine, RightsDialect.all)
+    @Test("A row without an owner belongs to nobody", arguments: StoreKind.served, RightsDialect.all)
     func withoutOwner(_ stores: StoreKind, _ dialect: RightsDialect) throws {
         let world = try RightsFixture(stores, dialect, rights: [:])
         #expect(world.insert(#"{"id":"old","text":"x"}"#, as: nil).status == .created)
@@ -169,7 +169,7 @@ struct OwnedRowTests {
         #expect(try later.stored("old")?["text"] == "x")
     }
 
-    @Test("Users are distinguished by the bytes of their identifiers", arguments: StoreKind.perEngine)
+    @Test("Users are distinguished by the bytes of their identifiers", arguments: StoreKind.served)
     func equivalentUsers(_ stores: StoreKind) throws {
         let world = try RightsFixture(stores, RightsDialect.all[0])
         let users = ["\u{E9}", "e\u{301}", "E\u{301}", "e", "e%", "_"]
@@ -185,7 +185,7 @@ struct OwnedRowTests {
         #expect(world.insert(#"{"id":"x","userId":"e\#u{301}"}"#, as: "\u{E9}").status == .forbidden)
     }
 
-    @Test("The quirks of the original server show no other user's rows", arguments: StoreKind.perEngine)
+    @Test("The quirks of the original server show no other user's rows", arguments: StoreKind.served)
     func quirks(_ stores: StoreKind) throws {
         let world = try world(stores, RightsDialect.all[0], quirks: [.original, .hardDelete])
         #expect(world.delete("b1", as: "alice").status == .notFound)
@@ -198,7 +198,7 @@ struct OwnedRowTests {
         #expect(world.delete("b1", as: "bob").status == .notFound)
     }
 
-    @Test("An index orders the rows of each user by their timestamps", arguments: StoreKind.perEngine)
+    @Test("An index orders the rows of each user by their timestamps", arguments: StoreKind.served)
     func index(_ stores: StoreKind) throws {
         let wanted = IndexSchema(["userId", "updatedAt"])
         let world = try RightsFixture(stores, RightsDialect.all[0], rights: [:])
@@ -213,7 +213,7 @@ struct OwnedRowTests {
         #expect(made.column("userId")?.type == .string && made.indexes.contains(wanted))
     }
 
-    @Test("The writes of one transaction have the rights of their own users", arguments: StoreKind.perEngine)
+    @Test("The writes of one transaction have the rights of their own users", arguments: StoreKind.served)
     func groups(_ stores: StoreKind) throws {
         let store = ControlledStore(try stores.makeStore())
         let service = try TableService(
@@ -257,7 +257,7 @@ struct OwnedRowTests {
     }
 
     @Test(
-        "A request for another user's row creates no column", arguments: StoreKind.perEngine, RightsDialect.all)
+        "A request for another user's row creates no column", arguments: StoreKind.served, RightsDialect.all)
     func growingTable(_ stores: StoreKind, _ dialect: RightsDialect) throws {
         let world = try RightsFixture(stores, dialect, growing: true)
         #expect(world.insert(#"{"id":"b1","text":"of bob"}"#, as: "bob").status == .created)
@@ -280,7 +280,7 @@ struct RightsTests {
     private static let open = TableSchema("Open", columns: [.string("text"), .int("count")])
 
     @Test(
-        "Each right is checked for each kind of caller", arguments: StoreKind.perEngine, RightsDialect.all)
+        "Each right is checked for each kind of caller", arguments: StoreKind.served, RightsDialect.all)
     func matrix(_ stores: StoreKind, _ dialect: RightsDialect) throws {
         let holders = TableRights.Holder.allCases
         for read in holders {

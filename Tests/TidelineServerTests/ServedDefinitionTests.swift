@@ -10,7 +10,7 @@ struct ServedDefinitionTests {
 
     @Test(
         "L11 an older definition of a served table hides no column, whether or not tables can grow",
-        arguments: StoreKind.perEngine, [true, false])
+        arguments: StoreKind.served, [true, false])
     func older(_ stores: StoreKind, grows: Bool) throws {
         let store = try stores.makeStore()
         for schema in [Self.newer, Self.older] {
@@ -21,7 +21,7 @@ struct ServedDefinitionTests {
         #expect(schema.columns == Self.newer.columns && schema.systemColumns == .all)
     }
 
-    @Test("L11 a served column of another type is refused, naming table and column", arguments: StoreKind.perEngine)
+    @Test("L11 a served column of another type is refused, naming table and column", arguments: StoreKind.served)
     func otherType(_ stores: StoreKind) throws {
         let store = try stores.makeStore()
         _ = try TableService(store: store, options: TableServiceOptions(schemas: [Self.newer]))

@@ -27,7 +27,7 @@ struct SharedStoreTests {
         }
     }
 
-    @Test(arguments: StoreKind.perEngine + StoreKind.sharing)
+    @Test(arguments: StoreKind.served + StoreKind.sharing)
     func `no stamp is out of commit order, so a pull without look-back misses nothing`(_ stores: StoreKind) throws {
         let services = try Self.services(stores, 3)
         for service in services { #expect(service.send(.post, "/tables/T", #"{"n":0}"#).status == .created) }
@@ -70,7 +70,7 @@ struct SharedStoreTests {
                 == Dictionary(uniqueKeysWithValues: rows.map { ($0.idText, $0["version"]?.string ?? "") }))
     }
 
-    @Test(arguments: StoreKind.perEngine + StoreKind.sharing)
+    @Test(arguments: StoreKind.served + StoreKind.sharing)
     func `stamps increase regardless of the clock of the service`(_ stores: StoreKind) throws {
         let clock = ManualClock()
         let services = try Self.services(stores, 2, clock)
@@ -83,7 +83,7 @@ struct SharedStoreTests {
         #expect(try #require(stamps.last) == clock.now.advanced(byTicks: 5))
     }
 
-    @Test(arguments: StoreKind.perEngine + StoreKind.sharing)
+    @Test(arguments: StoreKind.served + StoreKind.sharing)
     func `a table or column that another service has created is found`(_ stores: StoreKind) throws {
         let services = try Self.services(stores, 2)
         #expect(services[1].send(.get, "/tables/T").status == .notFound)
@@ -106,7 +106,7 @@ struct SharedStoreTests {
         for column in ["b", "c", "d", "e"] { #expect(stored[column] == .null) }
     }
 
-    @Test(arguments: StoreKind.perEngine + StoreKind.sharing)
+    @Test(arguments: StoreKind.served + StoreKind.sharing)
     func `services that add columns at the same time lose none`(_ stores: StoreKind) throws {
         let services = try Self.services(stores, 3)
         let finished = Mutex<[(id: String, column: String)]>([])
@@ -127,7 +127,7 @@ struct SharedStoreTests {
         for (id, column) in finished.withLock({ $0 }) { #expect(rows.first { $0.idText == id }?[column] == 1) }
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `a request that failed before another one has found the table is repeated`(_ stores: StoreKind) throws {
         let services = try Self.services(stores, 2)
         var request = HTTPRequest(method: .get, scheme: "http", authority: "host", path: "/tables/T/1")
@@ -144,7 +144,7 @@ struct SharedStoreTests {
         #expect(answer?.response.status == .notFound)
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `a column that a service has hidden before it ended is complete again`(_ stores: StoreKind) throws {
         let store = try stores.makeStore()
         let services = try (0..<2).map { _ in try TableService(store: store) }
@@ -165,7 +165,7 @@ struct SharedStoreTests {
         #expect(try next.rows(path: "/tables/T?$filter=b%20eq%202").count == 1)
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `the store of an earlier version continues at its greatest stamp`(_ stores: StoreKind) throws {
         let store = try stores.makeStore()
         let schema = TableSchema("T", columns: [.int("n")], systemColumns: .all, indexes: [["updatedAt"]])
@@ -186,7 +186,7 @@ struct SharedStoreTests {
         #expect(try store.tables().contains { $0.name == StoreRole.serverMark.name && $0.isSystem })
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `the stamp of a row that was deleted for good is not used again`(_ stores: StoreKind) throws {
         let store = try stores.makeStore()
         let fixture = try ServiceFixture(stores, store: store, quirks: [.hardDelete])
@@ -197,7 +197,7 @@ struct SharedStoreTests {
         #expect(try #require(try next.insert(#"{"id":"2"}"#).updatedAt) > stamp)
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `an unknown name is looked up in the store and stays unknown`(_ stores: StoreKind) throws {
         let store = try stores.makeStore()
         let service = try TableService(store: store)

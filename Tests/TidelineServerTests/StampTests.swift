@@ -9,7 +9,7 @@ import TidelineTestStores
 import TidelineWire
 
 struct StampTests {
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `stamps increase though the clock stands still or goes back`(_ stores: StoreKind) throws {
         let fixture = try ServiceFixture(stores)
         var stamps: [Timestamp] = []
@@ -24,7 +24,7 @@ struct StampTests {
         #expect(try fixture.insert("{}").updatedAt == Timestamp("2027-01-01T00:00:00.0000001Z"))
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `a refused write makes no stamp appear, and the next is still later`(_ stores: StoreKind) throws {
         let fixture = try ServiceFixture(stores)
         let first = try #require(try fixture.insert(#"{"id":"1"}"#).updatedAt)
@@ -33,7 +33,7 @@ struct StampTests {
         #expect(try #require(try fixture.insert(#"{"id":"2"}"#).updatedAt) > first)
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `many clients at once: every row is there, every stamp and version once`(_ stores: StoreKind) async throws {
         let fixture = try ServiceFixture(stores, schemas: nil)
         let accepted = await withTaskGroup(of: Int.self) { group in
@@ -58,7 +58,7 @@ struct StampTests {
         }
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `of clients that change one version, one succeeds`(_ stores: StoreKind) async throws {
         let fixture = try ServiceFixture(stores)
         let version = try #require(try fixture.insert(#"{"id":"1","count":0}"#)["version"]?.string)
@@ -76,7 +76,7 @@ struct StampTests {
         #expect(statuses.count { $0 == .preconditionFailed } == 15)
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `of clients that insert one id, one succeeds`(_ stores: StoreKind) async throws {
         let fixture = try ServiceFixture(stores)
         let statuses = await withTaskGroup(of: HTTPResponse.Status.self) { group in
@@ -87,7 +87,7 @@ struct StampTests {
         #expect(statuses.count { $0 == .conflict } == 15)
     }
 
-    @Test(arguments: StoreKind.perEngine, 0..<20)
+    @Test(arguments: StoreKind.served, 0..<20)
     func `no request traps, each has a status and a JSON body`(_ stores: StoreKind, _ seed: UInt64) throws {
         let fixture = try ServiceFixture(stores, schemas: nil)
         var random = SplitMix64(seed: seed)

@@ -7,7 +7,7 @@ import TidelineWire
 
 struct StoreFailureTests {
     @Test(
-        arguments: StoreKind.perEngine,
+        arguments: StoreKind.served,
         [
             (.busy, 503), (.full, 503), (.closed, 503), (.locked, 503), (.corrupt, 500), (.io, 503), (.readOnly, 403),
             (.noSuchTable, 404), (.unsupportedQuery, 400), (StoreError.Code(rawValue: "new"), 500),
@@ -33,7 +33,7 @@ struct StoreFailureTests {
         }
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `a store that was closed is 503`(_ stores: StoreKind) throws {
         let fixture = try ServiceFixture(stores)
         try fixture.store.close()

@@ -6,7 +6,7 @@ import TidelineTestStores
 import TidelineWire
 
 struct InsertTests {
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `an insert is answered 201 with the row, its system columns and its version`(_ stores: StoreKind) throws {
         let fixture = try ServiceFixture(stores)
         let answer = fixture.send(.post, "/tables/Item", #"{"id":"A1","text":"milk","count":3,"extra":{"a":[1]}}"#)
@@ -21,7 +21,7 @@ struct InsertTests {
         #expect(answer.eTag == "\"\(version)\"")
     }
 
-    @Test(arguments: StoreKind.perEngine, [#"{"text":"a"}"#, #"{"id":null,"text":"a"}"#, #"{"id":"","text":"a"}"#])
+    @Test(arguments: StoreKind.served, [#"{"text":"a"}"#, #"{"id":null,"text":"a"}"#, #"{"id":"","text":"a"}"#])
     func `without an id the server makes a lower-case UUID`(_ stores: StoreKind, _ body: String) throws {
         let fixture = try ServiceFixture(stores)
         let ids = [try fixture.insert(body).idText, try fixture.insert(body).idText]
@@ -29,7 +29,7 @@ struct InsertTests {
         #expect(ids.allSatisfy { $0.count == 36 && $0 == $0.lowercased() })
     }
 
-    @Test(arguments: StoreKind.perEngine, ["1", "A", "a"])
+    @Test(arguments: StoreKind.served, ["1", "A", "a"])
     func `an id that exists is 409 with the server's row`(_ stores: StoreKind, _ id: String) throws {
         let fixture = try ServiceFixture(stores)
         let first = try fixture.insert(#"{"id":"\#(id.uppercased())","text":"server's"}"#)
@@ -39,7 +39,7 @@ struct InsertTests {
         #expect(answer.eTag == ETag.quote(first["version"]?.string ?? ""))
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `the id of a soft-deleted row is taken, too`(_ stores: StoreKind) throws {
         let fixture = try ServiceFixture(stores)
         _ = try fixture.insert(#"{"id":"1"}"#)
@@ -49,7 +49,7 @@ struct InsertTests {
         #expect(try answer.row()["deleted"] == true)
     }
 
-    @Test(arguments: StoreKind.perEngine, ["createdAt", "updatedAt", "deleted", "__x"])
+    @Test(arguments: StoreKind.served, ["createdAt", "updatedAt", "deleted", "__x"])
     func `a column that only the server makes is 400`(_ stores: StoreKind, _ column: String) throws {
         let fixture = try ServiceFixture(stores)
         _ = try fixture.insert(#"{"id":"1"}"#)
@@ -64,14 +64,14 @@ struct InsertTests {
         }
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `a version in an insert is not stored`(_ stores: StoreKind) throws {
         let fixture = try ServiceFixture(stores)
         #expect(try fixture.insert(#"{"id":"1","version":"mine"}"#)["version"] != "mine")
     }
 
     @Test(
-        arguments: StoreKind.perEngine,
+        arguments: StoreKind.served,
         [
             "", "{", "[]", "1", "null", #"{"id":1}"#, #"{"id":"a/b"}"#, #"{"id":" "}"#, #"{"id":".."}"#, "\u{FEFF}",
             #"{"count":"x"}"#, #"{"count":1.5}"#, #"{"due":"soon"}"#, #"{"photo":"?"}"#, #"{"done":1}"#,
@@ -86,14 +86,14 @@ struct InsertTests {
         #expect(try fixture.ids("/tables/Item").isEmpty)
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `an unknown column and a value of the wrong type are named`(_ stores: StoreKind) throws {
         let fixture = try ServiceFixture(stores)
         #expect(try fixture.send(.post, "/tables/Item", #"{"txet":"a"}"#).error().contains("txet"))
         #expect(try fixture.send(.post, "/tables/Item", #"{"count":"a"}"#).error().contains("count"))
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `a body over the limit is 413, one at the limit is taken`(_ stores: StoreKind) throws {
         let fixture = try ServiceFixture(stores, maximumBodySize: 1_000)
         let rest = #"{"id":"1","text":""}"#.utf8.count
@@ -102,14 +102,14 @@ struct InsertTests {
         #expect(fixture.send(.post, "/tables/Item", fits + " ").status == .contentTooLarge)
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `a table that is not defined is 404 where tables do not grow`(_ stores: StoreKind) throws {
         let fixture = try ServiceFixture(stores)
         #expect(fixture.send(.post, "/tables/Other", #"{"id":"1"}"#).status == .notFound)
     }
 
     @Test(
-        arguments: StoreKind.perEngine,
+        arguments: StoreKind.served,
         [
             "", "'", "''", "\"", "\\", "\u{0}", "\u{1F}", "a\u{0}b", "😀", "e\u{301}", "\u{2028}",
             "'; DROP TABLE Item; --",
@@ -133,7 +133,7 @@ struct InsertTests {
         #expect(try fixture.send(try dialect.lookup(text, in: "Item")).row().id == .string(text))
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `every type comes back as it was sent`(_ stores: StoreKind) throws {
         let fixture = try ServiceFixture(stores)
         let row: Row = [
@@ -147,7 +147,7 @@ struct InsertTests {
 }
 
 struct UpdateTests {
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `only the columns sent are changed, with a new version and a later stamp`(_ stores: StoreKind) throws {
         let fixture = try ServiceFixture(stores)
         let first = try fixture.insert(#"{"id":"1","text":"a","count":1,"due":"2026-01-01"}"#)
@@ -160,7 +160,7 @@ struct UpdateTests {
         #expect(answer.eTag == ETag.quote(row["version"]?.string ?? ""))
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `If-Match of the version that is there is taken, another is 412 with the server's row`(_ stores: StoreKind)
         throws
     {
@@ -180,7 +180,7 @@ struct UpdateTests {
         #expect(weak.status == .preconditionFailed)
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `a stale version in the body without If-Match is 409 with the server's row`(_ stores: StoreKind) throws {
         let fixture = try ServiceFixture(stores)
         let first = try fixture.insert(#"{"id":"1","text":"a"}"#)
@@ -192,7 +192,7 @@ struct UpdateTests {
     }
 
     @Test(
-        arguments: StoreKind.perEngine,
+        arguments: StoreKind.served,
         [
             "{}", #"{"id":"1"}"#, #"{"version":"x"}"#, "", #"{"id":"2","text":"a"}"#, #"{"nope":1}"#, #"{"nope":null}"#,
         ])
@@ -205,7 +205,7 @@ struct UpdateTests {
         #expect(try fixture.send(.get, "/tables/Item/1").row() == first)
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `the id in the body may be spelled in another case`(_ stores: StoreKind) throws {
         let fixture = try ServiceFixture(stores)
         _ = try fixture.insert(#"{"id":"Ab"}"#)
@@ -215,7 +215,7 @@ struct UpdateTests {
     }
 
     @Test(
-        arguments: StoreKind.perEngine,
+        arguments: StoreKind.served,
         ["/tables/Item/none", "/tables/Other/1", "/tables/Item/\(String(repeating: "x", count: 5_000))"])
     func `update and delete of what is not there are 404`(_ stores: StoreKind, _ path: String) throws {
         let fixture = try ServiceFixture(stores)
@@ -227,7 +227,7 @@ struct UpdateTests {
 }
 
 struct DeleteTests {
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `a delete keeps the row, marked, with a new version`(_ stores: StoreKind) throws {
         let fixture = try ServiceFixture(stores)
         let first = try fixture.insert(#"{"id":"1","text":"a"}"#)
@@ -239,7 +239,7 @@ struct DeleteTests {
         #expect(try fixture.send(.get, "/tables/Item/1?__includeDeleted=true").row() == row)
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `a delete of a stale version is 412 with the server's row`(_ stores: StoreKind) throws {
         let fixture = try ServiceFixture(stores)
         let first = try fixture.insert(#"{"id":"1","text":"a"}"#)
@@ -250,7 +250,7 @@ struct DeleteTests {
             fixture.send(try ZUMODialect().delete("1", from: "Item", version: first["version"]?.string)).status == .ok)
     }
 
-    @Test(arguments: StoreKind.perEngine, [nil, "old"])
+    @Test(arguments: StoreKind.served, [nil, "old"])
     func `update and delete of a soft-deleted row are 404 without a row`(_ stores: StoreKind, _ version: String?) throws
     {
         let fixture = try ServiceFixture(stores)
@@ -263,7 +263,7 @@ struct DeleteTests {
         #expect(fixture.send(try dialect.delete("1", from: "Item", version: version)).status == .notFound)
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `an undelete brings the row back, on its version only`(_ stores: StoreKind) throws {
         let fixture = try ServiceFixture(stores)
         _ = try fixture.insert(#"{"id":"1","text":"a"}"#)
@@ -279,7 +279,7 @@ struct DeleteTests {
         #expect(try fixture.send(.post, "/tables/Item/1").row() == row)
     }
 
-    @Test(arguments: StoreKind.perEngine)
+    @Test(arguments: StoreKind.served)
     func `an undelete takes no body`(_ stores: StoreKind) throws {
         let fixture = try ServiceFixture(stores)
         _ = try fixture.insert(#"{"id":"1"}"#)

@@ -44,6 +44,11 @@ public struct StoreKind: Sendable, CustomTestStringConvertible {
         self.lasting = lasting
     }
 
+    /// Makes a kind that only some tests run over, and that is not in a file.
+    public init(_ name: String, making store: @escaping @Sendable () throws -> any LocalStore) {
+        self.init(name, engine: nil) { _ in try store() }
+    }
+
     /// Returns the path of the store in the given folder.
     public func path(in folder: String) -> String { "\(folder)/store" }
 

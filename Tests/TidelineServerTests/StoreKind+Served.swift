@@ -1,0 +1,18 @@
+import TidelinePostgreSQL
+import TidelineTestStores
+
+@testable import TidelineTool
+
+extension StoreKind {
+    /// A kind of each engine that a server can use. PostgreSQL is one if its server is installed.
+    static let served = perEngine + (DatabaseServer.isInstalled ? [postgreSQL] : [])
+
+    private static let postgreSQL = StoreKind("PostgreSQL") {
+        var options = PostgreSQLOptions()
+        options.schema = "s\(UInt64.random(in: 0 ... .max))"
+        return try PostgreSQLStore(connection: database.get().connection(), options: options)
+    }
+
+    /// It does not wait for the disk.
+    private static let database = Result { try DatabaseServer(settings: ["fsync=off", "full_page_writes=off"]) }
+}
