@@ -324,7 +324,9 @@ let package = Package(
             nio + [
                 "Tideline", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineSQLite", "TidelineTestStores",
                 "TidelineCommandSupport", "TidelineSimulation", "TidelineTool", "TodoApp", argumentParser, httpTypes,
-                jwt, logging, .product(name: "CryptoExtras", package: "swift-crypto", condition: tool),
+                jwt, logging, .product(name: "NIOEmbedded", package: "swift-nio", condition: client),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras", condition: tool),
+                .product(name: "CryptoExtras", package: "swift-crypto", condition: tool),
                 .product(name: "Metrics", package: "swift-metrics", condition: tool),
             ]),
     ],

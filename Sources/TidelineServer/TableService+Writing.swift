@@ -203,12 +203,13 @@ extension TableService {
         _ name: String, for body: RowBody, isInsert: Bool, callsStore: Bool
     ) throws -> WriteTarget {
         let grows = options.createsTablesOnFirstInsert
-        if unknownColumns(of: body, in: catalog.table(name))?.isEmpty != true {
+        var current = catalog.table(name)
+        if unknownColumns(of: body, in: current)?.isEmpty != true {
             guard callsStore else { throw StoreNeeded() }
             // Another service may have created the table or the columns.
             try catalog.refresh(name)
+            current = catalog.table(name)
         }
-        let current = catalog.table(name)
         if options.quirks.contains(.answersFaultsWith500) { try requirePlain(body, in: current, isInsert) }
         guard let current, let unknown = unknownColumns(of: body, in: current) else {
             guard isInsert, grows else { return WriteTarget(table: try table(name)) }

@@ -73,10 +73,14 @@ final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
     }
 
     private func end() {
+        switch phase {
+        case .over: return
+        // The body takes memory until its request was handled, also if nobody receives the response.
+        case .responding: wait?.cancel()
+        case .idle, .admitting, .receiving, .refused: releaseBody()
+        }
         phase = .over
         parts.removeAll()
-        wait?.cancel()
-        releaseBody()
     }
 
     private func releaseBody() {
@@ -91,7 +95,7 @@ final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
         isProcessing = true
         while let part = nextPart() {
             switch (phase, part) {
-            case (.idle, .head(let head)): admit(ReceivedRequest(head, from: context.remoteAddress), context)
+            case (.idle, .head(let head)): admit(ReceivedRequest(head, from: context.channel.remoteAddress), context)
             case (.receiving(let request), .body(let bytes)): receive(bytes, of: request, context)
             case (.receiving(let request), .end): respond(to: request, context)
             case (.refused(let request, let response), .end): respond(response, to: request, context)
@@ -131,6 +135,7 @@ final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
 
     private func receive(_ bytes: ByteBuffer, of request: ReceivedRequest, _ context: ChannelHandlerContext) {
         if let refusal = responder.refusal(of: bytes.readableBytes, after: body.count) {
+            releaseBody()
             respond(refusal, to: request, context)
         } else {
             body.append(contentsOf: bytes.readableBytesView)
@@ -144,6 +149,7 @@ final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
         let response = context.eventLoop.makePromise(of: ServerResponse.self)
         wait = responder.respond(to: request, body: body, response)
         response.futureResult.assumeIsolated().whenSuccess { response in
+            self.releaseBody()
             guard case .responding = self.phase else { return }
             self.respond(response, to: request, context)
             self.process(context)
@@ -152,7 +158,6 @@ final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
 
     private func respond(_ response: ServerResponse, to request: ReceivedRequest, _ context: ChannelHandlerContext) {
         phase = .responding
-        releaseBody()
         context.write(wrapOutboundOut(.head(responder.completed(response, of: request))), promise: nil)
         switch response.body {
         case .bytes(var bytes):
@@ -191,5 +196,26 @@ final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
         wait = nil
         phase = .idle
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+    }
+}
+
+/// A request of which the headers have arrived.
+struct ReceivedRequest: Sendable {
+    var head: HTTPRequest
+    /// The address of the client, or that of a proxy before the server.
+    let address: SocketAddress?
+    let id: String
+    let began = ContinuousClock.now
+    var caller = Caller.anonymous
+
+    init(_ head: HTTPRequest, from address: SocketAddress?) {
+        self.head = head
+        self.address = address
+        id = RequestID.of(head.headerFields)
+    }
+
+    var path: String { head.path ?? "" }
+    var hasBody: Bool {
+        head.headerFields[.transferEncoding] != nil || head.headerFields[.contentLength].map { $0 != "0" } ?? false
     }
 }

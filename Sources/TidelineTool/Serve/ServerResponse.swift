@@ -5,27 +5,6 @@ internal import TidelineServer
 internal import TidelineStore
 internal import TidelineWire
 
-/// A request of which the headers have arrived.
-struct ReceivedRequest: Sendable {
-    var head: HTTPRequest
-    /// The address of the client, or that of a proxy before the server.
-    let address: SocketAddress?
-    let id: String
-    let began = ContinuousClock.now
-    var caller = Caller.anonymous
-
-    init(_ head: HTTPRequest, from address: SocketAddress?) {
-        self.head = head
-        self.address = address
-        id = RequestID.of(head.headerFields)
-    }
-
-    var path: String { head.path ?? "" }
-    var hasBody: Bool {
-        head.headerFields[.transferEncoding] != nil || head.headerFields[.contentLength].map { $0 != "0" } ?? false
-    }
-}
-
 /// A response to a request.
 struct ServerResponse: Sendable {
     enum Body: Sendable {

@@ -12,6 +12,9 @@ internal import TidelineStore
 
 /// An HTTP server for a table service.
 struct TableServer {
+    /// Runs a closure, once, on another thread.
+    typealias Schedule = @Sendable (@escaping @Sendable () -> Void) -> Void
+
     var host: String
     /// The port, or 0 to select a free port.
     var port: Int
@@ -28,8 +31,6 @@ struct TableServer {
     /// The time to finish the requests in flight after SIGTERM or SIGINT.
     var shutdownTimeout = Duration.seconds(30)
     private let connections: Connections
-    /// Runs a closure, once, on another thread.
-    typealias Schedule = @Sendable (@escaping @Sendable () -> Void) -> Void
     let metrics: ServerMetrics
     /// The metrics for the page `/metrics`, or `nil` if it is not served.
     let prometheus: PrometheusMetrics?
