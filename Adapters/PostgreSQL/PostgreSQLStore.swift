@@ -24,6 +24,9 @@ public import TidelineStore
 /// A row must fit in a page of the server apart from its long values, which leaves room for about 990 numbers or 400 long
 /// texts, and has at most 500 MB.
 ///
+/// Small upserts are sent with the next statement of their transaction, so that each does not wait for the server. If the
+/// server refuses a row, that statement throws the error, or ``write(_:)``.
+///
 /// A connection that was lost is opened again with the next read or write. If it is lost while the server commits, the
 /// write throws ``StoreError/Code/io``, and whether its changes are stored is not known: read them before repeating it.
 public final class PostgreSQLStore: LocalStore {

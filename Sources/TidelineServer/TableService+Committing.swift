@@ -29,8 +29,10 @@ extension TableService {
     ///
     /// If the store fails, each write runs in a transaction of its own, so that a row that the store refuses does not
     /// affect the others.
-    func commit(_ writes: [PendingWrite<Store>]) -> [Result<TableResponse, any Error>] {
-        var hasBegun = false
+    ///
+    /// - Parameter take: Returns the writes. Called once, when the transaction has begun, or if it cannot begin.
+    func commit(_ take: () -> [PendingWrite<Store>]) -> [Result<TableResponse, any Error>] {
+        var begun: [PendingWrite<Store>]?
         var end:
             (
                 outcomes: [Result<TableResponse, any Error>], lastRow: WriteTransaction<Store>.WrittenRow?,
@@ -38,7 +40,8 @@ extension TableService {
             )?
         do {
             let outcomes = try store.write { writer in
-                hasBegun = true
+                let writes = take()
+                begun = writes
                 let transaction = try WriteTransaction<Store>(writer, options, for: writes)
                 let outcomes = try writes.map { try outcome(of: $0, in: transaction) }
                 try transaction.finish()
@@ -46,7 +49,7 @@ extension TableService {
                 return outcomes
             }
             if let end { changes.note(TableClocks(end.clocks)) }
-            options.onCommit?(writes.count)
+            options.onCommit?(outcomes.count)
             return outcomes
         } catch {
             // A commit whose outcome is unknown may have succeeded.
@@ -54,8 +57,8 @@ extension TableService {
                 changes.note(TableClocks(end.clocks))
                 return end.outcomes
             }
-            guard hasBegun, writes.count > 1 else { return writes.map { _ in .failure(error) } }
-            return writes.flatMap { commit([$0]) }
+            guard let begun, begun.count > 1 else { return (begun ?? take()).map { _ in .failure(error) } }
+            return begun.flatMap { write in commit { [write] } }
         }
     }
 

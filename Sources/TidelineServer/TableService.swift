@@ -64,7 +64,7 @@ public final class TableService<Store: LocalStore>: Sendable {
             let outcome = Result {
                 switch try step(to: request, body: body, caller: caller) {
                 case .respond(let answer): answer
-                case .write(let write): try commit([write])[0].get()
+                case .write(let write): try commit { [write] }[0].get()
                 }
             }
             attempt += 1
@@ -158,8 +158,13 @@ public final class TableService<Store: LocalStore>: Sendable {
 
     /// Commits the writes that wait, until there is none.
     private func commitGroups() {
-        while let group = queue.nextGroup() {
-            for (entry, outcome) in zip(group, commit(group.map(\.write))) { entry.completion(outcome) }
+        while queue.hasNext() {
+            var group: [WriteQueue<Store>.Entry] = []
+            let outcomes = commit {
+                group = queue.nextGroup()
+                return group.map(\.write)
+            }
+            for (entry, outcome) in zip(group, outcomes) { entry.completion(outcome) }
         }
     }
 

@@ -13,7 +13,8 @@ struct PendingWrite<Store: LocalStore>: Sendable {
     let body: @Sendable (WriteTransaction<Store>) throws -> TableResponse
 }
 
-/// The writes that wait for the transaction in progress. The next transaction commits them together.
+/// The writes that wait for a transaction. The next one commits them together, also those that arrive while it waits for
+/// other processes to begin.
 ///
 /// A write that finds no transaction in progress does not wait for others.
 final class WriteQueue<Store: LocalStore>: Sendable {
@@ -36,7 +37,7 @@ final class WriteQueue<Store: LocalStore>: Sendable {
 
     /// Adds a write.
     ///
-    /// - Returns: Whether the caller has to commit the groups, until ``nextGroup()`` returns `nil`.
+    /// - Returns: Whether the caller has to commit the groups, until ``hasNext()`` is false.
     func append(_ entry: Entry) -> Bool {
         state.withLock { state in
             state.entries.append(entry)
@@ -45,8 +46,16 @@ final class WriteQueue<Store: LocalStore>: Sendable {
         }
     }
 
-    /// Returns the writes for the next transaction, in the order of their arrival, or `nil` if none waits.
-    func nextGroup() -> [Entry]? {
+    /// Returns whether a write waits. If not, the next one that is added finds no transaction in progress.
+    func hasNext() -> Bool {
+        state.withLock { state in
+            state.isCommitting = !state.entries.isEmpty
+            return state.isCommitting
+        }
+    }
+
+    /// Removes and returns the writes for a transaction that has begun, in the order of their arrival.
+    func nextGroup() -> [Entry] {
         state.withLock { state in
             var (count, size) = (0, 0)
             for entry in state.entries.prefix(Self.maximumCount) {
@@ -54,8 +63,6 @@ final class WriteQueue<Store: LocalStore>: Sendable {
                 guard count == 0 || size <= Self.maximumSize else { break }
                 count += 1
             }
-            state.isCommitting = count > 0
-            guard count > 0 else { return nil }
             defer { state.entries.removeFirst(count) }
             return Array(state.entries.prefix(count))
         }

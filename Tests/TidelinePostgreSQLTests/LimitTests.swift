@@ -81,4 +81,45 @@ struct LimitTests {
         #expect(try store.read { try $0.count(Query("wide")) } == 1)
         try store.close()
     }
+
+    @Test func anErrorOfAnEarlierUpsertNamesItsTableAndCannotBeIgnored() throws {
+        let columns = (0..<900).map { "c\($0)" }
+        let store = try TestServer.makeStore(TableSchema("wide", columns: columns.map { .string($0) }))
+        try store.define([TableSchema("other", columns: [])])
+        var row: Row = ["id": "1"]
+        for column in columns { row[column] = "a text of a usual length" }
+        for ignores in [false, true] {
+            let error = expectError(.invalidValue) {
+                try store.write { writer throws in
+                    try writer.upsert(["id": "1"], into: "other")
+                    try writer.upsert(row, into: "wide")
+                    do { _ = try writer.count(Query("other")) } catch where ignores {}
+                }
+            }
+            #expect(error?.table == "wide")
+        }
+        #expect(try store.read { try $0.count(Query("other")) } == 0)
+        try store.close()
+    }
+
+    @Test func moreStatementsThanAConnectionKeepsRunInTheirOrder() throws {
+        let columns = (0..<9).map { "c\($0)" }
+        let store = try TestServer.makeStore(TableSchema("t", columns: columns.map { .int($0) }))
+        var expected: Row = ["id": "1"]
+        try store.write { writer throws in
+            // Each set of columns is another statement.
+            for number in 0..<600 {
+                var row: Row = ["id": "1"]
+                for (bit, column) in columns.enumerated() where number >> bit & 1 == 1 {
+                    row[column] = .int(Int64(number))
+                    expected[column] = row[column]
+                }
+                try writer.upsert(row, into: "t")
+                if number % 100 == 99 { #expect(try writer.row(in: "t", id: "1")?["c0"] == expected["c0"]) }
+            }
+        }
+        let stored = try store.read { try $0.row(in: "t", id: "1") }
+        for column in columns { #expect(stored?[column] == expected[column]) }
+        try store.close()
+    }
 }

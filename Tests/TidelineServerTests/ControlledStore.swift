@@ -17,9 +17,17 @@ final class ControlledStore: LocalStore {
         case failAfterCommit(StoreError)
     }
 
+    /// The place at which a transaction waits, outside of the transaction of the base, so that others can read.
+    enum Hold: Sendable {
+        /// Before it begins, as if another process was writing.
+        case begin
+        case end
+    }
+
     private struct State {
         var writes = 0
-        var isHeld = false
+        var hold: Hold?
+        var isWaiting = false
         var refused: String?
         var end: @Sendable (_ write: Int) -> End = { _ in .commit }
     }
@@ -29,12 +37,14 @@ final class ControlledStore: LocalStore {
 
     init(_ base: TestStore) { self.base = base }
 
-    /// The number of transactions that have begun.
+    /// The number of transactions that have begun, or wait to begin.
     var writes: Int { state.withLock { $0.writes } }
 
-    /// Makes every transaction wait before its body until ``release()``.
-    func hold() { state.withLock { $0.isHeld = true } }
-    func release() { state.withLock { $0.isHeld = false } }
+    /// Makes every transaction wait until ``release()``.
+    func hold(at place: Hold) { state.withLock { $0.hold = place } }
+    func release() { state.withLock { ($0.hold, $0.isWaiting) = (nil, false) } }
+    /// Whether a transaction waits.
+    var isHolding: Bool { state.withLock { $0.isWaiting } }
     /// Makes the store refuse a row, as it refuses one that does not fit its table.
     func refuse(id: String) { state.withLock { $0.refused = id } }
     /// Starts counting at 0, and determines the end of each transaction by its number, from 1.
@@ -53,7 +63,7 @@ final class ControlledStore: LocalStore {
             state.writes += 1
             return (state.writes, state.end)
         }
-        try waitUntil("the release of the store") { state.withLock { !$0.isHeld } }
+        try wait(at: .begin)
         let refused = state.withLock { $0.refused }
         let failure = end(number)
         if case .failAtBegin(let error) = failure { throw error }
@@ -62,8 +72,19 @@ final class ControlledStore: LocalStore {
             if case .failAtCommit(let error) = failure { throw error }
             return result
         }
+        try wait(at: .end)
         if case .failAfterCommit(let error) = failure { throw error }
         return result
+    }
+
+    private func wait(at place: Hold) throws {
+        try waitUntil("the release of the store") {
+            state.withLock { state in
+                guard state.hold == place else { return true }
+                state.isWaiting = true
+                return false
+            }
+        }
     }
 
     struct Writer: StoreWriter {

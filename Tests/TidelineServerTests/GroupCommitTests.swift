@@ -55,14 +55,18 @@ struct GroupCommitTests {
 
         /// Sends requests while a first insert, of the row `first`, is in its transaction, and returns the response of each.
         ///
-        /// - Parameter ends: The ends of transactions by their numbers; the others are committed.
-        func whileWriting(_ ends: [Int: ControlledStore.End] = [:], _ send: () -> Void) throws -> [TableResponse] {
-            store.hold()
+        /// - Parameters:
+        ///   - place: The place of the transaction at that time.
+        ///   - ends: The ends of transactions by their numbers; the others are committed.
+        func whileWriting(
+            at place: ControlledStore.Hold = .end, _ ends: [Int: ControlledStore.End] = [:], _ send: () -> Void
+        ) throws -> [TableResponse] {
+            store.hold(at: place)
             store.end { ends[$0] ?? .commit }
             let group = DispatchGroup()
             let earlier = sent.withLock { $0 }
             DispatchQueue.global().async(group: group) { self.insert("first") }
-            try waitUntil("the first write") { store.writes == 1 }
+            try waitUntil("the first write") { store.isHolding }
             send()
             let early = answers.withLock { $0.filter { $0.key > earlier && $0.value.status.kind == .successful } }
             #expect(early.isEmpty, "a write was answered before its commit")
@@ -109,6 +113,20 @@ struct GroupCommitTests {
         for (answer, id) in [(answers[0], "0"), (answers[9], "old"), (answers[14], "last")] {
             #expect(try answer.row()["version"] == rows.first { $0.idText == id }?["version"])
         }
+    }
+
+    @Test(arguments: StoreKind.served)
+    func `a transaction that waits to begin commits the writes that arrive meanwhile`(_ stores: StoreKind) throws {
+        let world = try World(stores)
+        let answers = try world.whileWriting(at: .begin) { for id in ["a", "b", "first"] { world.insert(id) } }
+        #expect(answers.map(\.status.code) == [201, 201, 409])
+        #expect(world.store.writes == 1)
+        #expect(try world.rows().map(\.idText) == ["first", "a", "b"])
+        let refused = try world.whileWriting(at: .begin, [1: .failAtBegin(StoreError(.busy, "locked"))]) {
+            world.insert("c")
+        }
+        #expect(refused.map(\.status.code) == [503])
+        #expect(world.store.writes == 1)
     }
 
     @Test(arguments: StoreKind.served)

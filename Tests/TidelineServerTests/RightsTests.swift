@@ -228,11 +228,11 @@ struct OwnedRowTests {
                 answers.withLock { $0[number] = answer }
             }
         }
-        store.hold()
+        store.hold(at: .end)
         store.end { _ in .commit }
         let group = DispatchGroup()
         DispatchQueue.global().async(group: group) { send(0, "bob", .post, "", #"{"id":"b1","text":"of bob"}"#) }
-        try waitUntil("the first write") { store.writes == 1 }
+        try waitUntil("the first write") { store.isHolding }
         let requests: [(user: String, HTTPRequest.Method, path: String, body: String, status: Int)] = [
             ("alice", .post, "", #"{"id":"b1"}"#, 409), ("alice", .patch, "/b1", #"{"text":"x"}"#, 404),
             ("alice", .delete, "/b1", "", 404), ("alice", .post, "/b1", "", 404),

@@ -28,7 +28,7 @@ extension Connection {
 
     /// Begins a read of one snapshot, which the first statement fixes.
     func beginReading(_ format: StoreFormat) throws(StoreError) -> Start {
-        try start("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; \(format.selectStore)", format)
+        try start("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", format.selectStore, format)
     }
 
     /// Begins a write: changes the only row of the store's table first, and thus waits for the writers of all processes.
@@ -36,19 +36,23 @@ extension Connection {
     /// Each statement of the transaction sees what was committed before it, and no other writer can commit. So nothing
     /// can fail because of concurrent changes until the end.
     func beginWriting(_ format: StoreFormat) throws(StoreError) -> Start {
-        try start("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \(format.lockStore)", format)
+        try start("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", format.lockStore, format)
     }
 
-    private func start(_ script: String, _ format: StoreFormat) throws(StoreError) -> Start {
+    private func start(_ begin: String, _ statement: String, _ format: StoreFormat) throws(StoreError) -> Start {
+        func run() throws(StoreError) -> QueryRows {
+            try self.runLater(begin)
+            return try self.run(statement)
+        }
         do throws(StoreError) {
-            var rows = try execute(script)
+            var rows = try run()
             if rows.count == 0 {
                 // The snapshot can be older than the table, which another process has just created with its row.
                 try execute("ROLLBACK")
-                rows = try execute(script)
+                rows = try run()
             }
-            guard rows.count == 1, let version = rows.number(0), let generation = rows.number(1),
-                let commits = rows.number(2)
+            guard rows.count == 1, let version = rows.int(0, 0), let generation = rows.int(0, 1),
+                let commits = rows.int(0, 2)
             else { throw StoreError(.corrupt, "the store's row in tideline_store is missing", path: place) }
             try format.require(version, path: place)
             return Start(generation: generation, commits: commits)
@@ -61,7 +65,7 @@ extension Connection {
     /// Commits the transaction.
     func commit() throws(StoreError) {
         do throws(StoreError) {
-            let command = try execute("COMMIT", doing: "the server did not commit").command
+            let command = try run("COMMIT", doing: "the server did not commit").command
             guard command == "COMMIT" else {
                 throw StoreError(.io, "the server rolled the transaction back after an earlier error", path: place)
             }
@@ -79,12 +83,8 @@ extension Connection {
 
     /// Ends a transaction without its changes, or closes the connection if that is not possible, which has the same effect.
     func rollBack() {
+        forgetWaiting()
         if isLost || isIdle { return }
         do { try execute("ROLLBACK") } catch { close() }
     }
-}
-
-extension QueryRows {
-    /// The number in a column of the first row of a script's result.
-    fileprivate func number(_ column: Int) -> Int64? { text(0, column).flatMap { Int64($0) } }
 }

@@ -59,6 +59,8 @@ struct Parameters {
 
     var count: Int { places.count }
 
+    var byteCount: Int { bytes.count }
+
     /// Appends a value of a type and returns the parameter as it is written in SQL.
     @discardableResult
     mutating func append(_ value: Value, as type: SQLType) -> String {

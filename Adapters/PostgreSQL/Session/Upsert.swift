@@ -111,7 +111,7 @@ struct Upsert {
 
     // MARK: Statements
 
-    /// Writes the rows of the group and returns how many of them were written.
+    /// Writes the rows of the group and returns how many of them exist, if new ones are not possible.
     @discardableResult
     private mutating func flush() throws(StoreError) -> Int {
         guard keys.count > 0 else { return 0 }
@@ -122,8 +122,12 @@ struct Upsert {
             if let array = values[index] { parameters.append(array) }
         }
         let columns = zip(self.columns, named).compactMap { column, isNamed in isNamed ? column : nil }
-        let sql = missing == nil ? table.upsert(columns) : table.update(columns)
-        let changes = try connection.run(sql, parameters).changes
+        var changes = 0
+        if missing == nil {
+            try connection.runLater(table.upsert(columns), parameters, table: table.name)
+        } else {
+            changes = try connection.run(table.update(columns), parameters).changes
+        }
         keys = ArrayParameter(keys.type)
         ids = keys
         values = values.map { array in array.map { ArrayParameter($0.type) } }
