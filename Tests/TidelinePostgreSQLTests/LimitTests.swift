@@ -93,7 +93,7 @@ struct LimitTests {
                 try store.write { writer throws in
                     try writer.upsert(["id": "1"], into: "other")
                     try writer.upsert(row, into: "wide")
-                    do { _ = try writer.count(Query("other")) } catch where ignores {}
+                    do { _ = try writer.count(Query("other")) } catch  where ignores {}
                 }
             }
             #expect(error?.table == "wide")
