@@ -49,7 +49,14 @@ struct ServiceConformanceTests {
         ),
     ]
 
-    @Test(arguments: 0..<quirks.count, ServerDialect.all)
+    /// Each quirk in one dialect, in turn, and all of them in both.
+    private static let cases = quirks.indices.flatMap { index in
+        ServerDialect.all.enumerated().filter { index == quirks.count - 1 || $0.offset == index % 2 }.map {
+            (index, $0.element)
+        }
+    }
+
+    @Test(arguments: cases)
     func `a quirk is found by the checks that are about it, and by no other`(
         _ index: Int, _ dialect: ServerDialect
     ) async throws {

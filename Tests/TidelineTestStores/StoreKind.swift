@@ -92,7 +92,7 @@ extension StoreKind {
     public static let sqliteWithChecksums = StoreKind(
         "SQLite file with checksums", engine: "sqlite-checksums", sharesFiles: true
     ) { try SQLiteStore(path: $0, options: SQLiteOptions(checksums: true)) }
-    private static let sqliteInMemory = StoreKind("SQLite in memory", engine: nil, readsBesideWriter: false) { _ in
+    public static let sqliteInMemory = StoreKind("SQLite in memory", engine: nil, readsBesideWriter: false) { _ in
         try SQLiteStore.inMemory()
     }
     /// Opens without syncing to disk: the tests cannot simulate a loss of power.
