@@ -42,6 +42,10 @@ public final class PostgreSQLStore: LocalStore {
 
     /// Opens the store in a database.
     ///
+    /// Waits for writes in progress, at most ``PostgreSQLOptions/busyTimeout``, unless the store is opened for reading only: the
+    /// server finishes a commit that it has received, also if the process that sent it was killed, and what that process left
+    /// does not change later.
+    ///
     /// - Parameters:
     ///   - connection: A connection string of libpq, such as `host=db.example.com dbname=todo user=tideline`, or a URL,
     ///     such as `postgresql://tideline@db.example.com/todo`. The settings that it does not contain come from the
@@ -62,6 +66,7 @@ public final class PostgreSQLStore: LocalStore {
         }
         let first = try open()
         let catalog = try first.prepareStore(format, options)
+        if !options.isReadOnly { first.awaitWriters(format) }
         self.capabilities = StoreCapabilities(
             name: "postgresql", durability: try first.durability(options), sharesFilesWithProcesses: true,
             storesNaN: false, isReadOnly: options.isReadOnly)

@@ -1,8 +1,10 @@
 import Foundation
+import Synchronization
 import Testing
 import TidelinePostgreSQL
 import TidelineStore
 import TidelineTestStores
+import TidelineTestSupport
 
 /// Tests connections that are lost and servers that die, at every point of a transaction.
 @Suite(.enabled(if: TestServer.isInstalled, "PostgreSQL's server is not installed (package postgresql)"))
@@ -114,6 +116,37 @@ struct FailureTests {
         #expect(try store.externalCommitNumber() != before)
         try store.close()
         try preparing.close()
+    }
+
+    /// The process that sent the commit may have been killed since. A store that is opened after that has it from the beginning.
+    @Test func aStoreIsOpenedAfterTheWritesInProgress() throws {
+        let server = try TestServer()
+        defer { server.end() }
+        let store = try PostgreSQLStore(connection: server.connection())
+        try store.define([Self.table])
+        let opened = DispatchSemaphore(value: 0)
+        let rows = Mutex<[String]>([])
+        try store.write { writer in
+            try writer.upsert(["id": "1"], into: "t")
+            Thread.detachNewThread {
+                defer { opened.signal() }
+                guard let other = try? PostgreSQLStore(connection: server.connection()) else { return }
+                let ids = try? ids(other)
+                rows.withLock { $0 = ids ?? [] }
+                try? other.close()
+            }
+            let observer = try PlainConnection(server.connection())
+            try waitUntil("an opening that waits, or one that does not") {
+                guard opened.wait(timeout: .now()) != .success else {
+                    opened.signal()
+                    return true
+                }
+                return try observer.query("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'").count == 1
+            }
+        }
+        try opened.finish("the store to open")
+        #expect(rows.withLock { $0 } == ["1"])
+        try store.close()
     }
 
     @Test func commitsSurviveTheDeathOfTheServer() throws {

@@ -39,6 +39,11 @@ extension Connection {
         try start("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", format.lockStore, format)
     }
 
+    /// Waits until the writes in progress have ended, if they do in time. Reports no error: a write reports the same one.
+    func awaitWriters(_ format: StoreFormat) {
+        if (try? beginWriting(format)) != nil { rollBack() }
+    }
+
     private func start(_ begin: String, _ statement: String, _ format: StoreFormat) throws(StoreError) -> Start {
         func run() throws(StoreError) -> QueryRows {
             try self.runLater(begin)
