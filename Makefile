@@ -5,6 +5,11 @@ SHELL := /bin/bash
 # All tracked and new Swift files, except the files that git ignores.
 SWIFT_FILES = git ls-files -z --cached --others --exclude-standard '*.swift'
 
+# The package manager passes the traits to the compiler in the order of a set. If it changes, everything is compiled again.
+SWIFT_BUILD = SWIFT_DETERMINISTIC_HASHING=1 swift build
+# With optimized libraries: see Package.swift.
+BUILD_ALL = TIDELINE_OPTIMIZE=1 $(SWIFT_BUILD) --traits Benchmark
+
 .PHONY: build demo web test conformance-pages mutants lint format dependencies all-dependencies
 
 dependencies:
@@ -15,13 +20,13 @@ all-dependencies:
 	@scripts/install-dependencies simdjson libpq
 
 build: all-dependencies
-	swift build --traits Benchmark
+	$(BUILD_ALL)
 
 # Debug build, without the benchmark. The demo spends its time waiting for processes. It includes PostgreSQL if libpq is
 # installed, which it does not need.
 DEMO_TRAITS = Tool$(shell pkg-config --exists libpq 2>/dev/null && echo ,PostgreSQL)
 demo: dependencies
-	@swift build --traits $(DEMO_TRAITS) --product tideline
+	@$(SWIFT_BUILD) --traits $(DEMO_TRAITS) --product tideline
 	@"$$(swift build --traits $(DEMO_TRAITS) --show-bin-path)/tideline" demo
 
 # A server and two clients of a to-do list, each a web page.
@@ -29,7 +34,7 @@ web: dependencies
 	@scripts/web
 
 test: all-dependencies
-	swift build --traits Benchmark --build-tests
+	$(BUILD_ALL) --build-tests
 	scripts/public-api --check
 	scripts/test-linking
 	scripts/test-example

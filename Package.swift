@@ -9,6 +9,14 @@ let settings: [SwiftSetting] =
 // Not where members of C structures are used: their module depends on the order in which modules are built.
 let pure = settings + [.enableUpcomingFeature("MemberImportVisibility")]
 let strict = pure + [.strictMemorySafety()]
+// `make test` optimizes the libraries that do most of the work, with assertions, which takes 100 seconds of a processor and saves 900.
+let isOptimized = Context.environment["TIDELINE_OPTIMIZE"] != nil
+let optimizedTargets: Set = [
+    "Tideline", "TidelineKeyValue", "TidelineLevelDB", "TidelineLevelDBVerification", "TidelineLive", "TidelineLMDB",
+    "TidelineLMDBVerification", "TidelineMemory", "TidelinePostgreSQL", "TidelineServer", "TidelineSimulation",
+    "TidelineSQLite", "TidelineStore", "TidelineSupport", "TidelineWire",
+]
+let optimization: [SwiftSetting] = [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))]
 
 // Packages that only some users need belong to a trait. All of the package builds with `--traits Benchmark`.
 let commands = TargetDependencyCondition.when(traits: ["Commands"])
@@ -45,7 +53,9 @@ let stores: [Target.Dependency] = ["TidelineLMDB", "TidelineLevelDB", "TidelineM
 func library(
     _ name: String, _ dependencies: [Target.Dependency] = [], path: String? = nil, settings: [SwiftSetting] = settings
 ) -> Target {
-    .target(name: name, dependencies: dependencies, path: path, swiftSettings: settings)
+    .target(
+        name: name, dependencies: dependencies, path: path,
+        swiftSettings: settings + (isOptimized && optimizedTargets.contains(name) ? optimization : []))
 }
 
 func executable(_ name: String, _ dependencies: [Target.Dependency], path: String? = nil) -> Target {

@@ -70,7 +70,7 @@ struct FilterCostTests {
         let query = Query("T", predicate: .column("text").contains("x y"))
         for query in [query, query.order(by: "text").limit(5), query.limit(5).includingTotalCount()] {
             try store.read { reader in
-                try reader.limitTime(to: .milliseconds(1))
+                try reader.limitTime(to: .microseconds(10))
                 expectError(.timeLimit) { try reader.scan(query) { _ in .next } }
                 expectError(.timeLimit) { _ = try reader.count(query) }
             }
