@@ -329,7 +329,7 @@ struct OperationsTests {
     func tls() async throws {
         let tool = try Tool()
         defer { tool.remove() }
-        try Self.makeCertificate(named: "first", in: tool)
+        try tool.makeCertificate(named: "first")
         let (server, url) = try tool.startServer(
             "--tls-certificate", tool.path("cert.pem"), "--tls-key", tool.path("key.pem"))
         defer { server.stop() }
@@ -346,7 +346,7 @@ struct OperationsTests {
         let page = try curl("/tables/T?$top=2")
         #expect(page.err.lowercased().contains("link: <https://127.0.0.1"), "\(page)")
         #expect(page.err.contains("CN=first") || page.err.contains("CN = first"), "\(page.err)")
-        try Self.makeCertificate(named: "second", in: tool)
+        try tool.makeCertificate(named: "second")
         server.signal(SIGHUP)
         for attempt in 0..<500 {
             let answer = try curl("/.health")
@@ -364,15 +364,6 @@ struct OperationsTests {
         #expect(wrong.status == 1 && wrong.err.contains("key.pem"), "\(wrong)")
         let alone = try tool.run("serve", "--tls-key", tool.path("key.pem"))
         #expect(alone.status == 64, "\(alone)")
-    }
-
-    private static func makeCertificate(named name: String, in tool: Tool) throws {
-        let output = try ToolProcess.run(
-            [
-                "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=\(name)", "-addext",
-                "subjectAltName=IP:127.0.0.1", "-keyout", tool.path("key.pem"), "-out", tool.path("cert.pem"),
-            ], executable: URL(fileURLWithPath: "/usr/bin/openssl"))
-        try #require(output.status == 0, "\(output.err)")
     }
 }
 

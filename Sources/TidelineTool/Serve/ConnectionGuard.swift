@@ -2,9 +2,12 @@ internal import Foundation
 internal import HTTPTypes
 internal import NIOCore
 internal import NIOHTTP1
+internal import NIOHTTP2
 internal import NIOHTTPTypes
 
 /// Closes a connection whose client is idle or too slow, or when the server stops, and answers invalid requests with the reason.
+///
+/// A stream of HTTP/2 is guarded as a connection with one request.
 ///
 /// The handler is between the parser and ``RequestHandler``, which does not wait and receives only valid requests.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
@@ -14,6 +17,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundOut = HTTPResponsePart
 
     private let limits: ServerLimits
+    private let isStream: Bool
     private var state: ConnectionState
     private var timer: (at: NIODeadline, task: Scheduled<Void>)?
     private var isOver = false
@@ -21,8 +25,9 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     /// The error that the next handler receives for a request that the guard refused.
     struct RequestRefused: Error {}
 
-    init(limits: ServerLimits) {
+    init(limits: ServerLimits, isStream: Bool = false) {
         self.limits = limits
+        self.isStream = isStream
         state = ConnectionState(limits: limits, now: .now())
     }
 
@@ -43,7 +48,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         case .head(let head):
             // The parser stops permanently at a request to change the protocol, so no other request can follow.
             let endsConnection =
-                head.method == .connect || head.headerFields[.upgrade] != nil
+                isStream || head.method == .connect || head.headerFields[.upgrade] != nil
                 || head.headerFields[.connection]?.lowercased() == "close"
             state.headArrived(.now(), endsConnection: endsConnection)
         case .body: break
@@ -85,8 +90,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             refuse(.badRequest, "the request method is unknown", context)
         case let error as HTTPParserError:
             refuse(.badRequest, "this is not a valid HTTP/1.1 request: \(error.debugDescription)", context)
-        case is IOError, is ChannelError: context.fireErrorCaught(error)
-        default: refuse(.badRequest, "this is not a valid HTTP/1.1 request: \(error)", context)
+        case is IOError, is ChannelError, is NIOHTTP2Errors.StreamClosed: context.fireErrorCaught(error)
+        default: refuse(.badRequest, "this is not a valid HTTP/\(isStream ? "2" : "1.1") request: \(error)", context)
         }
     }
 
@@ -100,7 +105,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         switch unwrapOutboundIn(data) {
         case .head(var head):
             state.answerBegan(endsConnection: head.headerFields[.connection] == "close")
-            if state.endsWithAnswer { head.headerFields[.connection] = "close" }
+            if state.endsWithAnswer, !isStream { head.headerFields[.connection] = "close" }
             writePart(.head(head), promise, context)
         case .body(let bytes): writePart(.body(bytes), promise, context)
         case .end(let trailers):
@@ -133,7 +138,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         guard !state.isClosing else { return }
         guard state.canRefuse else { return stop(context) }
         var head = response.head
-        head.headerFields[.connection] = "close"
+        if !isStream { head.headerFields[.connection] = "close" }
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         if case .bytes(let bytes) = response.body { context.write(wrapOutboundOut(.body(bytes)), promise: nil) }
         context.write(wrapOutboundOut(.end(nil)), promise: nil)
@@ -146,8 +151,11 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private func close(_ context: ChannelHandlerContext) {
         state.closing(.now())
         context.flush()
-        context.close(mode: .output, promise: nil)
-        context.triggerUserOutboundEvent(ByteGate.Event.discard, promise: nil)
+        // A stream closes when both sides have ended it.
+        if !isStream {
+            context.close(mode: .output, promise: nil)
+            context.triggerUserOutboundEvent(ByteGate.Event.discard, promise: nil)
+        }
         setTimer(context)
     }
 

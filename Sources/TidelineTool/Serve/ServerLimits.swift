@@ -33,6 +33,9 @@ struct ServerLimits: Sendable {
 
     /// The maximum size of the headers of a request, in bytes. Larger headers are answered with 431.
     static let maximumHeaderSize = 80 << 10
+    /// The maximum number of requests at the same time on a connection of HTTP/2. Further ones are refused, and the client
+    /// sends them again.
+    static let maximumStreams = 100
 }
 
 /// The memory that the bodies of all requests in flight share.

@@ -2,10 +2,7 @@ internal import Foundation
 internal import Logging
 internal import Metrics
 internal import NIOCore
-internal import NIOHTTP1
-internal import NIOHTTPTypesHTTP1
 internal import NIOPosix
-internal import NIOSSL
 internal import ServiceLifecycle
 internal import TidelineServer
 internal import TidelineStore
@@ -30,7 +27,7 @@ struct TableServer {
     var compresses = true
     /// The time to finish the requests in flight after SIGTERM or SIGINT.
     var shutdownTimeout = Duration.seconds(30)
-    private let connections: Connections
+    let connections: Connections
     let metrics: ServerMetrics
     /// The metrics for the page `/metrics`, or `nil` if it is not served.
     let prometheus: PrometheusMetrics?
@@ -95,31 +92,6 @@ struct TableServer {
             connections.close()
         }
     }
-
-    /// Adds the handlers of a connection.
-    private func setUp(
-        _ channel: any Channel, _ responder: TableResponder<some LocalStore>
-    ) -> EventLoopFuture<Void> {
-        channel.eventLoop.makeCompletedFuture {
-            guard connections.admit(channel) else { throw ConnectionRefused() }
-            var limits = NIOHTTPDecoderLimitConfiguration()
-            limits.maxHeaderFieldSize = ServerLimits.maximumHeaderSize
-            limits.maxHeaderListSize = ServerLimits.maximumHeaderSize
-            let pipeline = channel.pipeline.syncOperations
-            if let identity { try pipeline.addHandler(NIOSSLServerHandler(context: identity.context)) }
-            try pipeline.addHandler(ByteGate())
-            // The handlers after it order the requests, respond to invalid ones, and have valid headers.
-            try pipeline.configureHTTPServerPipeline(
-                withPipeliningAssistance: false, withErrorHandling: false, withOutboundHeaderValidation: false,
-                withEncoderConfiguration: .init(), withDecoderLimitConfiguration: limits)
-            try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
-            try pipeline.addHandler(ConnectionGuard(limits: self.limits))
-            try pipeline.addHandler(RequestHandler(responder))
-        }
-    }
-
-    /// The connection exceeds a limit and is closed.
-    private struct ConnectionRefused: Error {}
 
     private var bootstrap: ServerBootstrap {
         ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)

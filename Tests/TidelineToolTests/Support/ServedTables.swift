@@ -19,11 +19,12 @@ func makeServer(
 /// Serves in-memory tables while `body` runs. `body` receives the server's authority (`127.0.0.1:PORT`).
 func serving(
     limits: ServerLimits = ServerLimits(), servesMetrics: Bool = false, closesStore: Bool = false,
-    compresses: Bool = true, _ body: @escaping @Sendable (String) async throws -> Void
+    compresses: Bool = true, identity: ServerIdentity? = nil, _ body: @escaping @Sendable (String) async throws -> Void
 ) async throws {
     let store = try SQLiteStore.inMemory()
     var server = makeServer(limits: limits, servesMetrics: servesMetrics)
     server.compresses = compresses
+    server.identity = identity
     var options = TableServiceOptions(maximumBodySize: limits.maximumBodySize)
     options.onCommit = server.onCommit
     let service = try TableService(store: store, options: options)
@@ -40,8 +41,9 @@ func serving(
         break
     }
     let url = try #require(started)
-    try #require(url.hasPrefix("http://127.0.0.1:"))
-    try await body(String(url.dropFirst("http://".count)))
+    let prefix = identity == nil ? "http://" : "https://"
+    try #require(url.hasPrefix(prefix + "127.0.0.1:"))
+    try await body(String(url.dropFirst(prefix.count)))
     serve.cancel()
     _ = await serve.result
     try store.close()

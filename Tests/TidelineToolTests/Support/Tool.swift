@@ -36,6 +36,16 @@ struct Tool {
         try ToolProcess(arguments, keepsErrors: true, executable: executable)
     }
 
+    /// Makes a certificate for 127.0.0.1, `cert.pem`, and its key, `key.pem`.
+    func makeCertificate(named name: String) throws {
+        let output = try ToolProcess.run(
+            [
+                "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=\(name)", "-addext",
+                "subjectAltName=IP:127.0.0.1", "-keyout", path("key.pem"), "-out", path("cert.pem"),
+            ], executable: URL(fileURLWithPath: "/usr/bin/openssl"))
+        try #require(output.status == 0, "\(output.err)")
+    }
+
     /// Returns the location of a store in the working folder.
     func location(_ engine: StoreEngine, _ name: String) -> String { engine.location(named: name, in: folder) }
 

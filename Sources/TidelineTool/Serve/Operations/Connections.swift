@@ -58,6 +58,9 @@ final class Connections: Sendable {
         end?.succeed()
     }
 
+    /// Whether the server has stopped.
+    var isStopped: Bool { state.withLock { $0.end != nil } }
+
     /// Admits no further connection, and lets each one close after the responses that are due.
     /// - Returns: A future that succeeds when all are closed.
     func stop(on loop: any EventLoop) -> EventLoopFuture<Void> {

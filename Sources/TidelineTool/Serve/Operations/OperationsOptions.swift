@@ -37,6 +37,11 @@ struct OperationsOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The private key of the certificate, in PEM format.", valueName: "file"))
     var tlsKey: String?
 
+    @Flag(
+        inversion: .prefixedNo,
+        help: ArgumentHelp("Speak HTTP/2 over TLS with clients that prefer it.", discussion: "Enabled by default."))
+    var http2 = true
+
     @Option(
         help: ArgumentHelp(
             "The maximum time to finish the requests in flight after SIGTERM, in seconds. Then their connections are closed.",
@@ -126,7 +131,7 @@ struct OperationsOptions: ParsableArguments {
     /// Returns the certificate of the server, or `nil` if it does not speak TLS.
     func makeIdentity() throws -> ServerIdentity? {
         guard let tlsCertificate, let tlsKey else { return nil }
-        return try ServerIdentity(certificate: tlsCertificate, key: tlsKey)
+        return try ServerIdentity(certificate: tlsCertificate, key: tlsKey, allowsHTTP2: http2)
     }
 
     /// Sets the limits of these options.

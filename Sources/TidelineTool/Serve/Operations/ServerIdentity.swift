@@ -5,29 +5,37 @@ internal import Synchronization
 final class ServerIdentity: Sendable {
     private let certificate: String
     private let key: String
+    private let protocols: [String]
     private let current: Mutex<NIOSSLContext>
 
     /// Reads the files, in PEM format.
     /// - Parameters:
     ///   - certificate: The path of the server's certificate, followed by those of its issuers.
     ///   - key: The path of the private key.
+    ///   - allowsHTTP2: Whether clients may select HTTP/2.
     /// - Throws: ``ToolError``, naming the file.
-    init(certificate: String, key: String) throws {
+    init(certificate: String, key: String, allowsHTTP2: Bool) throws {
         self.certificate = certificate
         self.key = key
-        current = Mutex(try Self.read(certificate, key))
+        protocols = (allowsHTTP2 ? [Self.http2] : []) + ["http/1.1"]
+        current = Mutex(try Self.read(certificate, key, protocols))
     }
+
+    /// The name of HTTP/2 over TLS.
+    static let http2 = "h2"
 
     /// The context for new connections.
     var context: NIOSSLContext { current.withLock { $0 } }
 
     /// Reads the files again. After an error, the previous certificate remains in use.
     func reload() throws {
-        let context = try Self.read(certificate, key)
+        let context = try Self.read(certificate, key, protocols)
         current.withLock { $0 = context }
     }
 
-    private static func read(_ certificate: String, _ key: String) throws -> NIOSSLContext {
+    private static func read(
+        _ certificate: String, _ key: String, _ protocols: [String]
+    ) throws -> NIOSSLContext {
         let chain: [NIOSSLCertificateSource]
         do {
             chain = try NIOSSLCertificate.fromPEMFile(certificate).map { .certificate($0) }
@@ -39,7 +47,7 @@ final class ServerIdentity: Sendable {
             var configuration = TLSConfiguration.makeServerConfiguration(
                 certificateChain: chain, privateKey: .privateKey(key))
             configuration.minimumTLSVersion = .tlsv12
-            configuration.applicationProtocols = ["http/1.1"]
+            configuration.applicationProtocols = protocols
             return try NIOSSLContext(configuration: configuration)
         } catch {
             throw ToolError(

@@ -1,0 +1,292 @@
+import Foundation
+import HTTPTypes
+import NIOCore
+import NIOSSL
+import Testing
+import Tideline
+import TidelineAsyncHTTPClient
+import TidelineSQLite
+import TidelineTestSupport
+
+@testable import TidelineTool
+
+@Suite("HTTP/2", .timeLimit(.minutes(5)))
+struct HTTP2Tests {
+    /// Serves in-memory tables over TLS while `body` runs.
+    private func servingSecurely(
+        servesMetrics: Bool = false, _ change: (inout ServerLimits) -> Void = { _ in },
+        _ body: @escaping @Sendable (String) async throws -> Void
+    ) async throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        try tool.makeCertificate(named: "server")
+        var limits = ServerLimits()
+        change(&limits)
+        let identity = try ServerIdentity(
+            certificate: tool.path("cert.pem"), key: tool.path("key.pem"), allowsHTTP2: true)
+        try await serving(limits: limits, servesMetrics: servesMetrics, identity: identity, body)
+    }
+
+    private static func insert(_ id: String, _ client: HTTP2Client) async throws -> HTTP2Client.Answer {
+        try await client.send(
+            .post, "/tables/T", [.contentType: "application/json"], body: #"{"id":"\#(id)","text":"a"}"#)
+    }
+
+    // MARK: Protocols
+
+    @Test("A client selects the protocol, unless HTTP/2 is disabled", arguments: [true, false])
+    func selection(isEnabled: Bool) async throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        try tool.makeCertificate(named: "server")
+        let (server, url) = try tool.startServer(
+            "--tls-certificate", tool.path("cert.pem"), "--tls-key", tool.path("key.pem"),
+            isEnabled ? "--http2" : "--no-http2")
+        defer { server.stop() }
+        func versions(_ option: String) throws -> String {
+            let row = #"{"id":"\#(option)"}"#
+            let answer = try ToolProcess.run(
+                [
+                    "-s", option, "--cacert", tool.path("cert.pem"), "-w", " %{http_version} %{http_code}", "-H",
+                    "ZUMO-API-VERSION: 2.0.0", "-H", "Content-Type: application/json", "-d", row, url + "/tables/T",
+                ], executable: URL(fileURLWithPath: "/usr/bin/curl"))
+            #expect(answer.status == 0 && answer.out.contains(option), "\(answer)")
+            return answer.out.split(separator: " ").suffix(2).joined(separator: " ")
+        }
+        #expect(try versions("--http2") == (isEnabled ? "2 201" : "1.1 201"))
+        #expect(try versions("--http1.1") == "1.1 201")
+        #expect(try versions("--no-alpn") == "1.1 201")
+    }
+
+    @Test("Requests at the same time on one connection each have their own response, and large ones arrive in full")
+    func concurrent() async throws {
+        try await servingSecurely(servesMetrics: true) { authority in
+            let client = try await HTTP2Client(authority)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<90 {
+                    group.addTask {
+                        let answer = try await Self.insert("\(number)", client)
+                        #expect(answer.status == 201 && answer.body.contains(#""id":"\#(number)""#), "\(answer)")
+                        #expect(answer.head.headerFields[.connection] == nil)
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try await Self.insert("0", client).status == 409)
+            let text = String(repeating: "long ", count: 200_000)
+            let long = try await client.send(
+                .post, "/tables/T", [.contentType: "application/json"], body: #"{"id":"long","text":"\#(text)"}"#)
+            #expect(long.status == 201)
+            let row = try await client.send(.get, "/tables/T/long")
+            #expect(row.status == 200 && row.body.contains(text))
+            let page = try await client.send(.get, "/tables/T?$top=50")
+            #expect(page.head.headerFields[.link]?.hasPrefix("<https://\(authority)/") == true, "\(page.head)")
+            let metrics = try await client.send(.get, "/metrics").body
+            #expect(metrics.contains("\ntideline_connections_total 1\n"), "\(metrics)")
+        }
+    }
+
+    @Test("A client syncs over one connection, and a server that is killed and started again loses nothing")
+    func sync() async throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        try tool.makeCertificate(named: "server")
+        let arguments = ["--tls-certificate", tool.path("cert.pem"), "--tls-key", tool.path("key.pem")]
+        func start(port: String) throws -> (process: ToolProcess, url: String) {
+            let server = try tool.start(
+                ["serve", "--port", port, "--store", tool.location(.sqlite, "server"), "--metrics"] + arguments)
+            return (server, String(try #require(server.readLine()?.split(separator: " ").last)))
+        }
+        var (server, url) = try start(port: "0")
+        defer { server.stop() }
+        let trust = NIOSSLTrustRoots.file(tool.path("cert.pem"))
+        let transport = AsyncHTTPClientTransport {
+            $0.tlsConfiguration = .makeClientConfiguration()
+            $0.tlsConfiguration?.trustRoots = trust
+        }
+        var options = SyncOptions()
+        options.retry = RetryPolicy(maximumAttempts: 1)
+        let client = try SyncClient(url: url, store: try SQLiteStore.inMemory(), transport: transport, options: options)
+        try await client.define([TableSchema("T", columns: [.string("text")])])
+        let table = client.table("T")
+        for number in 0..<20 { try await table.insert(["id": .string("\(number)"), "text": "a"]) }
+        try await client.push()
+        _ = server.killNow()
+        try await table.update(id: "0") { $0["text"] = "b" }
+        let error = await #expect(throws: SyncError.self) { try await client.push() }
+        #expect(error?.code == .network, "\(String(describing: error))")
+        (server, _) = try start(port: String(try #require(url.split(separator: ":").last)))
+        try await client.push()
+        try await client.pull(Query("T"), queryID: "all")
+        #expect(try await table.rows().rows.count == 20)
+        #expect(try await table.row(id: "0")?["text"] == "b")
+        var request = HTTPRequest(
+            method: .get, scheme: "https", authority: String(url.dropFirst("https://".count)), path: "/metrics")
+        request.headerFields[.accept] = "*/*"
+        let page = try await transport.send(request, body: nil, timeout: .seconds(20))
+        #expect(String(decoding: page.body, as: UTF8.self).contains("\ntideline_connections_total 1\n"))
+    }
+
+    // MARK: Streams
+
+    @Test("A request that is cancelled while it waits frees its place, and its connection remains")
+    func cancelled() async throws {
+        try await servingSecurely(servesMetrics: true) { authority in
+            let client = try await HTTP2Client(authority)
+            #expect(try await Self.insert("1", client).status == 201)
+            func untilClients(_ count: Int) async throws {
+                try await suspendUntil("\(count) waiting clients") {
+                    try await client.send(.get, "/metrics").body.contains("\ntideline_waiting_clients \(count)\n")
+                }
+            }
+            for (id, accept) in [("2", "*/*"), ("3", "text/event-stream")] {
+                let news = try await client.send(.get, "/.changes?tables=T").body
+                let cursor = try #require(
+                    (JSONSerialization.jsonObject(with: Data(news.utf8)) as? [String: Any])?["cursor"] as? String)
+                let path = "/.changes?tables=T&since=\(cursor)&wait=50"
+                let leaving = try await client.begin(.get, path, [.accept: accept])
+                let staying = try await client.begin(.get, path)
+                for stream in [leaving, staying] { stream.send(.end(nil)) }
+                try await untilClients(2)
+                await leaving.reset()
+                try await untilClients(1)
+                #expect(try await Self.insert(id, client).status == 201)
+                #expect(try await staying.answer.get().body.contains(#""table":"T""#))
+            }
+        }
+    }
+
+    @Test("An incomplete body is answered with 408, nothing is executed, and other requests go on")
+    func slowBody() async throws {
+        try await servingSecurely {
+            $0.bodyTimeout = .seconds(2)
+        } _: { authority in
+            let client = try await HTTP2Client(authority)
+            let slow = try await client.begin(.post, "/tables/T", [.contentType: "application/json"])
+            slow.send(.body(ByteBuffer(string: #"{"id":"slow"}"#)))
+            let answer = try await slow.answer.get()
+            #expect(answer.status == 408 && answer.body.contains("body"))
+            #expect(try await Self.insert("1", client).status == 201)
+            #expect(try await client.send(.get, "/tables/T/slow").status == 404)
+            try await slow.channel.closeFuture.get()
+            #expect(try await Self.insert("2", client).status == 201)
+        }
+    }
+
+    @Test("A body that is too large is answered with 413, and other requests go on")
+    func largeBody() async throws {
+        try await servingSecurely {
+            $0.maximumBodySize = 1_000
+        } _: { authority in
+            let client = try await HTTP2Client(authority)
+            let large = try await client.begin(.post, "/tables/T", [.contentType: "application/json"])
+            large.send(.body(ByteBuffer(repeating: UInt8(ascii: " "), count: 30_000)))
+            #expect(try await large.answer.get().status == 413)
+            #expect(try await Self.insert("1", client).status == 201)
+            await large.reset()
+            #expect(try await Self.insert("2", client).status == 201)
+        }
+    }
+
+    @Test("A client that does not receive its response is refused it, and receives others")
+    func unread() async throws {
+        try await servingSecurely {
+            $0.bodyTimeout = .seconds(2)
+        } _: { authority in
+            let client = try await HTTP2Client(authority)
+            // More than the window of a stream.
+            for number in 0..<20 {
+                let row = #"{"id":"\#(number)","text":"\#(String(repeating: "x", count: 20_000))"}"#
+                let fields: HTTPFields = [.contentType: "application/json"]
+                #expect(try await client.send(.post, "/tables/T", fields, body: row).status == 201)
+            }
+            let unread = try await client.begin(.get, "/tables/T", receives: false)
+            unread.send(.end(nil))
+            #expect(try await client.send(.get, "/.health").status == 200)
+            await #expect(throws: (any Error).self) { try await unread.answer.get() }
+            #expect(try await client.send(.get, "/.health").status == 200)
+        }
+    }
+
+    @Test("Headers of 90 kB end the connection, a long path is answered with 414, and the server goes on")
+    func largeHeaders() async throws {
+        try await servingSecurely {
+            $0.maximumQuerySize = 40_000
+        } _: { authority in
+            let client = try await HTTP2Client(authority)
+            let name = try #require(HTTPField.Name("x-large"))
+            await #expect(throws: (any Error).self) {
+                try await client.send(.get, "/.health", [name: String(repeating: "a", count: 90_000)])
+            }
+            // The size of the headers counts when the client has confirmed it, before its second request.
+            let urls = ["/.health", "/tables/T?$filter=" + String(repeating: "a", count: 50_000)]
+            let answer = try await RawConnection.blocking {
+                try ToolProcess.run(
+                    ["-sk", "--http2", "-w", " %{http_version} %{http_code}"]
+                        + urls.map { "https://\(authority)\($0)" },
+                    executable: URL(fileURLWithPath: "/usr/bin/curl"))
+            }
+            #expect(answer.out.hasSuffix(" 2 414"), "\(answer)")
+            #expect(try await HTTP2Client(authority).send(.get, "/.health").status == 200)
+        }
+    }
+
+    @Test("A client that cancels its requests without end is disconnected")
+    func rapidResets() async throws {
+        try await servingSecurely { authority in
+            let client = try await HTTP2Client(authority)
+            await #expect(throws: (any Error).self) {
+                for _ in 0..<1_000 {
+                    let stream = try await client.begin(.get, "/.health")
+                    await stream.reset()
+                }
+            }
+            #expect(try await HTTP2Client(authority).send(.get, "/.health").status == 200)
+        }
+    }
+
+    // MARK: Connections
+
+    @Test("A connection without requests is closed, and one that never negotiates")
+    func idle() async throws {
+        try await servingSecurely {
+            $0.idleTimeout = .milliseconds(100)
+            $0.headerTimeout = .milliseconds(100)
+        } _: { authority in
+            let client = try await HTTP2Client(authority)
+            try await client.channel.closeFuture.get()
+            // On a busy machine, a connection can be idle for too long before its request.
+            var used = try await HTTP2Client(authority)
+            while (try? await used.send(.get, "/.health"))?.status != 200 { used = try await HTTP2Client(authority) }
+            try await used.channel.closeFuture.get()
+            let silent = try RawConnection(authority)
+            #expect(try await RawConnection.blocking { try silent.receiveToEnd() } == "")
+        }
+    }
+
+    @Test("A stopped server answers what it has received, refuses what is incomplete, and ends")
+    func stop() async throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        try tool.makeCertificate(named: "server")
+        let (server, url) = try tool.startServer(
+            "--tls-certificate", tool.path("cert.pem"), "--tls-key", tool.path("key.pem"), "--shutdown-timeout", "3600")
+        defer { server.stop() }
+        let authority = String(url.dropFirst("https://".count))
+        let (client, unused) = (try await HTTP2Client(authority), try await HTTP2Client(authority))
+        #expect(try await unused.send(.get, "/.health").status == 200)
+        #expect(try await Self.insert("1", client).status == 201)
+        let waiting = try await client.begin(.get, "/.changes?tables=T&wait=50", [.accept: "text/event-stream"])
+        waiting.send(.end(nil))
+        let incomplete = try await client.begin(.post, "/tables/T", [.contentType: "application/json"])
+        incomplete.send(.body(ByteBuffer(string: #"{"id":"#)))
+        // The server has received both once it has answered a later request.
+        #expect(try await client.send(.get, "/.health").status == 200)
+        server.signal(SIGTERM)
+        let refused = try await incomplete.answer.get()
+        #expect(refused.status == 503 && refused.body.contains("stopped"), "\(refused)")
+        #expect(try await waiting.answer.get().status == 200)
+        try await unused.channel.closeFuture.get()
+        #expect(server.wait() == 0)
+    }
+}
