@@ -25,7 +25,7 @@ struct PolicySimulationTests {
         "Todo", columns: [.string("title"), .int("rank"), .bool("done"), .timestamp("editedAt")])
 
     @Test(
-        "C3 edits, kills, faults, and clocks in any order violate no invariant", arguments: Seeds(25), policies.indices
+        "C3 edits, kills, faults, and clocks in any order violate no invariant", arguments: Seeds(50), policies.indices
     )
     func invariants(seed: UInt64, policy: Int) async throws {
         try await Simulation(seed: seed) { world in

@@ -24,12 +24,12 @@ struct ReferenceSimulationTests {
         world.push.maxInFlight = maxInFlight
     }
 
-    @Test("Q3 parents are sent before children, and no other invariant is violated", arguments: Seeds(75), [8, 1])
+    @Test("Q3 parents are sent before children, and no other invariant is violated", arguments: Seeds(150), [8, 1])
     func invariants(seed: UInt64, maxInFlight: Int) async throws {
         try await Simulation(seed: seed) { Self.reference(&$0, maxInFlight: maxInFlight) }.run()
     }
 
-    @Test("Q3 the same in the dialect Datasync 3", arguments: Seeds(40))
+    @Test("Q3 the same in the dialect Datasync 3", arguments: Seeds(80))
     func datasync(seed: UInt64) async throws {
         try await Simulation(seed: seed) { world in
             Self.reference(&world)

@@ -16,12 +16,12 @@ import TidelineTestSupport
 /// The environment variable `TIDELINE_SEEDS` sets the number of seeds, `TIDELINE_SEED` runs a single one.
 @Suite("Simulation", .timeLimit(.minutes(600)))
 struct SimulationTests {
-    @Test("Edits, kills, faults, and clocks in any order violate no invariant", arguments: Seeds(300))
+    @Test("Edits, kills, faults, and clocks in any order violate no invariant", arguments: Seeds(600))
     func invariants(seed: UInt64) async throws {
         try await Simulation(seed: seed).run()
     }
 
-    @Test("The invariants hold in the dialect Datasync 3", arguments: Seeds(100))
+    @Test("The invariants hold in the dialect Datasync 3", arguments: Seeds(200))
     func datasync(seed: UInt64) async throws {
         try await Simulation(seed: seed) { $0.dialect = .datasync3 }.run()
     }
@@ -33,12 +33,12 @@ struct SimulationTests {
 
     @Test(
         "Dialects, references, policies, transactions, and a sync that runs itself, in any combination",
-        arguments: Seeds(80))
+        arguments: Seeds(160))
     func varied(seed: UInt64) async throws {
         try await Simulation(seed: seed) { $0.vary(by: seed) }.run()
     }
 
-    @Test("The same seed gives the same timeline of a sync that runs itself", arguments: UInt64(1)...10)
+    @Test("The same seed gives the same timeline of a sync that runs itself", arguments: UInt64(1)...20)
     func repeatsSelfRunning(seed: UInt64) async throws {
         func timeline() async throws -> [String] {
             try await Simulation(seed: seed) { world in
@@ -76,7 +76,7 @@ struct SimulationTests {
         }
     }
 
-    @Test("The same seed gives the same timeline", arguments: UInt64(1)...10)
+    @Test("The same seed gives the same timeline", arguments: UInt64(1)...20)
     func repeats(seed: UInt64) async throws {
         func timeline() async throws -> [String] {
             try await Simulation(seed: seed) { $0.recordsTimeline = true }.run().timeline

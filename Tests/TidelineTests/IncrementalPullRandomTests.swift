@@ -12,7 +12,7 @@ import TidelineWire
 @Suite("Incremental pull from a random server", .releasesClients, .bothDialects)
 struct IncrementalPullRandomTests {
     private static let environment = ProcessInfo.processInfo.environment
-    static let rounds = environment["TIDELINE_TEST_ROUNDS"].flatMap { Int($0) } ?? 20
+    static let rounds = environment["TIDELINE_TEST_ROUNDS"].flatMap { Int($0) } ?? 40
     static let seeds =
         environment["TIDELINE_TEST_SEED"].flatMap { UInt64($0) }.map { $0...$0 }
         ?? 1...UInt64(max(rounds, 1))
