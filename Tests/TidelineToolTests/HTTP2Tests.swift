@@ -32,6 +32,13 @@ struct HTTP2Tests {
             .post, "/tables/T", [.contentType: "application/json"], body: #"{"id":"\#(id)","text":"a"}"#)
     }
 
+    /// Returns the cursor of the change signal.
+    private static func cursor(_ client: HTTP2Client) async throws -> String {
+        let answer = try await client.send(.get, "/.changes?tables=T").body
+        let object = try JSONSerialization.jsonObject(with: Data(answer.utf8)) as? [String: Any]
+        return try #require(object?["cursor"] as? String)
+    }
+
     // MARK: Protocols
 
     @Test("A client selects the protocol, unless HTTP/2 is disabled", arguments: [true, false])
@@ -140,9 +147,7 @@ struct HTTP2Tests {
                 }
             }
             for (id, accept) in [("2", "*/*"), ("3", "text/event-stream")] {
-                let news = try await client.send(.get, "/.changes?tables=T").body
-                let cursor = try #require(
-                    (JSONSerialization.jsonObject(with: Data(news.utf8)) as? [String: Any])?["cursor"] as? String)
+                let cursor = try await Self.cursor(client)
                 let path = "/.changes?tables=T&since=\(cursor)&wait=50"
                 let leaving = try await client.begin(.get, path, [.accept: accept])
                 let staying = try await client.begin(.get, path)
@@ -261,6 +266,19 @@ struct HTTP2Tests {
             try await used.channel.closeFuture.get()
             let silent = try RawConnection(authority)
             #expect(try await RawConnection.blocking { try silent.receiveToEnd() } == "")
+        }
+    }
+
+    @Test("A connection whose request waits for longer than the idle time remains open")
+    func waiting() async throws {
+        try await servingSecurely {
+            $0.idleTimeout = .seconds(2)
+        } _: { authority in
+            let client = try await HTTP2Client(authority)
+            #expect(try await Self.insert("1", client).status == 201)
+            let cursor = try await Self.cursor(client)
+            #expect(try await client.send(.get, "/.changes?tables=T&since=\(cursor)&wait=5").status == 200)
+            #expect(try await client.send(.get, "/.health").status == 200)
         }
     }
 
