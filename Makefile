@@ -40,7 +40,7 @@ test: all-dependencies
 	scripts/test-example
 	@scripts/install-dependencies postgresql || true
 	@scripts/install-dependencies chromium chromedriver selenium || true
-	TIDELINE_TRAITS=Benchmark scripts/test-web
+	TIDELINE_OPTIMIZE=1 TIDELINE_TRAITS=Benchmark scripts/test-web
 	scripts/run-tests
 
 # Updates the documentation pages that are generated from a run of the conformance suite.
