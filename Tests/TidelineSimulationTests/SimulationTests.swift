@@ -38,7 +38,7 @@ struct SimulationTests {
         try await Simulation(seed: seed) { $0.vary(by: seed) }.run()
     }
 
-    @Test("The same seed gives the same timeline of a sync that runs itself", arguments: UInt64(1)...20)
+    @Test("The same seed gives the same timeline of a sync that runs itself", arguments: UInt64(1)...10)
     func repeatsSelfRunning(seed: UInt64) async throws {
         func timeline() async throws -> [String] {
             try await Simulation(seed: seed) { world in

@@ -13,7 +13,7 @@ struct ServerLimits: Sendable {
     /// The maximum time a connection may stay open without a request.
     var idleTimeout = Duration.seconds(60)
     /// The maximum time to receive the headers of a request, from their first byte. Slower requests are answered with
-    /// 408.
+    /// 408. It is also that of a TLS handshake, after which the connection is closed.
     var headerTimeout = Duration.seconds(10)
     /// The maximum time to receive the body of a request, from the end of its headers. Slower requests are answered
     /// with
@@ -31,7 +31,8 @@ struct ServerLimits: Sendable {
     /// The maximum size of a path with its query, in bytes. Longer ones are answered with 414.
     var maximumQuerySize = 64 << 10
 
-    /// The maximum size of the headers of a request, in bytes. Larger headers are answered with 431.
+    /// The maximum size of the headers of a request, in bytes. Larger headers are answered with 431, or end a connection of
+    /// HTTP/2.
     static let maximumHeaderSize = 80 << 10
     /// The maximum number of requests at the same time on a connection of HTTP/2. Further ones are refused, and the client
     /// sends them again.
