@@ -3,7 +3,7 @@ internal import TidelineStore
 internal import TidelineWire
 
 /// A served table: its definition, and the JSON parser for its rows.
-struct ServedTable: Sendable {
+final class ServedTable: Sendable {
     let schema: TableSchema
     let parser: PageParser
     /// The revision of the definition's record when the definition was read.
@@ -61,7 +61,7 @@ final class TableCatalog<Store: LocalStore>: Sendable {
     private let rules: ServedSchemas
     private let maximumTables: Int
     private let maximumColumns: Int
-    private let state = Mutex(State())
+    private let state = LockedValue(State())
     /// Held while definitions of the store are read or changed.
     private let defining = Mutex(())
 

@@ -162,7 +162,8 @@ public final class TableService<Store: LocalStore>: Sendable {
             var group: [WriteQueue<Store>.Entry] = []
             let outcomes = commit {
                 group = queue.nextGroup()
-                return group.map(\.write)
+                // A key path of a generic type would be made anew each time.
+                return group.map { $0.write }
             }
             for (entry, outcome) in zip(group, outcomes) { entry.completion(outcome) }
         }

@@ -106,12 +106,17 @@ public struct TableServiceOptions: Sendable {
 
     /// Returns 12 random bytes as base64.
     @usableFromInline static func randomVersion() -> String {
-        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
         // Twelve bytes are sixteen base64 characters of six bits each, eight from each of two words.
-        let words = [UInt64.random(in: .min ... .max), .random(in: .min ... .max)]
-        let letters = words.flatMap { word in (0..<8).map { alphabet[Int(word >> ($0 * 6) & 63)] } }
-        return String(decoding: letters, as: UTF8.self)
+        String(unsafeUninitializedCapacity: 16) { letters in
+            for start in [0, 8] {
+                let word = UInt64.random(in: .min ... .max)
+                for index in 0..<8 { letters[start + index] = base64Alphabet[Int(word >> (index * 6) & 63)] }
+            }
+            return 16
+        }
     }
+
+    private static let base64Alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
     /// Returns a random UUID in lowercase.
     @usableFromInline static func randomID() -> String { ItemID.random() }

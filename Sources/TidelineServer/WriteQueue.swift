@@ -1,4 +1,3 @@
-internal import Synchronization
 internal import TidelineStore
 
 /// A write of a request that was read and checked, and needs a transaction.
@@ -28,7 +27,7 @@ final class WriteQueue<Store: LocalStore>: Sendable {
         var isCommitting = false
     }
 
-    private let state = Mutex(State())
+    private let state = LockedValue(State())
 
     /// The maximum number of writes in a transaction, so that a store does not keep other processes waiting for long.
     static var maximumCount: Int { 256 }

@@ -12,6 +12,8 @@ final class WriteTransaction<Store: LocalStore> {
     private let isForSeveral: Bool
     /// The last timestamps of the tables that are changed.
     private(set) var clocks: [String: Timestamp] = [:]
+    /// The table whose definition was found to be current last.
+    private var current: ServedTable?
     /// The records of the tables whose definitions are known to be current, by their names.
     private var records: [RowID: ServedTableRecord] = [:]
     /// The rows that were read or written; `nil` for those that do not exist.
@@ -60,10 +62,12 @@ final class WriteTransaction<Store: LocalStore> {
     ///
     /// - Throws: ``OutdatedDefinition`` if another service has changed it.
     func requireCurrent(_ table: ServedTable) throws {
+        guard table !== current else { return }
         let name = RowID.string(table.schema.name)
         let record = try records[name] ?? ServedTableRecord(of: table.schema.name, in: writer)
         records[name] = record
         try table.requireCurrent(record, in: writer)
+        current = table
     }
 
     // MARK: Reading
@@ -73,7 +77,8 @@ final class WriteTransaction<Store: LocalStore> {
         let tables = Dictionary(grouping: writes) { RowID.string($0.table.schema.name) }
         for writes in tables.values {
             let table = writes[0].table
-            let ids = writes.map(\.id)
+            // A key path of a generic type would be made anew each time.
+            let ids = writes.map { $0.id }
             // A definition that is not current is an error of its writes.
             guard table.schema.idType == .string, (try? requireCurrent(table)) != nil else { continue }
             try writer.scan(Query(table.schema.name).filter(.column("id").isIn(ids.map(\.value)))) { row in

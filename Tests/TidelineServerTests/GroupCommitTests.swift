@@ -130,6 +130,25 @@ struct GroupCommitTests {
     }
 
     @Test(arguments: StoreKind.served)
+    func `each table of a transaction has its current definition`(_ stores: StoreKind) throws {
+        let world = try World(stores)
+        let other = try TableService(store: world.store.base)
+        #expect(other.send(.post, "/tables/Other", #"{"id":"1","a":1}"#).status == .created)
+        world.send(.get, "/tables/Other/1")
+        let answers = try world.whileWriting(at: .begin) {
+            #expect(other.send(.patch, "/tables/Other/1", #"{"b":2}"#).status == .ok)
+            world.insert("a")
+            world.send(.patch, "/tables/Other/1", #"{"a":3}"#)
+            world.insert("b")
+        }
+        #expect(answers.map(\.status.code) == [201, 200, 201])
+        // The change of the other table is repeated with its new definition, and does not affect the others.
+        #expect(world.store.writes == 2)
+        let row = try answers[1].row()
+        #expect(row["a"] == 3 && row["b"] == 2, "\(row)")
+    }
+
+    @Test(arguments: StoreKind.served)
     func `writes of one row in a transaction follow each other`(_ stores: StoreKind) throws {
         let world = try World(stores)
         let answers = try world.whileWriting {

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import Synchronization
 import Testing
@@ -22,6 +23,16 @@ struct StampTests {
         #expect(zip(stamps, stamps.dropFirst()).allSatisfy { $0 < $1 })
         fixture.clock.set("2027-01-01T00:00:00.0000001Z")
         #expect(try fixture.insert("{}").updatedAt == Timestamp("2027-01-01T00:00:00.0000001Z"))
+    }
+
+    @Test func `a version is twelve random bytes in base64`() throws {
+        let makeVersion = TableServiceOptions().makeVersion
+        let versions = (0..<2_000).map { _ in makeVersion() }
+        #expect(Set(versions).count == versions.count)
+        #expect(versions.allSatisfy { Data(base64Encoded: $0)?.count == 12 })
+        for position in 0..<16 {
+            #expect(Set(versions.map { Array($0.utf8)[position] }).count == 64, "position \(position)")
+        }
     }
 
     @Test(arguments: StoreKind.served)

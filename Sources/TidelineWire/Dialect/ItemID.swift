@@ -59,20 +59,26 @@ package enum ItemID {
     package static func random(using generator: inout some RandomNumberGenerator) -> String {
         // Generate two words instead of single bytes, because the system's generator makes a system call for each
         // value.
-        var bytes = [generator.next(), generator.next()].flatMap { word in
-            (0..<8).map { UInt8(word >> ($0 * 8) & 0xFF) }
+        let words: [UInt64] = [generator.next(), generator.next()]
+        return String(unsafeUninitializedCapacity: 36) { text in
+            var length = 0
+            func append(_ byte: UInt8) {
+                text[length] = byte
+                length += 1
+            }
+            for index in 0..<16 {
+                var byte = UInt8(truncatingIfNeeded: words[index / 8] >> (index % 8 * 8))
+                if index == 6 { byte = byte & 0x0F | 0x40 }
+                if index == 8 { byte = byte & 0x3F | 0x80 }
+                if (4...10).contains(index), index.isMultiple(of: 2) { append(UInt8(ascii: "-")) }
+                append(hexadecimalDigits[Int(byte >> 4)])
+                append(hexadecimalDigits[Int(byte & 15)])
+            }
+            return length
         }
-        bytes[6] = bytes[6] & 0x0F | 0x40
-        bytes[8] = bytes[8] & 0x3F | 0x80
-        let digits = Array("0123456789abcdef".utf8)
-        var text: [UInt8] = []
-        for (index, byte) in bytes.enumerated() {
-            if [4, 6, 8, 10].contains(index) { text.append(UInt8(ascii: "-")) }
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 15)])
-        }
-        return String(decoding: text, as: UTF8.self)
     }
+
+    private static let hexadecimalDigits = Array("0123456789abcdef".utf8)
 
     /// Returns a new id from the system's random numbers. See ``random(using:)``.
     package static func random() -> String {
