@@ -39,8 +39,11 @@ struct CommitSignalTests {
                 start(in: group) {
                     // Each of the two sends only after the other one, so that a lost signal would stop both.
                     for turn in 0..<20_000 where turn % 2 == (own === signals[0] ? 0 : 1) {
-                        while own.number &- first < UInt32(turn) {
-                            _ = own.wait(whileNumberIs: own.number, nanoseconds: 3_600 * second)
+                        // Reading the number a second time could wait for the signal after the awaited one.
+                        var number = own.number
+                        while number &- first < UInt32(turn) {
+                            _ = own.wait(whileNumberIs: number, nanoseconds: 3_600 * second)
+                            number = own.number
                         }
                         other.send()
                     }
