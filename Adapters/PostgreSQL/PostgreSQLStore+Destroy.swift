@@ -5,7 +5,7 @@ extension PostgreSQLStore {
     /// stay. Does nothing if there is no store.
     ///
     /// A store that is open is recognized by its connections to the server. One that is connected as another user, or whose
-    /// connections were lost, is not recognized and cannot be used afterwards.
+    /// connections were lost, is not recognized and cannot be used afterward.
     ///
     /// - Parameters:
     ///   - connection: The connection string or URL, as for opening.

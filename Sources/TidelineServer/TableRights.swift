@@ -24,7 +24,7 @@ public struct Caller: Sendable, CustomStringConvertible {
         Caller(userID: id, expiration: expiration)
     }
 
-    /// The user's identifier, or `anonymous`.
+    /// A description for logs: `user "ID"`, or `anonymous`.
     public var description: String { userID.map { "user \($0.debugDescription)" } ?? "anonymous" }
 }
 

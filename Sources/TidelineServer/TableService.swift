@@ -77,7 +77,7 @@ public final class TableService<Store: LocalStore>: Sendable {
 
     /// Handles one request, and commits a write together with the other writes that wait.
     ///
-    /// Any number of threads can call this method at once. It does not wait for the store, but schedules what may. Small writes to
+    /// Any number of threads can call this method at once. Work that may wait for the store is passed to `schedule`. Small writes to
     /// known tables are checked before it returns, and wait while a transaction is in progress: the closure that runs it commits
     /// them too, up to 256 in one transaction, until none waits. Each write has a response of its own; one that is refused does
     /// not affect the others.
@@ -162,7 +162,7 @@ public final class TableService<Store: LocalStore>: Sendable {
             var group: [WriteQueue<Store>.Entry] = []
             let outcomes = commit {
                 group = queue.nextGroup()
-                // A key path of a generic type would be made anew each time.
+                // A key path of a generic type would be created each time.
                 return group.map { $0.write }
             }
             for (entry, outcome) in zip(group, outcomes) { entry.completion(outcome) }

@@ -30,9 +30,10 @@ public struct TableServiceOptions: Sendable {
     /// The rights of all other tables; ``TableRights/open`` by default. With an owner column, a table that is created by its
     /// first row gets the column.
     public var defaultRights: TableRights
-    /// The maximum number of tables to which requests can add tables; 1,000 by default. Further ones are answered with 400.
+    /// The number of tables from which on requests can create no more; 1,000 by default. A request that needs another table is
+    /// answered with 400.
     public var maximumTables = 1_000
-    /// The maximum number of columns to which requests can add columns to a table; 1,000 by default. Further ones are
+    /// The maximum number of columns of a table to which requests add columns; 1,000 by default. A request that needs more is
     /// answered with 400. Clients choose the names, which are kept forever.
     public var maximumColumns = 1_000
     /// The URL at which clients reach the service, such as `https://example.com/api`, for links to next pages and rows. By

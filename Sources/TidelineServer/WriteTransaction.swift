@@ -77,7 +77,7 @@ final class WriteTransaction<Store: LocalStore> {
         let tables = Dictionary(grouping: writes) { RowID.string($0.table.schema.name) }
         for writes in tables.values {
             let table = writes[0].table
-            // A key path of a generic type would be made anew each time.
+            // A key path of a generic type would be created each time.
             let ids = writes.map { $0.id }
             // A definition that is not current is an error of its writes.
             guard table.schema.idType == .string, (try? requireCurrent(table)) != nil else { continue }

@@ -67,7 +67,7 @@ import TidelineTestSupport
         }
     }
 
-    /// Checks that each look-up gives the right value or `corrupt`, even where a scan does not.
+    /// Checks that each lookup gives the right value or `corrupt`, even where a scan does not.
     private static func look(_ path: String, _ sample: Sample) throws {
         guard let engine = try? LevelDBEngine(path: path) else { return }
         defer { try? engine.close() }

@@ -52,7 +52,7 @@ struct CostTests {
     }
 }
 
-/// A store that counts the look-ups and scans within writes.
+/// A store that counts the lookups and scans within writes.
 private final class CountingStore: LocalStore {
     private let base: MemoryStore
     private let count = LockedValue(0)

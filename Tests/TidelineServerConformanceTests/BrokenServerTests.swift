@@ -353,7 +353,7 @@ extension ServerFlaw {
             $1.replace(#"0\.3333333333333333"#, with: "0.333333333333333")
         },
         .output("returns 1 for true", "SRV-807") { $1.replace(#""done":true"#, with: #""done":1"#) },
-        .output("has defaults that only lists and look-ups show", "SRV-808") { request, answer in
+        .output("has defaults that only lists and lookups show", "SRV-808") { request, answer in
             if request.method == .get { answer.replace(#","done":null"#, with: #","done":false"#) }
         },
         .output("drops the offset of a timestamp", "SRV-809") { $1.replace(#"\+01:00"#, with: "Z") },

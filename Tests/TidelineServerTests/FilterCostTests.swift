@@ -49,7 +49,7 @@ struct FilterCostTests {
     }
 
     @Test(arguments: StoreKind.served)
-    func `a query that takes too long is 400, and look-ups and writes are not timed`(_ stores: StoreKind) throws {
+    func `a query that takes too long is 400, and lookups and writes are not timed`(_ stores: StoreKind) throws {
         let fixture = try fixture(stores, time: .zero)
         for filter in ["replace(text,'a','b') eq 'x'", "substringof('a 3',text)"] {
             let answer = read(fixture, filter)

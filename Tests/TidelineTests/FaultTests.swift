@@ -34,7 +34,7 @@ struct FaultTests {
             testDescription: "unreachable host", code: .network,
             answer: { throw TransportError(.connection, "server.test:80 refused") }, says: "server.test:80 refused"),
         Fault(
-            testDescription: "time-out", code: .network, answer: { throw TransportError(.timeout, "60 s passed") },
+            testDescription: "timeout", code: .network, answer: { throw TransportError(.timeout, "60 s passed") },
             says: "60 s passed"),
         Fault(testDescription: "TLS", code: .network, answer: { throw TransportError(.tls, "bad certificate") }),
         Fault(testDescription: "too large", code: .invalidAnswer, answer: { throw TransportError(.tooLarge, "1 GB") }),

@@ -9,14 +9,14 @@ import TidelineTestSupport
 
 @testable import TidelineTool
 
-@Suite("Back-up and restore", .timeLimit(.minutes(10)))
+@Suite("Backup and restore", .timeLimit(.minutes(10)))
 struct BackupTests {
     private static let engines = StoreEngine.all.filter(\.keepsRows)
 
     // MARK: Contents
 
     @Test(
-        "A back-up restores every row, version, timestamp, tombstone, and definition, into any engine",
+        "A backup restores every row, version, timestamp, tombstone, and definition, into any engine",
         arguments: allPairs(engines, engines))
     func contents(from: StoreEngine, to: StoreEngine) async throws {
         let tool = try Tool()
@@ -68,7 +68,7 @@ struct BackupTests {
     // MARK: While the server writes
 
     @Test(
-        "A back-up during writes has every change that was acknowledged before, in order and without gaps",
+        "A backup during writes has every change that was acknowledged before, in order and without gaps",
         arguments: [StoreEngine.sqlite, .lmdb])
     func online(engine: StoreEngine) async throws {
         let tool = try Tool()
@@ -146,13 +146,13 @@ struct BackupTests {
         #expect(!files.contains { $0.contains("incomplete") }, "\(files)")
     }
 
-    @Test("A full disk ends a back-up with an error, and leaves nothing")
+    @Test("A full disk ends a backup with an error, and leaves nothing")
     func fullDisk() async throws {
         let tool = try Tool()
         defer { tool.remove() }
         let source = tool.location(.sqlite, "a")
         try await withStore(StoreLocation(parsing: source)) { _ = try Self.fill($0) }
-        // A limit on the size of files: 64 blocks of 1024 bytes. The back-up of these rows is larger.
+        // A limit on the size of files: 64 blocks of 1024 bytes. The backup of these rows is larger.
         let output = try ToolProcess.run(
             ["-c", #"trap '' XFSZ; ulimit -f 64; exec "$@""#, "sh", tool.executable.path, "backup", "--store", source]
                 + [tool.path("file")], executable: URL(fileURLWithPath: "/bin/bash"))
@@ -161,7 +161,7 @@ struct BackupTests {
         #expect(!files.contains { $0.hasPrefix("file") }, "\(files)")
     }
 
-    @Test("A killed back-up or restore leaves either nothing under the name, or all of it", arguments: engines)
+    @Test("A killed backup or restore leaves either nothing under the name, or all of it", arguments: engines)
     func killed(engine: StoreEngine) async throws {
         let tool = try Tool()
         defer { tool.remove() }
@@ -192,7 +192,7 @@ struct BackupTests {
         }
     }
 
-    @Test("A damaged back-up is an error that names the file, and creates no store")
+    @Test("A damaged backup is an error that names the file, and creates no store")
     func damaged() async throws {
         let tool = try Tool()
         defer { tool.remove() }
@@ -234,7 +234,7 @@ struct BackupTests {
         #expect(memory.status == 64, "\(memory)")
         let store = try tool.run(
             "restore", "--store", "sqlite:\(tool.path("b.db"))", tool.path("client.db"))
-        #expect(store.status == 1 && store.err.contains("not a back-up"), "\(store)")
+        #expect(store.status == 1 && store.err.contains("not a backup"), "\(store)")
         let (server, _) = try tool.startServer(engine: .leveldb)
         defer { server.stop() }
         let locked = try tool.run("backup", "--store", tool.location(.leveldb, "server"), tool.path("file"))
@@ -284,7 +284,7 @@ struct BackupTests {
         let client = try await Self.client(clientStore, service)
         let items = client.table("Item")
         let error = await #expect(throws: SyncError.self) { try await client.push() }
-        // The change to a row that did not change after the back-up is accepted, the other is reported.
+        // The change to a row that did not change after the backup is accepted, the other is reported.
         #expect(error?.operationErrors.map(\.itemID) == ["changed and pending"])
         let conflict = try #require(error?.operationErrors.first)
         #expect(conflict.code == .conflict && conflict.serverItem?["text"] == "old")

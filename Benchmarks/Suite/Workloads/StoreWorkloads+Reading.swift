@@ -24,7 +24,7 @@ extension StoreWorkloads {
         Workload(
             "get-miss-\(transaction.rawValue)", .reading, "get of missing ids, \(transaction.title)",
             explanation: "Looks up ids that no row has, \(transaction.title).",
-            unit: "look-up", units: reads, start: .loaded(source.table),
+            unit: "lookup", units: reads, start: .loaded(source.table),
             steps: [
                 { [.get(ids: (rows..<rows + reads).map { source.id($0) }, access: .view, transaction: transaction)] }
             ])

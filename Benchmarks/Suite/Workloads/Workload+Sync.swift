@@ -134,7 +134,7 @@ private struct SyncRun: Sendable {
             id, .sync, "local inserts, with their operations, \(title)",
             explanation: """
                 Inserts new rows into a table with \(rows) rows, each with its entry in the queue, \(title). In C, puts the row \
-                and an entry of the same columns, without look-ups.
+                and an entry of the same columns, without lookups.
                 """,
             unit: "row", units: count, isQuick: true, start: start,
             // The first insert creates the client.

@@ -98,7 +98,7 @@ extension ServerCheck {
         },
         ServerCheck(
             "SRV-509", "A filter by id finds a deleted row if deleted rows are requested",
-            why: "It is the look-up that every server supports.",
+            why: "It is the lookup that every server supports.",
             needs: [.tombstones]
         ) { check in
             let row = try await check.insert()

@@ -76,7 +76,7 @@ extension ServerCheck {
         },
         ServerCheck(
             "SRV-707", "A filter by id finds the row",
-            why: "Look-ups of several rows, and of deleted ones, are filters by id."
+            why: "Lookups of several rows, and of deleted ones, are filters by id."
         ) { check in
             let rows = try await check.insert(texts: ["a", "b", "c"])
             try await check.expect(.compare("id", .equal, .string(rows[1].id)), finds: ["b"])

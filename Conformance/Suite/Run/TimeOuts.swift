@@ -38,13 +38,13 @@ package final class TimeOuts: Sendable {
 
     private let known = Mutex<Known>([:])
 
-    /// Creates a record, empty or with the time-outs known from another process.
+    /// Creates a record, empty or with the timeouts known from another process.
     package init(_ known: Known = [:]) { add(known) }
 
-    /// All known time-outs.
+    /// All known timeouts.
     package var all: Known { known.withLock { $0 } }
 
-    /// Adds the time-outs known from another process.
+    /// Adds the timeouts known from another process.
     package func add(_ other: Known) {
         known.withLock { known in
             for (kind, groups) in other { known[kind, default: [:]].merge(groups) { first, _ in first } }

@@ -63,7 +63,7 @@ public protocol CustomDialect: Sendable {
 
     // MARK: Push
 
-    /// Returns the request for one row: an insert, an update, a delete, an undelete, or a look-up.
+    /// Returns the request for one row: an insert, an update, a delete, an undelete, or a lookup.
     ///
     /// A change must be carried out at most once for each state of the row: it applies only if the row has
     /// ``RowRequest/version``, or does not exist if the change is an insert. The client then recognizes its own changes when

@@ -68,7 +68,7 @@ struct CustomFamily<D: CustomDialect>: ServerFamily {
         let isLookUp = request.action == .lookUp
         guard var row = answer.meaning.row else {
             guard isLookUp else { return nil }
-            throw failure("the dialect \(name) returned no row for a look-up; a row that does not exist is gone")
+            throw failure("the dialect \(name) returned no row for a lookup; a row that does not exist is gone")
         }
         if row.id == nil { row.id = .string(request.id) }
         guard !isLookUp || codec.schema.itemKey(row.idText).isSameBytes(as: codec.schema.itemKey(request.id)) else {

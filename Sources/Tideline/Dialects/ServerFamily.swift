@@ -30,7 +30,7 @@ protocol ServerFamily: Sendable {
     func call(for request: RowRequest) throws -> ServerCall
     /// Returns the server row in a response, with the types of the table; `nil` if the response has none that can be read.
     ///
-    /// - Throws: If the response to a look-up cannot be read, and ``OperationFailure`` for a row that does not fit the table.
+    /// - Throws: If the response to a lookup cannot be read, and ``OperationFailure`` for a row that does not fit the table.
     func row(in answer: ServerAnswer, to request: RowRequest, _ codec: RowCodec) throws -> Row?
 
     /// Returns whether a page may have been refused because it asked for too many rows.

@@ -73,7 +73,7 @@ public struct RowRequest: Sendable {
         /// Delete the row.
         case delete
         /// Restore the soft-deleted row with its content at that time. A refusal leads to an insert. It is not requested if no
-        /// look-up and no conflict shows a soft-deleted row.
+        /// lookup and no conflict shows a soft-deleted row.
         case undelete
         /// Return the row, also if it is soft-deleted, with true in the column `deleted`.
         case lookUp

@@ -59,11 +59,11 @@ extension OperationSender {
         return try await journal.forget(attempt)
     }
 
-    /// - Parameter answer: The response that reported the conflict, or `nil` if a look-up found it.
+    /// - Parameter answer: The response that reported the conflict, or `nil` if a lookup found it.
     func conflict(_ answer: RowAnswer?, server: Row?) -> OperationFailure {
         let status = answer?.answer.status
         guard let server else {
-            // Neither the response nor a look-up returned a row, so the row no longer exists.
+            // Neither the response nor a lookup returned a row, so the row no longer exists.
             return OperationFailure(.conflict, "the row is not on the server", status: status, isRowGone: true)
         }
         let message = server.isTombstone ? "the row was deleted on the server" : "the row was changed on the server"

@@ -52,7 +52,7 @@ struct OperationStore: Sendable {
 
     /// Returns the oldest operation with a number greater than `after` and at most `last`.
     func first(after: Int64, upTo last: Int64, in reader: some StoreReader) throws -> TableOperation? {
-        // Numbers are usually consecutive, and a look-up takes a fraction of the time of a query.
+        // Numbers are usually consecutive, and a lookup takes a fraction of the time of a query.
         if after < last, let next = try operation(after + 1, in: reader) { return next }
         let query = Query(tables.operations)
             .filter(.column("id") > .value(after) && .column("id") <= .value(last)).order(by: "id").limit(1)

@@ -134,7 +134,7 @@ public struct RemoteTable: Sendable {
     /// Requests a row with all its columns.
     private func wholeRow(_ id: String, _ reader: RemoteRowReader, deleted: Bool) async throws -> Row {
         if deleted {
-            // On some servers the look-up of a single row hides tombstones.
+            // On some servers the lookup of a single row hides tombstones.
             let query = Query(name).filter(.column("id") == .value(id))
             let request = try context.tableService.dialect.read(
                 query, schema: nil, options: ReadOptions(includeDeleted: true))

@@ -3,7 +3,7 @@ public import HTTPTypes
 public import TidelineStore
 internal import TidelineWire
 
-/// The change signal of a table service: tells waiting clients which tables have changed, so that they pull at once.
+/// The change signal of a table service: notifies waiting clients of the tables that have changed, so that they pull at once.
 ///
 /// `GET /.changes?tables=A,B&since=CURSOR` is answered when one of the tables has changes after the cursor, or after a limited
 /// time with the same cursor. A request that accepts `text/event-stream` receives the changes as server-sent events. See
@@ -12,7 +12,7 @@ internal import TidelineWire
 /// ```swift
 /// let signal = ChangeSignal(service)
 /// async let running: Void = signal.run()
-/// if ChangeSignal.handles(request) { let response = await signal.respond(to: request) }
+/// if ChangeSignal<SQLiteStore>.handles(request) { let response = await signal.respond(to: request) }
 /// ```
 ///
 /// The commits of the service end waits at once. Those of other services over the same store, also in other processes, are

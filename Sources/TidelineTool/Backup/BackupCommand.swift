@@ -7,7 +7,7 @@ struct BackupCommand: AsyncParsableCommand {
         commandName: "backup",
         abstract: "Back up a server's store to a file, also while the server runs.",
         discussion: """
-            The back-up is the state of all tables at one moment, with versions, timestamps, tombstones, and definitions, \
+            The backup is the state of all tables at one moment, with versions, timestamps, tombstones, and definitions, \
             in one file. It is verified after it is written, appears under its name only when it is complete, and never \
             replaces an existing file. "tideline restore" creates a store of any engine from it.
 
@@ -44,7 +44,7 @@ struct BackupCommand: AsyncParsableCommand {
         } catch let error as StoreError where error.code == .locked {
             throw ToolError(
                 "\(error.description); a \(location.engine) store can be open in only one process: stop the server during "
-                    + "the back-up")
+                    + "the backup")
         }
     }
 }

@@ -3,15 +3,15 @@ internal import TidelineSQLite
 internal import TidelineServer
 internal import TidelineStore
 
-/// A back-up of a server's store: an SQLite store with checksums, in one file, whichever the engine of the server's store.
+/// A backup of a server's store: an SQLite store with checksums, in one file, whichever the engine of the server's store.
 enum BackupFile {
-    /// The record of a back-up, a system table with one row. It is written last, so a copy without it is incomplete.
+    /// The record of a backup, a system table with one row. It is written last, so a copy without it is incomplete.
     static let manifest = TableSchema(
         "MS_Backup", columns: [.int("format"), .timestamp("time"), .string("engine"), .string("counts")],
         systemColumns: [], isSystem: true)
     private static let format: Int64 = 1
 
-    /// The contents of a back-up.
+    /// The contents of a backup.
     struct Summary {
         var time: Timestamp
         var tableCount: Int
@@ -20,7 +20,7 @@ enum BackupFile {
 
     // MARK: Writing
 
-    /// Writes a back-up of a store, as of one moment, and verifies it. Other threads and processes may write to the store at the same
+    /// Writes a backup of a store, as of one moment, and verifies it. Other threads and processes may write to the store at the same
     /// time.
     ///
     /// The file appears under its name when it is complete and synced to the disk.
@@ -68,10 +68,10 @@ enum BackupFile {
 
     // MARK: Reading
 
-    /// Opens a back-up, checks that it is complete and undamaged, and calls `body` with a snapshot and the definitions of
+    /// Opens a backup, checks that it is complete and undamaged, and calls `body` with a snapshot and the definitions of
     /// its tables.
     ///
-    /// - Throws: ``ToolError`` if the file is not a back-up; `StoreError` with code `corrupt` if it is damaged.
+    /// - Throws: ``ToolError`` if the file is not a backup; `StoreError` with code `corrupt` if it is damaged.
     static func read<T>(
         _ path: String, _ body: (SQLiteStore.Reader, [TableSchema]) throws -> T
     ) throws -> T {
@@ -79,20 +79,20 @@ enum BackupFile {
         defer { try? store.close() }
         let names = try store.tables().map(\.name)
         guard names.contains(manifest.name) else {
-            throw ToolError("\(path) is a store but not a back-up; create one with \"tideline backup\"")
+            throw ToolError("\(path) is a store but not a backup; create one with \"tideline backup\"")
         }
         try store.verify()
         return try store.read { reader in
             guard let row = try reader.row(in: manifest.name, id: "backup"), let text = row["counts"]?.string else {
-                throw ToolError("the back-up \(path) is incomplete")
+                throw ToolError("the backup \(path) is incomplete")
             }
             guard row["format"]?.int == format else {
-                throw ToolError("the back-up \(path) was written by a later version of tideline; update the program")
+                throw ToolError("the backup \(path) was written by a later version of tideline; update the program")
             }
             let counts: [String: Int] = try RecordJSON.decode(from: text)
             for (name, count) in counts where try reader.count(Query(name)) != count {
                 throw StoreError(
-                    .corrupt, "the back-up was changed after it was written: it had \(count) rows", table: name,
+                    .corrupt, "the backup was changed after it was written: it had \(count) rows", table: name,
                     path: path)
             }
             let schemas = try StoreCopy.schemas(named: names, in: reader).filter { $0.name != manifest.name }
@@ -100,7 +100,7 @@ enum BackupFile {
         }
     }
 
-    /// Opens a back-up for writing if possible: a store that is open for reading only leaves its log beside the file.
+    /// Opens a backup for writing if possible: a store that is open for reading only leaves its log beside the file.
     private static func open(_ path: String) throws -> SQLiteStore {
         do {
             return try SQLiteStore(path: path, options: SQLiteOptions(createsIfMissing: false))

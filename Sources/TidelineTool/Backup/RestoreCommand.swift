@@ -1,24 +1,24 @@
 internal import ArgumentParser
 internal import TidelineStore
 
-/// `tideline restore`: creates a server's store from a back-up.
+/// `tideline restore`: creates a server's store from a backup.
 struct RestoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Create a server's store from a back-up.",
+        abstract: "Create a server's store from a backup.",
         discussion: """
             Creates a new store, of any engine, from a file of "tideline backup", and verifies it. A file or folder that \
             exists is not changed; a PostgreSQL schema must have no rows. The store appears under its name only when it is \
             complete.
 
-            Clients may have pulled changes that were made after the back-up and are lost. Therefore each row gets a new \
+            Clients may have pulled changes that were made after the backup and are lost. Therefore each row gets a new \
             updatedAt, later than any before, so that clients pull all rows once more and then have the restored \
-            content. Versions stay the same, so pending changes to rows that did not change after the back-up are \
-            accepted, and others become conflicts. Rows that were inserted after the back-up remain on the clients that \
+            content. Versions stay the same, so pending changes to rows that did not change after the backup are \
+            accepted, and others become conflicts. Rows that were inserted after the backup remain on the clients that \
             pulled them, until these purge the table; a change to such a row becomes a conflict. Set the machine's clock \
             before you restore.
 
-            If no client has synced since the back-up, for example when you move a stopped server's tables to another \
+            If no client has synced since the backup, for example when you move a stopped server's tables to another \
             engine, add --keep-timestamps.
             """
     )
@@ -26,10 +26,10 @@ struct RestoreCommand: AsyncParsableCommand {
     @Option(help: StoreLocation.help, transform: StoreLocation.init(parsing:))
     var store: StoreLocation?
 
-    @Flag(help: "Keep updatedAt of all rows. Use it only if no client has synced since the back-up.")
+    @Flag(help: "Keep updatedAt of all rows. Use it only if no client has synced since the backup.")
     var keepTimestamps = false
 
-    @Argument(help: "The file of the back-up.")
+    @Argument(help: "The file of the backup.")
     var file: String
 
     func run() async throws {

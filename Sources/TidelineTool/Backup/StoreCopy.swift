@@ -156,12 +156,12 @@ struct RestoredStamps {
     /// The timestamp of the first row of each table.
     let first: Timestamp
 
-    /// Added to the latest timestamp that is known. The server's clock may have been set back since the back-up; each write
+    /// Added to the latest timestamp that is known. The server's clock may have been set back since the backup; each write
     /// then advances it by one tick, and this margin is as many ticks as a server can need in days.
     private static let margin = 60 * Timestamp.ticksPerSecond
 
     /// - Parameters:
-    ///   - tables: The tables of the back-up.
+    ///   - tables: The tables of the backup.
     ///   - now: The current time.
     init(after tables: [TableSchema], in reader: some StoreReader, now: Timestamp) throws {
         var latest = now

@@ -1,14 +1,14 @@
 internal import TidelineServer
 internal import TidelineStore
 
-/// Creates a store from a back-up.
+/// Creates a store from a backup.
 struct StoreRestoration {
     /// Whether rows keep their timestamps.
     var keepsTimestamps: Bool
     /// Returns the current time.
     var clock: () -> Timestamp = { .now }
 
-    /// Restores a back-up into a store that does not exist or, in a database server, has no rows.
+    /// Restores a backup into a store that does not exist or, in a database server, has no rows.
     func run(from file: String, to location: StoreLocation) throws -> StoreCopy {
         guard let destroy = location.destroy else {
             return try BackupFile.read(file) { reader, schemas in

@@ -1,11 +1,11 @@
 extension BrokenStore {
-    /// Flaws in look-up and deletion.
+    /// Flaws in lookup and deletion.
     static let lookup: [BrokenStore] = [
         BrokenStore(
             .missThrows, breaks: "Looking up what is not there gives nil",
             foundBy: ["GET-003"], saying: "nil"),
         BrokenStore(
-            .lookupHeedsCase, breaks: "Ids compare without regard to ASCII case in look-ups",
+            .lookupHeedsCase, breaks: "Ids compare without regard to ASCII case in lookups",
             foundBy: ["VAL-044", "OBS-003"], saying: "case"),
         BrokenStore(
             .lookupTrimsID, breaks: "An id is compared byte for byte, spaces included",

@@ -8,7 +8,7 @@ package enum Flaw: String, CaseIterable, Sendable {
     case versionNotStored, failedTransactionCommitted, lockKeptAfterFailure, lockHeldForever, rowWithoutColumnsNotStored
     case negativeIDsRefused, requiredNullInMergeAccepted
 
-    // Look-up and deletion
+    // Lookup and deletion
     case missThrows, lookupHeedsCase, lookupTrimsID, deleteHeedsCase, deleteCountsIDs, idsCutAtThousand
     case onlyFirstIDDeleted, deleteIgnoresSkip, deleteIgnoresLimit, deleteIgnoresOrder, deletingAllCountsNone
     case deleteIgnoresCondition, idTypeNotChecked, deletedSpellingKept

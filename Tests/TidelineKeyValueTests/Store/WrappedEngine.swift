@@ -32,7 +32,7 @@ final class WrappedEngine: OrderedKeyValueEngine {
     /// The number of times the engine was closed.
     var closingCount: Int { closings.load(ordering: .sequentiallyConsistent) }
 
-    /// Returns the number of engine operations in `body`: begun transactions, look-ups, steps of scans, changes,
+    /// Returns the number of engine operations in `body`: begun transactions, lookups, steps of scans, changes,
     /// commits.
     func countSteps(of body: () throws -> Void) rethrows -> Int {
         try 1_000_000 - faults.remainder(of: 1_000_000, body)

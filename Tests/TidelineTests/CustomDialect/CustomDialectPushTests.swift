@@ -260,13 +260,13 @@ struct CustomDialectPushTests {
         #expect(world.server.requests.count == 1)
         let change = try JSONDecoder().decode(NotesDialect.Change.self, from: Data(bodies.values[0].utf8))
         #expect(change.fields.row == ["text": "two", "likes": 1, "due": Value.null, "color": "red"])
-        // A second update needs no look-up either, because the answer had the row.
+        // A second update needs no lookup either, because the answer had the row.
         try await client.notes.update(["id": "a", "likes": 2])
         try await client.client.push()
         #expect(world.server.requests.count == 2 && world.server.fields("a")?["color"] == "red")
     }
 
-    @Test("A row without columns that the table does not define is sent without a look-up, too")
+    @Test("A row without columns that the table does not define is sent without a lookup, too")
     func wholeRowsWithoutOthers() async throws {
         let world = NotesWorld(.simplest)
         let client = try await world.makeClient(dialect: ServerDialect(ReplacingNotes()))

@@ -76,10 +76,10 @@ struct OperationsOptions: ParsableArguments {
     @Option(help: "The maximum $top of a ZUMO 2 request, 1 to 1000. Greater ones are answered with 400.")
     var maxPageSize = 1_000
 
-    @Option(help: "The maximum number of tables to which requests can add tables.")
+    @Option(help: "The number of tables from which on requests can create no more.")
     var maxTables = 1_000
 
-    @Option(help: "The maximum number of columns to which requests can add columns to a table.")
+    @Option(help: "The maximum number of columns of a table to which requests add columns.")
     var maxColumns = 1_000
 
     enum LogFormat: String, CaseIterable, ExpressibleByArgument {
