@@ -3,6 +3,7 @@ import HTTPTypes
 import Synchronization
 import Testing
 import Tideline
+import TidelineSQLite
 import TidelineServer
 import TidelineStore
 import TidelineTestSupport
@@ -144,6 +145,27 @@ struct BackupTests {
         }
         let files = try FileManager.default.contentsOfDirectory(atPath: tool.folder.path)
         #expect(!files.contains { $0.contains("incomplete") }, "\(files)")
+    }
+
+    @Test("The log of a database that is gone is not applied to a new one", arguments: ["-wal", "-journal"])
+    func logOfAnother(suffix: String) throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        try "log".write(toFile: tool.path("a") + suffix, atomically: true, encoding: .utf8)
+        let error = #expect(throws: ToolError.self) { try NewPath.requireFree(tool.path("a")) }
+        #expect(error.map { "\($0)" }?.contains("a\(suffix) exists") == true)
+    }
+
+    @Test("A database whose log did not fit into it is not complete")
+    func logThatRemains() throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        #expect(throws: ToolError.self) {
+            try NewPath.create(tool.path("a"), remove: SQLiteStore.destroy) { path in
+                for file in [path, "\(path)-wal"] { try "x".write(toFile: file, atomically: true, encoding: .utf8) }
+            }
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: tool.folder.path).allSatisfy { !$0.hasPrefix("a") })
     }
 
     @Test("A full disk ends a backup with an error, and leaves nothing")

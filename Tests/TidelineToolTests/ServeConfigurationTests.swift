@@ -87,6 +87,12 @@ struct ServeConfigurationTests {
         }
     }
 
+    @Test("A list of the environment without values is an error, and does not remove that of the file")
+    func emptyVariable() throws {
+        let text = try message(file: "jwt-audience: [todo]", ["TIDELINE_SERVE_JWT_AUDIENCE": ""], "")
+        #expect(text.contains("TIDELINE_SERVE_JWT_AUDIENCE: there is no value"), "\(text)")
+    }
+
     @Test("The effective options are printed with their sources, as a file that gives the same options again")
     func printed() throws {
         let text = try withFile("page-size: 7\nquirk: [hard-delete]") { path in

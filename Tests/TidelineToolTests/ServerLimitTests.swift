@@ -244,7 +244,57 @@ struct ServerLimitTests {
         }
     }
 
-    @Test("Nothing after the last request of a connection is executed", arguments: ["Connection: close", "Upgrade: x"])
+    @Test("A request of HTTP/1.0 ends the connection")
+    func oldVersion() async throws {
+        try await serving { authority in
+            let text = try await exchange(authority, "GET /tables/T HTTP/1.0\r\n\(Self.head)\r\n")
+            #expect(RawAnswer(text)?.status == 404)
+        }
+    }
+
+    @Test("A client that asks whether to continue is told so before its body, unless the request is refused")
+    func continues() async throws {
+        try await serving(limits: Self.short { $0.maximumBodySize = 100 }) { authority in
+            try await RawConnection.blocking {
+                func ask(_ size: Int) throws -> RawConnection {
+                    let connection = try RawConnection(authority)
+                    connection.send(
+                        "POST /tables/T HTTP/1.1\r\n\(Self.head)Expect: 100-continue\r\nContent-Length: \(size)\r\n\r\n"
+                    )
+                    return connection
+                }
+                let connection = try ask(10)
+                #expect(try connection.receive(until: "\r\n\r\n") == "HTTP/1.1 100 Continue\r\n\r\n")
+                connection.send(#"{"id":"a"}"#)
+                #expect(try connection.receiveAnswer().status == 201)
+                #expect(try ask(101).receiveAnswer().status == 413)
+            }
+        }
+    }
+
+    @Test("A client that sends requests without receiving is not read further")
+    func doesNotReceive() async throws {
+        try await serving { authority in
+            try await RawConnection.blocking {
+                let connection = try RawConnection(authority, sendLimit: 1)
+                let row = #"{"id":"a","text":"\#(String(repeating: "a", count: 200_000))"}"#
+                connection.send(
+                    "POST /tables/T HTTP/1.1\r\n\(Self.head)Content-Length: \(row.utf8.count)\r\n\r\n\(row)")
+                #expect(try connection.receiveAnswer().status == 201)
+                // More than the buffers of the sockets hold.
+                let request =
+                    "GET /tables/T/a HTTP/1.1\r\n\(Self.head)A: \(String(repeating: "a", count: 60_000))\r\n\r\n"
+                var sent = 0
+                while sent < 1_000, connection.send(request) { sent += 1 }
+                #expect(sent < 1_000)
+                _ = try connection.receive(until: "HTTP/1.1 200")
+            }
+        }
+    }
+
+    @Test(
+        "Nothing after the last request of a connection is executed",
+        arguments: ["Connection: close", "Connection: TE, close", "Upgrade: x"])
     func afterTheLast(field: String) async throws {
         try await serving { authority in
             func insert(_ id: String, _ fields: String) -> String {

@@ -4,11 +4,16 @@ internal import Foundation
 enum NewPath {
     /// Checks that nothing exists at a path and that its folder does.
     ///
+    /// SQLite would apply a log that a removed database has left beside the path to the new one.
+    ///
     /// - Throws: ``ToolError``.
     static func requireFree(_ path: String) throws {
         var status = stat()
         guard lstat(path, &status) != 0 else {
             throw ToolError("\(path) exists; nothing is overwritten, so choose another path or remove it")
+        }
+        for log in ["\(path)-wal", "\(path)-journal"] where lstat(log, &status) == 0 {
+            throw ToolError("\(log) exists, the log of a database that is gone; choose another path or remove it")
         }
         let folder = folder(of: path)
         var isFolder: ObjCBool = false
@@ -26,6 +31,7 @@ enum NewPath {
         let unfinished = "\(path).incomplete-\(String(UInt64.random(in: .min ... .max), radix: 36))"
         do {
             let result = try body(unfinished)
+            try requireNoLog(unfinished)
             try sync(unfinished)
             try move(unfinished, to: path)
             try syncEntry(folder(of: path))
@@ -34,6 +40,15 @@ enum NewPath {
             // The first error is the relevant one.
             try? remove(unfinished)
             throw error
+        }
+    }
+
+    /// Checks that a database that was closed is complete without its log. SQLite keeps the log, and reports no error, if the
+    /// pages in it do not fit on the disk once more.
+    private static func requireNoLog(_ path: String) throws {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: "\(path)-wal")
+        guard attributes?[.size] as? Int ?? 0 == 0 else {
+            throw ToolError("the end of \(path) could not be written; the disk may be full")
         }
     }
 
@@ -59,6 +74,7 @@ enum NewPath {
 
     /// Moves a file or folder to a path where nothing exists.
     private static func move(_ path: String, to target: String) throws {
+        try requireFree(target)
         // A hard link fails if the target exists; renaming would replace it.
         if link(path, target) == 0 {
             unlink(path)
@@ -66,7 +82,6 @@ enum NewPath {
         }
         guard errno != EEXIST else { throw ToolError("\(target) exists; another program has just created it") }
         // Folders, and file systems without hard links.
-        try requireFree(target)
         guard rename(path, target) == 0 else { throw failure("cannot rename \(path) to \(target)") }
     }
 

@@ -103,6 +103,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             return
         }
         switch unwrapOutboundIn(data) {
+        case .head(let head) where head.status.kind == .informational: context.write(data, promise: promise)
         case .head(var head):
             state.answerBegan(endsConnection: head.headerFields[.connection] == "close")
             if state.endsWithAnswer, !isStream { head.headerFields[.connection] = "close" }
@@ -186,6 +187,22 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         case .close: context.close(promise: nil)
         case .refuse(let reason): refuse(.requestTimeout, reason, context)
         }
+    }
+}
+
+/// Marks the last request of an HTTP/1 connection with the header `Connection: close`, for ``ConnectionGuard``: also one that lists
+/// `close` among others, and each request of HTTP/1.0, which knows no interim responses either.
+final class LastRequestMarker: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard case .head(var head) = unwrapInboundIn(data), !head.isKeepAlive else {
+            return context.fireChannelRead(data)
+        }
+        head.headers.replaceOrAdd(name: "Connection", value: "close")
+        if head.version == .http1_0 { head.headers.remove(name: "Expect") }
+        context.fireChannelRead(wrapInboundOut(.head(head)))
     }
 }
 

@@ -55,6 +55,11 @@ final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
         if !isReadHeld { context.read() }
     }
 
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        process(context)
+        context.fireChannelWritabilityChanged()
+    }
+
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         // The connection of a client that went away is half-closed until something is written.
         if case ChannelEvent.inputClosed = event { wait?.cancel() }
@@ -93,7 +98,7 @@ final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
     private func process(_ context: ChannelHandlerContext) {
         guard !isProcessing else { return }
         isProcessing = true
-        while let part = nextPart() {
+        while let part = nextPart(context) {
             switch (phase, part) {
             case (.idle, .head(let head)): admit(ReceivedRequest(head, from: context.channel.remoteAddress), context)
             case (.receiving(let request), .body(let bytes)): receive(bytes, of: request, context)
@@ -110,9 +115,11 @@ final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
     }
 
     /// Returns the next part unless it has to wait.
-    private func nextPart() -> HTTPRequestPart? {
+    private func nextPart(_ context: ChannelHandlerContext) -> HTTPRequestPart? {
         switch (phase, parts.first) {
         case (.admitting, _), (.responding, .head): nil
+        // The responses of a client that sends requests without receiving would take any amount of memory.
+        case (.idle, .head) where !context.channel.isWritable: nil
         default: parts.popFirst()
         }
     }
@@ -127,6 +134,9 @@ final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
             case .admitted(let caller):
                 var request = request
                 request.caller = caller
+                if request.expectsContinue {
+                    context.writeAndFlush(self.wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
+                }
                 self.phase = .receiving(request)
             }
             self.process(context)
@@ -215,6 +225,8 @@ struct ReceivedRequest: Sendable {
     }
 
     var path: String { head.path ?? "" }
+    /// Whether the client sends the body only after it was told to continue, as curl does with a large one.
+    var expectsContinue: Bool { hasBody && head.headerFields[.expect]?.lowercased() == "100-continue" }
     var hasBody: Bool {
         head.headerFields[.transferEncoding] != nil || head.headerFields[.contentLength].map { $0 != "0" } ?? false
     }

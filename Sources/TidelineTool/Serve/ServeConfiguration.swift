@@ -128,6 +128,7 @@ struct ServeConfiguration {
             let option = try option(name, "the environment", shownAs: Self.variable)
             let text = environment[variable] ?? ""
             let values = option.isRepeating ? text.split(separator: ",").map(String.init) : [text]
+            guard !values.isEmpty else { throw ValidationError("\(variable): there is no value; unset the variable.") }
             return try entry(option, name, values, variable)
         }
     }

@@ -48,6 +48,7 @@ extension TableServer {
         try pipeline.configureHTTPServerPipeline(
             withPipeliningAssistance: false, withErrorHandling: false, withOutboundHeaderValidation: false,
             withEncoderConfiguration: .init(), withDecoderLimitConfiguration: decoder)
+        try pipeline.addHandler(LastRequestMarker())
         try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
         try pipeline.addHandler(ConnectionGuard(limits: limits))
         try pipeline.addHandler(RequestHandler(responder))

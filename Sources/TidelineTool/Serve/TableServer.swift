@@ -55,6 +55,10 @@ struct TableServer {
     func run(
         _ service: TableService<some LocalStore>, onListening: @escaping @Sendable (String) -> Void
     ) async throws {
+        let allowed = OpenFiles.allow(connections: limits.maximumConnections)
+        if allowed < limits.maximumConnections {
+            logger.warning("the limit on open files (ulimit -n) allows only \(max(0, allowed)) connections")
+        }
         let threads = NIOThreadPool(numberOfThreads: threadCount)
         threads.start()
         let responder = TableResponder(self, service: service) { body in
@@ -97,6 +101,13 @@ struct TableServer {
         ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.backlog, value: 256)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            // Without free files, connections wait.
+            .serverChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(
+                        AcceptBackoffHandler(shouldForwardIOErrorCaught: false))
+                }
+            }
             .childChannelOption(.allowRemoteHalfClosure, value: true)
     }
 

@@ -19,13 +19,15 @@ final class RawConnection: Sendable {
         var number: Int32
     }
 
-    /// - Parameter authority: `127.0.0.1:PORT`.
-    init(_ authority: String) throws {
+    /// - Parameters:
+    ///   - authority: `127.0.0.1:PORT`.
+    ///   - sendLimit: The maximum time in seconds to wait until the server accepts bytes.
+    init(_ authority: String, sendLimit: Int = 30) throws {
         let port = try #require(authority.split(separator: ":").last.flatMap { UInt16($0) })
         socket = Self.open()
         try Self.require(socket >= 0, "socket")
-        var limit = timeval(tv_sec: 30, tv_usec: 0)
-        for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
+        for (option, seconds) in [(SO_RCVTIMEO, 30), (SO_SNDTIMEO, sendLimit)] {
+            var limit = timeval(tv_sec: seconds, tv_usec: 0)
             setsockopt(socket, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
         }
         var address = sockaddr_in()
