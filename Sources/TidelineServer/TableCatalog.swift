@@ -46,14 +46,15 @@ struct OutdatedDefinition: Error {}
 /// deadlock. Looking up a known table never waits for the store.
 final class TableCatalog<Store: LocalStore>: Sendable {
     private struct State {
-        var tables: [String: ServedTable] = [:]
+        /// Names that are equal as text can have different bytes, and then belong to different tables.
+        var tables: [RowID: ServedTable] = [:]
         /// The number of times that a definition was replaced by another one.
         var changes = 0
 
         mutating func update(_ name: String, to table: ServedTable?) {
-            let known = tables[name]
+            let known = tables[.string(name)]
             if known?.schema != table?.schema || known?.revision != table?.revision { changes += 1 }
-            tables[name] = table
+            tables[.string(name)] = table
         }
     }
 
@@ -85,7 +86,7 @@ final class TableCatalog<Store: LocalStore>: Sendable {
     }
 
     /// Returns the table with the given name, or `nil` if it is not known to be served; see ``refresh(_:)``.
-    func table(_ name: String) -> ServedTable? { state.withLock { $0.tables[name] } }
+    func table(_ name: String) -> ServedTable? { state.withLock { $0.tables[.string(name)] } }
 
     /// The definitions of all known tables.
     var schemas: [TableSchema] { state.withLock { $0.tables.values.map(\.schema) } }
@@ -179,7 +180,7 @@ final class TableCatalog<Store: LocalStore>: Sendable {
 
     /// Returns the definition of a table with further columns.
     private func grown(_ name: String, with columns: [ColumnSchema]) throws -> TableSchema {
-        let (table, count) = state.withLock { ($0.tables[name], $0.tables.count) }
+        let (table, count) = state.withLock { ($0.tables[.string(name)], $0.tables.count) }
         let stored = try store.tables().first { $0.name.isSameBytes(as: name) }
         guard stored != nil || count < maximumTables else {
             throw StoreError(

@@ -28,7 +28,7 @@ extension TableService {
     /// Runs writes in one transaction, and returns the outcome of each.
     ///
     /// If the store fails, each write runs in a transaction of its own, so that a row that the store refuses does not
-    /// affect the others.
+    /// affect the others. Writes whose commit may have succeeded are never repeated: each has the error then.
     ///
     /// - Parameter take: Returns the writes. Called once, when the transaction has begun, or if it cannot begin.
     func commit(_ take: () -> [PendingWrite<Store>]) -> [Result<TableResponse, any Error>] {
@@ -36,7 +36,7 @@ extension TableService {
         var end:
             (
                 outcomes: [Result<TableResponse, any Error>], lastRow: WriteTransaction<Store>.WrittenRow?,
-                clocks: [String: Timestamp]
+                clocks: TableClocks
             )?
         do {
             let outcomes = try store.write { writer in
@@ -45,20 +45,37 @@ extension TableService {
                 let transaction = try WriteTransaction<Store>(writer, options, for: writes)
                 let outcomes = try writes.map { try outcome(of: $0, in: transaction) }
                 try transaction.finish()
-                end = (outcomes, transaction.lastRow, transaction.clocks)
+                end = (outcomes, transaction.lastRow, transaction.tableClocks)
                 return outcomes
             }
-            if let end { changes.note(TableClocks(end.clocks)) }
+            if let end { changes.note(end.clocks) }
             options.onCommit?(outcomes.count)
             return outcomes
         } catch {
-            // A commit whose outcome is unknown may have succeeded.
-            if let end, let row = end.lastRow, (try? isStored(row)) == true {
-                changes.note(TableClocks(end.clocks))
+            // The outcome of a commit that ends with this error is not known.
+            let mayBeStored = end != nil && (error as? StoreError)?.code == .io
+            if mayBeStored, let end, let row = end.lastRow, (try? isStored(row)) == true {
+                changes.note(end.clocks)
                 return end.outcomes
             }
-            guard let begun, begun.count > 1 else { return (begun ?? take()).map { _ in .failure(error) } }
-            return begun.flatMap { write in commit { [write] } }
+            guard let begun, begun.count > 1, !mayBeStored else {
+                return (begun ?? take()).map { _ in .failure(error) }
+            }
+            return commitEach(begun)
+        }
+    }
+
+    /// Runs each write in a transaction of its own, until the store cannot be written: the others would wait for as long, one
+    /// after the other.
+    private func commitEach(_ writes: [PendingWrite<Store>]) -> [Result<TableResponse, any Error>] {
+        var failure: StoreError?
+        return writes.map { write in
+            if let failure { return .failure(failure) }
+            let outcome = commit { [write] }[0]
+            if case .failure(let error as StoreError) = outcome, error.code == .io || error.code == .busy {
+                failure = error
+            }
+            return outcome
         }
     }
 
@@ -79,11 +96,19 @@ extension TableService {
     }
 
     /// Returns whether the store has a row as a transaction has written it.
+    ///
+    /// A write waits for the commit in question, if it is still in progress, and, because it changes something, for the replicas
+    /// that the commit should have waited for.
     private func isStored(_ row: WriteTransaction<Store>.WrittenRow) throws -> Bool {
-        try store.read { reader in
-            try reader.withRow(in: row.table, id: row.id) { stored in
+        try store.write { writer in
+            let isStored = try writer.withRow(in: row.table, id: row.id) { stored in
                 stored["version"]?.string == row.version && stored["updatedAt"]?.timestamp == row.stamp
-            } ?? false
+            }
+            guard isStored == true, let clock = try ServedTableRecord.clock(of: row.table, in: writer) else {
+                return false
+            }
+            try ServedTableRecord.setClock(of: row.table, to: clock, in: writer)
+            return true
         }
     }
 }

@@ -11,7 +11,7 @@ final class WriteTransaction<Store: LocalStore> {
     private let options: TableServiceOptions
     private let isForSeveral: Bool
     /// The last timestamps of the tables that are changed.
-    private(set) var clocks: [String: Timestamp] = [:]
+    private var clocks: [RowID: Timestamp] = [:]
     /// The table whose definition was found to be current last.
     private var current: ServedTable?
     /// The records of the tables whose definitions are known to be current, by their names.
@@ -119,7 +119,7 @@ final class WriteTransaction<Store: LocalStore> {
         var stamp = options.clock()
         let given = stamp.flooredToMillisecond
         let previous =
-            try clocks[table] ?? records[.string(table)]?.clock
+            try clocks[.string(table)] ?? records[.string(table)]?.clock
             ?? ServedTableRecord.greatestTimestamp(of: table, in: writer)
         if let previous, stamp <= previous {
             stamp = previous.advanced(byTicks: 1)
@@ -127,7 +127,7 @@ final class WriteTransaction<Store: LocalStore> {
                 throw StoreError(.invalidValue, "no later timestamp is possible", table: table, column: "updatedAt")
             }
         }
-        clocks[table] = stamp
+        clocks[.string(table)] = stamp
         // Rows with the same timestamp are still different commits for the change signal, which compares the clock.
         return options.quirks.contains(.millisecondStamps) ? given : stamp
     }
@@ -184,9 +184,16 @@ final class WriteTransaction<Store: LocalStore> {
         unwritten = [:]
     }
 
+    /// The last timestamps of the tables that are changed.
+    var tableClocks: TableClocks {
+        var result = TableClocks()
+        for (table, stamp) in clocks { result[table.text] = stamp }
+        return result
+    }
+
     /// Writes the rows, and the clocks of their tables.
     func finish() throws {
         try writeRows()
-        for (table, stamp) in clocks { try ServedTableRecord.setClock(of: table, to: stamp, in: writer) }
+        for (table, stamp) in clocks { try ServedTableRecord.setClock(of: table.text, to: stamp, in: writer) }
     }
 }

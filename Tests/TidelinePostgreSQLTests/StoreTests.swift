@@ -11,6 +11,28 @@ struct StoreTests {
         columns: [.string("text"), .bool("complete"), .double("price"), .int("count"), .bytes("data"), .json("tags")],
         indexes: [["text"]])
 
+    /// The server reads the first rows by an index, and all of them in the order of the table.
+    @Test func eachRowIsCountedAndDeletedOnceWhateverTheOrderOfTheServer() throws {
+        let plain = try TestServer.shared.get().makeDatabase()
+        let settings = "-c enable_seqscan=off -c random_page_cost=2 -c cursor_tuple_fraction=1"
+        let store = try PostgreSQLStore(connection: "\(plain) options='\(settings)'")
+        let table = TableSchema("t", columns: [.int("n"), .string("text")], indexes: [["n"]])
+        try store.define([table])
+        let text = String(repeating: "x", count: 1_000)
+        try store.write { writer in
+            for id in 0..<20_000 {
+                try writer.upsert(
+                    ["id": .string("\(id)"), "n": .int(Int64(id * 7_919 % 20_000)), "text": .string(text)], into: "t")
+            }
+        }
+        try PlainConnection(plain).query("ANALYZE tideline.t")
+        let query = Query("t").filter(.column("n") < 4_000 && .column("text").lowercased == text)
+        #expect(try store.read { try $0.count(query) } == 4_000)
+        #expect(try store.write { try $0.delete(matching: query) } == 4_000)
+        #expect(try store.read { try $0.count(Query("t")) } == 16_000)
+        try store.close()
+    }
+
     @Test func otherProgramsReadTheTables() throws {
         let server = try TestServer.shared.get()
         let connection = try server.makeDatabase()

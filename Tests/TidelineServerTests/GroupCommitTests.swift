@@ -256,8 +256,50 @@ struct GroupCommitTests {
             for id in ["a", "b", "a"] { world.insert(id) }
         }
         #expect(answers.map(\.status.code) == [201, 201, 409])
-        #expect(world.store.writes == 2)
+        // The third one looks whether the second one has succeeded.
+        #expect(world.store.writes == 3)
         #expect(try answers[0].row()["version"] == world.rows().first { $0.idText == "a" }?["version"])
+    }
+
+    @Test(arguments: StoreKind.served)
+    func `a commit that may have succeeded is not repeated, also if its last row has changed since`(
+        _ stores: StoreKind
+    ) throws {
+        let world = try World(stores, quirks: .hardDelete)
+        world.insert("old")
+        let answers = try world.whileWriting([2: .failAfterCommit(StoreError(.io, "gone"))]) {
+            world.send(.patch, "/tables/Item/old", #"{"count":2}"#)
+            world.insert("a")
+            world.send(.delete, "/tables/Item/a")
+        }
+        #expect(answers.map(\.status.code) == [503, 503, 503])
+        #expect(world.store.writes == 3)
+        #expect(try world.rows().map(\.idText) == ["first", "old"])
+    }
+
+    @Test(arguments: StoreKind.served)
+    func `writes are not repeated one by one while the store cannot be written`(_ stores: StoreKind) throws {
+        let world = try World(stores)
+        let lost = StoreError(.io, "no connection")
+        let answers = try world.whileWriting([
+            2: .failAtCommit(StoreError(.full, "full")), 4: .failAtBegin(lost),
+        ]) { for id in ["a", "b", "c", "d"] { world.insert(id) } }
+        #expect(answers.map(\.status.code) == [201, 503, 503, 503])
+        #expect(world.store.writes == 4)
+        #expect(try world.ids() == ["a", "first"])
+    }
+
+    @Test(arguments: StoreKind.served)
+    func `tables whose names are equal as text but not as bytes are different tables`(_ stores: StoreKind) throws {
+        let service = try TableService(store: stores.makeStore())
+        let names = ["caf%C3%A9", "cafe%CC%81"]
+        for (id, name) in names.enumerated() {
+            #expect(service.send(.post, "/tables/\(name)", #"{"id":"\#(id)","text":"x"}"#).status == .created)
+        }
+        for (id, name) in names.enumerated() {
+            #expect(service.send(.get, "/tables/\(name)/\(id)").status == .ok)
+            #expect(service.send(.get, "/tables/\(name)/\(1 - id)").status == .notFound)
+        }
     }
 
     @Test(arguments: StoreKind.served)

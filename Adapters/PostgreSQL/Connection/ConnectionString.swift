@@ -50,10 +50,18 @@ struct ConnectionString: Sendable {
         return settings
     }
 
+    /// A machine that no longer answers is noticed within half a minute, also while a response is awaited. The string can contain
+    /// other values. Sockets of the same machine ignore these settings.
+    private static let limits = [
+        ("keepalives_idle", "10"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
+        ("tcp_user_timeout", "25000"),
+    ]
+
     /// Opens a connection. Settings that the string does not contain come from the environment and from files, as for
     /// PostgreSQL's own programs.
     func connect() throws(StoreError) -> Connection {
-        var settings = [("dbname", text), ("application_name", connectionName), ("client_encoding", "UTF8")]
+        var settings =
+            Self.limits + [("dbname", text), ("application_name", connectionName), ("client_encoding", "UTF8")]
         if ProcessInfo.processInfo.environment["PGCONNECT_TIMEOUT"] == nil {
             // Before the string, which can contain another value.
             settings.insert(("connect_timeout", "10"), at: 0)

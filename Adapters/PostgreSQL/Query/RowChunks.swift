@@ -2,8 +2,9 @@ internal import TidelineStore
 
 /// The rows of a query in chunks, so that a scan of a large table does not hold it in memory.
 ///
-/// Few rows are read by one statement. If there are more, a cursor reads the rest. It is opened before the first rows are
-/// used, so that it does not see changes that are made for them.
+/// Few rows are read by one statement. If there are more, a cursor reads the rest, or all of them if the query has no order: the
+/// server can then return the rows of two statements in different orders. The cursor is opened before the first rows are used,
+/// so that it does not see changes that are made for them.
 struct RowChunks {
     private let connection: Connection
     private let cursor: String
@@ -25,9 +26,10 @@ struct RowChunks {
 
     /// - Parameters:
     ///   - statement: Returns the statement for a window of the rows.
+    ///   - isOrdered: Whether the statements order the rows.
     ///   - cursor: A name that no other open cursor of the connection has.
     init(
-        _ window: QueryPlan.Window, cursor: String, on connection: Connection,
+        _ window: QueryPlan.Window, isOrdered: Bool, cursor: String, on connection: Connection,
         _ statement: (QueryPlan.Window) -> QueryPlan.Statement
     ) throws(StoreError) {
         self.connection = connection
@@ -40,11 +42,12 @@ struct RowChunks {
             first = Chunk(rows: rows, count: rows.count)
             return
         }
-        first = Chunk(rows: rows, count: Self.firstCount)
+        let firstCount = isOrdered ? Self.firstCount : 0
+        if isOrdered { first = Chunk(rows: rows, count: firstCount) }
         fetchCount = min(max(Self.maximumBytes / max(rows.byteCount / rows.count, 1), 1), Self.maximumCount)
-        let (skip, isTooFar) = window.skip.addingReportingOverflow(Self.firstCount)
+        let (skip, isTooFar) = window.skip.addingReportingOverflow(firstCount)
         guard !isTooFar else { return }
-        let rest = statement(.init(skip: skip, limit: window.limit.map { $0 - Self.firstCount }))
+        let rest = statement(.init(skip: skip, limit: window.limit.map { $0 - firstCount }))
         try connection.runOnce("DECLARE \(self.cursor) NO SCROLL CURSOR FOR \(rest.sql)", rest.parameters)
         isOpen = true
     }
