@@ -89,12 +89,10 @@ extension TableService {
         _ wanted: TableRead, from table: ServedTable, for request: HTTPRequest, _ access: TableAccess
     ) throws -> TableResponse {
         let size = min(wanted.top ?? .max, options.datasyncPageSize)
-        var writer = JSONWriter()
-        var count = 0
-        var hasMore = false
+        var rows = PageRows(maximumCount: size, maximumBytes: options.maximumPageBytes, omitsNulls: true)
         var total: Int?
-        writer.bytes += Array("{\"items\":".utf8)
-        writer.beginArray()
+        rows.writer.bytes += Array("{\"items\":".utf8)
+        rows.writer.beginArray()
         if let (page, condition) = try page(of: wanted, from: table, access) {
             var query = page
             // One more row shows whether there is a next page.
@@ -102,24 +100,18 @@ extension TableService {
             total = try store.read { reader in
                 try table.requireCurrent(in: reader)
                 try reader.limitTime(to: options.maximumQueryTime)
-                return try scan(query, where: condition, reader) { row in
-                    hasMore = count == size
-                    guard !hasMore else { return }
-                    if count > 0 { writer.separator() }
-                    writer.append(row, omitsNulls: true)
-                    count += 1
-                }
+                return try scan(query, where: condition, reader) { rows.append($0) }
             }
         }
-        writer.endArray()
-        if wanted.includesTotalCount { writer.bytes += Array(",\"count\":\(total ?? 0)".utf8) }
-        let left = wanted.top.map { $0 - count }
-        let (skip, overflow) = wanted.skip.addingReportingOverflow(count)
-        if hasMore, count > 0, left ?? 1 > 0, !overflow {
-            writer.bytes += Array(",\"nextLink\":".utf8)
-            writer.append(string: LinkHeader.nextQuery(target: request.path ?? "", skip: skip, top: left))
+        rows.writer.endArray()
+        if wanted.includesTotalCount { rows.writer.bytes += Array(",\"count\":\(total ?? 0)".utf8) }
+        let left = wanted.top.map { $0 - rows.count }
+        let (skip, overflow) = wanted.skip.addingReportingOverflow(rows.count)
+        if rows.hasMore, rows.count > 0, left ?? 1 > 0, !overflow {
+            rows.writer.bytes += Array(",\"nextLink\":".utf8)
+            rows.writer.append(string: LinkHeader.nextQuery(target: request.path ?? "", skip: skip, top: left))
         }
-        writer.bytes.append(UInt8(ascii: "}"))
-        return TableResponse(.ok, json: writer.bytes)
+        rows.writer.bytes.append(UInt8(ascii: "}"))
+        return TableResponse(.ok, json: rows.writer.bytes)
     }
 }

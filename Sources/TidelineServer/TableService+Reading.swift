@@ -3,7 +3,7 @@ internal import TidelineStore
 internal import TidelineWire
 
 extension TableService {
-    /// Returns a page. Rows are written directly from the store's buffer into the body.
+    /// Returns a page, with a link to the next one if the page is full.
     func read(
         _ wanted: TableRead, from table: ServedTable, for request: HTTPRequest, _ access: TableAccess
     ) throws -> TableResponse {
@@ -14,23 +14,20 @@ extension TableService {
         var query = page
         let size = min(wanted.top ?? options.defaultPageSize, options.maximumPageSize)
         query.limit = size
-        var writer = JSONWriter()
-        var count = 0
-        if query.includesTotalCount { writer.bytes += Array(#"{"results":"#.utf8) }
-        writer.beginArray()
+        var rows = PageRows(maximumCount: size, maximumBytes: options.maximumPageBytes, omitsNulls: false)
+        if query.includesTotalCount { rows.writer.bytes += Array(#"{"results":"#.utf8) }
+        rows.writer.beginArray()
         let total = try store.read { reader in
             try table.requireCurrent(in: reader)
             try reader.limitTime(to: options.maximumQueryTime)
-            return try scan(query, where: condition, reader) { row in
-                if count > 0 { writer.separator() }
-                writer.append(row)
-                count += 1
-            }
+            return try scan(query, where: condition, reader) { rows.append($0) }
         }
-        writer.endArray()
-        if let total { writer.bytes += Array(",\"count\":\(total)}".utf8) }
-        var answer = TableResponse(.ok, json: writer.bytes)
-        if count == size { answer.response.headerFields[.link] = link(after: wanted.skip, size, request) }
+        rows.writer.endArray()
+        if let total { rows.writer.bytes += Array(",\"count\":\(total)}".utf8) }
+        var answer = TableResponse(.ok, json: rows.writer.bytes)
+        if rows.hasMore || rows.count == size {
+            answer.response.headerFields[.link] = link(after: wanted.skip, rows.count, request)
+        }
         return answer
     }
 
@@ -49,26 +46,25 @@ extension TableService {
         return (query, filter.costly)
     }
 
-    /// Calls `body` with the rows that match a query and, if there is one, a costly condition.
+    /// Calls `body` with the rows that match a query and, if there is one, a costly condition, until it returns
+    /// ``TidelineStore/ScanStep/stop``.
     ///
     /// - Returns: The number of matching rows, if the query asks for it.
     func scan(
         _ query: Query, where condition: RowPredicate?, _ reader: Store.Reader,
-        _ body: (borrowing RowView) throws -> Void
+        _ body: (borrowing RowView) throws -> ScanStep
     ) throws -> Int? {
-        func scanAll(_ query: Query) throws -> Int? {
-            try reader.scan(query) { row in
-                try body(row)
-                return .next
-            }
-        }
-        guard let condition else { return try scanAll(query) }
+        guard let condition else { return try reader.scan(query, body) }
         let (ids, total) = try find(query, where: condition, reader)
         // The store reads the rows to return, with the selected columns.
         var found = Query(query.table, selection: query.selection)
-        for id in ids {
+        var step = ScanStep.next
+        for id in ids where step == .next {
             found.predicate = .column("id") == .literal(id.value)
-            _ = try scanAll(found)
+            try reader.scan(found) { row in
+                step = try body(row)
+                return step
+            }
         }
         return query.includesTotalCount ? total : nil
     }
@@ -114,9 +110,9 @@ extension TableService {
     }
 
     /// Returns the link to the page after a full page. That page may be empty.
-    private func link(after skip: Int, _ size: Int, _ request: HTTPRequest) -> String? {
-        let (next, overflow) = skip.addingReportingOverflow(size)
-        guard size > 0, !overflow, let path = request.path else { return nil }
+    private func link(after skip: Int, _ count: Int, _ request: HTTPRequest) -> String? {
+        let (next, overflow) = skip.addingReportingOverflow(count)
+        guard count > 0, !overflow, let path = request.path else { return nil }
         return LinkHeader.next(origin: origin(of: request), target: path, skip: next)
     }
 
@@ -147,6 +143,39 @@ extension TableService {
     func missing(_ id: String, in table: ServedTable) throws -> TableResponse {
         throw RequestRejection(
             .notFound, "table \(table.schema.name.debugDescription) has no row with id \(id.debugDescription)")
+    }
+}
+
+/// The rows of a page, written directly from the store's buffer.
+struct PageRows {
+    let maximumCount: Int
+    /// The maximum size in bytes, which one row may exceed.
+    let maximumBytes: Int
+    let omitsNulls: Bool
+    var writer = JSONWriter()
+    private(set) var count = 0
+    /// Whether there was a row that the page has no room for.
+    private(set) var hasMore = false
+
+    init(maximumCount: Int, maximumBytes: Int, omitsNulls: Bool) {
+        self.maximumCount = maximumCount
+        self.maximumBytes = maximumBytes
+        self.omitsNulls = omitsNulls
+    }
+
+    mutating func append(_ row: borrowing RowView) -> ScanStep {
+        let end = writer.bytes.count
+        if count < maximumCount {
+            if count > 0 { writer.separator() }
+            writer.append(row, omitsNulls: omitsNulls)
+            if count == 0 || writer.bytes.count <= maximumBytes {
+                count += 1
+                return .next
+            }
+            writer.bytes.removeSubrange(end...)
+        }
+        hasMore = true
+        return .stop
     }
 }
 

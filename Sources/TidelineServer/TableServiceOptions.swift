@@ -18,6 +18,10 @@ public struct TableServiceOptions: Sendable {
     public var defaultPageSize: Int
     /// The maximum number of rows in a page of a Datasync 3 response, whatever the request specifies.
     public var datasyncPageSize: Int
+    /// The maximum size of a page in bytes, before compression; 16 MiB by default. A page ends before the row that would
+    /// exceed it, and links to the next page; it has at least one row. The clients of both dialects read on after such a page,
+    /// as after those of the original back ends, which have fewer rows than requested if the server's page size is smaller.
+    public var maximumPageBytes = 16 << 20
     /// The maximum size of a body in bytes; larger ones are answered with 413.
     public var maximumBodySize: Int
     /// The time limit for finding the rows of a page; beyond it, the request is answered with 400. The store must support it:

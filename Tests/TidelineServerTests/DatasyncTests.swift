@@ -19,6 +19,29 @@ struct DatasyncTests {
         return fixture.service.handle(request, body: Array(body.utf8))
     }
 
+    private typealias Page = (ids: [String], info: PageInfo, text: String)
+
+    private func page(_ fixture: ServiceFixture, _ query: String) throws -> Page {
+        let answer = send(fixture, .get, "/tables/Item" + query)
+        #expect(answer.status == .ok, "\(answer.text)")
+        let parser = PageParser(schema: ServiceFixture.schema)
+        var packed = PackedRows(shape: parser.shape)
+        let info = try parser.parsePage(answer.body, into: &packed)
+        var ids: [String] = []
+        packed.forEachRow { ids.append($0.idText) }
+        return (ids, info, answer.text)
+    }
+
+    /// Returns a page and those that follow it.
+    private func pages(_ fixture: ServiceFixture, _ query: String) throws -> [Page] {
+        var pages = [try page(fixture, query)]
+        while let link = pages.last?.info.nextLink {
+            #expect(!link.contains("?") && !link.contains("/"))
+            pages.append(try page(fixture, "?" + link))
+        }
+        return pages
+    }
+
     @Test(
         "An insert is answered with the row and its address; an existing id with the server's row",
         arguments: StoreKind.served)
@@ -85,38 +108,34 @@ struct DatasyncTests {
                 send(fixture, .post, "/tables/Item", #"{"id":"\#(1000 + number)","count":\#(number)}"#).status
                     == .created)
         }
-        func page(_ query: String) throws -> (ids: [String], info: PageInfo, text: String) {
-            let answer = send(fixture, .get, "/tables/Item" + query)
-            #expect(answer.status == .ok, "\(answer.text)")
-            let parser = PageParser(schema: ServiceFixture.schema)
-            var packed = PackedRows(shape: parser.shape)
-            let info = try parser.parsePage(answer.body, into: &packed)
-            var ids: [String] = []
-            packed.forEachRow { ids.append($0.idText) }
-            return (ids, info, answer.text)
-        }
-        var query = "?$orderby=id&$count=true&$top=230"
-        var sizes: [Int] = []
-        var ids: [String] = []
-        while true {
-            let (found, info, _) = try page(query)
-            sizes.append(found.count)
-            ids += found
-            #expect(info.totalCount == 250)
-            guard let link = info.nextLink else { break }
-            #expect(!link.contains("?") && !link.contains("/"))
-            query = "?" + link
-        }
-        #expect(sizes == [100, 100, 30])
-        #expect(ids == (0..<230).map { "\(1000 + $0)" })
+        let pages = try pages(fixture, "?$orderby=id&$count=true&$top=230")
+        #expect(pages.map(\.ids.count) == [100, 100, 30])
+        #expect(pages.flatMap(\.ids) == (0..<230).map { "\(1000 + $0)" })
+        #expect(pages.allSatisfy { $0.info.totalCount == 250 })
         // The last page has no link, and nulls are left out.
-        let last = try page("?$skip=200")
+        let last = try page(fixture, "?$skip=200")
         #expect(last.ids.count == 50 && last.info.nextLink == nil && last.info.totalCount == nil)
         #expect(!last.text.contains("null") && last.text.hasPrefix(#"{"items":[{"id":"1200","#))
-        #expect(try page("?$filter=count%20lt%200").text == #"{"items":[]}"#)
+        #expect(try page(fixture, "?$filter=count%20lt%200").text == #"{"items":[]}"#)
         #expect(send(fixture, .get, "/tables/Item?$top=128001").status == .badRequest)
         #expect(send(fixture, .get, "/tables/Item?$inlinecount=allpages").status == .badRequest)
         #expect(send(fixture, .get, "/tables/Item?$count=maybe").status == .badRequest)
+    }
+
+    @Test(
+        "A page ends before the row that would exceed its size, with a link up to $top", arguments: StoreKind.served,
+        ["", "&$filter=replace(text,'x','yy')%20ne%20'a'"])
+    func pageBytes(_ stores: StoreKind, _ filter: String) throws {
+        let fixture = try ServiceFixture(stores, maximumPageBytes: 2_000)
+        for number in 0..<12 {
+            let text = String(repeating: "x", count: number == 5 ? 5_000 : 400)
+            #expect(
+                send(fixture, .post, "/tables/Item", #"{"id":"\#(10 + number)","text":"\#(text)"}"#).status == .created)
+        }
+        let pages = try pages(fixture, "?$orderby=id&$count=true&$top=11\(filter)")
+        #expect(pages.map(\.ids.count) == [3, 2, 1, 3, 2])
+        #expect(pages.flatMap(\.ids) == (10..<21).map(String.init))
+        #expect(pages.allSatisfy { $0.info.totalCount == 12 && ($0.text.utf8.count < 2_100 || $0.ids.count == 1) })
     }
 
     @Test("Both dialects are served at once, by the version or by an option that only one has")

@@ -33,17 +33,18 @@ struct ServiceFixture {
     ///   - store: The store, or `nil` for an empty one of the given kind.
     init(
         _ stores: StoreKind, schemas: [TableSchema]? = [schema], store: TestStore? = nil,
-        maximumBodySize: Int = 4 << 20, maximumQueryTime: Duration = .seconds(60), quirks: ServerQuirks = []
+        maximumBodySize: Int = 4 << 20, maximumPageBytes: Int = 16 << 20,
+        maximumQueryTime: Duration = .seconds(60), quirks: ServerQuirks = []
     ) throws {
         let clock = ManualClock()
         let store = try store ?? stores.makeStore()
         self.clock = clock
         self.store = store
-        service = try TableService(
-            store: store,
-            options: TableServiceOptions(
-                schemas: schemas ?? [], createsTablesOnFirstInsert: schemas == nil, maximumBodySize: maximumBodySize,
-                maximumQueryTime: maximumQueryTime, quirks: quirks, clock: { clock.now }))
+        var options = TableServiceOptions(
+            schemas: schemas ?? [], createsTablesOnFirstInsert: schemas == nil, maximumBodySize: maximumBodySize,
+            maximumQueryTime: maximumQueryTime, quirks: quirks, clock: { clock.now })
+        options.maximumPageBytes = maximumPageBytes
+        service = try TableService(store: store, options: options)
     }
 
     func send(

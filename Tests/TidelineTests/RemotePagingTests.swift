@@ -11,10 +11,13 @@ import TidelineWire
 /// Pages, parameters and selections of direct reads, and tables without a definition.
 @Suite("Remote table: pages and dynamic rows", .releasesClients, .bothDialects)
 struct RemotePagingTests {
-    private func world(_ stores: StoreKind, rows: Int = 9, pageSize: Int = 4) async throws -> RemoteTable {
+    private func world(
+        _ stores: StoreKind, rows: Int = 9, pageSize: Int = 4, pageBytes: Int = 16 << 20
+    ) async throws -> RemoteTable {
         let world = try World(stores) {
             $0.defaultPageSize = pageSize
             $0.maximumPageSize = 1000
+            $0.maximumPageBytes = pageBytes
         }
         try world.plant((0..<rows).map { World.row("id\($0)", at: 0, text: "\($0)") })
         return try await world.makeClient().client.remoteTable("TodoItem")
@@ -33,9 +36,9 @@ struct RemotePagingTests {
         return texts
     }
 
-    @Test("readAll reads all pages, up to the query's limit", arguments: StoreKind.perEngine)
-    func allPages(_ stores: StoreKind) async throws {
-        let remote = try await world(stores)
+    @Test("readAll reads all pages, up to the query's limit", arguments: StoreKind.perEngine, [16 << 20, 500])
+    func allPages(_ stores: StoreKind, pageBytes: Int) async throws {
+        let remote = try await world(stores, pageBytes: pageBytes)
         let sorted = Query("TodoItem").order(by: "text")
         #expect(try await texts(remote.readAll(sorted)) == (0..<9).map(String.init))
         #expect(try await texts(remote.readAll(sorted.skip(2))) == (2..<9).map(String.init))

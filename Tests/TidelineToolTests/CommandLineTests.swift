@@ -44,6 +44,7 @@ struct CommandLineTests {
         arguments: [
             ["serv"], ["serve", "--port", "65536"], ["serve", "--port", "-1"], ["serve", "--port", "http"],
             ["serve", "--page-size", "0"], ["serve", "--page-size", "1001"], ["serve", "--max-body-size", "0"],
+            ["serve", "--max-page-bytes", "0"],
             ["serve", "--max-body-size", "1000", "--max-bodies-size", "999"], ["serve", "--idle-timeout", "0"],
             ["serve", "--header-timeout", "-1"], ["serve", "--body-timeout", "86401"],
             ["serve", "--query-timeout", "x"], ["serve", "--public-url", "example.com"],

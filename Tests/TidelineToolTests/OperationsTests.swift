@@ -43,12 +43,18 @@ struct OperationsTests {
         }
     }
 
-    @Test("A server whose store has failed is alive but not ready")
+    @Test("A server whose store has failed is alive but not ready, and logs the reason of each failure")
     func notReady() async throws {
-        try await serving(closesStore: true) { authority in
+        let lines = LogLines()
+        try await serving(closesStore: true, logger: lines.logger) { authority in
             #expect(try await Self.get("/.health", authority).status == 200)
-            let ready = try await Self.get("/.ready", authority)
-            #expect(ready.status == 503 && ready.error?.contains("log of the server") == true)
+            for path in ["/.ready", "/tables/T", "/.changes?tables=T"] {
+                let before = lines.all.withLock(\.count)
+                let answer = try await Self.get(path, authority)
+                #expect(answer.status >= 500 && answer.error?.contains("log of the server") == true, "\(answer)")
+                let new = lines.all.withLock { $0.dropFirst(before) }
+                #expect(new.count == 1 && new.first?.contains("closed") == true, "\(path): \(new)")
+            }
         }
     }
 
@@ -72,10 +78,7 @@ struct OperationsTests {
     @Test("A JSON log message is one line with its metadata")
     func jsonLog() throws {
         let lines = LogLines()
-        var handler = JSONLogHandler(label: "test")
-        handler.write = { line in lines.all.withLock { $0.append(line) } }
-        var logger = Logger(label: "test") { _ in handler }
-        logger.logLevel = .info
+        var logger = lines.logger
         logger[metadataKey: "a"] = "1"
         logger.error("two\nlines \"quoted\"", metadata: ["request": "\("x\u{1}")"])
         logger.debug("not logged")
@@ -264,8 +267,9 @@ struct OperationsTests {
         let tool = try Tool()
         defer { tool.remove() }
         let (server, url) = try tool.startServer(
-            "--max-page-size", "10", "--max-tables", "2", "--max-columns", "2", "--log-format", "json", "--log-level",
-            "debug")
+            "--max-page-size", "10", "--max-page-bytes", "10", "--max-tables", "2", "--max-columns", "2",
+            "--log-format",
+            "json", "--log-level", "debug")
         defer { server.stop() }
         let authority = String(url.dropFirst("http://".count))
         #expect(try await Self.insert("1", into: "A", authority) == 201)
@@ -275,7 +279,8 @@ struct OperationsTests {
         #expect(try await send(.post, "/tables/A", to: authority, body: columns).response.status.code == 400)
         #expect(try await Self.insert("2", into: "A", authority) == 201)
         #expect(try await Self.get("/tables/A?$top=11", authority).status == 400)
-        #expect(try await Self.get("/tables/A?$top=10", authority, headers: "X-Request-ID: my-id\r\n").status == 200)
+        let page = try await Self.get("/tables/A?$top=10", authority, headers: "X-Request-ID: my-id\r\n")
+        #expect(page.status == 200 && page.headers["link"]?.contains("$skip=1>") == true)
         server.stop()
         let lines = server.errors().split(separator: "\n").map { Data($0.utf8) }
         let objects = lines.compactMap { try? JSONSerialization.jsonObject(with: $0) as? [String: String] }
@@ -369,4 +374,13 @@ struct OperationsTests {
 
 private final class LogLines: Sendable {
     let all = Mutex<[String]>([])
+
+    /// A logger whose messages become lines.
+    var logger: Logger {
+        var handler = JSONLogHandler(label: "test")
+        handler.write = { line in self.all.withLock { $0.append(line) } }
+        var logger = Logger(label: "test") { _ in handler }
+        logger.logLevel = .info
+        return logger
+    }
 }

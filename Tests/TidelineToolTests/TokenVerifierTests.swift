@@ -309,6 +309,18 @@ struct KeySetTests {
         try await suspendUntil("the removal of a key") { await user(try await old.rs256(kid: "1"), verifier) == nil }
         #expect(server.requests == 4)
 
+        // After a long time without requests, no request uses the keys of before.
+        server.serve(try TokenMaker.keySet([old.rsaJWK(kid: "1")]))
+        clock.advance(by: VerificationKeys.interval * 2)
+        await withTaskGroup(of: String?.self) { group in
+            for _ in 0..<20 { group.addTask { await user(token, verifier) } }
+            for await user in group { #expect(user == nil) }
+        }
+        #expect(server.requests == 5)
+        server.serve(try TokenMaker.keySet([new.ecJWK(kid: "2")]))
+        clock.advance(by: VerificationKeys.unknownKeyInterval)
+        #expect(await user(token, verifier) == "alice")
+
         // A set that cannot be read leaves the last keys valid.
         for (body, status) in [("", 500), ("{}", 200), (#"{"keys":[]}"#, 200)] {
             server.serve(Array(body.utf8), status: .init(statusCode: status))

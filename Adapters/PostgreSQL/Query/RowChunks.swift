@@ -21,7 +21,7 @@ struct RowChunks {
     /// The number of rows that the first statement reads, and that a cursor reads at most.
     private static let firstCount = 100
     private static let maximumCount = 2_000
-    /// The number of bytes that a cursor reads at a time, if rows are of equal size.
+    /// The number of bytes that a cursor reads at a time, if rows have the size of those before.
     private static let maximumBytes = 4 << 20
 
     /// - Parameters:
@@ -44,7 +44,7 @@ struct RowChunks {
         }
         let firstCount = isOrdered ? Self.firstCount : 0
         if isOrdered { first = Chunk(rows: rows, count: firstCount) }
-        fetchCount = min(max(Self.maximumBytes / max(rows.byteCount / rows.count, 1), 1), Self.maximumCount)
+        fetchCount = Self.fetchCount(after: rows)
         let (skip, isTooFar) = window.skip.addingReportingOverflow(firstCount)
         guard !isTooFar else { return }
         let rest = statement(.init(skip: skip, limit: window.limit.map { $0 - firstCount }))
@@ -60,7 +60,14 @@ struct RowChunks {
         }
         guard isOpen else { return nil }
         let rows = try connection.runOnce("FETCH FORWARD \(fetchCount) FROM \(cursor)")
-        return rows.count == 0 ? nil : Chunk(rows: rows, count: rows.count)
+        guard rows.count > 0 else { return nil }
+        fetchCount = Self.fetchCount(after: rows)
+        return Chunk(rows: rows, count: rows.count)
+    }
+
+    /// Returns the number of rows to read after rows of about the same size.
+    private static func fetchCount(after rows: QueryRows) -> Int {
+        min(max(maximumBytes / max(rows.byteCount / rows.count, 1), 1), maximumCount)
     }
 
     /// Closes the cursor.

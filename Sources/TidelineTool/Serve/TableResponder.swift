@@ -94,7 +94,11 @@ final class TableResponder<Store: LocalStore>: Sendable {
             response.succeed(page)
         } else if ChangeSignal<Store>.handles(request.head) {
             return response.completeWithTask {
-                ServerResponse(await self.signal.respond(to: request.head, caller: request.caller))
+                let response = await self.signal.respond(to: request.head, caller: request.caller)
+                if case .answer(let answer) = response, answer.failureReason != nil {
+                    self.log(answer, to: request, after: .now - request.began)
+                }
+                return ServerResponse(response)
             }
         } else {
             handle(request, body, response)

@@ -19,12 +19,14 @@ func makeServer(
 /// Serves in-memory tables while `body` runs. `body` receives the server's authority (`127.0.0.1:PORT`).
 func serving(
     limits: ServerLimits = ServerLimits(), servesMetrics: Bool = false, closesStore: Bool = false,
-    compresses: Bool = true, identity: ServerIdentity? = nil, _ body: @escaping @Sendable (String) async throws -> Void
+    compresses: Bool = true, identity: ServerIdentity? = nil, logger: Logger? = nil,
+    _ body: @escaping @Sendable (String) async throws -> Void
 ) async throws {
     let store = try SQLiteStore.inMemory()
     var server = makeServer(limits: limits, servesMetrics: servesMetrics)
     server.compresses = compresses
     server.identity = identity
+    if let logger { server.logger = logger }
     var options = TableServiceOptions(maximumBodySize: limits.maximumBodySize)
     options.onCommit = server.onCommit
     let service = try TableService(store: store, options: options)

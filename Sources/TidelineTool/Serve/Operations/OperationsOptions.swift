@@ -76,6 +76,9 @@ struct OperationsOptions: ParsableArguments {
     @Option(help: "The maximum $top of a ZUMO 2 request, 1 to 1000. Greater ones are answered with 400.")
     var maxPageSize = 1_000
 
+    @Option(help: "The maximum size of a page, in bytes. It ends with a link to the next page, after at least one row.")
+    var maxPageBytes = 16 << 20
+
     @Option(help: "The number of tables from which on requests can create no more.")
     var maxTables = 1_000
 
@@ -92,7 +95,8 @@ struct OperationsOptions: ParsableArguments {
         }
         let numbers = [
             ("shutdown-timeout", shutdownTimeout, 1...86_400), ("max-page-size", maxPageSize, 1...1_000),
-            ("max-tables", maxTables, 1...10_000), ("max-columns", maxColumns, 1...1_000),
+            ("max-page-bytes", maxPageBytes, 1...(1 << 30)), ("max-tables", maxTables, 1...10_000),
+            ("max-columns", maxColumns, 1...1_000),
         ]
         for (name, number, range) in numbers { try confirm(number, in: range, "--\(name)") }
         try confirm(maxConnections, in: 1...1_000_000, "--max-connections")
@@ -148,6 +152,7 @@ struct OperationsOptions: ParsableArguments {
         options.publicURL = try publicURL.map(Self.origin)
         options.maximumPageSize = maxPageSize
         options.defaultPageSize = min(options.defaultPageSize, maxPageSize)
+        options.maximumPageBytes = maxPageBytes
         options.maximumTables = maxTables
         options.maximumColumns = maxColumns
     }

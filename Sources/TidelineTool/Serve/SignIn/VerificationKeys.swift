@@ -7,7 +7,8 @@ internal import TidelineAsyncHTTPClient
 /// The keys of a server: fixed ones, and those of a key set, which its owner changes from time to time.
 ///
 /// The key set is read again at intervals, and when a token names an unknown key, but then not more often than
-/// ``unknownKeyInterval``, so that tokens with invented keys cause no load. If it cannot be read, its last keys stay valid.
+/// ``unknownKeyInterval``, so that tokens with invented keys cause no load. Requests wait for it only after twice the interval
+/// without a request, in which a key may have been removed long ago. If it cannot be read, its last keys stay valid.
 actor VerificationKeys {
     /// The time after which a key set is read again.
     static let interval = Duration.seconds(600)
@@ -21,6 +22,8 @@ actor VerificationKeys {
     private var fetched: [VerificationKey] = []
     private var lastRead: ContinuousClock.Instant?
     private var reading: Task<Void, Never>?
+    /// Whether the keys are too old to be used before the read in progress ends.
+    private var isOutdated = false
 
     /// - Parameter now: Returns the current time.
     init(
@@ -44,7 +47,11 @@ actor VerificationKeys {
 
     /// Returns the keys that may verify a token.
     func keys(for header: TokenHeader) async -> [VerificationKey] {
-        if isDue(after: Self.interval) { startReading() }
+        if isDue(after: Self.interval) {
+            isOutdated = isDue(after: Self.interval * 2)
+            startReading()
+        }
+        if isOutdated { await reading?.value }
         let known = matching(header)
         guard known.isEmpty, isDue(after: Self.unknownKeyInterval) || reading != nil else { return known }
         await startReading()?.value
@@ -72,7 +79,7 @@ actor VerificationKeys {
                 logger.warning(
                     "cannot read the key set; its last keys stay valid", metadata: ["reason": "\(error)"])
             }
-            reading = nil
+            (reading, isOutdated) = (nil, false)
         }
         reading = task
         return task
