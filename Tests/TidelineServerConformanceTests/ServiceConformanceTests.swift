@@ -1,3 +1,4 @@
+import HTTPTypes
 import Synchronization
 import Testing
 import Tideline
@@ -94,6 +95,40 @@ struct ServiceConformanceTests {
         let left = try fixture.store.read { try $0.rows(matching: Query("ConformanceItem")) }.rows
         #expect(left.filter { $0["deleted"] == false }.map(\.idText) == [row.id])
         #expect(left.first { $0.idText == row.id }?["version"]?.string == row.version)
+    }
+
+    @Test(arguments: ServerDialect.all)
+    func `the shared rows that were inserted before a failure are deleted`(_ dialect: ServerDialect) async throws {
+        let fixture = try ServerFixture(.simplest, dialect)
+        let suite = try fixture.suite { RefusingTransport(base: $0, limit: 50) }
+        await #expect(throws: (any Error).self) { try await suite.session.sharedRows() }
+        await suite.finish()
+        let left = try fixture.store.read { try $0.rows(matching: Query("ConformanceItem")) }.rows
+        #expect(left.count == 50 && left.allSatisfy { $0["deleted"] == true })
+    }
+}
+
+/// A transport to a server that fails after a number of inserts.
+private final class RefusingTransport: Transport {
+    private let base: ServiceTransport
+    private let left: Mutex<Int>
+
+    init(base: ServiceTransport, limit: Int) {
+        self.base = base
+        left = Mutex(limit)
+    }
+
+    func send(_ request: HTTPRequest, body: [UInt8]?, timeout: Duration) async throws -> TransportResponse {
+        let isRefused =
+            request.method == .post
+            && left.withLock { left in
+                left -= 1
+                return left < 0
+            }
+        guard !isRefused else {
+            return TransportResponse(response: HTTPResponse(status: .internalServerError), body: [])
+        }
+        return try await base.send(request, body: body, timeout: timeout)
     }
 }
 

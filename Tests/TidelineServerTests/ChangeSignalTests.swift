@@ -287,7 +287,41 @@ struct ChangeSignalTests {
         }
     }
 
+    @Test(arguments: StoreKind.served)
+    func `tables whose names are equal as text, but not as bytes, have changes of their own`(
+        _ stores: StoreKind
+    ) async throws {
+        let (a, b) = ("%C3%A9", "e%CC%81")
+        try await SignalFixture(stores).run { fixture in
+            let stamp = try fixture.insert(a)
+            _ = try fixture.insert(b)
+            let later = try fixture.insert(b)
+            #expect(stamp != later)
+            for tables in ["\(a),\(b)", "\(b),\(a)"] {
+                #expect(try await Set(fixture.poll("tables=\(tables)").changes.map(\.updatedAt)) == [stamp, later])
+            }
+            let cursor = try await fixture.poll("tables=\(a)").cursor
+            async let answer = fixture.poll("tables=\(a)&since=\(cursor)")
+            try await fixture.untilWaiting(1)
+            for _ in 0..<3 { try fixture.insert(b) }
+            let last = try fixture.insert(a)
+            #expect(try await answer.changes.map(\.updatedAt) == [last])
+        }
+    }
+
     // MARK: Events
+
+    @Test func `a stream whose table changes all the time ends with the signal`() async throws {
+        try await SignalFixture(.simplest).run { fixture in
+            var iterator = try await fixture.events("tables=A").makeAsyncIterator()
+            for _ in 0..<3 {
+                #expect(try await iterator.next() != nil)
+                try fixture.insert("A")
+            }
+            fixture.signal.end()
+            #expect(try await iterator.next() == nil)
+        }
+    }
 
     @Test(arguments: StoreKind.served)
     func `events have the cursor as their id, from which a stream continues`(_ stores: StoreKind) async throws {

@@ -66,6 +66,47 @@ struct BackupTests {
         try TableService(store: store).send(method, path, body)
     }
 
+    @Test("Clients cannot prevent a backup by the names of the tables that they create", arguments: engines)
+    func names(engine: StoreEngine) async throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        let source = try StoreLocation(parsing: tool.location(engine, "a"))
+        let target = try StoreLocation(parsing: tool.location(engine, "b"))
+        let names = ["ms_backup", "MS_Backup_", "%C3%A9", "e%CC%81", "Kanban", "%E2%84%AAanban"]
+        let before = try await withStore(source) { store in
+            try Self.insert(into: names, of: store)
+            _ = try BackupFile.write(store, to: tool.path("file"))
+            return try StoreContent(store)
+        }
+        #expect(Set(names.compactMap(\.removingPercentEncoding).map(RowID.string)).isSubset(of: before.rows.keys))
+        _ = try StoreRestoration(keepsTimestamps: true).run(from: tool.path("file"), to: target)
+        #expect(try await withStore(target) { try StoreContent($0) } == before)
+    }
+
+    private static func insert(into tables: [String], of store: some LocalStore) throws {
+        let service = try TableService(store: store)
+        for table in tables { _ = try service.send(.post, table, #"{"id":"\#(table)"}"#) }
+    }
+
+    @Test("Tables that a server has not written to are restored with new timestamps", arguments: engines)
+    func tableWithoutRecord(engine: StoreEngine) async throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        let source = try StoreLocation(parsing: tool.location(engine, "a"))
+        let target = try StoreLocation(parsing: tool.location(engine, "b"))
+        let stamp = Timestamp.now
+        try await withStore(source) { store in
+            try store.define([TableSchema("T", columns: [], systemColumns: .all, indexes: [["updatedAt"]])])
+            let row: Row = ["id": "1", "updatedAt": .timestamp(stamp), "version": "v", "deleted": false]
+            try store.write { try $0.upsert(row, into: "T") }
+            try Self.insert(into: [], of: store)
+            _ = try BackupFile.write(store, to: tool.path("file"))
+        }
+        _ = try StoreRestoration(keepsTimestamps: false).run(from: tool.path("file"), to: target)
+        let rows = try await withStore(target) { try StoreContent($0).rows["T"] }
+        #expect(rows?.count == 1 && rows?[0]["updatedAt"]?.timestamp.map { $0 > stamp } == true)
+    }
+
     // MARK: While the server writes
 
     @Test(
@@ -383,12 +424,13 @@ private final class WriterProgress: Sendable {
 /// The definitions of all tables, and their rows.
 private struct StoreContent: Equatable {
     var schemas: [TableSchema]
-    var rows: [String: [Row]] = [:]
+    /// The rows by the names of the tables, which compare by their bytes.
+    var rows: [RowID: [Row]] = [:]
 
     init(_ store: some LocalStore) throws {
         schemas = try store.tables()
         try store.read { reader in
-            for schema in schemas { rows[schema.name] = try reader.rows(matching: Query(schema.name)).rows }
+            for schema in schemas { rows[.string(schema.name)] = try reader.rows(matching: Query(schema.name)).rows }
         }
     }
 }

@@ -90,8 +90,12 @@ final class ServerSession: Sendable {
     func sharedRows() async throws -> SharedRows {
         try await shared.value {
             let context = ServerCheckContext(self)
-            let rows = try await context.insertMany(self.options.rows)
-            return SharedRows(context: context, rows: rows)
+            do {
+                return SharedRows(context: context, rows: try await context.insertMany(self.options.rows))
+            } catch {
+                await context.removeRows()
+                throw error
+            }
         }
     }
 

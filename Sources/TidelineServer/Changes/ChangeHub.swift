@@ -35,7 +35,7 @@ final class ChangeHub: Sendable {
         var waiters: [Int: Waiter] = [:]
         var lastWaiter = 0
         /// The numbers of the waiters by the folded names of their tables, and by their deadlines.
-        var byTable: [String: Set<Int>] = [:]
+        var byTable: [RowID: Set<Int>] = [:]
         var byDeadline: [Int: Set<Int>] = [:]
         /// The timestamps that were noted since the first of the current places was taken.
         var latest = TableClocks()
@@ -117,10 +117,10 @@ final class ChangeHub: Sendable {
         let woken = state.withLock { state -> [(Waiter, TableClocks)] in
             guard state.places > 0 else { return [] }
             var numbers: Set<Int> = []
-            for (table, stamp) in clocks.folded where isLater(stamp, than: state.latest[table]) {
+            for (table, stamp) in clocks.folded where isLater(stamp, than: state.latest.folded[table]) {
                 for number in state.byTable[table] ?? [] {
                     guard let waiter = state.waiters[number] else { continue }
-                    if isLater(stamp, than: waiter.clocks[table]) { numbers.insert(number) }
+                    if isLater(stamp, than: waiter.clocks.folded[table]) { numbers.insert(number) }
                 }
             }
             state.latest.advance(to: clocks)
@@ -180,6 +180,8 @@ final class ChangeHub: Sendable {
         for waiter in expired { waiter.continuation.resume(returning: .unchanged) }
     }
 
+    /// Whether the signal has begun and not ended.
+    var isRunning: Bool { state.withLock { $0.phase == .running } }
     /// The number of waits in progress.
     var waiterCount: Int { state.withLock { $0.waiters.count } }
     /// The number of places that are taken.
@@ -189,13 +191,13 @@ final class ChangeHub: Sendable {
 extension ChangeHub.State {
     fileprivate mutating func add(_ waiter: ChangeHub.Waiter, _ number: Int) {
         waiters[number] = waiter
-        for table in waiter.tables { byTable[table.asciiLowercased, default: []].insert(number) }
+        for table in waiter.tables { byTable[TableClocks.fold(table), default: []].insert(number) }
         byDeadline[waiter.deadline, default: []].insert(number)
     }
 
     fileprivate mutating func remove(_ number: Int) -> ChangeHub.Waiter? {
         guard let waiter = waiters.removeValue(forKey: number) else { return nil }
-        for table in waiter.tables.map(\.asciiLowercased) {
+        for table in waiter.tables.map(TableClocks.fold) {
             byTable[table]?.remove(number)
             if byTable[table]?.isEmpty == true { byTable[table] = nil }
         }

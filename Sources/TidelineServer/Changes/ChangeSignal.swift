@@ -126,7 +126,10 @@ public final class ChangeSignal<Store: LocalStore>: Sendable {
         ChangeEvents(start: cursor) { [self] cursor in
             defer { withExtendedLifetime(place) {} }
             let wait = min(options.heartbeat, signInTime(of: caller))
-            guard wait > .zero, let news = try await news(of: tables, since: cursor, within: wait) else { return nil }
+            // A table that changes all the time never lets the stream wait for the end of the signal.
+            guard hub.isRunning, wait > .zero, let news = try await news(of: tables, since: cursor, within: wait) else {
+                return nil
+            }
             // Without changes, the element is a comment.
             var text = ":\n\n"
             if cursor != news.cursor {

@@ -4,10 +4,11 @@ internal import TidelineStore
 ///
 /// The names fold ASCII case, like the identifiers of the records in which the timestamps are stored.
 struct TableClocks: Sendable {
-    private var stamps: [String: Timestamp] = [:]
+    /// The timestamps by folded names, which compare by their bytes like those of tables.
+    private(set) var folded: [RowID: Timestamp] = [:]
 
-    /// The timestamps by folded names.
-    var folded: [String: Timestamp] { stamps }
+    /// Returns the folded form of a name.
+    static func fold(_ table: String) -> RowID { .string(table.asciiLowercased) }
 
     /// Creates clocks with the timestamps of these tables.
     init(_ stamps: [String: Timestamp] = [:]) {
@@ -32,12 +33,12 @@ struct TableClocks: Sendable {
     }
 
     subscript(table: String) -> Timestamp? {
-        get { stamps[table.asciiLowercased] }
-        set { stamps[table.asciiLowercased] = newValue }
+        get { folded[Self.fold(table)] }
+        set { folded[Self.fold(table)] = newValue }
     }
 
     /// Replaces the timestamps that are earlier than in another value.
     mutating func advance(to other: TableClocks) {
-        stamps.merge(other.stamps) { max($0, $1) }
+        folded.merge(other.folded) { max($0, $1) }
     }
 }

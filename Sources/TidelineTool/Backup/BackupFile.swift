@@ -5,8 +5,9 @@ internal import TidelineStore
 
 /// A backup of a server's store: an SQLite store with checksums, in one file, whichever the engine of the server's store.
 enum BackupFile {
-    /// The record of a backup, a system table with one row. It is written last, so a copy without it is incomplete.
-    static let manifest = TableSchema(
+    /// The record of a backup, a system table with one row. It is written last, so a copy without it is incomplete. It is
+    /// recognized by its columns, because clients may have created a table with its name.
+    private static let manifest = TableSchema(
         "MS_Backup", columns: [.int("format"), .timestamp("time"), .string("engine"), .string("counts")],
         systemColumns: [], isSystem: true)
     private static let format: Int64 = 1
@@ -16,6 +17,12 @@ enum BackupFile {
         var time: Timestamp
         var tableCount: Int
         var rowCount: Int
+    }
+
+    /// The number of rows in a table. The tables are a list, because their names compare by their bytes.
+    private struct TableCount: Codable {
+        var table: String
+        var rows: Int
     }
 
     // MARK: Writing
@@ -48,10 +55,14 @@ enum BackupFile {
         let target = try SQLiteStore(path: path, options: SQLiteOptions(checksums: true))
         defer { try? target.close() }
         let time = Timestamp.now
+        var manifest = manifest
+        while schemas.contains(where: { $0.name.asciiLowercased == manifest.name.asciiLowercased }) {
+            manifest.name += "_"
+        }
         try target.define(schemas + [manifest])
         var copy = StoreCopy()
         try copy.copy(schemas, from: reader) { try target.write($0) }
-        let counts = Dictionary(uniqueKeysWithValues: copy.tables.map { ($0.schema.name, $0.count) })
+        let counts = copy.tables.map { TableCount(table: $0.schema.name, rows: $0.count) }
         let row: Row = [
             "id": "backup", "format": .int(format), "time": .timestamp(time), "engine": .string(engine),
             "counts": .string(try RecordJSON.encode(counts)),
@@ -77,8 +88,8 @@ enum BackupFile {
     ) throws -> T {
         let store = try open(path)
         defer { try? store.close() }
-        let names = try store.tables().map(\.name)
-        guard names.contains(manifest.name) else {
+        let tables = try store.tables()
+        guard let manifest = tables.first(where: { $0.isSystem && $0.columns == manifest.columns }) else {
             throw ToolError("\(path) is a store but not a backup; create one with \"tideline backup\"")
         }
         try store.verify()
@@ -89,14 +100,14 @@ enum BackupFile {
             guard row["format"]?.int == format else {
                 throw ToolError("the backup \(path) was written by a later version of tideline; update the program")
             }
-            let counts: [String: Int] = try RecordJSON.decode(from: text)
-            for (name, count) in counts where try reader.count(Query(name)) != count {
+            let counts: [TableCount] = try RecordJSON.decode(from: text)
+            for count in counts where try reader.count(Query(count.table)) != count.rows {
                 throw StoreError(
-                    .corrupt, "the backup was changed after it was written: it had \(count) rows", table: name,
-                    path: path)
+                    .corrupt, "the backup was changed after it was written: it had \(count.rows) rows",
+                    table: count.table, path: path)
             }
-            let schemas = try StoreCopy.schemas(named: names, in: reader).filter { $0.name != manifest.name }
-            return try body(reader, schemas)
+            let names = tables.map(\.name).filter { $0 != manifest.name }
+            return try body(reader, try StoreCopy.schemas(named: names, in: reader))
         }
     }
 

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import HTTPTypes
 internal import Logging
 internal import NIOCore
@@ -193,7 +194,7 @@ final class TableResponder<Store: LocalStore>: Sendable {
     /// Returns the name of the table in a path such as `/tables/Item/1?…`.
     private static func table(in path: String) -> String? {
         guard path.hasPrefix("/tables/") else { return nil }
-        return String(path.dropFirst("/tables/".count).prefix { $0 != "/" && $0 != "?" })
+        return path.dropFirst("/tables/".count).prefix { $0 != "/" && $0 != "?" }.removingPercentEncoding
     }
 }
 
