@@ -46,6 +46,8 @@ uint64_t tideline_page_checksum(const uint8_t *page, int count, uint64_t number)
 // A database file. The file of the underlying VFS follows it in memory.
 typedef struct {
     sqlite3_file base;
+    // Whether the header of a store was read or written, which determines whether the file has checksums.
+    int is_store;
     // The page size, or 0 as long as the file is not known to have checksums.
     int page_size;
     // Buffer in which a page is completed before it is written.
@@ -62,9 +64,11 @@ static uint32_t big_endian(const uint8_t *bytes) {
 static void note_header(CheckedFile *file, const uint8_t *header) {
     int stored = header[16] << 8 | header[17];
     int size = stored == 1 ? 65536 : stored;
-    int is_marked = memcmp(header, "SQLite format 3", 16) == 0 && big_endian(header + 68) == marked_application_id &&
-                    big_endian(header + 60) == marked_user_version;
-    int page_size = is_marked && size >= 512 ? size : 0;
+    uint32_t version = big_endian(header + 60);
+    // If another connection is writing the header for the first time, only part of it may be there: no version yet.
+    file->is_store = memcmp(header, "SQLite format 3", 16) == 0 &&
+                     big_endian(header + 68) == marked_application_id && version > 0;
+    int page_size = file->is_store && version == marked_user_version && size >= 512 ? size : 0;
     if (page_size == file->page_size) return;
     free(file->page);
     file->page = 0;
@@ -98,6 +102,19 @@ static int read_below(sqlite3_file *file, void *bytes, int count, sqlite3_int64 
     return code == SQLITE_IOERR_CORRUPTFS ? SQLITE_IOERR_READ : code;
 }
 
+// Determines whether the file has checksums, before a page after the first one is read or written.
+//
+// A store is created in the write-ahead log, and other connections can be open before a checkpoint writes its header to
+// the file. Every checkpoint writes the first page before the others, so the header in the file is valid for them.
+static int find_header(sqlite3_file *file) {
+    CheckedFile *checked = (CheckedFile *)file;
+    if (checked->is_store) return SQLITE_OK;
+    uint8_t header[header_size];
+    int code = read_below(file, header, header_size, 0);
+    if (code == SQLITE_OK) note_header(checked, header);
+    return code == SQLITE_IOERR_SHORT_READ ? SQLITE_OK : code;
+}
+
 static int read_page(sqlite3_file *file, uint8_t *page, int size, sqlite3_int64 offset) {
     int code = read_below(file, page, size, offset);
     if (code != SQLITE_OK) return code;
@@ -106,17 +123,19 @@ static int read_page(sqlite3_file *file, uint8_t *page, int size, sqlite3_int64 
 
 static int checked_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 offset) {
     CheckedFile *checked = (CheckedFile *)file;
+    int code = offset < header_size ? SQLITE_OK : find_header(file);
+    if (code != SQLITE_OK) return code;
     int size = checked->page_size;
     if (is_page(checked, count, offset) && offset > 0) return read_page(file, bytes, count, offset);
     if (size && offset >= size && offset % size + count < size) {
         // SQLite can read part of a page, for which there is no checksum: read and check the whole page.
         uint8_t *page = page_memory(checked);
         if (!page) return SQLITE_IOERR_NOMEM;
-        int code = read_page(file, page, size, offset - offset % size);
+        code = read_page(file, page, size, offset - offset % size);
         if (code == SQLITE_OK) memcpy(bytes, page + offset % size, (size_t)count);
         return code;
     }
-    int code = read_below(file, bytes, count, offset);
+    code = read_below(file, bytes, count, offset);
     if (code != SQLITE_OK || offset > 0 || count < header_size) return code;
     note_header(checked, bytes);
     if (!is_page(checked, count, 0)) return SQLITE_OK;
@@ -125,6 +144,8 @@ static int checked_read(sqlite3_file *file, void *bytes, int count, sqlite3_int6
 
 static int checked_write(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 offset) {
     CheckedFile *checked = (CheckedFile *)file;
+    int code = offset < header_size ? SQLITE_OK : find_header(file);
+    if (code != SQLITE_OK) return code;
     if (offset == 0 && count >= header_size) note_header(checked, bytes);
     if (!is_page(checked, count, offset)) return below(file)->pMethods->xWrite(below(file), bytes, count, offset);
     uint8_t *page = page_memory(checked);
@@ -181,6 +202,8 @@ static int checked_shm_unmap(sqlite3_file *file, int is_deleted) {
 
 static int checked_fetch(sqlite3_file *file, sqlite3_int64 offset, int count, void **address) {
     *address = 0;
+    int code = find_header(file);
+    if (code != SQLITE_OK) return code;
     // Without an address, SQLite reads the page through xRead, which checks the checksum.
     if (((CheckedFile *)file)->page_size) return SQLITE_OK;
     return below(file)->pMethods->xFetch(below(file), offset, count, address);

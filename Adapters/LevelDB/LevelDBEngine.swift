@@ -89,11 +89,12 @@ public final class LevelDBEngine: OrderedKeyValueEngine {
     }
 
     private func write(_ batch: WriteBatch, to database: Database) throws(StoreError) {
+        try owner.requireNoFailure()
         do throws(StoreError) {
             try database.write(batch)
             owner.committed(batch.count)
         } catch {
-            owner.failed()
+            owner.failed(error)
             throw error
         }
     }
@@ -103,11 +104,14 @@ public final class LevelDBEngine: OrderedKeyValueEngine {
     /// Compaction temporarily needs disk space for a second copy of the rows. Reads and writes continue, and data that
     /// a read in flight still needs is kept.
     ///
-    /// - Throws: The error of a failed compaction; the database is intact in this case, compacted or not.
+    /// - Throws: The error of a failed compaction, or of a write that failed beside it; the database is intact in this
+    ///   case, compacted or not.
     public func compact() throws {
         let database = try owner.enterForWriting()
         defer { owner.leave() }
         try compacting.withLock { _ in
+            // A write may have failed while this compaction waited for another one.
+            try owner.requireNoFailure()
             database.compact()
             // LevelDB reports a failed compaction at the next write, so write an empty batch.
             try batch.withLock { batch in try write(batch, to: database) }

@@ -36,7 +36,7 @@ public struct SyncOptions: Sendable {
     /// users.
     ///
     /// It is stored with the queue and never sent. Once a store has a user, pushes, pulls, and local changes by a
-    /// client with a different user throw ``SyncError/Code/otherUser``.
+    /// client with a different user, or without one, throw ``SyncError/Code/otherUser``.
     public var userID: String?
     /// The installation identifier, sent as `X-ZUMO-INSTALLATION-ID` so that a server can identify the sender of a push
     /// notification.

@@ -183,6 +183,33 @@ import TidelineTestSupport
         }
     }
 
+    /// The store is created in the log. A checkpoint writes the header that marks the file as one with checksums.
+    @Test("A store opened before the first checkpoint writes checksums too")
+    func openedBeforeFirstCheckpoint() throws {
+        try withTemporaryFolder { folder in
+            let path = "\(folder)/store.sqlite"
+            let first = try SQLiteStore(path: path, options: SQLiteOptions(checksums: true))
+            try first.define([Self.table])
+            try first.write { try $0.upsert(["id": "a", "n": 5], into: "t") }
+            let second = try SQLiteStore(path: path, options: SQLiteOptions(checksums: true))
+            // More pages than the log keeps, so that the commit ends with a checkpoint.
+            let bytes = [UInt8](repeating: 7, count: 1_000_000)
+            try first.write { writer in
+                for n in 0..<36 { try writer.upsert(["id": .string("b\(n)"), "x": .bytes(bytes)], into: "t") }
+            }
+            let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
+            try #require(size ?? 0 > 36_000_000)
+            // The header is not among the changed pages, which the second store moves into the file when it is closed.
+            try first.write { try $0.upsert(["id": "a", "n": 7], into: "t") }
+            try first.close()
+            try second.close()
+            let store = try SQLiteStore(path: path)
+            try store.verify()
+            #expect(try store.read { try $0.row(in: "t", id: "a") }?["n"] == 7)
+            try store.close()
+        }
+    }
+
     /// The documentation specifies this step before other tools write to the file.
     @Test("Setting the format to 1 turns off the checksums of a file")
     func otherTools() throws {

@@ -60,6 +60,28 @@ struct ColumnValueTests {
         #expect(row[Column<Int?>("absent")] == nil)
     }
 
+    @Test("Equal sets and dictionaries have equal JSON, whatever the order of their elements in memory")
+    func unordered() throws {
+        let small = Set(0..<40)
+        var large = Set<Int>(minimumCapacity: 10_000)
+        large.formUnion(small)
+        #expect(small == large && Array(small) != Array(large))
+        #expect(small.columnValue == large.columnValue)
+        #expect(Set([2, 10, 1]).columnValue == .json("[1,10,2]"))
+        #expect(Set<Int>(columnValue: small.columnValue) == small)
+        #expect(Set<String>(["b", "a\"", "ä"]).columnValue == .json(#"["a\"","b","ä"]"#))
+        #expect(Set<Int>().columnValue == .json("[]"))
+        let ids = (0..<40).map { _ in UUID() }
+        let (first, second) = (
+            Dictionary(uniqueKeysWithValues: ids.map { ($0, 1) }),
+            Dictionary(uniqueKeysWithValues: ids.reversed().map { ($0, 1) })
+        )
+        #expect(first.columnValue == second.columnValue)
+        #expect([UUID: Int](columnValue: first.columnValue) == first)
+        #expect(["b": 1, "a": 2].columnValue == .json(#"{"a":2,"b":1}"#))
+        #expect([String: Int]().columnValue == .json("{}"))
+    }
+
     @Test("A predicate compares with any column value, and with lists of them")
     func predicates() {
         func expect(_ predicate: RowPredicate, _ expected: RowPredicate) {

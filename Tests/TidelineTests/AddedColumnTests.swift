@@ -56,6 +56,25 @@ struct AddedColumnTests {
         #expect(atRest.rowsStored == 0 && atRest.writes == 0)
     }
 
+    @Test(
+        "F4 L11 a column that becomes optional changes no filter, and the next pull reads all rows",
+        arguments: StoreKind.perEngine)
+    func optional(_ stores: StoreKind) async throws {
+        let (world, store) = (try World(stores), try stores.makeStore())
+        try world.plant([World.row("a", at: 0), World.row("b", at: 10_000)])
+        let query = Query("TodoItem").filter(.column("text") != "b")
+        for isOptional in [false, true] {
+            let client = try SyncClient(
+                url: "http://server.test", store: store, transport: FaultyTransport(service: world.service),
+                options: .inDialect)
+            try await client.define([TableSchema("TodoItem", columns: [.string("text", optional: isOptional)])])
+            #expect(try await client.table("TodoItem").pull(query, queryID: "q").rowsPulled == 1 + (isOptional ? 1 : 0))
+            // The row without a text is older than the token.
+            try world.plant([World.row("none", at: -10_000).merging(["text": .null])])
+            world.clock.advance(by: .seconds(60))
+        }
+    }
+
     @Test("L11 each query ID fills its rows, and so does a pull without a query ID", arguments: StoreKind.perEngine)
     func eachQuery(_ stores: StoreKind) async throws {
         let (_, client, _) = try await makeGrown(stores)

@@ -105,6 +105,34 @@ struct OwnerTests {
             await syncErrorCode { try await makeClient(world, over: store, user: "bob").context.push() } == .otherUser)
     }
 
+    @Test("L12 local changes without a user are refused as soon as the store has one", arguments: StoreKind.perEngine)
+    func noUser(_ stores: StoreKind) async throws {
+        let (world, store) = (try World(stores), try stores.makeStore())
+        let guest = try await makeClient(world, over: store)
+        let items = guest.table("TodoItem")
+        try await items.insert(["id": "a", "text": "one"])
+        try await guest.context.push()
+        try await items.update(["id": "a", "text": "two"])
+        let ann = try await makeClient(world, over: store, user: "ann")
+        try await ann.table("TodoItem").insert(["id": "b", "text": "hers"])
+        let codes = [
+            await syncErrorCode { try await items.insert(["id": "c", "text": "whose"]) },
+            await syncErrorCode { try await items.update(["id": "b", "text": "whose"]) },
+            await syncErrorCode { try await items.update(id: "b") { $0["text"] = "whose" } },
+            await syncErrorCode { try await items.delete(id: "b") },
+            await syncErrorCode {
+                _ = try await guest.transaction { try $0.insert(["id": "c", "text": "whose"], into: "TodoItem") }
+            },
+        ]
+        #expect(codes.allSatisfy { $0 == .otherUser }, "\(codes)")
+        #expect(try texts(store) == ["two", "hers"])
+        try await ann.context.push()
+        #expect(try world.serverTexts() == ["hers", "two"])
+        try await ann.wipe()
+        try await items.insert(["id": "c", "text": "new"])
+        #expect(try texts(store) == ["new"])
+    }
+
     // MARK: Switching
 
     @Test(

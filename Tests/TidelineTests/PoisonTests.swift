@@ -38,6 +38,28 @@ struct PoisonTests {
         #expect(try world.serverRow("p1") != nil)
     }
 
+    @Test(
+        "P3 a row with a JSON text that servers do not accept can be deleted and pulled, and a change of it fails alone",
+        arguments: StoreKind.perEngine, ["5", "[", ""])
+    func oddJSON(_ stores: StoreKind, text: String) async throws {
+        let world = try World(stores)
+        try world.plant([World.row("deleted", at: 0), World.row("edited", at: 1), World.row("pulled", at: 2)])
+        let client = try await world.makeClient()
+        try await client.items.pull(queryID: "q")
+        // An app that writes its rows itself can store such a text.
+        let odd: [Row] = ["deleted", "edited", "pulled"].map { ["id": .string($0), "tags": .json(text)] }
+        try client.store.write { try $0.upsert(odd, into: "TodoItem") }
+        try await client.items.delete(id: "deleted")
+        for id in ["edited", "pulled"] { try await client.items.update(["id": .string(id), "text": "mine"]) }
+        #expect(try await client.context.pendingOperations().count == 3)
+        try world.plant([World.row("pulled", at: 500_000)])
+        _ = await syncErrorCode {
+            try await client.items.pull(queryID: "q", settings: PullSettings(whenPushFails: .pullOthers))
+        }
+        #expect(try await client.context.operationErrors().map(\.itemID) == ["edited", "pulled"])
+        #expect(try world.serverTexts() == ["edited", "pulled"])
+    }
+
     @Test("Q5 an edit of the row of a deferred operation waits for that operation")
     func machine() {
         var machine = PushMachine()

@@ -55,6 +55,31 @@ struct PullCountTests {
         #expect(try client.texts().count == 9)
     }
 
+    @Test("F10 a count of rows that no server can have is no failure", .zumoOnly, arguments: StoreKind.perEngine)
+    func endlessCount(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let client = try await world.makeClient()
+        client.transport.inspect { _, _ in
+            .change { answer in
+                var answer = answer
+                let text = String(decoding: answer.body, as: UTF8.self)
+                let count = "\"count\":\(Int64.max)"
+                let counted =
+                    text.hasPrefix("[")
+                    ? #"{"results":\#(text),\#(count)}"# : text.replacing(/"count":\d+/, with: count)
+                answer.body = Array(counted.utf8)
+                return answer
+            }
+        }
+        try world.plant(World.rows(at: (0..<12).map { $0 * 10_000 }))
+        let (steps, progress) = AsyncStream.makeStream(of: PullProgress.self)
+        try await client.client.pull(
+            ["a", "b"].map { Subscription(Query("TodoItem").filter(.column("text") != .value($0)), queryID: $0) },
+            settings: PullSettings(pageSize: 5), progress: progress)
+        #expect(try client.store.versions().count == 12)
+        #expect(await steps.contains { $0.total ?? 0 > 1 << 40 })
+    }
+
     // MARK: F11
 
     /// Makes the server answer 400 to requests for more than `limit` rows.

@@ -197,6 +197,31 @@ struct ServiceTests {
         #expect(try await client.table("TodoItem").row(id: "a")?["text"] == "SECRET-1")
     }
 
+    @Test("a row in conflict that contains a part of the token is what the server has sent", arguments: [false, true])
+    func tokenInConflict(isDirect: Bool) async throws {
+        let transport = ScriptedTransport { exchange in
+            exchange.method == .get
+                ? .answer(200, #"[{"id":"a","text":"x","version":"1"}]"#)
+                : .answer(412, #"{"id":"a","text":"dev notes","version":"dev2"}"#, headers: [.eTag: "\"dev2\""])
+        }
+        let client = try makeClient(transport) {
+            $0.authorization = { _ in HTTPField(name: .authorization, value: "Bearer dev") }
+        }
+        try await client.define([World.schema])
+        var server: Row?
+        if isDirect {
+            let row: Row = ["id": "a", "text": "mine", "version": "1"]
+            let error = await #expect(throws: SyncError.self) { try await client.remoteTable("TodoItem").update(row) }
+            server = error?.serverItem
+        } else {
+            try await client.table("TodoItem").pull(Query("TodoItem").limit(1))
+            try await client.table("TodoItem").update(["id": "a", "text": "mine"])
+            await #expect(throws: SyncError.self) { try await client.context.push() }
+            server = try await client.context.operationErrors().first?.serverItem
+        }
+        #expect(server?["text"] == "dev notes" && server?["version"] == "dev2")
+    }
+
     /// Returns the text without the secrets of other requests, which the client cannot know in this one.
     private func filtered(_ text: String, _ secrets: [String]) -> String {
         var text = text

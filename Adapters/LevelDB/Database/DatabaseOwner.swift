@@ -7,7 +7,7 @@ internal import TidelineStore
 /// it where no reader finds them. After a failed sync, the whole commit is in the log and would reappear when the
 /// folder is opened again. After a failure in the background, every write fails. Therefore, the log is truncated to the
 /// acknowledged commits, and the database is closed and reopened before the next write, when no read uses it. Reads
-/// continue until then.
+/// continue until then; a write or compaction that has already begun fails.
 ///
 /// `@unchecked Sendable`: `database` changes only with exclusive access to the lock. Writes and compactions, which may
 /// run at the same time, count as reads of the lock, because they use the same open database.
@@ -16,7 +16,8 @@ final class DatabaseOwner: @unchecked Sendable {
     private static let reopenTimeout = Duration.seconds(10)
 
     private struct Progress {
-        var hasFailed = false
+        /// The error of a failed write, until the database is reopened.
+        var failure: StoreError?
         /// Whether there were commits, so that the sizes of the logs must be recorded at closing.
         var hasCommitted = false
         /// The sequence number of the last acknowledged change, as LevelDB counts changes.
@@ -60,11 +61,17 @@ final class DatabaseOwner: @unchecked Sendable {
 
     /// Returns the database for a write or a compaction, until ``leave()``.
     func enterForWriting() throws(StoreError) -> Database {
-        if progress.withLock({ $0.hasFailed }) { try reopen() }
+        if progress.withLock({ $0.failure != nil }) { try reopen() }
         return try enter()
     }
 
     func leave() { lock.endReading() }
+
+    /// Throws the error of a write that failed while the caller used the database. Nothing may follow that write in the
+    /// log.
+    func requireNoFailure() throws(StoreError) {
+        if let failure = progress.withLock({ $0.failure }) { throw failure }
+    }
 
     /// Records a successful commit with the given number of changes.
     func committed(_ changes: Int) {
@@ -75,10 +82,10 @@ final class DatabaseOwner: @unchecked Sendable {
     }
 
     /// Records a failed write, and removes its data from the log.
-    func failed() {
+    func failed(_ error: StoreError) {
         progress.withLock { progress in
-            progress.hasFailed = true
-            // Tried again before the database is reopened.
+            progress.failure = error
+            // Tried again before the database is closed or reopened.
             try? LogRepair.cut(logsIn: folder.path, after: progress.lastSequence)
         }
     }
@@ -86,12 +93,24 @@ final class DatabaseOwner: @unchecked Sendable {
     /// Closes the database, releases the folder, and calls `release`, after reads and writes in flight.
     func close(_ release: () -> Void) throws {
         try lock.close {
+            let hasOnlyCommits = cutFailedWrite()
             database?.close()
             database = nil
-            if progress.withLock({ $0.hasCommitted }) { CleanShutdownMarker.write(in: folder.path) }
+            if hasOnlyCommits, progress.withLock({ $0.hasCommitted }) { CleanShutdownMarker.write(in: folder.path) }
             folder.release()
             release()
         }
+    }
+
+    /// Removes the data of a failed write that is still in the log.
+    ///
+    /// - Returns: Whether the logs contain only acknowledged commits.
+    private func cutFailedWrite() -> Bool {
+        let (failure, lastSequence) = progress.withLock { ($0.failure, $0.lastSequence) }
+        guard failure != nil else { return true }
+        // Without an open database, the folder may belong to another process.
+        guard database != nil else { return false }
+        return (try? LogRepair.cut(logsIn: folder.path, after: lastSequence)) != nil
     }
 
     // MARK: Reopening
@@ -100,10 +119,10 @@ final class DatabaseOwner: @unchecked Sendable {
         try lock.withExclusiveAccess(
             within: Self.reopenTimeout, to: "reopen its files after a failed write", path: folder.path
         ) { () throws(StoreError) in
-            let (hasFailed, lastSequence) = progress.withLock { ($0.hasFailed, $0.lastSequence) }
+            let (failure, lastSequence) = progress.withLock { ($0.failure, $0.lastSequence) }
             if let old = database {
                 // Another thread may have reopened it.
-                guard hasFailed else { return }
+                guard failure != nil else { return }
                 // Opening turns the log into a table. Check the disk space first, so that reads can continue if there
                 // is too little.
                 try DiskRoom.check(in: folder.path)
@@ -117,7 +136,7 @@ final class DatabaseOwner: @unchecked Sendable {
             let found = try FolderCheck(folder: folder.path).lastSequence()
             progress.withLock { $0.lastSequence = found }
             database = try Database(folder.path, options, createsIfMissing: false)
-            progress.withLock { $0.hasFailed = false }
+            progress.withLock { $0.failure = nil }
         }
     }
 }

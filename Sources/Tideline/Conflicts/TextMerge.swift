@@ -31,8 +31,9 @@ enum TextMerge {
         var text: String { String(decoding: bytes, as: UTF8.self) }
     }
 
-    /// The greatest product of the lengths of two sequences that are compared. The time of a comparison can grow with it.
-    static let maximumWork = 4_000_000
+    /// The maximum number of elements of two sequences that are compared. Time and memory of a comparison can grow with
+    /// its square, to 64 MB.
+    static let maximumCount = 4_000
 
     /// Merges three sequences.
     ///
@@ -76,19 +77,22 @@ enum TextMerge {
             (end, otherEnd) = (end - 1, otherEnd - 1)
             matches[end] = otherEnd
         }
-        let (old, new) = (base[start..<end], other[start..<otherEnd])
-        let work = old.count.multipliedReportingOverflow(by: new.count)
-        guard !work.overflow, work.partialValue <= maximumWork else { return matches }
+        // An element that only one of them has matches nothing.
+        let common = Set(base[start..<end]).intersection(other[start..<otherEnd])
+        let old = (start..<end).filter { common.contains(base[$0]) }
+        let new = (start..<otherEnd).filter { common.contains(other[$0]) }
+        guard old.count + new.count <= maximumCount else { return matches }
+        let changes = new.map { other[$0] }.difference(from: old.map { base[$0] })
         var (removed, inserted) = (Set<Int>(), Set<Int>())
-        for change in Array(new).difference(from: Array(old)) {
+        for change in changes {
             switch change {
             case .remove(let offset, _, _): removed.insert(offset)
             case .insert(let offset, _, _): inserted.insert(offset)
             }
         }
-        let kept = old.indices.lazy.filter { !removed.contains($0 - start) }
-        let found = new.indices.lazy.filter { !inserted.contains($0 - start) }
-        for (index, place) in zip(kept, found) { matches[index] = place }
+        let kept = old.indices.lazy.filter { !removed.contains($0) }
+        let found = new.indices.lazy.filter { !inserted.contains($0) }
+        for (index, place) in zip(kept, found) { matches[old[index]] = new[place] }
         return matches
     }
 

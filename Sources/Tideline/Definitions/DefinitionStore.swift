@@ -165,12 +165,14 @@ struct DefinitionStore: Sendable {
 }
 
 extension TableSchema {
-    /// A short text that changes when a column is added or removed. It is the same in every process.
+    /// A short text that changes when a column is added, is removed, or becomes optional. It is the same in every process.
     var columnFingerprint: String {
         // FNV-1a, because Swift's hashes differ between processes.
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for name in allColumns.map(\.name).sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
-            for byte in Array(name.utf8) + [0] { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        for column in allColumns.sorted(by: { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }) {
+            for byte in Array(column.name.utf8) + [column.isOptional ? 0 : 1] {
+                hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3
+            }
         }
         return String(hash, radix: 16)
     }

@@ -19,6 +19,9 @@ struct OwnerStore: Sendable {
     private static let keyType: Int64 = 4
     private static let rowID = "owner"
 
+    /// The record that fits this client's user, as last read, so that most local changes need not decode it.
+    private let confirmed = LockedValue<String?>(nil)
+
     /// Compares a server and user with those of the store.
     ///
     /// - Parameter client: The server and user of this client. Without a server, servers are not compared.
@@ -39,17 +42,22 @@ struct OwnerStore: Sendable {
                 "the local store contains rows and pending changes of the user \(user.debugDescription), "
                     + "but this client "
                     + (client.user.map { "has the user \($0.debugDescription)" } ?? "has no user")
-                    + "; call wipe() to empty the store, switchServer(keepingPending:) to reassign it, or open another "
-                    + "store")
+                    + "; set the user of the store in SyncOptions.userID, call wipe() to empty the store or "
+                    + "switchServer(keepingPending:) to reassign it, or open another store")
         }
         let owner = StoreOwner(server: recorded.server ?? client.server, user: recorded.user ?? client.user)
         return owner == recorded ? nil : owner
     }
 
     /// Compares this client's user with the store's before a local change, and records the user if the store has none.
+    ///
+    /// A client without a user cannot change the store of a user either: the changes would be pushed as the user's.
     func confirmUser(in writer: some StoreWriter) throws {
-        guard own.user != nil else { return }
-        if let owner = try confirm(StoreOwner(user: own.user), in: writer) { try save(owner, in: writer) }
+        let record = try record(in: writer)
+        // Another client may record a user at any time, so the record is read for each change.
+        if record == nil ? own.user == nil : confirmed.withLock({ $0 == record }) { return }
+        if let owner = try confirm(StoreOwner(user: own.user), in: writer) { return try save(owner, in: writer) }
+        confirmed.withLock { $0 = record }
     }
 
     func save(_ owner: StoreOwner, in writer: some StoreWriter) throws {
@@ -61,10 +69,12 @@ struct OwnerStore: Sendable {
     }
 
     private func recorded(in reader: some StoreReader) throws -> StoreOwner {
-        guard let value = try reader.row(in: tables.config, id: Self.rowID)?["value"]?.string else {
-            return StoreOwner()
-        }
-        return try RecordJSON.decode(from: value)
+        guard let record = try record(in: reader) else { return StoreOwner() }
+        return try RecordJSON.decode(from: record)
+    }
+
+    private func record(in reader: some StoreReader) throws -> String? {
+        try reader.withRow(in: tables.config, id: .string(Self.rowID)) { $0["value"]?.string } ?? nil
     }
 }
 

@@ -64,8 +64,17 @@ public struct AnswerMeaning: Sendable {
 
 /// A response with its meaning.
 struct ServerAnswer: Sendable {
+    /// The response, for messages. In the body of a failure, credentials are replaced.
     var response: TransportResponse
     var meaning: AnswerMeaning
+    /// The body as received, for rows.
+    var rowBody: [UInt8]
+
+    init(response: TransportResponse, meaning: AnswerMeaning) {
+        self.response = response
+        self.meaning = meaning
+        rowBody = response.body
+    }
 
     var kind: AnswerMeaning.Kind { meaning.kind }
     /// The HTTP status, for error messages.

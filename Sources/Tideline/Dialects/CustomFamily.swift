@@ -105,6 +105,9 @@ struct CustomFamily<D: CustomDialect>: ServerFamily {
             guard let converted = value.converted(to: type) else {
                 throw unfit("\(value) is not of type \(type.rawValue)", column)
             }
+            if case .json(let text) = converted, !JSONRow.isArrayOrObject(text) {
+                throw unfit("the text is not a JSON array or object: \(text.prefix(100).debugDescription)", column)
+            }
             checked[column] = converted
         }
         // A row that had a time before has none now.

@@ -32,8 +32,10 @@ extension SyncMachine {
 
     /// Continues a round with the next push or group of pulls, or ends it.
     private mutating func continueRound(_ step: inout Step) {
-        // At the end of a round, the next one pushes.
-        if canPush, phase == .resting || !remaining.isEmpty {
+        hasSignedIn = false
+        // Pulls follow each push, so that local changes that keep coming do not hold them back. At the end of a round,
+        // the next one pushes.
+        if canPush, phase == .resting || (phase == .pulling && !remaining.isEmpty) {
             isPushWanted = false
             phase = .pushing
             step.actions.append(.push(failureRetry))
@@ -142,9 +144,10 @@ extension SyncMachine {
         continueRound(&step)
     }
 
+    /// Ends the round until a sign-in. If there was one during the push or pull that failed, another round begins.
     private mutating func needSignIn() {
         remaining = []
-        phase = .needsSignIn
+        phase = hasSignedIn ? .resting : .needsSignIn
     }
 
     private mutating func succeed(at index: Int, _ step: inout Step) {

@@ -159,6 +159,9 @@ struct SyncMachine: Sendable {
     var serverFailures: [Int64: Int] = [:]
     var unresolved: Set<Int64> = []
 
+    /// Whether the app has signed in since the latest push or group of pulls began.
+    var hasSignedIn = false
+
     // The network.
     private var offlineCount = 0
     var networkFailures = 0
@@ -183,6 +186,7 @@ struct SyncMachine: Sendable {
         case .localChange: delayPush(&step)
         case .requested: startOver(sendsFailed: true)
         case .signedIn:
+            hasSignedIn = true
             if phase == .needsSignIn { phase = .resting }
             signals.startOver()
         case .changed(let table): noteSignal(of: table, &step)

@@ -101,12 +101,11 @@ struct PageDiff: Sendable {
             if let id = pending.spelling(of: view.packedID), ignoresCase, !view.packedID.elementsEqual(id) {
                 isRespelled = true
             }
-            if try isNews(view, for: operation) { rebased.append((operation, index)) }
+            if try !isReplaced(view) && isNews(view, for: operation) { rebased.append((operation, index)) }
             return
         }
-        if !outdated.isEmpty, let end = outdated[view.packedID] {
-            // The state that the operation replaced, whatever the server's clock says.
-            if let base = end.base, columns.has(base, view) { return }
+        if !outdated.isEmpty, outdated[view.packedID] != nil {
+            if isReplaced(view) { return }
             let stored = try reader.row(in: schema.name, id: view.id)
             let updatedAt = columns.updatedAt(of: view) ?? .min
             var known = stored.map { $0.updatedAt ?? .min } ?? .max
@@ -146,6 +145,13 @@ struct PageDiff: Sendable {
         }
         guard let rejected = state.rejected, !rejected.isEmpty else { return nil }
         return rejected[view.id]
+    }
+
+    /// Returns whether the server row is in the state that an operation has replaced since the page was requested, whatever
+    /// the server's clock says.
+    private func isReplaced(_ view: borrowing RowView) -> Bool {
+        guard !outdated.isEmpty, let base = outdated[view.packedID]?.base else { return false }
+        return columns.has(base, view)
     }
 
     /// Returns whether the server row differs from the row that is stored with a pending operation.

@@ -91,8 +91,9 @@ struct PullRun<Store: LocalStore>: Sendable {
     private func filterText() throws -> String {
         guard queryID != nil, let predicate = query.predicate else { return "" }
         do {
-            // The server may get another text. This one must be the same for the same filter.
-            return try OData.portableFilter(predicate, schema: schema)
+            // The server may get another text. This one must be the same for the same filter, also after a column has
+            // become optional, which begins a pull of all rows.
+            return try OData.filter(predicate, schema: schema)
         } catch {
             throw SyncError(.invalidArgument, error.message, table: schema.name, column: error.column, cause: error)
         }

@@ -107,12 +107,17 @@ struct PullState: Sendable {
         return pending
     }
 
+    /// The greatest number of rows to expect. Sums of greater ones, such as those that servers send if they do not know the
+    /// number, would overflow.
+    private static let maximumTotal = Int64(Int.max >> 10)
+
     /// Records a page and its changes.
     mutating func note(_ diff: PageDiff, of held: PendingPage) {
         result.requests += 1
         // The count includes the rows of this page, and those of the page before that it repeats.
         if let total = held.page.summary.totalCount {
-            expectedRows = result.rowsPulled + max(Int(clamping: total) - diff.repeatedCount, 0)
+            let count = Int(clamping: min(total, Self.maximumTotal))
+            expectedRows = result.rowsPulled + max(count - diff.repeatedCount, 0)
         }
         result.rowsPulled += held.page.rows.count - diff.repeatedCount
         expectedRows = expectedRows.map { max($0, result.rowsPulled) }

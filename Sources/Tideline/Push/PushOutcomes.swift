@@ -37,7 +37,7 @@ struct PushOutcomes: Sendable {
     ) throws -> StoredEnd {
         guard let current = try operations.operation(sent.id, in: writer) else { return .done }
         let waiting = try waitingOperation(behind: sent, in: writer)
-        let newer = try newerCopy(answer, current)
+        let newer = try newerCopy(answer, current, sent)
         if let server = newer ?? answer.row {
             var ancestor = answer.ancestor
             if newer != nil, ancestor == nil {
@@ -63,14 +63,22 @@ struct PushOutcomes: Sendable {
 
     /// Returns a row from a pull that is newer than that of the response: one received while the request was in flight,
     /// or before if nothing was sent. Of two rows with the same timestamp, the pulled one is newer, as it is not the row
-    /// that the request replaced.
-    private func newerCopy(_ answer: OperationSender.Result, _ current: TableOperation) throws -> Row? {
+    /// that the request replaced. Without timestamps, a row of neither of these versions is newer: if it is older, the pull
+    /// that received it has not yet received the row of the response.
+    private func newerCopy(
+        _ answer: OperationSender.Result, _ current: TableOperation, _ sent: TableOperation
+    ) throws -> Row? {
         guard let pulled = try current.pulled.map(codec.row) else { return nil }
         if answer.isUnsent { return codec.completed(pulled) }
-        guard let row = answer.row, let pulledAt = pulled.updatedAt, let answeredAt = row.updatedAt,
-            pulledAt >= answeredAt
-        else { return nil }
-        return codec.completed(pulled)
+        guard let row = answer.row else { return nil }
+        let isNewer =
+            if let pulledAt = pulled.updatedAt, let answeredAt = row.updatedAt {
+                pulledAt >= answeredAt
+            } else {
+                current.pulled != sent.pulled
+                    && pulled.version.map { $0 != row.version && $0 != sent.baseVersion } ?? false
+            }
+        return isNewer ? codec.completed(pulled) : nil
     }
 
     private func succeedDelete(

@@ -110,7 +110,9 @@ extension RowCodec {
             guard let column = schema.column(name) else {
                 throw OperationFailure(code, "the table has no column \(name.debugDescription)")
             }
-            guard !value.isNull || column.isOptional, value.type == nil || value.type == column.type else {
+            guard !value.isNull || column.isOptional, value.type == nil || value.type == column.type,
+                value.json.map(JSONRow.isArrayOrObject) ?? true
+            else {
                 throw OperationFailure(
                     code,
                     "the row cannot be stored: \(value) does not fit the column \(name.debugDescription) of type "

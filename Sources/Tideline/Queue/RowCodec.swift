@@ -5,16 +5,17 @@ internal import TidelineWire
 /// Converts rows of one table to and from JSON text, and compares rows for a push.
 struct RowCodec: Sendable {
     let schema: TableSchema
-    /// The parser of stored rows.
+    /// The parser of stored rows. It accepts any JSON, because stores do not check the text that an app writes itself.
     let parser: PageParser
     /// The parser of the server's rows.
     let answerParser: PageParser
 
     init(schema: TableSchema) {
         self.schema = schema
-        parser = PageParser(schema: schema)
-        let keepsOthers = schema.systemColumns.contains(.extra)
-        answerParser = keepsOthers ? PageParser(schema: schema, keepsOthers: true) : parser
+        answerParser = PageParser(schema: schema, keepsOthers: true)
+        var parser = schema.systemColumns.contains(.extra) ? PageParser(schema: schema) : answerParser
+        parser.acceptsAnyJSON = true
+        self.parser = parser
     }
 
     /// The names of the app's columns. Only these are sent and compared.

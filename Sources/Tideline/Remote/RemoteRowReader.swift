@@ -44,7 +44,7 @@ struct RemoteRowReader: Sendable {
     /// - Parameter id: The identifier of the requested row, or `nil` if the server assigns it.
     /// - Throws: ``SyncError`` with code invalidAnswer for a response without a row or with a different row.
     func row(in answer: ServerAnswer, id: String?) throws -> Row {
-        let row = try readable(answer, id: id) { try parse(answer.response.body[...], requiresID: true) }
+        let row = try readable(answer, id: id) { try parse(answer.rowBody[...], requiresID: true) }
         guard let id, !isSame(row.idText, id) else { return row }
         throw SyncError(
             .invalidAnswer, "the server returned the row \(row.idText.debugDescription) instead", table: table, id: id,

@@ -90,7 +90,7 @@ extension RemoteTable {
         let answer = try await context.answer(to: service.call(request), table: name, id: nil)
         let (rows, totalCount, link) = try reader.rows(in: answer, requiresID: requiresID, isPartial: isPartial)
         return RemotePage(
-            rows: rows, totalCount: totalCount.map { Int($0) },
+            rows: rows, totalCount: totalCount.map { Int(clamping: $0) },
             next: next(after: answer, link: link, to: request, service),
             requiresID: requiresID, isPartial: isPartial)
     }

@@ -82,11 +82,16 @@ struct ServerConnection: Sendable {
     private func sendOnce(_ call: ServerCall, signIn: HTTPField?, timeout: Duration) async throws -> ServerAnswer {
         var response = try await transmit(call.request, signIn: signIn, timeout: timeout)
         let meaning = Result { try call.meaning(response) }
+        let received = response.body
         // A failure may be shown, so its text must not repeat the credentials.
         guard let signIn, (try? meaning.get())?.kind != .done, response.redact(signIn) else {
             return ServerAnswer(response: response, meaning: try meaning.get())
         }
-        return ServerAnswer(response: response, meaning: try call.meaning(response))
+        var answer = ServerAnswer(response: response, meaning: try call.meaning(response))
+        // The row of a conflict may contain the same text.
+        if let row = try? meaning.get().row { answer.meaning.row = row }
+        answer.rowBody = received
+        return answer
     }
 
     private func transmit(

@@ -43,10 +43,12 @@ struct Definitions {
         externalCommits.endWriting(after: outcome.precedingCommit, at: outcome.commit)
         guard !isChanging, outcome.catalog === catalog else { return forgetRowCounts() }
         if let commit = outcome.commit { self.commit = commit }
+        // If the transaction changed nothing, a read may have seen the commit of another process since then.
+        guard outcome.commit != nil || outcome.precedingCommit == commit else { return forgetRowCounts() }
         rowCounts = outcome.rowCounts
     }
 
-    /// Moves the row counts to a transaction, which returns them with ``learn(_:)`` if it is committed.
+    /// Moves the row counts to a transaction, which returns them in its ``TransactionOutcome`` if it is committed.
     ///
     /// Moving them avoids a copy when the transaction changes them.
     mutating func checkOutRowCounts() -> (known: Definitions, rowCounts: RowCounts) {

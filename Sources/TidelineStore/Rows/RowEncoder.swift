@@ -210,7 +210,7 @@ enum NestedJSON {
     ///
     /// - Throws: `EncodingError`, also if the value has another JSON form.
     static func encode(_ value: some Encodable) throws -> String {
-        let text = String(decoding: try makeEncoder().encode(value), as: UTF8.self)
+        let text = try text(of: value, makeEncoder())
         guard text.hasPrefix("{") || text.hasPrefix("[") else {
             let message = "\(type(of: value)) is neither a single value nor a structure"
             throw EncodingError.invalidValue(value, .init(codingPath: [], debugDescription: message))
@@ -218,7 +218,40 @@ enum NestedJSON {
         return text
     }
 
+    /// Returns the same text for equal values, also for sets and dictionaries, whose elements have no order.
+    fileprivate static func text(of value: some Encodable, _ encoder: JSONEncoder) throws -> String {
+        if let text = try (value as? any UnorderedJSON)?.sortedText(encoder) { return text }
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
+
+    fileprivate static func array(of texts: [String]) -> String {
+        "[\(texts.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.joined(separator: ","))]"
+    }
+
     static func decode<T: Decodable>(_ type: T.Type = T.self, from text: String) throws -> T {
         try makeDecoder().decode(type, from: Data(text.utf8))
+    }
+}
+
+/// A collection whose elements are encoded in an order that differs between equal values and between processes.
+private protocol UnorderedJSON {
+    /// Returns the JSON with its elements in the order of their text, or `nil` if the encoder sorts them.
+    func sortedText(_ encoder: JSONEncoder) throws -> String?
+}
+
+extension Set: UnorderedJSON where Element: Encodable {
+    fileprivate func sortedText(_ encoder: JSONEncoder) throws -> String? {
+        NestedJSON.array(of: try map { try NestedJSON.text(of: $0, encoder) })
+    }
+}
+
+extension Dictionary: UnorderedJSON where Key: Encodable, Value: Encodable {
+    fileprivate func sortedText(_ encoder: JSONEncoder) throws -> String? {
+        // Without keys that are texts, it is an array of keys and values in turn.
+        guard let pair = first, try encoder.encode([pair.key: pair.value]).first == UInt8(ascii: "[") else {
+            return nil
+        }
+        return NestedJSON.array(
+            of: try map { "\(try NestedJSON.text(of: $0, encoder)),\(try NestedJSON.text(of: $1, encoder))" })
     }
 }

@@ -47,6 +47,13 @@ public struct TableSchema: Sendable, Hashable, Codable {
         self.isSystem = isSystem
     }
 
+    /// Returns whether two definitions are the same. Names compare by their bytes, like those of stored tables and columns.
+    public static func == (a: TableSchema, b: TableSchema) -> Bool {
+        a.name.isSameBytes(as: b.name) && a.columns == b.columns && a.systemColumns == b.systemColumns
+            && a.idType == b.idType && a.idMatching == b.idMatching && a.indexes == b.indexes
+            && a.references == b.references && a.isSystem == b.isSystem
+    }
+
     /// All columns except `id`: the app's columns in their order, then the system columns.
     public var allColumns: [ColumnSchema] { columns + systemColumns.columns }
 
@@ -75,6 +82,11 @@ public struct ColumnSchema: Sendable, Hashable, Codable {
         self.name = name
         self.type = type
         self.isOptional = isOptional
+    }
+
+    /// Returns whether two columns are the same. Names compare by their bytes.
+    public static func == (a: ColumnSchema, b: ColumnSchema) -> Bool {
+        a.name.isSameBytes(as: b.name) && a.type == b.type && a.isOptional == b.isOptional
     }
 
     /// Creates a column of Boolean values.
@@ -154,6 +166,11 @@ public struct IndexSchema: Sendable, Hashable, Codable, ExpressibleByArrayLitera
     /// Creates an index over the given columns.
     public init(_ columns: [String]) { self.columns = columns }
     public init(arrayLiteral elements: String...) { columns = elements }
+
+    /// Returns whether two indexes have the same columns. Names compare by their bytes.
+    public static func == (a: IndexSchema, b: IndexSchema) -> Bool {
+        a.columns.elementsEqual(b.columns) { $0.isSameBytes(as: $1) }
+    }
 }
 
 /// A declaration that a column holds the identifier of a row in another table, or in its own.
@@ -167,5 +184,10 @@ public struct ForeignKey: Sendable, Hashable, Codable {
     public init(column: String, table: String) {
         self.column = column
         self.table = table
+    }
+
+    /// Returns whether two declarations are the same. Names compare by their bytes.
+    public static func == (a: ForeignKey, b: ForeignKey) -> Bool {
+        a.column.isSameBytes(as: b.column) && a.table.isSameBytes(as: b.table)
     }
 }

@@ -1,7 +1,9 @@
 /// A `Codable` type that a column stores as JSON: `struct Address: JSONColumnValue { var street: String }`.
 ///
 /// The value must be encoded as an array or an object. Instants are ISO 8601 text, and the members of an object are
-/// sorted. Arrays, sets, and dictionaries of column values that are `Codable` need no declaration.
+/// sorted. Arrays, sets, and dictionaries of column values that are `Codable` need no declaration; the elements of a set are
+/// sorted by their text. A set that is a property of another value is not sorted: its text may change although the value is
+/// the same, which is then stored and sent. Use an array there.
 public protocol JSONColumnValue: ColumnValue, Codable {}
 
 extension JSONColumnValue {

@@ -21,6 +21,8 @@ package struct PageParser: Sendable {
     let members: MemberTable
     /// Whether the members that the table does not define are stored in its last column, `__extra`.
     let keepsOthers: Bool
+    /// Whether a column of type `json` accepts values that are neither an array nor an object.
+    package var acceptsAnyJSON = false
 
     /// Creates a parser for the rows of a table.
     ///

@@ -21,17 +21,25 @@ extension PageReader {
         case .double where isNumber(first): try readDouble(column)
         case .bytes where isText: try readBytes(column)
         case .json where first == UInt8(ascii: "{") || first == UInt8(ascii: "["):
-            let start = scanner.position
-            try scanner.skipValue()
-            values.set(scanner.slice(start, scanner.position), as: .json, at: column)
-        default: try readNull(column, first)
+            try readJSON(column)
+        default: try readOther(column, first)
         }
     }
 
     private func isNumber(_ first: UInt8) -> Bool { first == UInt8(ascii: "-") || first &- 0x30 < 10 }
 
-    private mutating func readNull(_ column: Int, _ first: UInt8) throws(JSONFault) {
-        guard first == UInt8(ascii: "n") else { throw try misplaced(.wrongType, place: .column(column)) }
+    private mutating func readJSON(_ column: Int) throws(JSONFault) {
+        let start = scanner.position
+        try scanner.skipValue()
+        values.set(scanner.slice(start, scanner.position), as: .json, at: column)
+    }
+
+    /// Reads null, or a value that the type does not accept.
+    private mutating func readOther(_ column: Int, _ first: UInt8) throws(JSONFault) {
+        guard first == UInt8(ascii: "n") else {
+            if acceptsAnyJSON, types[column] == .json { return try readJSON(column) }
+            throw try misplaced(.wrongType, place: .column(column))
+        }
         try scanner.expect(word: "null")
         values.set(.null, at: column)
     }

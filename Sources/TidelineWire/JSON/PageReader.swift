@@ -18,6 +18,7 @@ struct PageReader: ~Copyable {
     var row = RowState()
     private(set) var info = PageInfo(rowCount: 0)
     private let skipsMisfits: Bool
+    let acceptsAnyJSON: Bool
     /// The rows that were left out. Their messages are created at the end.
     private(set) var misfits: [(row: RowMisfit, fault: JSONFault, rowStart: Int)] = []
 
@@ -34,6 +35,7 @@ struct PageReader: ~Copyable {
     /// Creates a reader for a response whose first row will have the position `firstRow` in the batch.
     init(_ bytes: UnsafeRawBufferPointer, parser: PageParser, firstRow: Int, skipsMisfits: Bool = false) {
         self.skipsMisfits = skipsMisfits
+        acceptsAnyJSON = parser.acceptsAnyJSON
         scanner = JSONScanner(bytes)
         members = parser.members
         types = parser.types

@@ -36,6 +36,28 @@ import TidelineTestSupport
         }
     }
 
+    /// A transaction that changed nothing ends after a read has seen the next commit of another process.
+    @Test func countsOfAnEarlierCommitAreNotKept() {
+        let rows = KeySpace(number: 1)
+        var counts = RowCounts()
+        counts.change(rows, to: 5)
+        var definitions = Definitions(catalog: .empty)
+        func end(after preceding: UInt64, at commit: UInt64?) {
+            let outcome = TransactionOutcome(
+                catalog: .empty, precedingCommit: preceding, commit: commit, rowCounts: counts)
+            definitions.update(outcome)
+        }
+        end(after: 9, at: 10)
+        let checkedOut = definitions.checkOutRowCounts().rowCounts
+        #expect(checkedOut[rows] == 5)
+        definitions.update(.empty, at: 11)
+        end(after: 10, at: nil)
+        #expect(definitions.commit == 11)
+        #expect(definitions.rowCounts[rows] == nil)
+        end(after: 11, at: nil)
+        #expect(definitions.rowCounts[rows] == 5)
+    }
+
     @Test func aTransactionThatCameToNothingCountsForNothing() throws {
         struct Own: Error {}
         let engine = WrappedEngine()

@@ -225,6 +225,7 @@ struct CustomDialectPullTests {
         func check(_ pages: [ServerPage<Int>], _ code: SyncError.Code, _ text: String) async throws {
             let world = NotesWorld(.simplest)
             let client = try await world.makeClient(dialect: ServerDialect(ScriptedDialect(pages: pages)))
+            try await client.client.define([TableSchema("Note", columns: [.json("tags")])])
             let error = await #expect(throws: SyncError.self) { try await client.pull() }
             #expect(error?.code == code && error?.table == "Note", "\(String(describing: error))")
             #expect(error?.message.contains(text) == true, "\(String(describing: error))")
@@ -244,6 +245,11 @@ struct CustomDialectPullTests {
             [ServerPage(rows: [["id": 1]], cursor: 1, isLast: true)], .invalidAnswer, "must be text")
         try await check(
             [ServerPage(rows: [["id": "a", "version": 1]], cursor: 1, isLast: true)], .invalidAnswer, "is not of type")
+        for text in ["5", "[", ""] {
+            try await check(
+                [ServerPage(rows: [["id": "a", "tags": .json(text)]], cursor: 1, isLast: true)], .invalidAnswer,
+                "not a JSON array or object")
+        }
     }
 
     @Test(

@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 import TidelineTestStores
 
@@ -50,6 +51,63 @@ struct UndatedRowTests {
         try await client.client.pull(Query("Note"), queryID: "other")
         #expect(try client.texts() == ["a": "mine"])
         #expect(try await client.notes.pullToken(queryID: "other")?.cursor == "1")
+    }
+
+    @Test(
+        "F5 a change of others that is pulled before the answer to a push is stored, not the older answer",
+        arguments: StoreKind.perEngine)
+    func pulledInFlight(_ stores: StoreKind) async throws {
+        let world = NotesWorld(stores)
+        let client = try await world.makeClient()
+        world.server.write("a", ["text": "one"])
+        try await client.pull()
+        let (applied, isApplied) = AsyncStream<Void>.makeStream()
+        let (pulled, isPulled) = AsyncStream<Void>.makeStream()
+        let once = Once()
+        let push = Mutex<Task<Void, any Error>?>(nil)
+        world.server.inspect { [client, server = world.server] request, _ in
+            if request.hasPrefix("PUT") {
+                return .delay {
+                    isApplied.finish()
+                    for await _ in pulled {}
+                }
+            }
+            guard request.contains("_changes"), once.first() else { return nil }
+            try? await client.notes.update(["id": "a", "text": "mine"])
+            push.withLock { $0 = Task { _ = try await client.client.push() } }
+            for await _ in applied {}
+            server.write("a", ["text": "theirs"])
+            return nil
+        }
+        try await client.pull()
+        isPulled.finish()
+        try await push.withLock(\.self)?.value
+        #expect(try client.texts() == ["a": "theirs"])
+        try await client.pull()
+        #expect(try client.texts() == ["a": "theirs"])
+    }
+
+    @Test(
+        "F8 a page with the state that a push replaced is not kept with a later operation",
+        arguments: StoreKind.perEngine)
+    func replacedBeforeEdit(_ stores: StoreKind) async throws {
+        let world = NotesWorld(stores)
+        let client = try await world.makeClient()
+        world.server.write("a", ["text": "one"])
+        try await client.pull()
+        let once = Once()
+        world.server.inspect { [client] request, _ in
+            guard request.contains("_changes"), once.first() else { return nil }
+            return .delay {
+                try await client.notes.update(["id": "a", "text": "mine"])
+                try await client.client.push()
+                try await client.notes.update(["id": "a", "text": "mine again"])
+            }
+        }
+        try await client.client.pull(Query("Note"), queryID: "other")
+        #expect(try await client.client.context.pendingOperationsHavePulledRows() == [false])
+        try await client.client.push()
+        #expect(try client.texts() == ["a": "mine again"])
     }
 
     @Test(

@@ -209,6 +209,38 @@ struct SyncFailureTests {
         }
     }
 
+    @Test("S4 a delegate that signs in after a push has failed continues the sync", arguments: StoreKind.perEngine)
+    func signInWithinDelegate(_ stores: StoreKind) throws {
+        final class SignIn: SyncContextDelegate {
+            let virtual: VirtualWorld
+            let client = SharedValue<SyncClient<TestStore>?>(nil)
+            init(_ virtual: VirtualWorld) { self.virtual = virtual }
+            func pushCompleted(_ result: PushResult) async {
+                guard result.error?.code == .authentication else { return }
+                client.value?.currentUser = SignedInUser(userID: "u", authenticationToken: "good")
+                // The sync sees the sign-in before the end of the push.
+                try? await virtual.sleep(.seconds(1))
+            }
+        }
+        let virtual = try VirtualWorld(stores)
+        try virtual.run {
+            let client = try await virtual.makeClient()
+            let signIn = SignIn(virtual)
+            signIn.client.value = client.client
+            client.context.delegate = signIn
+            client.transport.inspect { request, _ in
+                request.headerFields[.zumoAuth] == "good" ? nil : .answer(.answer(401))
+            }
+            try await client.items.insert(["id": "a", "text": "a"])
+            try await client.client.start([Self.todo])
+            try await virtual.sleep(.seconds(10))
+            #expect(try virtual.world.serverTexts() == ["a"])
+            #expect(try await client.queue().isEmpty)
+            await client.client.stop()
+            signIn.client.value = nil
+        }
+    }
+
     @Test(
         "S6 a sign-out waits for what is in flight and removes everything",
         arguments: StoreKind.perEngine, [false, true])

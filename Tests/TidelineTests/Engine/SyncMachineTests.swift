@@ -136,9 +136,9 @@ struct SyncMachineTests {
             [Self.a],
             [
                 ("declared", "push failed"), ("requested", ""), ("signal a", "signal1 1.0"), ("local", "pushDelay 0.2"),
-                ("pushDelay", ""), ("pushed", "push all"), ("pushed", "pulling a; pull a"), ("requested", ""),
-                ("requested", ""), ("signal a", ""), ("pulled", "interval1 60.0; push all"),
-                ("pushed", "pulling a; pull a"), ("pulled", "idle"),
+                ("pushDelay", ""), ("pushed", "pulling a; pull a"), ("requested", ""), ("requested", ""),
+                ("signal a", ""), ("pulled", "interval1 60.0; push all"), ("pushed", "pulling a; pull a"),
+                ("pulled", "idle"),
             ])
     }
 
@@ -164,6 +164,18 @@ struct SyncMachineTests {
                 ("declared", "push failed"), ("pushed", "pulling high; pull high"), ("signal high", "signal1 1.0"),
                 ("pulled", "interval1 60.0; pulling low; pull low"), ("pulled", "interval2 60.0; push"),
                 ("pushed", "pulling high; pull high"),
+            ])
+    }
+
+    @Test("S2 local changes that keep coming during pushes do not hold back the pulls")
+    func changesDuringPushes() {
+        expect(
+            [Subscription("high", priority: 1), Subscription("low")],
+            [
+                ("declared", "push failed"), ("local", "pushDelay 0.2"), ("pushDelay", ""),
+                ("pushed", "pulling high; pull high"), ("pulled", "interval1 60.0; push"), ("local", "pushDelay 0.2"),
+                ("pushDelay", ""), ("pushed", "pulling low; pull low"), ("pulled", "interval2 60.0; push"),
+                ("pushed", "idle"),
             ])
     }
 
@@ -261,6 +273,19 @@ struct SyncMachineTests {
                 ("signedIn", "push failed"),
                 ("pushed", "pulling a; pull a"), ("pulled a authentication", "sign in"), ("requested", "push all"),
                 ("pushed", "pulling a; pull a"), ("pulled", "interval1 60.0; idle"), ("signedIn", "idle"),
+            ])
+    }
+
+    @Test("S4 a sign-in during a push or pull that fails repeats the round once")
+    func signInDuringRound() {
+        expect(
+            [Self.a],
+            [
+                ("declared", "push failed"), ("signedIn", ""), ("pushed authentication", "push failed"),
+                ("pushed authentication", "sign in"), ("signedIn", "push failed"), ("pushed", "pulling a; pull a"),
+                ("signedIn", ""), ("pulled a authentication", "push"), ("signedIn", ""),
+                // The pull has the new token.
+                ("pushed", "pulling a; pull a"), ("pulled a authentication", "sign in"),
             ])
     }
 

@@ -133,6 +133,21 @@ struct MergeRuleTests {
         #expect(merged == long("b") + long("a"))
     }
 
+    @Test("C3 the merge of a long text that was rewritten finds a line that was kept")
+    func rewrittenText() {
+        let lines = { (name: String) in (0..<3_000).map { "\(name) \($0)\n" }.joined() }
+        let merged = TextMerge.merge(
+            base: lines("old") + "kept\n", local: lines("new") + "kept\n" + lines("more"),
+            server: lines("old") + "kept\nadded\n")
+        #expect(merged == lines("new") + "kept\nadded\n" + lines("more"))
+    }
+
+    @Test("C3 texts whose comparison would take too much memory are not compared")
+    func tooLongText() {
+        let long = (0..<5_000).map { "w\($0)" }.joined(separator: " ")
+        #expect(TextMerge.merge(base: "a b", local: long, server: "a c") == "a c" + long)
+    }
+
     // MARK: Rows
 
     private static let codec = RowCodec(

@@ -77,7 +77,7 @@ struct TableServiceFamily: ServerFamily {
     }
 
     func row(in answer: ServerAnswer, to request: RowRequest, _ codec: RowCodec) throws -> Row? {
-        let body = answer.response.body
+        let body = answer.rowBody
         switch (request.action, answer.kind) {
         case (.lookUp, _):
             let key = codec.schema.itemKey(request.id)
