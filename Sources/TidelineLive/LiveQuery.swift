@@ -54,6 +54,8 @@ public struct LiveQuery<Element: Sendable>: AsyncSequence, Sendable {
                 }
                 return nil
             } catch {
+                // A task that is cancelled while the query starts.
+                if Task.isCancelled { return nil }
                 throw live.mapError(error)
             }
         }

@@ -32,6 +32,8 @@ public struct LiveValue<Element: Sendable & Equatable>: AsyncSequence, Sendable 
                 }
                 return nil
             } catch {
+                // A task that is cancelled while the query starts.
+                if Task.isCancelled { return nil }
                 throw live.mapError(error)
             }
         }

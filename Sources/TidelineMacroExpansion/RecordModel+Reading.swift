@@ -3,9 +3,11 @@ internal import SwiftSyntax
 extension RecordModel {
     /// Reads the declaration that `@Table` is attached to.
     ///
+    /// - Parameter extended: The extension that contains the declaration, whose access it has if it states none.
     /// - Returns: The record, or `nil` if it cannot conform to `TableRecord`, and the errors.
     static func read(
-        _ table: AttributeSyntax, _ declaration: some DeclGroupSyntax, isNested: Bool
+        _ table: AttributeSyntax, _ declaration: some DeclGroupSyntax, isNested: Bool,
+        extended: ExtensionDeclSyntax? = nil
     ) -> (RecordModel?, Problems) {
         guard let record = declaration.as(StructDeclSyntax.self) else {
             var problems = Problems()
@@ -32,10 +34,13 @@ extension RecordModel {
         if let problem = name.text.flatMap({ NameRules.problem(withTable: $0) }) {
             reader.problems.add(problem, at: argument)
         }
+        var modifiers = record.modifiers
+        if modifiers.access.isEmpty, let extended { modifiers.append(contentsOf: extended.modifiers) }
         let model = RecordModel(
             name: record.name.text, isNested: isNested, tableName: name.trimmedDescription,
             idMatching: arguments.first { $0.label?.text == "idMatching" }?.expression.trimmedDescription,
-            modifiers: record.modifiers, attributes: record.attributes.named("available").map(\.trimmedDescription),
+            modifiers: modifiers,
+            attributes: record.attributes.named("available").map(\.trimmedDescription),
             columns: columns,
             // Another macro of the type may declare an initializer.
             idPosition: reader.hasMemberwiseInitializer && record.attributes.haveOnly("Table", "available")

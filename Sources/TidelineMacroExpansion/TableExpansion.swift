@@ -43,6 +43,8 @@ extension TableExpansion {
     private static func read(
         _ table: AttributeSyntax, _ declaration: some DeclGroupSyntax, _ context: some MacroExpansionContext
     ) -> (model: RecordModel?, problems: Problems) {
-        RecordModel.read(table, declaration, isNested: !context.lexicalContext.isEmpty)
+        RecordModel.read(
+            table, declaration, isNested: !context.lexicalContext.isEmpty,
+            extended: context.lexicalContext.first?.as(ExtensionDeclSyntax.self))
     }
 }

@@ -75,6 +75,20 @@ public final class TableService<Store: LocalStore>: Sendable {
         }
     }
 
+    /// Returns the response to a request that is refused whatever its body is: one that is invalid, or that the caller has no right
+    /// to make. Returns `nil` for any other request. Does not call the store.
+    package func refusal(of request: HTTPRequest, caller: Caller) -> TableResponse? {
+        let began = began
+        do {
+            _ = try access(of: caller, for: meaning(of: request).request)
+            return nil
+        } catch {
+            let answer = answer(for: .failure(error), of: request, since: catalog.changes, Self.maximumAttempts)
+            if let answer { note(answer, to: request, began) }
+            return answer
+        }
+    }
+
     /// Handles one request, and commits a write together with the other writes that wait.
     ///
     /// Any number of threads can call this method at once. Work that may wait for the store is passed to `schedule`. Small writes to
@@ -256,8 +270,7 @@ public final class TableService<Store: LocalStore>: Sendable {
                 .contentTooLarge, "the body is larger than the \(options.maximumBodySize) bytes allowed")
         }
         let (dialect, meaning) = try meaning(of: request)
-        let access = try TableAccess(
-            meaning.right, to: meaning.table, rights: options.rights(of: meaning.table), caller: caller)
+        let access = try access(of: caller, for: meaning)
         if dialect == .datasync3 {
             return try stepAsDatasync(to: meaning, request, body: body, access, callsStore: callsStore)
         }
@@ -286,6 +299,10 @@ public final class TableService<Store: LocalStore>: Sendable {
                 id, in: table, ifMatch: ifMatch, includeDeleted: includeDeleted, body: body, access,
                 callsStore: callsStore)
         }
+    }
+
+    private func access(of caller: Caller, for request: TableRequest) throws(RequestRejection) -> TableAccess {
+        try TableAccess(request.right, to: request.table, rights: options.rights(of: request.table), caller: caller)
     }
 
     func table(_ name: String) throws -> ServedTable {

@@ -118,7 +118,7 @@ private func references(
 private func migrate(_ client: SyncClient<MemoryStore>) async throws {
     try await client.migrate("minutes-from-hours") { step in
         try step.rewrite("TodoItem") { row in
-            if row["minutes"] == nil, let hours = row["hours"]?.double { row["minutes"] = .int(Int64(hours * 60)) }
+            if row["minutes"]?.int == nil, let hours = row["hours"]?.double { row["minutes"] = .int(Int64(hours * 60)) }
         }
     }
 }
@@ -160,5 +160,11 @@ struct TypedTableArticleTests {
         #expect(found.title == "Buy milk" && found.notes.isEmpty)
         try await renamed.update(found.id) { $0.title = "Buy oat milk" }
         #expect(try await todos.fetch(milk.id)?.text == "Buy oat milk")
+
+        try await client.define([TableSchema("TodoItem", columns: [.double("hours")])])
+        try store.write { try $0.upsert(["id": .string(milk.id.text), "hours": 1.5], into: "TodoItem") }
+        try await client.define([TableSchema("TodoItem", columns: [.int("minutes")])])
+        try await migrate(client)
+        #expect(try store.read { try $0.row(in: "TodoItem", id: milk.id.text)?["minutes"] } == 90)
     }
 }

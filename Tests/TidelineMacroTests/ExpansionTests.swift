@@ -81,6 +81,23 @@ struct ExpansionTests {
                 """)
     }
 
+    @Test("A record in a public extension is public")
+    func publicExtension() {
+        let found = expansion(
+            of: """
+                public extension Model {
+                    @Table("Note")
+                    struct Note: Identifiable, Sendable {
+                        public var id: Self.ID
+                        public var title: String
+                    }
+                }
+                """)
+        for line in ["public struct Columns", "public static let tableName", "public func write", "public init"] {
+            #expect(found.contains(line), "\(found)")
+        }
+    }
+
     @Test("A public record has public members, a column has the access of its property")
     func access() {
         let found = expansion(

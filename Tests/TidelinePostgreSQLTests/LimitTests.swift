@@ -8,6 +8,24 @@ import TidelineTestStores
 struct LimitTests {
     private static let beginning = String(repeating: "ä", count: 40)
 
+    @Test func columnsMayHaveTheNamesOfPostgreSQLsOwnOnes() throws {
+        let connection = try TestServer.shared.get().makeDatabase()
+        let names = ["xmin", "xmax", "cmin", "cmax", "ctid", "tableoid"]
+        let store = try PostgreSQLStore(connection: connection)
+        try store.define([TableSchema("xmin", columns: [])])
+        try store.define([TableSchema("xmin", columns: names.map { .string($0) }, indexes: [["ctid"]])])
+        var row = Row(id: "1")
+        for name in names { row[name] = .string(name) }
+        try store.write { try $0.upsert(row, into: "xmin") }
+        try store.close()
+        let reopened = try PostgreSQLStore(connection: connection)
+        for name in names {
+            let query = Query("xmin").filter(.column(name) == .value(name)).order(by: name)
+            #expect(try reopened.read { try $0.rows(matching: query) }.rows.map { $0[name]?.string } == [name])
+        }
+        try reopened.close()
+    }
+
     @Test func namesThatDifferOnlyAfter63BytesAreDistinct() throws {
         let connection = try TestServer.shared.get().makeDatabase()
         let tables = ["a", "b"].map { Self.beginning + $0 }

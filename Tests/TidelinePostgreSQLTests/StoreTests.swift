@@ -33,6 +33,42 @@ struct StoreTests {
         try store.close()
     }
 
+    /// Memory is bounded by the size of the rows that are read at a time.
+    @Test func largeRowsAreReadAFewAtATime() throws {
+        let server = try TestServer(settings: ["fsync=off", "log_statement=all"])
+        defer { server.end() }
+        try server.query("CREATE DATABASE sizes")
+        let store = try PostgreSQLStore(connection: server.connection(to: "sizes"))
+        try store.define([TableSchema("t", columns: [.int("n"), .string("text")], indexes: [["n"]])])
+        let (short, long) = ("x", String(repeating: "x", count: 200_000))
+        try store.write { writer in
+            for n in 0..<900 {
+                let text = n < 600 ? short : long
+                try writer.upsert(["id": .string("\(n)"), "n": .int(Int64(n)), "text": .string(text)], into: "t")
+            }
+        }
+        func fetches(in query: Query) throws -> [Int] {
+            let before = server.log.count
+            var found: [Int64] = []
+            _ = try store.read { reader in
+                try reader.scan(query) { row in
+                    found.append(row["n"]?.int ?? -1)
+                    return .next
+                }
+            }
+            #expect(found.sorted() == (0..<900).map(Int64.init))
+            return server.log.dropFirst(before).matches(of: /FETCH FORWARD (\d+)/).compactMap { Int($0.output.1) }
+        }
+        let query = Query("t").order(by: "n")
+        // The size of rows is not known yet, so the first read is small, and the others grow by a factor of 10.
+        #expect(try fetches(in: query).prefix(2) == [90, 900])
+        for query in [query, Query("t"), query.filter(.column("text").lowercased != "y")] {
+            let counts = try fetches(in: query)
+            #expect(counts.count > 30 && counts.allSatisfy { $0 <= 40 }, "\(counts)")
+        }
+        try store.close()
+    }
+
     @Test func otherProgramsReadTheTables() throws {
         let server = try TestServer.shared.get()
         let connection = try server.makeDatabase()

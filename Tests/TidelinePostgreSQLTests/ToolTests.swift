@@ -27,6 +27,21 @@ struct ToolTests {
         #expect(missing.status != 0 && missing.err.contains("check that the server runs"), "\(missing)")
     }
 
+    @Test func aCheckOfAServerWithoutAStoreListsTheChangesAndMakesNone() throws {
+        let server = try TestServer.shared.get()
+        let connection = try server.makeDatabase()
+        let tool = try ProbeProcess("tideline")
+        defer { tool.remove() }
+        let check = ["serve", "--check", "--port", "0", "--store", "postgresql:\(connection)"]
+        let missing = try tool.run(check)
+        #expect(missing.status == 0 && missing.out.contains("does not exist and would be created"), "\(missing)")
+        #expect(missing.out.contains("change: create table \"TodoItem\""), "\(missing)")
+        #expect(try tool.run("todo", "list", "--store", "postgresql:\(connection),read-only=yes").status != 0)
+        #expect(try tool.run("todo", "add", "--store", "postgresql:\(connection)", "Buy milk").status == 0)
+        let client = try tool.run(check)
+        #expect(client.status == 1 && client.err.contains("belongs to a client"), "\(client)")
+    }
+
     @Test func theSuiteAndTheBenchmarkRunInADatabaseAndLeaveNothing() throws {
         let server = try TestServer.shared.get()
         let connection = try server.makeDatabase()

@@ -78,6 +78,21 @@ struct FilterCostTests {
         }
     }
 
+    @Test func `a sort of a reader with a time limit takes a limited amount of memory`() throws {
+        let store = try StoreKind.simplest.makeStore()
+        try store.define([TableSchema("T", columns: [.string("text")])])
+        let text = String(repeating: "x", count: 4 << 20)
+        for number in 0..<70 {
+            try store.write { try $0.upsert(["id": .string("\(number)"), "text": .string(text)], into: "T") }
+        }
+        let query = Query("T").order(by: "text").limit(70)
+        try store.read { reader in
+            try reader.limitTime(to: .seconds(600))
+            expectError(.unsupportedQuery) { try reader.scan(query) { _ in .next } }
+            #expect(try reader.rows(matching: query.limit(3)).rows.count == 3)
+        }
+    }
+
     @Test(arguments: StoreKind.served)
     func `a costly filter that ends has its answer, page by page, with count and selection`(_ stores: StoreKind) throws
     {

@@ -213,6 +213,33 @@ struct HTTP2Tests {
         }
     }
 
+    @Test("Responses that nobody receives take a bounded amount of memory; a page beyond it is answered with 503")
+    func unreadResponses() async throws {
+        try await servingSecurely(servesMetrics: true) {
+            $0.maximumResponsesSize = 500_000
+        } _: { authority in
+            let client = try await HTTP2Client(authority)
+            for number in 0..<20 {
+                let row = #"{"id":"\#(number)","text":"\#(String(repeating: "x", count: 20_000))"}"#
+                let fields: HTTPFields = [.contentType: "application/json"]
+                #expect(try await client.send(.post, "/tables/T", fields, body: row).status == 201)
+            }
+            let unread = try await client.begin(.get, "/tables/T", receives: false)
+            unread.send(.end(nil))
+            try await suspendUntil("the server to write the page") {
+                try await client.send(.get, "/metrics").body
+                    .contains("tideline_requests_total{method=\"GET\",status=\"2xx\",table=\"T\"} 1\n")
+            }
+            let refused = try await client.send(.get, "/tables/T")
+            #expect(refused.status == 503 && refused.head.headerFields[.retryAfter] == "1")
+            #expect(try await client.send(.get, "/tables/T/1").status == 200)
+            await unread.reset()
+            try await suspendUntil("the memory of the page to be released") {
+                try await client.send(.get, "/tables/T").status == 200
+            }
+        }
+    }
+
     @Test("Headers of 90 kB end the connection, a long path is answered with 414, and the server goes on")
     func largeHeaders() async throws {
         try await servingSecurely {

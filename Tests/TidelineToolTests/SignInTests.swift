@@ -129,6 +129,29 @@ struct SignInTests {
         #expect(try await status(.post, "/.auth/me", alice, "{}") == 405)
     }
 
+    @Test("A request without the right to write is answered before its body is received")
+    func refusedBodies() async throws {
+        defer { tool.remove() }
+        let (server, url) = try tool.startServer(
+            "--schema", try write(schema, to: "schema.yaml"), "--jwt-secret-file", try write(TokenMaker.secret, to: "s")
+        )
+        defer { server.stop() }
+        let authority = String(url.dropFirst("http://".count))
+        for (path, status) in [
+            ("/tables/Shared", 401), ("/tables/Other", 401), ("/tables/Country", 403), ("/elsewhere", 404),
+        ] {
+            let answer = try await RawConnection.blocking {
+                let connection = try RawConnection(authority)
+                // The body never ends.
+                connection.send(
+                    "POST \(path) HTTP/1.1\r\nHost: a\r\nZUMO-API-VERSION: 2.0.0\r\nContent-Length: 100\r\n\r\n{")
+                return try connection.receiveAnswer()
+            }
+            #expect(answer.status == status && answer.error?.isEmpty == false, "\(path): \(answer)")
+            #expect(answer.headers["www-authenticate"] == (status == 401 ? "Bearer" : nil))
+        }
+    }
+
     @Test("A key set on a server is used, and followed when its keys change")
     func keySet() async throws {
         defer { tool.remove() }

@@ -16,7 +16,8 @@ extension Connection {
         if let catalog = try existing(format) { return catalog }
         guard options.createsIfMissing, !options.isReadOnly else {
             throw StoreError(
-                .io, "there is no store in the schema, and the options do not allow creating it", path: place)
+                .io, "there is no store in the schema, and the options do not allow creating it", path: place,
+                cause: MissingStore())
         }
         return try Deadline(after: options.busyTimeout).retrying(while: Self.isRace) { () throws(StoreError) in
             try self.create(format, options.schema)

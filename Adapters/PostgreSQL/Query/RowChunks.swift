@@ -6,10 +6,12 @@ internal import TidelineStore
 /// server can then return the rows of two statements in different orders. The cursor is opened before the first rows are used,
 /// so that it does not see changes that are made for them.
 struct RowChunks {
+    private let table: StoredTable
     private let connection: Connection
     private let cursor: String
     private var isOpen = false
-    private var fetchCount = 0
+    /// The number of rows that were read last.
+    private var lastCount: Int
     private var first: Chunk?
 
     /// A number of rows from the beginning of a result.
@@ -18,10 +20,12 @@ struct RowChunks {
         let count: Int
     }
 
-    /// The number of rows that the first statement reads, and that a cursor reads at most.
+    /// The number of rows that the first statement reads at most, and that a cursor reads at most.
     private static let firstCount = 100
     private static let maximumCount = 2_000
-    /// The number of bytes that a cursor reads at a time, if rows have the size of those before.
+    /// The factor by which a read can be larger than the one before, in case rows are larger than those before.
+    private static let growth = 10
+    /// The number of bytes to read at a time, if rows have the size of those that were read before.
     private static let maximumBytes = 4 << 20
 
     /// - Parameters:
@@ -29,22 +33,24 @@ struct RowChunks {
     ///   - isOrdered: Whether the statements order the rows.
     ///   - cursor: A name that no other open cursor of the connection has.
     init(
-        _ window: QueryPlan.Window, isOrdered: Bool, cursor: String, on connection: Connection,
+        of table: StoredTable, _ window: QueryPlan.Window, isOrdered: Bool, cursor: String, on connection: Connection,
         _ statement: (QueryPlan.Window) -> QueryPlan.Statement
     ) throws(StoreError) {
+        self.table = table
         self.connection = connection
         self.cursor = cursor.sqlName
         let limit = window.limit ?? .max
-        let most = min(limit, Self.firstCount + 1)
-        let query = statement(.init(skip: window.skip, limit: most))
+        let most = table.rowCount(in: Self.maximumBytes, limit: Self.firstCount)
+        let query = statement(.init(skip: window.skip, limit: min(limit, most + 1)))
         let rows = try connection.run(query.sql, query.parameters)
-        guard rows.count > Self.firstCount, limit > Self.firstCount else {
+        table.note(rows)
+        lastCount = rows.count
+        guard rows.count > most, limit > most else {
             first = Chunk(rows: rows, count: rows.count)
             return
         }
-        let firstCount = isOrdered ? Self.firstCount : 0
+        let firstCount = isOrdered ? most : 0
         if isOrdered { first = Chunk(rows: rows, count: firstCount) }
-        fetchCount = Self.fetchCount(after: rows)
         let (skip, isTooFar) = window.skip.addingReportingOverflow(firstCount)
         guard !isTooFar else { return }
         let rest = statement(.init(skip: skip, limit: window.limit.map { $0 - firstCount }))
@@ -59,15 +65,12 @@ struct RowChunks {
             return first
         }
         guard isOpen else { return nil }
-        let rows = try connection.runOnce("FETCH FORWARD \(fetchCount) FROM \(cursor)")
+        let most = table.rowCount(in: Self.maximumBytes, limit: min(lastCount * Self.growth, Self.maximumCount))
+        let rows = try connection.runOnce("FETCH FORWARD \(most) FROM \(cursor)")
         guard rows.count > 0 else { return nil }
-        fetchCount = Self.fetchCount(after: rows)
+        table.note(rows)
+        lastCount = rows.count
         return Chunk(rows: rows, count: rows.count)
-    }
-
-    /// Returns the number of rows to read after rows of about the same size.
-    private static func fetchCount(after rows: QueryRows) -> Int {
-        min(max(maximumBytes / max(rows.byteCount / rows.count, 1), 1), maximumCount)
     }
 
     /// Closes the cursor.

@@ -1,3 +1,4 @@
+internal import Synchronization
 internal import TidelineStore
 
 /// A table as it is stored: its definition, and values derived from it once for all statements.
@@ -18,6 +19,10 @@ final class StoredTable: Sendable {
     /// Selects the row with a given key.
     let selectRow: String
 
+    /// The approximate size in bytes of large rows of the table. The first read assumes large ones.
+    private let rowSize = Atomic<Int>(StoredTable.unknownRowSize)
+    private static let unknownRowSize = 512 << 10
+
     init(_ definition: StoredDefinition, in namespace: String) {
         self.definition = definition
         let schema = definition.schema
@@ -32,6 +37,19 @@ final class StoredTable: Sendable {
 
     /// Returns the name of the primary key.
     static func key(of schema: TableSchema) -> String { schema.foldsID ? "__key" : "id" }
+
+    /// Records the size of rows that were read. Large ones are remembered over many reads of small ones.
+    func note(_ rows: QueryRows) {
+        guard rows.count > 0 else { return }
+        let known = rowSize.load(ordering: .relaxed)
+        let kept = known == Self.unknownRowSize ? 0 : known - known / 64
+        rowSize.store(max(rows.byteCount / rows.count, kept), ordering: .relaxed)
+    }
+
+    /// Returns the number of rows to read at once so that they use about this number of bytes: from 1 to the limit.
+    func rowCount(in bytes: Int, limit: Int) -> Int {
+        min(max(bytes / max(rowSize.load(ordering: .relaxed), 1), 1), limit)
+    }
 
     /// Whether string identifiers compare without regard to ASCII case.
     var foldsID: Bool { schema.foldsID }

@@ -152,7 +152,7 @@ final class Session {
         cursorCount += 1
         let cursor = "tideline_\(cursorCount)"
         var chunks = try attempt(in: plan.table) { connection throws(StoreError) in
-            try RowChunks(plan.window, isOrdered: isOrdered, cursor: cursor, on: connection) { window in
+            try RowChunks(of: plan.table, plan.window, isOrdered: isOrdered, cursor: cursor, on: connection) { window in
                 plan.select(all, isOrdered: isOrdered, window)
             }
         }

@@ -10,7 +10,7 @@ extension SyncClient {
     /// try await client.define(Todo.self)             // declares the column "priority" besides the earlier "urgent"
     /// try await client.migrate("urgent-to-priority") { step in
     ///     try step.rewrite("TodoItem") { row in
-    ///         if row["priority"] == nil { row["priority"] = row["urgent"]?.bool == true ? 1 : 0 }
+    ///         if row["priority"]?.int == nil { row["priority"] = row["urgent"]?.bool == true ? 1 : 0 }
     ///     }
     /// }
     /// ```

@@ -107,7 +107,7 @@ struct QueryRun {
     private func sort(
         _ walk: RowWalk, _ projection: RowProjection?, _ body: (borrowing RowView) throws -> ScanStep
     ) throws -> Int {
-        var sorter = RowSorter(query, table: table, projection: projection)
+        var sorter = RowSorter(query, table: table, projection: projection, isLimited: keys is TimedKeys)
         var count = 0
         try walk.forEachMatch { row throws(RowDamage) in
             guard try sorter.isBeyondLimit(row) else { return false }

@@ -10,6 +10,7 @@ struct RowSorter: ~Copyable {
     private let projection: RowProjection?
     private let terms: [(column: ColumnReference, isDescending: Bool)]
     private let capacity: Int?
+    private let maximumBytes: Int
     private var key = KeyBuilder()
     private var rows: PackedRows
     private var keys: [UInt8] = []
@@ -33,7 +34,12 @@ struct RowSorter: ~Copyable {
         }
     }
 
-    init(_ query: Query, table: StoredTable, projection: RowProjection?) {
+    /// The maximum size in bytes of the kept rows and keys for a query with a time limit.
+    private static let limit = 256 << 20
+
+    /// - Parameter isLimited: Whether the memory is limited, for a query of others.
+    init(_ query: Query, table: StoredTable, projection: RowProjection?, isLimited: Bool) {
+        maximumBytes = isLimited ? Self.limit : .max
         self.query = query
         self.table = table
         self.projection = projection
@@ -105,6 +111,12 @@ struct RowSorter: ~Copyable {
     private mutating func hold(_ row: borrowing RowView) throws(StoreError) -> Entry {
         try rows.append(row, projection)
         keys += key.bytes
+        guard rows.byteCount + keys.count <= maximumBytes else {
+            throw StoreError(
+                .unsupportedQuery,
+                "the query sorts more than \(maximumBytes >> 20) MiB; use a smaller $top or $skip, or an index for the order",
+                table: table.name)
+        }
         return Entry(
             start: key.start, keyOffset: keys.count - key.bytes.count, keyCount: key.bytes.count, row: rows.count - 1)
     }

@@ -84,6 +84,11 @@ public struct StoreError: Error, Sendable {
     }
 }
 
+/// The cause of the error for a store that does not exist, if no file shows it.
+package struct MissingStore: Error {
+    package init() {}
+}
+
 extension StoreError.Code {
     /// Returns the code for a file or folder that the operating system denied access to.
     ///

@@ -136,7 +136,25 @@ public struct Row: Sendable {
     /// Returns this row with the columns of `change` replaced or added. The identifier does not change.
     public func merging(_ change: Row) -> Row {
         var merged = self
-        for (name, value) in change.values { merged[name] = value }
+        var values = merged.takeValues()
+        var invalidID: TidelineStore.Value?
+        // The columns of both are usually in the same order, so each is searched from the one after the last.
+        var next = 0
+        for (name, value) in change.values {
+            guard name != "id" else {
+                invalidID = value
+                continue
+            }
+            let isNamed = { (column: (name: String, value: TidelineStore.Value)) in column.name.isSameBytes(as: name) }
+            if let index = values[next...].firstIndex(where: isNamed) ?? values[..<next].firstIndex(where: isNamed) {
+                values[index].value = value
+                next = index + 1
+            } else {
+                values.append((name, value))
+            }
+        }
+        merged.named = values
+        if let invalidID { merged.setID(invalidID) }
         return merged
     }
 

@@ -34,8 +34,8 @@ final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
     private var parts = CircularBuffer<HTTPRequestPart>(initialCapacity: 1)
     private var isReadHeld = false
     private var isProcessing = false
-    /// The task of a request that waits for changes.
-    private var wait: Task<Void, Never>?
+    /// Ends the wait of a request, for changes or for a thread, when its client goes away.
+    private var cancel: (() -> Void)?
 
     /// The size of the pieces of a large body, so that progress shows whether the client receives it.
     private static var pieceSize: Int { 64 << 10 }
@@ -62,7 +62,7 @@ final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         // The connection of a client that went away is half-closed until something is written.
-        if case ChannelEvent.inputClosed = event { wait?.cancel() }
+        if case ChannelEvent.inputClosed = event { cancel?() }
         context.fireUserInboundEventTriggered(event)
     }
 
@@ -81,11 +81,13 @@ final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
         switch phase {
         case .over: return
         // The body takes memory until its request was handled, also if nobody receives the response.
-        case .responding: wait?.cancel()
+        case .responding: break
         case .idle, .admitting, .receiving, .refused: releaseBody()
         }
         phase = .over
         parts.removeAll()
+        // It can complete the request at once, whose response is not written now.
+        cancel?()
     }
 
     private func releaseBody() {
@@ -144,6 +146,7 @@ final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
     }
 
     private func receive(_ bytes: ByteBuffer, of request: ReceivedRequest, _ context: ChannelHandlerContext) {
+        guard responder.usesBody(of: request) else { return }
         if let refusal = responder.refusal(of: bytes.readableBytes, after: body.count) {
             releaseBody()
             respond(refusal, to: request, context)
@@ -157,7 +160,7 @@ final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
     private func respond(to request: ReceivedRequest, _ context: ChannelHandlerContext) {
         phase = .responding
         let response = context.eventLoop.makePromise(of: ServerResponse.self)
-        wait = responder.respond(to: request, body: body, response)
+        cancel = responder.respond(to: request, body: body, response)
         response.futureResult.assumeIsolated().whenSuccess { response in
             self.releaseBody()
             guard case .responding = self.phase else { return }
@@ -168,6 +171,7 @@ final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
 
     private func respond(_ response: ServerResponse, to request: ReceivedRequest, _ context: ChannelHandlerContext) {
         phase = .responding
+        let (response, size) = responder.reserve(response)
         context.write(wrapOutboundOut(.head(responder.completed(response, of: request))), promise: nil)
         switch response.body {
         case .bytes(var bytes):
@@ -177,7 +181,7 @@ final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
             {
                 context.write(wrapOutboundOut(.body(piece)), promise: nil)
             }
-            finish(context)
+            finish(context, releasing: size)
         case .events(let events): send(events, context)
         }
     }
@@ -185,11 +189,12 @@ final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
     private func send(_ events: ChangeEvents, _ context: ChannelHandlerContext) {
         context.flush()
         let sent = context.eventLoop.makePromise(of: Void.self)
-        wait = sent.completeWithTask { [channel = context.channel] in
+        let task = sent.completeWithTask { [channel = context.channel] in
             for try await bytes in events {
                 try await channel.writeAndFlush(HTTPResponsePart.body(ByteBuffer(bytes: bytes)))
             }
         }
+        cancel = { task.cancel() }
         sent.futureResult.assumeIsolated().whenComplete { result in
             guard case .responding = self.phase else { return }
             switch result {
@@ -202,10 +207,20 @@ final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
         }
     }
 
-    private func finish(_ context: ChannelHandlerContext) {
-        wait = nil
+    /// Ends a response.
+    ///
+    /// - Parameter size: The number of bytes that were reserved for it. They are released when it was written, or when that failed,
+    ///   as it does if the channel closes.
+    private func finish(_ context: ChannelHandlerContext, releasing size: Int = 0) {
+        cancel = nil
         phase = .idle
-        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        var written: EventLoopPromise<Void>?
+        if size > 0 {
+            let promise = context.eventLoop.makePromise(of: Void.self)
+            promise.futureResult.assumeIsolated().whenComplete { _ in self.responder.responses.release(size) }
+            written = promise
+        }
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: written)
     }
 }
 

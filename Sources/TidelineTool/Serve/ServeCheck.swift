@@ -11,7 +11,7 @@ struct ServeCheck {
     /// Prints what the server would do.
     /// - Throws: The error with which the server would not start.
     func run() async throws {
-        let changes = try changes()
+        let (changes, isMissing) = try changes()
         if !location.keepsRows {
             StandardOutput.line("store: \(location.text), which discards its rows when the server ends")
         } else if isMissing {
@@ -31,22 +31,27 @@ struct ServeCheck {
         StandardOutput.line("nothing was changed; the server can start")
     }
 
-    private func changes() throws -> [String] {
-        guard location.keepsRows else { return try ServedSchemas.changes(by: options, over: []) }
-        if isMissing {
+    /// Returns the changes to the store, and whether it does not exist.
+    private func changes() throws -> (changes: [String], isMissing: Bool) {
+        guard location.keepsRows else { return (try ServedSchemas.changes(by: options, over: []), false) }
+        if isMissingFile {
             try requireFolder()
-            return try ServedSchemas.changes(by: options, over: [])
+            return (try ServedSchemas.changes(by: options, over: []), true)
         }
         guard location.destroy == nil || access(location.path, W_OK) == 0 else {
             throw ToolError("there is no permission to write to \(location.path)")
         }
-        let store = try location.open(isReadOnly: true)
-        defer { try? store.close() }
-        return try ServedSchemas.changes(by: options, over: store.tables())
+        do {
+            let store = try location.open(isReadOnly: true)
+            defer { try? store.close() }
+            return (try ServedSchemas.changes(by: options, over: store.tables()), false)
+        } catch let error as StoreError where error.cause is MissingStore {
+            return (try ServedSchemas.changes(by: options, over: []), true)
+        }
     }
 
     /// Whether the store is one of files that do not exist.
-    private var isMissing: Bool {
+    private var isMissingFile: Bool {
         location.destroy != nil && !FileManager.default.fileExists(atPath: location.path)
     }
 

@@ -10,6 +10,11 @@ struct ServerLimits: Sendable {
     /// The process takes more memory: up to seven times as much while rows of long texts are parsed, stored, and
     /// returned, and up to ten times as much for long JSON arrays.
     var maximumBodiesSize = 64 << 20
+    /// The maximum total size of the responses that clients have not received yet, in bytes. Further ones are answered
+    /// with 503. Responses smaller than ``minimumCountedSize`` do not count.
+    var maximumResponsesSize = 512 << 20
+    /// The maximum number of reads that wait for a thread. Further ones are answered with 503.
+    var maximumWaitingReads = 1_000
     /// The maximum time a connection may stay open without a request.
     var idleTimeout = Duration.seconds(60)
     /// The maximum time to receive the headers of a request, from their first byte. Slower requests are answered with
@@ -37,10 +42,12 @@ struct ServerLimits: Sendable {
     /// The maximum number of requests at the same time on a connection of HTTP/2. Further ones are refused, and the client
     /// sends them again.
     static let maximumStreams = 100
+    /// The size in bytes from which a response counts toward ``maximumResponsesSize``.
+    static let minimumCountedSize = 64 << 10
 }
 
-/// The memory that the bodies of all requests in flight share.
-final class BodyBudget: Sendable {
+/// The memory that the bodies of all requests in flight share, or all responses.
+final class MemoryBudget: Sendable {
     private let limit: Int
     private let reserved = Mutex(0)
 

@@ -11,11 +11,14 @@ final class TableResponder<Store: LocalStore>: Sendable {
     private let service: TableService<Store>
     let signal: ChangeSignal<Store>
     /// The memory available for the bodies of requests.
-    let bodies: BodyBudget
+    let bodies: MemoryBudget
+    /// The memory available for responses until their clients receive them.
+    let responses: MemoryBudget
     /// The limit on the requests of each address, or `nil`.
     private let rate: RequestRate?
     /// Runs a closure on a thread that may block: store calls wait for disks and locks.
     private let schedule: TableServer.Schedule
+    private let reads: ReadQueue
 
     init(_ server: TableServer, service: TableService<Store>, schedule: @escaping TableServer.Schedule) {
         self.server = server
@@ -25,7 +28,10 @@ final class TableResponder<Store: LocalStore>: Sendable {
             service,
             options: ChangeSignalOptions(
                 maximumWaitingClients: server.limits.maximumWaitingClients, schedule: schedule))
-        bodies = BodyBudget(limit: server.limits.maximumBodiesSize)
+        reads = ReadQueue(
+            maximumRunning: server.threadCount, maximumWaiting: server.limits.maximumWaitingReads, schedule: schedule)
+        bodies = MemoryBudget(limit: server.limits.maximumBodiesSize)
+        responses = MemoryBudget(limit: server.limits.maximumResponsesSize)
         rate = server.limits.maximumRate.map(RequestRate.init)
     }
 
@@ -44,7 +50,9 @@ final class TableResponder<Store: LocalStore>: Sendable {
         guard let signIn = server.signIn else { return loop.makeSucceededFuture(.admitted(.anonymous)) }
         return loop.makeFutureWithTask {
             do throws(TokenVerifier.Refusal) {
-                return .admitted(try await signIn.caller(of: request.head.headerFields))
+                let caller = try await signIn.caller(of: request.head.headerFields)
+                if let refusal = self.refusal(of: request, from: caller) { return .refused(refusal) }
+                return .admitted(caller)
             } catch {
                 return .refused(.signInFailed(error.reason))
             }
@@ -63,6 +71,19 @@ final class TableResponder<Store: LocalStore>: Sendable {
         }
         let length = request.head.headerFields[.contentLength].flatMap { Int($0) } ?? 0
         return length <= server.limits.maximumBodySize ? nil : tooLarge
+    }
+
+    /// Returns the response to a request with a body that the service would refuse whatever the body is, or `nil`.
+    private func refusal(of request: ReceivedRequest, from caller: Caller) -> ServerResponse? {
+        guard usesBody(of: request), let answer = service.refusal(of: request.head, caller: caller) else { return nil }
+        log(answer, to: request, after: .now - request.began)
+        return ServerResponse(answer)
+    }
+
+    /// Returns whether the body of a request is used. If not, it is discarded as it arrives, and takes no memory.
+    func usesBody(of request: ReceivedRequest) -> Bool {
+        request.head.method != .get && ServerPage(rawValue: request.path) == nil && !isUserPage(request)
+            && !ChangeSignal<Store>.handles(request.head)
     }
 
     private var tooLarge: ServerResponse {
@@ -85,26 +106,44 @@ final class TableResponder<Store: LocalStore>: Sendable {
 
     /// Responds to a request, by keeping a promise on any thread.
     ///
-    /// - Returns: The task of a request that waits for changes, to be cancelled when its client goes away.
+    /// - Returns: A closure that ends the wait of a request, for changes or for a thread, to be called when its client goes away. The
+    ///   promise is kept then, too.
     func respond(
         to request: ReceivedRequest, body: [UInt8], _ response: EventLoopPromise<ServerResponse>
-    ) -> Task<Void, Never>? {
+    ) -> (() -> Void)? {
         if request.path == ServerPage.ready.rawValue {
             schedule { response.succeed(self.readiness()) }
         } else if let page = page(request) {
             response.succeed(page)
         } else if ChangeSignal<Store>.handles(request.head) {
-            return response.completeWithTask {
+            let task = response.completeWithTask {
                 let response = await self.signal.respond(to: request.head, caller: request.caller)
                 if case .answer(let answer) = response, answer.failureReason != nil {
                     self.log(answer, to: request, after: .now - request.began)
                 }
                 return ServerResponse(response)
             }
+            return { task.cancel() }
         } else {
-            handle(request, body, response)
+            return handle(request, body, response)
         }
         return nil
+    }
+
+    /// Reserves memory for a large response until its client receives it.
+    ///
+    /// - Returns: The response to send instead if there is no memory, and the number of bytes, which the caller releases.
+    func reserve(_ response: ServerResponse) -> (response: ServerResponse, size: Int) {
+        guard case .bytes(let bytes) = response.body, bytes.readableBytes >= ServerLimits.minimumCountedSize else {
+            return (response, 0)
+        }
+        guard responses.reserve(bytes.readableBytes) else {
+            let refusal = ServerResponse(
+                .serviceUnavailable,
+                "the memory for responses that clients have not received is used up; try again later")
+            return (refusal, 0)
+        }
+        return (response, bytes.readableBytes)
     }
 
     /// Returns the headers of a response, and records it in the metrics.
@@ -119,18 +158,38 @@ final class TableResponder<Store: LocalStore>: Sendable {
         return head
     }
 
-    /// Passes a request to the service, which commits writes together that wait at the same time.
+    /// Passes a request to the service, which commits writes together that wait at the same time. Reads wait for a thread.
+    ///
+    /// - Returns: As ``respond(to:body:_:)``. The connection of a client that went away can be half-closed; a client that has
+    ///   closed only its output is asked to try again.
     private func handle(
         _ request: ReceivedRequest, _ body: [UInt8], _ response: EventLoopPromise<ServerResponse>
-    ) {
+    ) -> (() -> Void)? {
         var head = request.head
         if server.identity != nil { head.scheme = "https" }
         let compresses = server.compresses && head.method == .get && Gzip.isAccepted(by: head.headerFields)
         let began = ContinuousClock.now
-        service.handle(head, body: body, caller: request.caller, schedule: schedule) { answer in
+        let finish = { @Sendable (answer: TableResponse) in
             let answer = compresses ? Gzip.compress(answer) : answer
             self.log(answer, to: request, after: .now - began)
             response.succeed(ServerResponse(answer))
+        }
+        guard head.method == .get else {
+            service.handle(head, body: body, caller: request.caller, schedule: schedule, completion: finish)
+            return nil
+        }
+        let read = ReadQueue.Read { [service, head] in
+            finish(service.handle(head, body: body, caller: request.caller))
+        }
+        let refuse = {
+            response.succeed(ServerResponse(.serviceUnavailable, "too many reads wait for the store; try again later"))
+        }
+        guard reads.append(read) else {
+            refuse()
+            return nil
+        }
+        return { [reads] in
+            if reads.remove(read) { refuse() }
         }
     }
 
@@ -162,10 +221,13 @@ final class TableResponder<Store: LocalStore>: Sendable {
             return server.prometheus.map {
                 ServerResponse(page: $0.page, type: "text/plain; version=0.0.4; charset=utf-8")
             }
-        case nil where server.signIn != nil && request.path.prefix(while: { $0 != "?" }) == Self.userPath:
-            return Self.user(request)
+        case nil where isUserPage(request): return Self.user(request)
         case .ready, nil: return nil
         }
+    }
+
+    private func isUserPage(_ request: ReceivedRequest) -> Bool {
+        server.signIn != nil && request.path.prefix { $0 != "?" } == Self.userPath
     }
 
     private func readiness() -> ServerResponse {

@@ -132,7 +132,9 @@ package struct TableRead: Sendable, Hashable {
         let options = try url.options(countOption: countOption)
         filter = options["$filter"]
         do {
-            order = try OData.parseOrderBy(options["$orderby"] ?? "")
+            // A repeated column decides nothing, but takes memory for each row.
+            var columns: Set<RowID> = []
+            order = try OData.parseOrderBy(options["$orderby"] ?? "").filter { columns.insert(.string($0.column)).inserted }
         } catch {
             throw RequestRejection(.badRequest, "$orderby: \(error)")
         }

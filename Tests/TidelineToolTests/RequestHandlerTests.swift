@@ -1,0 +1,250 @@
+import HTTPTypes
+import NIOCore
+import NIOEmbedded
+import NIOHTTPTypes
+import Synchronization
+import Testing
+import TidelineSQLite
+import TidelineServer
+import TidelineStore
+
+@testable import TidelineTool
+
+/// Requests that reach the handler without a network, for a server with one thread. The test runs the work of the thread.
+@Suite("Request handler")
+struct RequestHandlerTests {
+    /// The work that waits for the thread.
+    private final class Work: Sendable {
+        private let bodies = Mutex<[@Sendable () -> Void]>([])
+
+        var count: Int { bodies.withLock { $0.count } }
+
+        func append(_ body: @escaping @Sendable () -> Void) { bodies.withLock { $0.append(body) } }
+
+        /// Runs the present work, and not what it adds.
+        func run() {
+            let present = bodies.withLock { bodies in
+                defer { bodies = [] }
+                return bodies
+            }
+            for body in present { body() }
+        }
+    }
+
+    /// A client with a connection of its own.
+    private struct Client {
+        let channel: EmbeddedChannel
+
+        init(of responder: TableResponder<SQLiteStore>, _ handlers: any ChannelHandler...) {
+            channel = EmbeddedChannel(handlers: handlers + [RequestHandler(responder)])
+        }
+
+        /// Sends a request, without its end if it is not complete.
+        func send(
+            _ method: HTTPRequest.Method, _ path: String, body: String? = nil, isComplete: Bool = true
+        ) throws {
+            let request = RequestHandlerTests.request(method, path)
+            try channel.writeInbound(HTTPRequestPart.head(request))
+            if let body { try channel.writeInbound(HTTPRequestPart.body(ByteBuffer(string: body))) }
+            if isComplete { try channel.writeInbound(HTTPRequestPart.end(nil)) }
+        }
+
+        /// Returns the head of the next response, or `nil` if there is none.
+        func receive() throws -> HTTPResponse? {
+            channel.embeddedEventLoop.run()
+            while let part = try channel.readOutbound(as: HTTPResponsePart.self) {
+                if case .head(let head) = part { return head }
+            }
+            return nil
+        }
+    }
+
+    /// Keeps what is written, until it is written or fails.
+    private final class HeldWrites: ChannelOutboundHandler {
+        typealias OutboundIn = HTTPResponsePart
+
+        private var promises: [EventLoopPromise<Void>] = []
+
+        func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+            if let promise { promises.append(promise) }
+        }
+
+        func complete(_ result: Result<Void, any Error>) {
+            for promise in promises { promise.completeWith(result) }
+            promises = []
+        }
+    }
+
+    private static func request(_ method: HTTPRequest.Method, _ path: String) -> HTTPRequest {
+        HTTPRequest(
+            method: method, scheme: "http", authority: "a", path: path,
+            headerFields: [HTTPField.Name("ZUMO-API-VERSION")!: "2.0.0"])
+    }
+
+    private let work = Work()
+
+    private func makeResponder(
+        _ change: (inout ServerLimits) -> Void = { _ in }
+    ) throws -> TableResponder<SQLiteStore> {
+        var limits = ServerLimits()
+        change(&limits)
+        var server = makeServer(limits: limits)
+        server.threadCount = 1
+        let service = try TableService(store: SQLiteStore.inMemory())
+        return TableResponder(server, service: service) { [work] in work.append($0) }
+    }
+
+    // MARK: Reads
+
+    @Test("A read that waits for a thread does not run if its client goes away", arguments: [true, false])
+    func absentReader(isHalfClosed: Bool) throws {
+        let responder = try makeResponder()
+        let clients = (0..<3).map { _ in Client(of: responder) }
+        for client in clients { try client.send(.get, "/tables/T") }
+        #expect(work.count == 1)
+        if isHalfClosed {
+            clients[1].channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        } else {
+            clients[1].channel.pipeline.fireErrorCaught(ChannelError.inputClosed)
+        }
+        // The client of a half-closed connection may be there.
+        let refusal = try clients[1].receive()
+        #expect(refusal?.status.code == (isHalfClosed ? 503 : nil))
+        work.run()
+        #expect(try clients[0].receive()?.status == .notFound)
+        #expect(work.count == 1)
+        work.run()
+        #expect(try clients[2].receive()?.status == .notFound)
+        #expect(work.count == 0)
+        #expect(try clients[1].receive() == nil)
+    }
+
+    @Test("A read that runs when its client closes its output is answered")
+    func runningRead() throws {
+        let client = Client(of: try makeResponder())
+        try client.send(.get, "/tables/T")
+        client.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        #expect(try client.receive() == nil)
+        work.run()
+        #expect(try client.receive()?.status == .notFound)
+    }
+
+    @Test("Reads beyond those that may wait are answered with 503, and nothing else waits for those that do")
+    func waitingReads() throws {
+        let responder = try makeResponder { $0.maximumWaitingReads = 2 }
+        let readers = (0..<4).map { _ in Client(of: responder) }
+        for reader in readers { try reader.send(.get, "/tables/T") }
+        let refusal = try readers[3].receive()
+        #expect(refusal?.status == .serviceUnavailable && refusal?.headerFields[.retryAfter] == "1")
+        let (writer, probe) = (Client(of: responder), Client(of: responder))
+        try writer.send(.post, "/tables/T", body: #"{"id":"a"}"#)
+        try probe.send(.get, "/.ready")
+        #expect(work.count == 3)
+        work.run()
+        #expect(try readers[0].receive()?.status == .notFound)
+        #expect(try writer.receive()?.status == .created)
+        #expect(try probe.receive()?.status == .ok)
+        for reader in readers[1...2] {
+            #expect(try reader.receive() == nil)
+            work.run()
+            #expect(try reader.receive()?.status == .ok)
+        }
+        // There is room again.
+        try readers[3].send(.get, "/tables/T")
+        work.run()
+        #expect(try readers[3].receive()?.status == .ok)
+    }
+
+    // MARK: Memory
+
+    @Test("A large response takes memory until it is written or cannot be, and others are answered with 503")
+    func responseMemory() throws {
+        let limit = 300_000
+        let responder = try makeResponder { $0.maximumResponsesSize = limit }
+        func expectFree() {
+            let isFree = responder.responses.reserve(limit)
+            #expect(isFree)
+            // Nothing was released twice.
+            #expect(!responder.responses.reserve(1))
+            if isFree { responder.responses.release(limit) }
+        }
+        let writer = Client(of: responder)
+        let text = String(repeating: "x", count: 200_000)
+        for row in [#"{"id":"large","text":"\#(text)"}"#, #"{"id":"small","text":"a"}"#] {
+            try writer.send(.post, "/tables/T", body: row)
+            work.run()
+            #expect(try writer.receive()?.status == .created)
+            expectFree()
+        }
+        let results: [Result<Void, any Error>] = [.success(()), .failure(ChannelError.ioOnClosedChannel)]
+        for result in results {
+            let held = HeldWrites()
+            let unread = Client(of: responder, held)
+            try unread.send(.get, "/tables/T/large")
+            work.run()
+            #expect(!responder.responses.reserve(100_000))
+            let reader = Client(of: responder)
+            for (id, status) in [("large", 503), ("small", 200)] {
+                try reader.send(.get, "/tables/T/\(id)")
+                work.run()
+                let response = try reader.receive()
+                #expect(response?.status.code == status)
+                #expect(response?.headerFields[.retryAfter] == (status == 503 ? "1" : nil))
+            }
+            held.complete(result)
+            expectFree()
+        }
+        // Nobody receives the response.
+        let absent = Client(of: responder)
+        try absent.send(.get, "/tables/T/large")
+        absent.channel.pipeline.fireErrorCaught(ChannelError.inputClosed)
+        work.run()
+        expectFree()
+    }
+
+    @Test("A body that no response depends on takes no memory")
+    func unusedBodies() throws {
+        let responder = try makeResponder { $0.maximumBodiesSize = 1_000 }
+        let requests: [(HTTPRequest.Method, String)] = [
+            (.post, "/.health"), (.post, "/.ready"), (.put, "/metrics"), (.post, "/.changes?tables=T"),
+            (.get, "/tables/T"), (.post, "/tables/T"),
+        ]
+        for (method, path) in requests {
+            let client = Client(of: responder)
+            try client.send(method, path, body: String(repeating: " ", count: 600), isComplete: false)
+            let isFree = responder.bodies.reserve(1_000)
+            #expect(isFree == (path != "/tables/T" || method == .get), "\(method) \(path)")
+            if isFree { responder.bodies.release(1_000) }
+            client.channel.pipeline.fireErrorCaught(ChannelError.inputClosed)
+        }
+        let client = Client(of: responder)
+        try client.send(.post, "/.health", body: "{}")
+        #expect(try client.receive()?.status == .ok)
+    }
+
+    // MARK: Rights
+
+    @Test("A request that is refused before its body has the response of the service")
+    func refusalsBeforeBodies() throws {
+        let readOnly = TableRights(read: .anyone, insert: .nobody, update: .nobody, delete: .nobody)
+        let options = TableServiceOptions(
+            schemas: [TableSchema("Country", columns: [.string("name")])], rights: ["Country": readOnly],
+            defaultRights: .signedIn, clock: { Timestamp(clampingTicks: 17_900_000_000_000_000) })
+        let service = try TableService(store: SQLiteStore.inMemory(), options: options)
+        let refused: [(HTTPRequest.Method, String, Caller, Int)] = [
+            (.post, "/tables/Item", .anonymous, 401), (.patch, "/tables/Item/1", .anonymous, 401),
+            (.delete, "/tables/Item/1", .anonymous, 401), (.post, "/tables/Country", .anonymous, 403),
+            (.post, "/tables/Country", .user("alice"), 403), (.post, "/elsewhere", .anonymous, 404),
+            (.put, "/tables/Item/1", .anonymous, 405),
+        ]
+        for (method, path, caller, status) in refused {
+            let request = Self.request(method, path)
+            let response = service.refusal(of: request, caller: caller)
+            #expect(response?.response.status.code == status, "\(method) \(path)")
+            #expect(response?.response.headerFields[.wwwAuthenticate] == (status == 401 ? "Bearer" : nil))
+            #expect(response == service.handle(request, body: [], caller: caller))
+        }
+        #expect(service.refusal(of: Self.request(.post, "/tables/Item"), caller: .user("alice")) == nil)
+        #expect(service.refusal(of: Self.request(.get, "/tables/Country"), caller: .anonymous) == nil)
+    }
+}
