@@ -36,7 +36,8 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     private struct Shared {
         var inFlight: Set<Int64> = []
         var delegate: (any SyncContextDelegate)?
-        var tableLocks: [String: AsyncLock] = [:]
+        /// The locks by the bytes of the table's name. Names that are equal as text can belong to different tables.
+        var tableLocks: [RowID: AsyncLock] = [:]
         var recordsOwner = true
         var policies: ConflictPolicies
         var hasCheckedPolicies = false
@@ -254,12 +255,13 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     func pull(_ query: Query, queryID: String?, settings: PullSettings) async throws -> PullResult {
         try PullArguments.check(query, queryID: queryID, settings: settings)
         return try await mapped {
-            try await confirmOwner()
             let run = try await makePull(query, queryID: queryID, settings: settings)
             let pushError =
                 settings.pushesFirst ? try await pushBeforePull(of: [query.table], settings: settings) : nil
             do {
                 let result = try await lock(of: query.table).withLock {
+                    // The owner of the store may have changed while the pull waited for the lock.
+                    try await confirmOwner()
                     settled.beginPull(of: query.table)
                     defer { settled.endPull(of: query.table) }
                     return try await run.run()
@@ -414,8 +416,8 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         }
     }
 
-    /// Whether the owner of the store may still have to be recorded. It is read at the start of each push and pull, so
-    /// that their transactions need not read it.
+    /// Whether a push may still have to record the owner of the store. A push that has done so sets it to `false`, so that
+    /// the transactions of later ones need not read the owner.
     var recordsOwner: Bool {
         get { shared.withLock { $0.recordsOwner } }
         set { shared.withLock { $0.recordsOwner = newValue } }
@@ -450,9 +452,9 @@ public final class SyncContext<Store: LocalStore>: Sendable {
 
     func lock(of table: String) -> AsyncLock {
         shared.withLock { shared in
-            if let lock = shared.tableLocks[table] { return lock }
+            if let lock = shared.tableLocks[.string(table)] { return lock }
             let lock = AsyncLock()
-            shared.tableLocks[table] = lock
+            shared.tableLocks[.string(table)] = lock
             return lock
         }
     }

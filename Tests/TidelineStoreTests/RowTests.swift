@@ -34,7 +34,8 @@ struct RowTests {
         #expect((["a": 1, "b": 2] as Row).hashValue == (["b": 2, "a": 1] as Row).hashValue)
         #expect(row.merging(["b": 3, "c": "x", "id": "9"]) == ["id": "1", "b": 3, "c": "x"])
         let merged = (["a": 1, "b": 2, "c": 3] as Row).merging(["c": 4, "d": 5, "a": 6, "id": 1.5])
-        #expect(merged == ["a": 6, "b": 2, "c": 4, "d": 5, "id": 1.5] && merged.columnNames == ["a", "b", "c", "d", "id"])
+        #expect(
+            merged == ["a": 6, "b": 2, "c": 4, "d": 5, "id": 1.5] && merged.columnNames == ["a", "b", "c", "d", "id"])
         #expect(row.filteringColumns { $0 != "b" }.isEmpty)
         row["id"] = ""
         #expect(row.id == nil && row.idText == "")

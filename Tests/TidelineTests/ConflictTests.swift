@@ -287,6 +287,36 @@ struct ConflictTests {
         #expect(try await client.context.operationErrors().isEmpty)
     }
 
+    @Test(
+        "C1 an error does not apply to an edit that was made while the operation was in flight",
+        arguments: StoreKind.perEngine, [false, true])
+    func editInFlight(_ stores: StoreKind, isLost: Bool) async throws {
+        let world = try World(stores)
+        let client = try await world.makeSyncedClient()
+        try await client.items.update(["id": "a", "text": "two"])
+        client.transport.inspect { _, _ in .answer(.answer(400)) }
+        #expect(try await pushErrors(client).count == 1)
+        client.transport.inspect { _, _ in
+            try? await client.items.update(["id": "a", "text": "three"])
+            return isLost ? .loseRequest : .answer(.answer(400))
+        }
+        do {
+            try await client.context.push()
+            Issue.record("the push succeeded")
+        } catch let error as SyncError {
+            #expect(error.code == (isLost ? .network : .completedWithErrors))
+            #expect(error.operationErrors.count == (isLost ? 0 : 1))
+            for failed in error.operationErrors { await expectRefusals(failed, client) }
+        }
+        #expect(try await client.context.operationErrors().isEmpty)
+        #expect(try await client.context.pendingOperations().map(\.lastError) == [nil])
+        client.transport.inspect(nil)
+        var settings = PushSettings()
+        settings.failureRetry = .none
+        try await client.context.push(settings: settings)
+        #expect(try world.state(client) == "local [a=three] queue [] server [a=three]")
+    }
+
     // MARK: C2
 
     enum Interference: String, CaseIterable, Sendable { case update, delete, pushed, discarded, inFlight }

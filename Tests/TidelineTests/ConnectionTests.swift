@@ -214,6 +214,42 @@ struct ConnectionTests {
         #expect(signIn.asked.withLock { $0 } == [false, false, true, false])
     }
 
+    @Test(
+        "a refresh that sends a request of its own, which the server refuses too, is an authentication error",
+        .timeLimit(.minutes(15)))
+    func refreshThroughClient() async throws {
+        let transport = ScriptedTransport { _ in .answer(401) }
+        let signedIn = Mutex<SyncClient<TestStore>?>(nil)
+        defer { signedIn.withLock { $0 = nil } }
+        var options = SyncOptions()
+        options.environment.sleep = { _ in }
+        options.authorization = { refresh in
+            if refresh { _ = try await signedIn.withLock { $0 }?.invokeAPI("refresh") }
+            return HTTPField(name: .authorization, value: "old")
+        }
+        let client = try SyncClient(
+            url: "http://server.test", store: StoreKind.simplest.makeStore(), transport: transport, options: options)
+        signedIn.withLock { $0 = client }
+        try await client.define([World.schema])
+        #expect(await syncErrorCode { try await client.table("TodoItem").pull() } == .authentication)
+        #expect(transport.requests.map(\.method) == [.get, .post])
+    }
+
+    @Test("a task that a refresh has started can refresh the sign-in after it", .timeLimit(.minutes(15)))
+    func refreshAfterRefresh() async throws {
+        let refresh = SharedRefresh()
+        let (ends, end) = AsyncStream.makeStream(of: Void.self)
+        let task = await RefreshScope.run(in: refresh) { () async -> Task<Bool, Never> in
+            #expect(RefreshScope.isWithin(refresh) && !RefreshScope.isWithin(SharedRefresh()))
+            return Task {
+                for await _ in ends {}
+                return RefreshScope.isWithin(refresh)
+            }
+        }
+        end.finish()
+        #expect(await task.value == false)
+    }
+
     @Test("without a sign-in a 401 is an authentication error immediately; without a signed-in user no header is sent")
     func signedOut() async throws {
         let transport = ScriptedTransport { exchange in

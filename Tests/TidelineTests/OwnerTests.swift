@@ -133,6 +133,31 @@ struct OwnerTests {
         #expect(try texts(store) == ["new"])
     }
 
+    @Test(
+        "L12 resolutions of another user, and of a client without a user, are refused", arguments: StoreKind.perEngine)
+    func resolutions(_ stores: StoreKind) async throws {
+        let (world, store) = (try World(stores), try stores.makeStore())
+        let ann = try await makeClient(world, over: store, user: "ann")
+        try await ann.table("TodoItem").insert(["id": "a", "text": "hers"])
+        for user in ["bob", nil] {
+            let other = try await makeClient(world, over: store, user: user)
+            let operation = try #require(try await other.context.pendingOperations().first)
+            let error = TableOperationError(waiting: operation, resolver: other.context)
+            let item: Row = ["id": "a", "text": "his"]
+            let codes = [
+                await syncErrorCode { try await error.cancelOperationAndDiscardItem() },
+                await syncErrorCode { try await error.cancelOperationAndUpdateItem(item) },
+                await syncErrorCode { try await error.keepOperationAndUpdateItem(item) },
+                await syncErrorCode { try await error.modifyOperationType(.delete) },
+            ]
+            #expect(codes.allSatisfy { $0 == .otherUser }, "\(codes)")
+            #expect(!error.isHandled)
+        }
+        #expect(try texts(store) == ["hers"])
+        try await ann.context.push()
+        #expect(try world.serverTexts() == ["hers"])
+    }
+
     // MARK: Switching
 
     @Test(

@@ -125,6 +125,63 @@ struct UnfitRowTests {
         #expect(result.rowsSkipped == 2 && result.rowsStored == 3 && result.writes == 1)
     }
 
+    @Test(
+        "C4 a pulled row that does not fit fails only the operation of its row, which can be discarded",
+        arguments: StoreKind.perEngine)
+    func pulledBesideOperation(_ stores: StoreKind) async throws {
+        let fault = Self.faults[3]
+        let world = try World(stores)
+        let client = try await makeClient(world, fault)
+        try world.plant([World.row("a", at: 0)])
+        try await client.items.pull(queryID: "q")
+        try await client.items.update(["id": "a", "text": "mine"])
+        try await pullBad("a", at: 500_000, fault, client, world)
+        // Nothing is left to send for the row.
+        try await client.items.update(["id": "a", "text": "a"])
+        try await client.items.insert(["id": "b", "text": "new"])
+        client.transport.inspect(nil)
+        for _ in 1...2 { #expect(try await pushErrors(client).map(\.code) == [.invalidAnswer]) }
+        #expect(try world.serverRow("b")?["text"] == "new")
+        try await client.context.operationErrors()[0].cancelOperationAndDiscardItem()
+        #expect(try await client.queue().isEmpty)
+        #expect(try client.texts() == ["a", "new"])
+    }
+
+    @Test(
+        "C4 an insert whose row was pulled and does not fit can be deleted or replaced", arguments: StoreKind.perEngine,
+        [true, false])
+    func pulledBesideInsert(_ stores: StoreKind, deletes: Bool) async throws {
+        let fault = Self.faults[3]
+        let world = try World(stores)
+        let client = try await makeClient(world, fault)
+        try await client.items.insert(["id": "a", "text": "mine"])
+        try await pullBad("a", at: 0, fault, client, world)
+        if deletes {
+            try await client.items.delete(id: "a")
+        } else {
+            let error = try #require(try await client.context.operationErrors().first)
+            try await error.cancelOperationAndUpdateItem(["id": "a", "text": "kept"])
+        }
+        #expect(try await client.queue().isEmpty)
+        #expect(try client.texts() == (deletes ? [] : ["kept"]))
+    }
+
+    /// Pulls a row with a fault while the server refuses the operation of the row.
+    private func pullBad(
+        _ id: String, at ticks: Int64, _ fault: (old: String, new: String, column: String), _ client: Client,
+        _ world: World
+    ) async throws {
+        try world.plant([bad(id, at: ticks)])
+        client.transport.inspect { request, _ in
+            if request.isUpdate || request.createsRow { return .answer(.answer(403)) }
+            return .change { $0.replacing(fault.old, with: fault.new) }
+        }
+        let settings = PullSettings(whenPushFails: .pullOthers)
+        #expect(
+            await syncErrorCode { try await client.items.pull(queryID: "q", settings: settings) }
+                == .completedWithErrors)
+    }
+
     @Test("A7 at most one thousand skipped rows are listed, and all are counted")
     func many() {
         var result = PullResult()

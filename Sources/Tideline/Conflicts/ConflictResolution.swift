@@ -59,11 +59,14 @@ struct ConflictResolution: Sendable {
     ) throws {
         try operations.remove(operation, in: writer)
         let pulled = try operation.pulled.map(codec.row)
-        var known = try error.failure.serverItem ?? (error.isRowGone ? nil : operation.base.map(codec.row))
+        let base = try error.isRowGone ? nil : operation.base.map(codec.row)
+        var known = error.failure.serverItem ?? base
         // A pull may have received a newer row than the response to the push.
         if let pulled, known.map({ $0.changedAt <= pulled.changedAt }) ?? true { known = pulled }
-        if let known, !known.isTombstone {
-            try codec.replace(operation.itemID, by: known, in: writer)
+        // If the newest row does not fit the table, an older one that does is stored.
+        let candidates = known?.isTombstone == true ? [] : [known, base].compactMap(\.self)
+        if let row = candidates.first(where: { !$0.isTombstone && codec.fits($0) }) {
+            try codec.replace(operation.itemID, by: row, in: writer)
         } else {
             try writer.delete(id: operation.itemID, from: schema.name)
         }
@@ -145,9 +148,11 @@ struct ConflictResolution: Sendable {
     /// Stores the item, or the row from a later pull if that is newer than the item.
     ///
     /// The result is the same as if the pull had come after the resolution, because no later pull returns that row
-    /// again.
+    /// again. A pulled row that does not fit the table is omitted.
     private func storeNewest(_ id: String, at item: Row, pulled: String?, in writer: some StoreWriter) throws {
-        guard let pulled = try pulled.map(codec.row), item.changedAt <= pulled.changedAt else {
+        guard let pulled = try pulled.map(codec.row), pulled.isTombstone || codec.fits(pulled),
+            item.changedAt <= pulled.changedAt
+        else {
             return try writer.upsert(item.fitted(to: schema, id: id), into: schema.name)
         }
         if pulled.version == item.version {

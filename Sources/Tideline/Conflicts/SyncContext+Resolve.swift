@@ -5,6 +5,7 @@ extension SyncContext: OperationResolver {
         _ error: TableOperationError, by resolution: OperationResolution
     ) async throws {
         try await changing { [self] writer in
+            try owners.confirmUser(in: writer)
             let operation = try operations.operation(error.operationID, in: writer)
             guard try !isInFlightElsewhere([operation].compactMap(\.self), in: writer) else {
                 throw SyncError(

@@ -54,8 +54,8 @@ public final class TableOperationError: Error, Sendable {
 
     /// Removes the operation and discards the local changes.
     ///
-    /// If the server row is known, it becomes the local row. Otherwise the local row is removed until the next pull
-    /// returns it.
+    /// If the server row is known, it becomes the local row, or the base row does if the server row does not fit the table.
+    /// Otherwise the local row is removed until the next pull returns it.
     public nonisolated(nonsending) func cancelOperationAndDiscardItem() async throws { try await resolve(.discard) }
 
     /// Removes the operation and stores `item` as the local row.
@@ -133,9 +133,16 @@ struct OperationErrorRecord: Sendable {
         if failure.holdsOperation(policy), !settings.retriesConflicts { return true }
         return switch settings.failureRetry {
         case .all: false
-        case .failedOnServer(let except): failure.code != .serverFailed || except.contains(operationID)
+        case .failedOnServer(let except): !isRetried(policy) || except.contains(operationID)
         case .none: true
         }
+    }
+
+    /// Returns whether a sync that runs itself sends the operation again after a delay, although nothing has changed: the
+    /// server failed, or the policy of the table may resolve the conflict.
+    func isRetried(_ policy: ConflictPolicy) -> Bool {
+        if failure.isFinal { return false }
+        return failure.code == .serverFailed || failure.isConflict && !policy.isManual
     }
 
     init(_ operation: TableOperation, failure: OperationFailure, item: Row?, time: Timestamp) {

@@ -4,14 +4,21 @@ extension SyncContext {
     /// Throws unless the store belongs to this client's server and user. Called before anything is sent.
     func confirmOwner() async throws {
         let owners = owners
-        recordsOwner = try await reading { try owners.confirm(owners.own, in: $0) } != nil
+        if try await reading({ try owners.confirm(owners.own, in: $0) }) != nil { recordsOwner = true }
     }
 
-    /// Records server and user with the first stored response, if they are not recorded yet. An address that never
-    /// responds therefore does not become the owner of the store.
+    /// Records server and user with the first response that a push stores, if they are not recorded yet. An address that
+    /// never responds therefore does not become the owner of the store.
     func recordOwner(in writer: Writer) throws {
-        guard recordsOwner, let owner = try owners.confirm(owners.own, in: writer) else { return }
-        try owners.save(owner, in: writer)
+        if recordsOwner { try confirmOwner(in: writer) }
+    }
+
+    /// Throws unless the store belongs to this client's server and user, and records them if they are not recorded yet.
+    ///
+    /// Each transaction of a pull calls it, because another process may empty the store or switch its server during the
+    /// pull. No process does so during a push of another one.
+    func confirmOwner(in writer: Writer) throws {
+        if let owner = try owners.confirm(owners.own, in: writer) { try owners.save(owner, in: writer) }
     }
 
     /// Assigns the store to this client's server and user, whatever its previous owner.

@@ -139,7 +139,9 @@ struct SyncLoop<Store: LocalStore>: Sendable {
             if error.code != .completedWithErrors { outcome.failure = SyncMachine.Failure(error) }
             for failed in error.operationErrors {
                 context.options.logger.warning("\(failed)")
-                if failed.code == .serverFailed { outcome.failedOnServer.insert(failed.operationID) }
+                if failed.record.isRetried(context.policies.policy(for: failed.table)) {
+                    outcome.failedOnServer.insert(failed.operationID)
+                }
             }
             return outcome
         }

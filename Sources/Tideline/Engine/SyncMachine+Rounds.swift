@@ -153,9 +153,7 @@ extension SyncMachine {
     private mutating func succeed(at index: Int, _ step: inout Step) {
         entries[index].failures = 0
         entries[index].failure = nil
-        guard !entries[index].hasInterval, let interval = entries[index].subscription.interval else { return }
-        entries[index].hasInterval = true
-        step.schedule(.interval(entries[index].id), interval)
+        entries[index].startInterval(&step)
     }
 
     /// Lets a subscription wait for its own retry. The others continue.

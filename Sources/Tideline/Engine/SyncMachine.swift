@@ -37,8 +37,8 @@ struct SyncMachine: Sendable {
         case pushDelay
         /// The delay of a push that failed, or of operations that failed on the server.
         case pushRetry
-        /// The interval of a subscription.
-        case interval(Int)
+        /// The interval of a subscription, and the number of times that it had changed.
+        case interval(Int, changes: Int)
         /// The delay of a subscription whose pull failed.
         case pullRetry(Int)
         /// The minimum time between two pulls of a subscription after change signals.
@@ -79,7 +79,7 @@ struct SyncMachine: Sendable {
     struct PushOutcome: Sendable, Hashable {
         /// The error that ended the push before it had attempted every operation, or `nil` if there was none.
         var failure: Failure?
-        /// The operations that failed on the server in this push.
+        /// The operations that failed on the server in this push, or whose conflict a policy may resolve.
         var failedOnServer: Set<Int64> = []
         /// All operations with an unresolved error.
         var unresolved: Set<Int64> = []
@@ -126,13 +126,37 @@ struct SyncMachine: Sendable {
         let id: Int
         var subscription: Subscription
         var isDue = true
+        /// Whether the timer of the interval runs.
         var hasInterval = false
+        /// The number of times that the interval has changed. The timers of earlier intervals are ignored.
+        var intervalChanges = 0
         /// The number of failed pulls since the last that succeeded, without those while offline.
         var failures = 0
         var failure: Failure?
         var nextTry = Timestamp.min
         /// Whether a change signal led to a pull within the last ``signalInterval``, and whether another one came since.
         var signal: (isRecent: Bool, isRepeated: Bool) = (false, false)
+
+        /// Replaces the subscription by one of the same pull.
+        mutating func update(to subscription: Subscription, _ step: inout Step) {
+            if !self.subscription.hasSameRows(as: subscription) {
+                isDue = true
+                failure = nil
+            }
+            let hasSameInterval = self.subscription.interval == subscription.interval
+            self.subscription = subscription
+            guard !hasSameInterval else { return }
+            intervalChanges += 1
+            hasInterval = false
+            startInterval(&step)
+        }
+
+        /// Starts the timer of the interval, unless it runs or the subscription has none.
+        mutating func startInterval(_ step: inout Step) {
+            guard !hasInterval, let interval = subscription.interval else { return }
+            hasInterval = true
+            step.schedule(.interval(id, changes: intervalChanges), interval)
+        }
     }
 
     let settings: Settings
@@ -182,7 +206,7 @@ struct SyncMachine: Sendable {
     mutating func handle(_ event: Event, at now: Timestamp, random: @escaping () -> Double) -> [Action] {
         var step = Step(now: now, random: random)
         switch event {
-        case .declared(let subscriptions): declare(subscriptions)
+        case .declared(let subscriptions): declare(subscriptions, &step)
         case .localChange: delayPush(&step)
         case .requested: startOver(sendsFailed: true)
         case .signedIn:
@@ -217,15 +241,11 @@ struct SyncMachine: Sendable {
 
     // MARK: Triggers
 
-    private mutating func declare(_ subscriptions: [Subscription]) {
+    private mutating func declare(_ subscriptions: [Subscription], _ step: inout Step) {
         let known = entries
         entries = subscriptions.map { subscription in
             if var entry = known.first(where: { $0.subscription.isSamePull(as: subscription) }) {
-                if !entry.subscription.hasSameRows(as: subscription) {
-                    entry.isDue = true
-                    entry.failure = nil
-                }
-                entry.subscription = subscription
+                entry.update(to: subscription, &step)
                 return entry
             }
             nextID += 1
@@ -316,8 +336,8 @@ struct SyncMachine: Sendable {
             pushFailure = nil
             isPushWanted = true
             if failureRetry == .none { failureRetry = .failedOnServer(except: poison) }
-        case .interval(let id):
-            guard let index = index(of: id) else { return }
+        case .interval(let id, let changes):
+            guard let index = index(of: id), entries[index].intervalChanges == changes else { return }
             entries[index].hasInterval = false
             if entries[index].failure == nil { entries[index].isDue = true }
         case .pullRetry(let id):
@@ -378,7 +398,8 @@ struct SyncMachine: Sendable {
 enum FailureRetry: Sendable, Hashable {
     /// All except conflicts that are not resolved. The others are reported again.
     case all
-    /// Those that failed on the server, except these operations. The others are not reported again.
+    /// Those that failed on the server, or whose conflict a policy may resolve, except these operations. The others are not
+    /// reported again.
     case failedOnServer(except: Set<Int64>)
     /// None, and none is reported again.
     case none

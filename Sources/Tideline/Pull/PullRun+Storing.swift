@@ -63,7 +63,7 @@ extension PullRun {
         let before = state
         state = try await context.writing { writer in
             var after = before
-            try context.recordOwner(in: writer)
+            try context.confirmOwner(in: writer)
             // Each page is compared with the state after the earlier pages of the transaction.
             for held in group {
                 let diff = try diff(of: held, after, in: writer)

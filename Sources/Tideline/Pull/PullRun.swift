@@ -215,27 +215,28 @@ final class PageLimits: Sendable {
     /// The page sizes to try after a rejection.
     private static let steps = [500, 100, 50]
 
-    private let limits = Mutex<[String: Limit]>([:])
+    /// The limits by the bytes of the table's name.
+    private let limits = Mutex<[RowID: Limit]>([:])
 
     /// Returns the number of rows to request when `wanted` rows are wanted.
     func limit(for table: String, wanted: Int) -> Int {
-        limits.withLock { min(wanted, $0[table]?.maximum ?? .max) }
+        limits.withLock { min(wanted, $0[.string(table)]?.maximum ?? .max) }
     }
 
     /// Returns the page size to try after the server refused a page of `refused` rows, or `nil` if the size was not the
     /// reason.
     func next(after refused: Int, for table: String) -> Int? {
-        guard limits.withLock({ ($0[table]?.accepted ?? 0) < refused }) else { return nil }
+        guard limits.withLock({ ($0[.string(table)]?.accepted ?? 0) < refused }) else { return nil }
         return Self.steps.first { $0 < refused }
     }
 
     /// Records that a page of `limit` rows was accepted, after rejections of larger pages if `isReduced`.
     func accept(_ limit: Int, for table: String, isReduced: Bool) {
         limits.withLock { limits in
-            var known = limits[table] ?? Limit()
+            var known = limits[.string(table)] ?? Limit()
             known.accepted = max(known.accepted, limit)
             if isReduced { known.maximum = limit }
-            limits[table] = known
+            limits[.string(table)] = known
         }
     }
 }

@@ -107,6 +107,31 @@ extension OperationSender {
         return (row, false)
     }
 
+    /// Returns the result of a delete that was accepted.
+    ///
+    /// A table service responds without a body, or with the row. Any other body may come from elsewhere, such as the
+    /// sign-in page of a network. The row is then requested.
+    func deletion(_ answer: RowAnswer) async throws -> Result {
+        if family.tableService == nil || isDeleteAnswer(answer.answer) {
+            let row = try? serverRow(in: answer)
+            return Result(tombstone: row?.isTombstone == true ? row : nil)
+        }
+        guard let row = try await lookUp() else { return Result() }
+        guard row.isTombstone else {
+            throw OperationFailure(
+                .invalidAnswer, "the server accepted the delete but still has the row, and its response cannot be read",
+                status: answer.answer.status)
+        }
+        return Result(tombstone: row)
+    }
+
+    /// Returns whether a response is that of a table service to a delete. The row need not fit the table.
+    private func isDeleteAnswer(_ answer: ServerAnswer) -> Bool {
+        guard answer.status != 204, !answer.rowBody.isEmpty else { return true }
+        guard let row = try? RowCodec.looseRow(String(decoding: answer.rowBody, as: UTF8.self)) else { return false }
+        return codec.schema.itemKey(row.idText).isSameBytes(as: operation.itemKey)
+    }
+
     /// Returns the server row in the response to a conflict. If the body has no row, requests it.
     func conflictingRow(in answer: RowAnswer) async throws -> Row? {
         if let row = try? serverRow(in: answer), row.version != nil,

@@ -214,8 +214,7 @@ struct OperationSender: Sendable {
             let answer = try await ask(request(.delete, version: version))
             switch try kind(of: answer) {
             case .done:
-                let row = try? serverRow(in: answer)
-                return Result(tombstone: row?.isTombstone == true ? row : nil)
+                return try await deletion(answer)
             case .gone:
                 return Result()
             case .conflict:

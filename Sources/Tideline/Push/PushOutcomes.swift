@@ -38,6 +38,13 @@ struct PushOutcomes: Sendable {
         guard let current = try operations.operation(sent.id, in: writer) else { return .done }
         let waiting = try waitingOperation(behind: sent, in: writer)
         let newer = try newerCopy(answer, current, sent)
+        if let newer, !newer.isTombstone {
+            do {
+                try codec.requireFit(newer, .invalidAnswer)
+            } catch let failure as OperationFailure {
+                return try fail(sent, failure, mayResolve: false, in: writer)
+            }
+        }
         if let server = newer ?? answer.row {
             var ancestor = answer.ancestor
             if newer != nil, ancestor == nil {
@@ -173,6 +180,9 @@ struct PushOutcomes: Sendable {
     /// Stores that the operation failed. It stays in the queue, coalesced with any operation added after it, unless the
     /// policy resolves the conflict.
     ///
+    /// If the row was changed while the request was in flight, the error is returned only. The changed row has not failed,
+    /// and the next push sends it. Only a conflict and a final failure also apply to the changed row.
+    ///
     /// - Parameters:
     ///   - ancestor: The row as the operation left it on the server, if it was applied before the conflict.
     ///   - mayResolve: Whether the policy may resolve a conflict.
@@ -191,7 +201,8 @@ struct PushOutcomes: Sendable {
             let known = ancestor.map { Ancestor(row: $0) } ?? self.ancestor(of: current, lost, match)
             if mayResolve, let end = try resolve(current, item: item, &failure, known, in: writer) { return end }
         }
-        current.lastError = failure.message
+        let hasChanged = current.revision != sent.revision && !failure.isConflict && !failure.isFinal
+        current.lastError = hasChanged ? nil : failure.message
         // A delete or restore that replaced an unanswered insert keeps its bodies: without them it would apply to any row.
         let replacesInsert = current.kind != .insert && current.base == nil && current.baseVersion == nil
         if failure.isConflict, !replacesInsert, failure.serverItem != nil {
@@ -200,14 +211,22 @@ struct PushOutcomes: Sendable {
             current.sent = match.map { [$0.body.json] } ?? (current.kind == .insert ? current.sent : [])
         }
         try operations.save(current, in: writer)
-        let record = OperationErrorRecord(current, failure: failure, item: item, time: now())
-        try errors.save(record, in: writer)
+        var record = OperationErrorRecord(current, failure: failure, item: item, time: now())
+        if hasChanged {
+            record.revision = sent.revision
+            try operations.removeError(of: current.id, in: writer)
+        } else {
+            try errors.save(record, in: writer)
+        }
         return .failed(record)
     }
 
     /// Stores that the push ended with an unknown outcome of the operation, which stays in the queue.
     func abandon(_ sent: TableOperation, in writer: some StoreWriter) throws -> StoredEnd {
-        if let current = try coalesced(sent, in: writer) { try operations.save(current, in: writer) }
+        guard let current = try coalesced(sent, in: writer) else { return .done }
+        try operations.save(current, in: writer)
+        // The error of an earlier push does not apply to a row that has changed since.
+        if current.revision != sent.revision { try operations.removeError(of: current.id, in: writer) }
         return .done
     }
 
@@ -247,6 +266,7 @@ struct PushOutcomes: Sendable {
             break
         }
         current.revision += 1
+        current.lastError = nil
         return true
     }
 

@@ -101,23 +101,3 @@ extension PushRun {
         }
     }
 }
-
-extension RowCodec {
-    /// Throws if a row cannot be stored in the table.
-    fileprivate func requireFit(_ row: Row?, _ code: OperationFailure.Code) throws {
-        guard let row else { return }
-        for (name, value) in row.values where !SystemColumns.names.contains(name) {
-            guard let column = schema.column(name) else {
-                throw OperationFailure(code, "the table has no column \(name.debugDescription)")
-            }
-            guard !value.isNull || column.isOptional, value.type == nil || value.type == column.type,
-                value.json.map(JSONRow.isArrayOrObject) ?? true
-            else {
-                throw OperationFailure(
-                    code,
-                    "the row cannot be stored: \(value) does not fit the column \(name.debugDescription) of type "
-                        + column.type.rawValue)
-            }
-        }
-    }
-}

@@ -25,8 +25,8 @@ extension SyncContext {
 final class ChangeScope<Store: LocalStore>: TransactionScope {
     private let context: SyncContext<Store>
     private let writer: SyncContext<Store>.Writer
-    /// The changes of each table used so far.
-    private var tables: [String: LocalChanges] = [:]
+    /// The changes of each table used so far, by the bytes of its name.
+    private var tables: [RowID: LocalChanges] = [:]
 
     init(_ context: SyncContext<Store>, _ writer: SyncContext<Store>.Writer) {
         self.context = context
@@ -36,9 +36,9 @@ final class ChangeScope<Store: LocalStore>: TransactionScope {
     var options: SyncOptions { context.options }
 
     private func changes(of table: String) throws -> LocalChanges {
-        if let changes = tables[table] { return changes }
+        if let changes = tables[.string(table)] { return changes }
         let changes = try context.changes(of: table, in: writer)
-        tables[table] = changes
+        tables[.string(table)] = changes
         return changes
     }
 

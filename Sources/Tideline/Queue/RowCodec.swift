@@ -45,10 +45,37 @@ struct RowCodec: Sendable {
         try writer.upsert(completed(row).fitted(to: schema, id: id), into: schema.name)
     }
 
-    /// Stores the row that a pull has stored with a removed operation, because no later pull returns it.
+    /// Stores the row that a pull has stored with a removed operation, because no later pull returns it. A row that does
+    /// not fit the table is omitted.
     func storePulled(of operation: TableOperation, in writer: some StoreWriter) throws {
-        guard let pulled = try operation.pulled.map(row), !pulled.isTombstone else { return }
+        guard let pulled = try operation.pulled.map(row), !pulled.isTombstone, fits(pulled) else { return }
         try replace(operation.itemID, by: pulled, in: writer)
+    }
+
+    /// Returns whether the store accepts the server's row. Columns that it omits are null.
+    func fits(_ row: Row) -> Bool {
+        schema.columns.allSatisfy { column in
+            guard let type = row[column.name]?.type else { return column.isOptional }
+            return type == column.type
+        }
+    }
+
+    /// Throws ``OperationFailure`` if a row from the server or a delegate cannot be stored in the table.
+    func requireFit(_ row: Row?, _ code: OperationFailure.Code) throws {
+        guard let row else { return }
+        for (name, value) in row.values where !SystemColumns.names.contains(name) {
+            guard let column = schema.column(name) else {
+                throw OperationFailure(code, "the table has no column \(name.debugDescription)")
+            }
+            guard !value.isNull || column.isOptional, value.type == nil || value.type == column.type,
+                value.json.map(JSONRow.isArrayOrObject) ?? true
+            else {
+                throw OperationFailure(
+                    code,
+                    "the row cannot be stored: \(value) does not fit the column \(name.debugDescription) of type "
+                        + column.type.rawValue)
+            }
+        }
     }
 
     // MARK: Comparing

@@ -29,7 +29,8 @@ struct ServerConnection: Sendable {
 
     /// Sends a request and returns the response, whatever its status.
     ///
-    /// Retries after transient responses and returns the last one. If the user must sign in, refreshes the authentication once.
+    /// Retries after transient responses and returns the last one. If the user must sign in, refreshes the authentication
+    /// once, unless the request is part of a refresh.
     /// - Parameters:
     ///   - retries: Whether to retry after a transient response. Pass `false` for a request that must not be applied
     ///     twice.
@@ -54,7 +55,7 @@ struct ServerConnection: Sendable {
             answer.response.attempts = attempt
             let isRefused = answer.kind == .signInNeeded
             refused = nil
-            if isRefused, !hasRefreshed, signsIn, options.authorization != nil {
+            if isRefused, !hasRefreshed, signsIn, options.authorization != nil, !RefreshScope.isWithin(refresh) {
                 (hasRefreshed, refused) = (true, refreshes)
                 continue
             }
@@ -151,7 +152,12 @@ struct ServerConnection: Sendable {
 
     private func authorization(refreshAfter count: Int?) async throws -> HTTPField? {
         guard let authorize = options.authorization else { return nil }
-        if let count, let fresh = try await refresh.run(after: count, { try await authorize(true) }) { return fresh }
+        if let count {
+            let fresh = try await refresh.run(after: count) {
+                try await RefreshScope.run(in: refresh) { try await authorize(true) }
+            }
+            if let fresh { return fresh }
+        }
         return try await authorize(false)
     }
 }

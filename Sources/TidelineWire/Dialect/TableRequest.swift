@@ -134,7 +134,9 @@ package struct TableRead: Sendable, Hashable {
         do {
             // A repeated column decides nothing, but takes memory for each row.
             var columns: Set<RowID> = []
-            order = try OData.parseOrderBy(options["$orderby"] ?? "").filter { columns.insert(.string($0.column)).inserted }
+            order = try OData.parseOrderBy(options["$orderby"] ?? "").filter {
+                columns.insert(.string($0.column)).inserted
+            }
         } catch {
             throw RequestRejection(.badRequest, "$orderby: \(error)")
         }

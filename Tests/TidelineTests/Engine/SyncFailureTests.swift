@@ -175,6 +175,65 @@ struct SyncFailureTests {
         }
     }
 
+    @Test(
+        "S5 a correction that is saved while the server rejects the operation is sent", arguments: StoreKind.perEngine)
+    func correction(_ stores: StoreKind) throws {
+        let virtual = try VirtualWorld(stores)
+        try virtual.run {
+            let client = try await virtual.makeClient()
+            client.transport.inspect { _, body in
+                guard body.contains("poison") else { return nil }
+                try? await virtual.sleep(.seconds(5))
+                return .answer(.answer(400))
+            }
+            try await client.client.start([Self.todo])
+            try await client.items.insert(["id": "a", "text": "poison"])
+            try await virtual.sleep(.seconds(2))
+            try await client.items.update(id: "a") { $0["text"] = "harmless" }
+            try await virtual.sleep(.seconds(10))
+            #expect(try virtual.world.serverTexts() == ["harmless"])
+            guard case .idle = client.client.status else {
+                Issue.record("the status is \(client.client.status)")
+                return
+            }
+            await client.client.stop()
+        }
+    }
+
+    @Test(
+        "S5 C3 a conflict that a policy may resolve is tried five times, with delays", arguments: StoreKind.perEngine,
+        [true, false])
+    func policy(_ stores: StoreKind, recovers: Bool) throws {
+        let virtual = try VirtualWorld(stores)
+        try virtual.run {
+            let isFailing = SharedValue(true)
+            let client = try await virtual.makeClient { options in
+                options.conflictPolicy = .custom("mine") { conflict in
+                    if isFailing.value { throw CancellationError() }
+                    return conflict.local.map { .row($0) } ?? .delete
+                }
+            }
+            try await client.items.insert(["id": "a", "text": "one"])
+            try await client.client.start([Subscription("TodoItem", interval: nil)])
+            try await virtual.sleep(.seconds(1))
+            let other = try await virtual.makeClient()
+            try await other.items.pull()
+            try await other.items.update(["id": "a", "text": "theirs"])
+            try await other.context.push()
+            client.transport.clear()
+            try await client.items.update(id: "a") { $0["text"] = "mine" }
+            try await virtual.sleep(.milliseconds(500))
+            #expect(try await client.context.operationErrors().map(\.code) == [.policy])
+            isFailing.value = !recovers
+            try await virtual.sleep(.seconds(3600))
+            #expect(client.transport.requests.count { $0.hasPrefix("PATCH") } == (recovers ? 3 : 5))
+            #expect(try virtual.world.serverTexts() == [recovers ? "mine" : "theirs"])
+            #expect(try await client.context.operationErrors().count == (recovers ? 0 : 1))
+            if !recovers { #expect(client.client.status == .needsAttention(operationErrors: 1)) }
+            await client.client.stop()
+        }
+    }
+
     @Test("S4 a sign-in that fails loses nothing, and a new sign-in continues", arguments: StoreKind.perEngine)
     func signIn(_ stores: StoreKind) throws {
         let virtual = try VirtualWorld(stores)

@@ -192,6 +192,24 @@ struct SyncMachineTests {
         #expect(script.handle("interval1") == "idle")
     }
 
+    @Test("S2 a changed interval begins at once, and the timer of the earlier one has no effect")
+    func changedInterval() {
+        var script = MachineScript([Subscription("a", interval: nil)])
+        for event in ["declared", "pushed", "pulled"] { _ = script.handle(event) }
+        script.subscriptions = [Subscription("a", interval: .seconds(3_600))]
+        #expect(script.handle("declared") == "interval1#1 3600.0; idle")
+        script.subscriptions = [Subscription("a", interval: .seconds(10))]
+        #expect(script.handle("declared") == "interval1#2 10.0; idle")
+        #expect(script.handle("declared") == "idle")
+        #expect(script.handle("interval1#1") == "idle")
+        #expect(script.handle("interval1#2") == "push")
+        #expect(script.handle("pushed") == "pulling a; pull a")
+        #expect(script.handle("pulled") == "interval1#2 10.0; idle")
+        script.subscriptions = [Subscription("a", interval: nil)]
+        #expect(script.handle("declared") == "idle")
+        #expect(script.handle("interval1#2") == "idle")
+    }
+
     @Test("S3 failures of the network are retried with growing delays, up to the bound, and a success resets them")
     func backOff() {
         var script = MachineScript([Self.a])
@@ -397,9 +415,10 @@ struct MachineScript {
     }
 
     private func timer(_ word: String) -> SyncMachine.Timer {
-        let number = Int(word.drop { !$0.isNumber }) ?? 0
+        let numbers = word.split { !$0.isNumber }.compactMap { Int($0) }
+        let number = numbers.first ?? 0
         return switch word.prefix(while: { !$0.isNumber }) {
-        case "interval": .interval(number)
+        case "interval": .interval(number, changes: numbers.dropFirst().first ?? 0)
         case "pullRetry": .pullRetry(number)
         case "signal": .signal(number)
         case "signalRetry": .signalRetry(number)
@@ -450,7 +469,7 @@ struct MachineScript {
         case .pushDelay: "pushDelay"
         case .pushRetry: "pushRetry"
         case .network: "network"
-        case .interval(let id): "interval\(id)"
+        case .interval(let id, let changes): changes == 0 ? "interval\(id)" : "interval\(id)#\(changes)"
         case .pullRetry(let id): "pullRetry\(id)"
         case .signal(let id): "signal\(id)"
         case .offline(let number): "offline\(number)"
