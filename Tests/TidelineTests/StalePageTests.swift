@@ -44,10 +44,11 @@ struct StalePageTests {
     }
 
     /// Makes a client and its server with the rows `a` and `b`, in sync.
-    private func makeSetting(_ world: World) async throws -> Setting {
+    private func makeSetting(_ world: World, store: TestStore? = nil) async throws -> Setting {
         let transport = DelayingTransport(FaultyTransport(service: world.service))
         let client = try SyncClient(
-            url: "http://server.test", store: world.stores.makeStore(), transport: transport, options: .inDialect)
+            url: "http://server.test", store: store ?? world.stores.makeStore(), transport: transport,
+            options: .inDialect)
         try await client.define([World.schema])
         let items = client.table("TodoItem")
         try await items.insert(["id": "a", "text": "one", "priority": 1])
@@ -74,6 +75,31 @@ struct StalePageTests {
         try await setting.items.update(["id": "a", "priority": 2])
         try await setting.context.push()
         #expect(try await setting.context.pendingOperationsCount == 0)
+    }
+
+    @Test(
+        "F7 a page requested before a push of another process does not restore the values that the push replaced",
+        arguments: StoreKind.sharing, ["q", "new", nil])
+    func pushedByAnotherProcess(_ stores: StoreKind, queryID: String?) async throws {
+        let (world, files) = (try World(stores), try StoreFiles(stores))
+        let setting = try await makeSetting(world, store: files.open())
+        let other = try await world.makeClient(store: files.open())
+        setting.transport.onNextPage {
+            try await other.items.update(["id": "a", "text": "two"])
+            try await other.context.push()
+        }
+        try await setting.items.pull(queryID: queryID)
+        #expect(try await setting.items.row(id: "a")?["text"] == "two")
+        try await setting.items.update(["id": "a", "priority": 2])
+        try await setting.context.push()
+        // The next pull is not held back, and reads what the first one has passed.
+        let third = try await world.makeClient()
+        try await third.items.pull()
+        try await third.items.update(["id": "a", "text": "three"])
+        try await third.context.push()
+        try await setting.items.pull(queryID: queryID)
+        #expect(try await setting.items.row(id: "a")?["text"] == "three")
+        #expect(try await setting.items.row(id: "a")?["priority"] == 2)
     }
 
     @Test(

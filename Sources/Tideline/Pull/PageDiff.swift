@@ -29,6 +29,7 @@ struct PageDiff: Sendable {
     private let isFresh: Bool
     private let isRefreshing: Bool
     private let ignoresCase: Bool
+    private let mayBeStale: Bool
 
     private var schema: TableSchema { page.codec.schema }
     private var columns: StampColumns { page.columns }
@@ -44,11 +45,13 @@ struct PageDiff: Sendable {
     /// - Parameters:
     ///   - state: The state after the earlier pages.
     ///   - settled: The rows whose operations ended during the pull.
+    ///   - mayBeStale: Whether another process may have pushed rows of the page since it was requested.
     /// - Throws: ``SyncError`` with code invalidAnswer for a row whose identifier differs from another's only in case.
     init(
-        _ held: PendingPage, _ state: PullState, settled: RecentlyPushedRows, operations: OperationStore,
-        in reader: some StoreReader
+        _ held: PendingPage, _ state: PullState, settled: RecentlyPushedRows, mayBeStale: Bool,
+        operations: OperationStore, in reader: some StoreReader
     ) throws {
+        self.mayBeStale = mayBeStale
         let page = held.page
         let schema = page.codec.schema
         self.page = page
@@ -122,6 +125,11 @@ struct PageDiff: Sendable {
             }
         }
         if isRepeated { return }
+        if mayBeStale, let updatedAt = columns.updatedAt(of: view), try isOlder(updatedAt, than: view.id, in: reader) {
+            // The next pull reads the row as it is now.
+            firstSkipped = min(updatedAt, firstSkipped ?? updatedAt)
+            return
+        }
         let isStored = isFresh && !isDeleted ? nil : try isStored(view, in: reader)
         if isDeleted {
             if isStored != nil { removed.append(view.id) }
@@ -163,6 +171,12 @@ struct PageDiff: Sendable {
         // A page requested before a push shows the row as it was before the push.
         guard let updatedAt = columns.updatedAt(of: view), let newest = stamp.updatedAt else { return true }
         return updatedAt >= newest
+    }
+
+    /// Returns whether a time is earlier than that of a stored row.
+    private func isOlder(_ updatedAt: Timestamp, than id: RowID, in reader: some StoreReader) throws -> Bool {
+        let stored = try reader.withRow(in: schema.name, id: id) { StampColumns($0.shape).updatedAt(of: $0) } ?? nil
+        return stored.map { updatedAt < $0 } ?? false
     }
 
     /// Returns whether the row is stored in the same state as in the page, or `nil` if it is not stored.

@@ -49,7 +49,7 @@ extension PullRun {
         let found: PullState? = try await context.reading { reader in
             var after = before
             for held in group {
-                let diff = try diff(of: held, after, in: reader)
+                let diff = try diff(of: held, after, mayBeStale: false, in: reader)
                 guard diff.isEmpty else { return nil }
                 after.note(diff, of: held)
             }
@@ -64,9 +64,12 @@ extension PullRun {
         state = try await context.writing { writer in
             var after = before
             try context.confirmOwner(in: writer)
+            let externalCommit = try writer.externalCommitNumber()
+            after.note(externalCommit: externalCommit)
             // Each page is compared with the state after the earlier pages of the transaction.
             for held in group {
-                let diff = try diff(of: held, after, in: writer)
+                let diff = try diff(
+                    of: held, after, mayBeStale: held.externalCommit != externalCommit, in: writer)
                 try diff.write(operations: context.operations, in: writer)
                 after.note(diff, of: held)
             }
@@ -76,8 +79,12 @@ extension PullRun {
         }
     }
 
-    private func diff(of held: PendingPage, _ state: PullState, in reader: some StoreReader) throws -> PageDiff {
-        try PageDiff(held, state, settled: context.settled, operations: context.operations, in: reader)
+    /// - Parameter mayBeStale: Whether another process may have pushed rows of the page since it was requested.
+    private func diff(
+        of held: PendingPage, _ state: PullState, mayBeStale: Bool, in reader: some StoreReader
+    ) throws -> PageDiff {
+        try PageDiff(
+            held, state, settled: context.settled, mayBeStale: mayBeStale, operations: context.operations, in: reader)
     }
 
     private func save(_ token: PullToken?, _ state: inout PullState, in writer: SyncContext<Store>.Writer) throws {

@@ -105,13 +105,18 @@ struct PullRun<Store: LocalStore>: Sendable {
         var token: PullToken?
         /// Whether the table is empty.
         var isFresh: Bool
+        /// The number of commits of other processes.
+        var externalCommit: UInt64?
     }
 
     private func readKnown() async throws -> Known {
         let (table, queryID, context) = (schema.name, queryID, context)
+        let externalCommit = try await context.performing { try $0.externalCommitNumber() }
         return try await context.reading { reader in
             let token = try queryID.map { try context.tokens.token(table: table, queryID: $0, in: reader) } ?? nil
-            return Known(token: token, isFresh: try reader.rows(matching: Query(table).limit(1)).rows.isEmpty)
+            return Known(
+                token: token, isFresh: try reader.rows(matching: Query(table).limit(1)).rows.isEmpty,
+                externalCommit: externalCommit)
         }
     }
 
@@ -147,7 +152,8 @@ struct PullRun<Store: LocalStore>: Sendable {
         let start = FeedStart(token: token, stored: known.token, filter: filter, isRefreshing: isRefreshing)
         return PullState(
             feed: try context.family.makeFeed(plan, from: start), stored: known.token, initial: known.token,
-            isFresh: known.isFresh, isRefreshing: isRefreshing, skipsMisfits: plan.skipsMisfits)
+            isFresh: known.isFresh, isRefreshing: isRefreshing, skipsMisfits: plan.skipsMisfits,
+            externalCommit: known.externalCommit)
     }
 
     // MARK: Pages

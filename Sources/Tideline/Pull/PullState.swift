@@ -12,6 +12,8 @@ struct PendingPage: Sendable {
     let oldest: Timestamp?
     /// Whether the pull ends with this page.
     let isLast: Bool
+    /// The number of commits of other processes, as far as known when the page was requested.
+    let externalCommit: UInt64?
 }
 
 /// The state of a pull between two pages.
@@ -35,8 +37,8 @@ struct PullState: Sendable {
     /// first page with such a row.
     private var skipped: (first: Timestamp, before: PullToken?)?
 
-    /// Whether the table was empty when the pull began.
-    let isFresh: Bool
+    /// Whether the table was empty when the pull began, and no other process has committed since.
+    private(set) var isFresh: Bool
     /// Whether the pull fetches all rows into a table that is not empty. Stored rows may lack columns that were added,
     /// so equal versions do not prove equal rows until the pull has ended.
     let isRefreshing: Bool
@@ -46,6 +48,9 @@ struct PullState: Sendable {
     private(set) var ids: IDTable<Void>?
     private var cases: IDCases = []
     private var isRespelled = false
+    /// The number of commits of other processes in the latest transaction of the pull, and when the next page was requested.
+    private var externalCommit: UInt64?
+    private var commitAtRequest: UInt64?
     /// The latest millisecond in the order of `updatedAt`, and the rows in it, which later pages may return again.
     ///
     /// The next page starts at the greatest `updatedAt`, and a server may compare timestamps only to the millisecond.
@@ -56,8 +61,10 @@ struct PullState: Sendable {
 
     init(
         feed: any PullFeed, stored: PullToken?, initial: PullToken?, isFresh: Bool, isRefreshing: Bool,
-        skipsMisfits: Bool
+        skipsMisfits: Bool, externalCommit: UInt64?
     ) {
+        self.externalCommit = externalCommit
+        commitAtRequest = externalCommit
         self.feed = feed
         self.stored = stored
         self.initial = initial
@@ -72,7 +79,7 @@ struct PullState: Sendable {
     func restarted(with feed: any PullFeed, matching: IDMatching) -> PullState {
         var state = PullState(
             feed: feed, stored: stored, initial: initial, isFresh: false, isRefreshing: isRefreshing,
-            skipsMisfits: rejected != nil)
+            skipsMisfits: rejected != nil, externalCommit: externalCommit)
         state.ids = IDTable(matching: matching)
         state.result = result
         state.result.rowsPulled = 0
@@ -96,7 +103,8 @@ struct PullState: Sendable {
         pending.append(
             PendingPage(
                 page: page, kind: received.kind, token: received.token, tokenBefore: latestToken,
-                oldest: received.oldest, isLast: received.next == nil))
+                oldest: received.oldest, isLast: received.next == nil, externalCommit: commitAtRequest))
+        commitAtRequest = externalCommit
         latestToken = received.token
         return received.next
     }
@@ -132,6 +140,12 @@ struct PullState: Sendable {
         if diff.isRespelled { isRespelled = true }
         guard ids != nil else { return }
         held.page.rows.forEachRow { ids?.insert((), for: $0.packedID) }
+    }
+
+    /// Records the number of commits of other processes in a transaction that stores pages.
+    mutating func note(externalCommit: UInt64?) {
+        if externalCommit != self.externalCommit { isFresh = false }
+        self.externalCommit = externalCommit
     }
 
     /// Records a row that the store rejects. Returns `false` if such a row stops the pull, or if the error names no row
