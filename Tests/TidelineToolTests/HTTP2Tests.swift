@@ -32,6 +32,15 @@ struct HTTP2Tests {
             .post, "/tables/T", [.contentType: "application/json"], body: #"{"id":"\#(id)","text":"a"}"#)
     }
 
+    /// Inserts rows whose page has 400 kB.
+    private static func insertPage(_ client: HTTP2Client) async throws {
+        for number in 0..<20 {
+            let row = #"{"id":"\#(number)","text":"\#(String(repeating: "x", count: 20_000))"}"#
+            let fields: HTTPFields = [.contentType: "application/json"]
+            #expect(try await client.send(.post, "/tables/T", fields, body: row).status == 201)
+        }
+    }
+
     /// Returns the cursor of the change signal.
     private static func cursor(_ client: HTTP2Client) async throws -> String {
         let answer = try await client.send(.get, "/.changes?tables=T").body
@@ -200,11 +209,7 @@ struct HTTP2Tests {
         } _: { authority in
             let client = try await HTTP2Client(authority)
             // More than the window of a stream.
-            for number in 0..<20 {
-                let row = #"{"id":"\#(number)","text":"\#(String(repeating: "x", count: 20_000))"}"#
-                let fields: HTTPFields = [.contentType: "application/json"]
-                #expect(try await client.send(.post, "/tables/T", fields, body: row).status == 201)
-            }
+            try await Self.insertPage(client)
             let unread = try await client.begin(.get, "/tables/T", receives: false)
             unread.send(.end(nil))
             #expect(try await client.send(.get, "/.health").status == 200)
@@ -219,11 +224,7 @@ struct HTTP2Tests {
             $0.maximumResponsesSize = 500_000
         } _: { authority in
             let client = try await HTTP2Client(authority)
-            for number in 0..<20 {
-                let row = #"{"id":"\#(number)","text":"\#(String(repeating: "x", count: 20_000))"}"#
-                let fields: HTTPFields = [.contentType: "application/json"]
-                #expect(try await client.send(.post, "/tables/T", fields, body: row).status == 201)
-            }
+            try await Self.insertPage(client)
             let unread = try await client.begin(.get, "/tables/T", receives: false)
             unread.send(.end(nil))
             try await suspendUntil("the server to write the page") {
