@@ -18,9 +18,11 @@ let optimizedTargets: Set = [
 ]
 let optimization: [SwiftSetting] = [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))]
 
-// Packages that only some users need belong to a trait. All of the package builds with `--traits Benchmark`.
+// Packages that only some users need belong to a trait, and so does the code that imports them (`#if Tool`): without
+// traits, everything else builds. All of the package builds with `--enable-all-traits`.
 let commands = TargetDependencyCondition.when(traits: ["Commands"])
 let client = TargetDependencyCondition.when(traits: ["AsyncHTTPClient"])
+let serve = TargetDependencyCondition.when(traits: ["Serve"])
 let tool = TargetDependencyCondition.when(traits: ["Tool"])
 let macros = TargetDependencyCondition.when(traits: ["Macros"])
 
@@ -67,6 +69,11 @@ func probe(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     executable(name, dependencies, path: "Tests/\(name)")
 }
 
+/// Returns dependencies on targets that belong to a trait.
+func targets(_ names: [String], of trait: String) -> [Target.Dependency] {
+    names.map { .target(name: $0, condition: .when(traits: [trait])) }
+}
+
 func cLibrary(_ name: String, path: String, pkgConfig: String? = nil, apt: String, brew: String) -> Target {
     .systemLibrary(name: name, path: path, pkgConfig: pkgConfig, providers: [.apt([apt]), .brew([brew])])
 }
@@ -74,7 +81,10 @@ func cLibrary(_ name: String, path: String, pkgConfig: String? = nil, apt: Strin
 func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .testTarget(
         name: name,
-        dependencies: ["TidelineStore", "TidelineConformance", "TidelineSupport", "TidelineTestSupport"] + dependencies,
+        dependencies: [
+            "CTestDefaults", "TidelineStore", "TidelineConformance", "TidelineSupport", "TidelineTestSupport",
+        ]
+            + dependencies,
         swiftSettings: settings)
 }
 
@@ -88,10 +98,16 @@ let package = Package(
         .trait(name: "AsyncHTTPClient", description: "The transport over async-http-client: TidelineAsyncHTTPClient"),
         .trait(name: "Commands", description: "The conformance suite and the benchmark as libraries for commands"),
         .trait(name: "Macros", description: "The macro @Table: TidelineMacros"),
-        .trait(name: "PostgreSQL", description: "Stores in PostgreSQL databases for the tool, which then needs libpq"),
+        .trait(
+            name: "PostgreSQL", description: "Stores in PostgreSQL databases for the tool, which then needs libpq",
+            enabledTraits: ["Serve"]),
+        .trait(
+            name: "Serve",
+            description: "The parts of the tool that `make demo` uses: serve without sign-in, todo, and demo",
+            enabledTraits: ["AsyncHTTPClient", "Commands"]),
         .trait(
             name: "Tool", description: "The command-line tool, the product tideline, without its benchmark",
-            enabledTraits: ["AsyncHTTPClient", "Commands"]),
+            enabledTraits: ["Serve"]),
         .trait(
             name: "Benchmark", description: "`tideline bench`, which needs simdjson, and everything else",
             enabledTraits: ["Macros", "PostgreSQL", "Tool"]),
@@ -214,7 +230,8 @@ let package = Package(
             path: "Benchmarks/QueueCost"),
         .target(name: "CMeasured", path: "Benchmarks/CMeasured"),
         executable(
-            "InstructionProbe", ["CMeasured", "TidelineBaselines", "TidelineBenchmark", "TidelineStore"] + stores,
+            "InstructionProbe",
+            ["CMeasured", "TidelineBaselines", "TidelineBenchmark", "TidelineStore", "TidelineSupport"] + stores,
             path: "Benchmarks/InstructionProbe"),
 
         // The command-line tool.
@@ -223,37 +240,39 @@ let package = Package(
             "TidelineTool",
             stores + nio + [
                 "CZlib", "Tideline", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineStore", "TidelineSupport",
-                "TidelineCommandSupport", "TidelineConformance", "TidelineConformanceCommand",
-                "TidelineServerConformance", "TidelineFaults", "TidelineSimulation", argumentParser, httpTypes, jwt,
-                logging,
-                .product(name: "Metrics", package: "swift-metrics", condition: tool),
-                .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: tool),
-                .product(name: "NIOHTTPTypes", package: "swift-nio-extras", condition: tool),
-                .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras", condition: tool),
-                .product(name: "NIOHTTPTypesHTTP2", package: "swift-nio-extras", condition: tool),
-                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: tool),
-                .product(name: "NIOTLS", package: "swift-nio", condition: tool),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: tool),
-                .product(name: "Yams", package: "Yams", condition: tool),
+                "TidelineCommandSupport", argumentParser, httpTypes, jwt, logging,
+                .product(name: "Metrics", package: "swift-metrics", condition: serve),
+                .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: serve),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras", condition: serve),
+                .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras", condition: serve),
+                .product(name: "NIOHTTPTypesHTTP2", package: "swift-nio-extras", condition: serve),
+                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: serve),
+                .product(name: "NIOTLS", package: "swift-nio", condition: serve),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: serve),
+                .product(name: "Yams", package: "Yams", condition: serve),
             ]
-                + [.target(name: "TidelinePostgreSQL", condition: .when(traits: ["PostgreSQL"]))]
-                + ["TidelineBaselines", "TidelineBenchmark", "TidelineBenchmarkCommand"].map {
-                    .target(name: $0, condition: .when(traits: ["Benchmark"]))
-                }),
+                + targets(
+                    [
+                        "TidelineConformance", "TidelineConformanceCommand", "TidelineFaults",
+                        "TidelineServerConformance", "TidelineSimulation",
+                    ], of: "Tool")
+                + targets(["TidelinePostgreSQL"], of: "PostgreSQL")
+                + targets(["TidelineBaselines", "TidelineBenchmark", "TidelineBenchmarkCommand"], of: "Benchmark")),
 
         // Apps to look at: a to-do list in the terminal, and one as a local web page, which scripts/web starts.
         executable(
-            "TodoApp", ["Tideline", "TidelineAsyncHTTPClient", "TidelineMacros", "TidelineSQLite"],
+            "TodoApp", ["Tideline", "TidelineAsyncHTTPClient", "TidelineMacros", "TidelineSQLite", "TidelineSupport"],
             path: "Examples/TodoApp"),
         .executableTarget(
             name: "TodoWeb",
             dependencies: [
-                "Tideline", "TidelineAsyncHTTPClient", "TidelineSQLite", argumentParser, httpTypes, logging,
-                .product(name: "Hummingbird", package: "hummingbird", condition: tool),
+                "Tideline", "TidelineAsyncHTTPClient", "TidelineSQLite", "TidelineSupport", argumentParser, httpTypes,
+                logging, .product(name: "Hummingbird", package: "hummingbird", condition: tool),
             ], path: "Examples/TodoWeb", resources: [.embedInCode("page.html")], swiftSettings: settings),
 
         // Programs that tests start, and their helpers. SortedFileStore is the custom store example, BrokenStores a
         // simple store that keeps every promise, and variants that break one.
+        .target(name: "CTestDefaults", path: "Tests/CTestDefaults"),
         library("TidelineTestSupport", ["TidelineStore"], path: "Tests/TidelineTestSupport"),
         library("SortedFileStore", keyValue, path: "Examples/CustomStore/Sources/SortedFileStore"),
         library(
@@ -274,16 +293,20 @@ let package = Package(
         probe("PullProbe", stores + ["Tideline", "TidelineStore", "TidelineTestSupport", httpTypes]),
         probe("PushProbe", stores + ["Tideline", "TidelineStore", "TidelineTestSupport", httpTypes]),
         probe(
-            "CommandProbe", ["TidelineConformance", "TidelineConformanceCommand", "TidelineMemory", "TidelineStore"]),
+            "CommandProbe",
+            ["TidelineConformance", "TidelineConformanceCommand", "TidelineMemory", "TidelineStore", "TidelineSupport"]),
         probe(
             "BenchProbe",
-            ["TidelineBenchmark", "TidelineBenchmarkCommand", "TidelineMemory", "TidelineStore", argumentParser]),
+            [
+                "TidelineBenchmark", "TidelineBenchmarkCommand", "TidelineMemory", "TidelineStore", "TidelineSupport",
+                argumentParser,
+            ]),
         probe("SimulationProbe", ["TidelineSimulation"]),
 
         // The public API as users write it: every name beside Foundation, and one app over every store.
         .testTarget(
             name: "TidelineAPITests",
-            dependencies: libraries.map { .target(name: $0) } + ["TidelineTestSupport", httpTypes],
+            dependencies: libraries.map { .target(name: $0) } + ["CTestDefaults", "TidelineTestSupport", httpTypes],
             packageAccess: false, swiftSettings: settings),
         tests(
             "TidelineConformanceTests",

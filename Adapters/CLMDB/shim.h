@@ -2,6 +2,10 @@
 #ifndef TIDELINE_CLMDB_SHIM_H
 #define TIDELINE_CLMDB_SHIM_H
 
+#if !__has_include(<lmdb.h>)
+#error "LMDB is not installed: run `make dependencies`, or install liblmdb-dev (Debian, Ubuntu) or lmdb (Homebrew)"
+#endif
+
 #include <errno.h>
 #include <fcntl.h>
 #include <lmdb.h>

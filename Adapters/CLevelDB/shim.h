@@ -2,6 +2,10 @@
 #ifndef TIDELINE_CLEVELDB_SHIM_H
 #define TIDELINE_CLEVELDB_SHIM_H
 
+#if !__has_include(<leveldb/c.h>)
+#error "LevelDB is not installed: run `make dependencies`, or install libleveldb-dev (Debian, Ubuntu) or leveldb (Homebrew)"
+#endif
+
 #include <errno.h>
 #include <fcntl.h>
 #include <leveldb/c.h>

@@ -2,6 +2,10 @@
 #ifndef TIDELINE_CPOSTGRESQL_SHIM_H
 #define TIDELINE_CPOSTGRESQL_SHIM_H
 
+#if !__has_include(<libpq-fe.h>)
+#error "libpq is not installed: run `make all-dependencies`, or install libpq-dev (Debian, Ubuntu) or libpq (Homebrew)"
+#endif
+
 #include <libpq-fe.h>
 #include <stddef.h>
 

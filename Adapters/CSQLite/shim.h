@@ -2,6 +2,10 @@
 #ifndef TIDELINE_CSQLITE_SHIM_H
 #define TIDELINE_CSQLITE_SHIM_H
 
+#if !__has_include(<sqlite3.h>)
+#error "SQLite is not installed: run `make dependencies`, or install libsqlite3-dev (Debian, Ubuntu) or sqlite (Homebrew)"
+#endif
+
 #include <sqlite3.h>
 #include <stdint.h>
 #include <string.h>

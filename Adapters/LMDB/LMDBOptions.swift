@@ -69,9 +69,9 @@ public struct LMDBOptions: Sendable {
     /// space.
     public static var commonMapSize: Int {
         #if (os(macOS) || os(Linux)) && (arch(x86_64) || arch(arm64))
-            1 << 34
+        1 << 34
         #else
-            1 << 28
+        1 << 28
         #endif
     }
 

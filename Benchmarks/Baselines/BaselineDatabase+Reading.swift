@@ -1,3 +1,4 @@
+#if Commands
 internal import CBaselines
 internal import TidelineBenchmark
 internal import TidelineStore
@@ -93,3 +94,4 @@ extension Answer {
     /// Converts an answer of the C code.
     init(_ answer: baseline_answer) { self.init(count: Int(answer.count), checksum: answer.checksum) }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 internal import CBaselines
 internal import TidelineBenchmark
 internal import TidelineStore
@@ -109,3 +110,4 @@ extension BaselineDatabase {
         return answer
     }
 }
+#endif

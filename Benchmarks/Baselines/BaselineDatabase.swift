@@ -1,3 +1,4 @@
+#if Commands
 internal import CBaselines
 internal import Synchronization
 internal import TidelineStore
@@ -128,3 +129,4 @@ final class BaselineDatabase: @unchecked Sendable {
         return ticks
     }
 }
+#endif

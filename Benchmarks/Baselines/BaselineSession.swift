@@ -1,3 +1,4 @@
+#if Commands
 internal import CBaselines
 internal import Synchronization
 internal import TidelineBenchmark
@@ -123,3 +124,4 @@ final class BaselineTable: @unchecked Sendable {
         return UnsafePointer(copy)
     }
 }
+#endif

@@ -1,11 +1,12 @@
+#if Commands
 internal import CBaselines
 public import TidelineBenchmark
 public import TidelineStore
 
 #if canImport(FoundationEssentials)
-    internal import FoundationEssentials
+internal import FoundationEssentials
 #else
-    internal import Foundation
+internal import Foundation
 #endif
 
 /// The benchmark's work in C, directly on the engines of the stores with the same settings: the limit for the stores'
@@ -132,3 +133,4 @@ struct ErrorBuffer: @unchecked Sendable {
 
     func deallocate() { pointer.deallocate() }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 internal import CBaselines
 internal import TidelineStore
 
@@ -71,3 +72,4 @@ func withBytes<T>(of id: RowID, _ body: (baseline_bytes) throws -> T) throws -> 
     guard case .string(let text) = id else { throw BaselineError("the table's identifiers must be strings") }
     return try withBytes(of: text, body)
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 internal import CBaselines
 internal import Synchronization
 internal import TidelineBenchmark
@@ -71,3 +72,4 @@ final class PageParserSession: BenchmarkSession {
 
     func close() {}
 }
+#endif

@@ -5,6 +5,9 @@
 #if defined(__OPTIMIZE__) && !defined(NDEBUG)
 #define NDEBUG
 #endif
+#if !__has_include(<simdjson.h>)
+#error "simdjson is not installed: run `make all-dependencies`, or install libsimdjson-dev (Debian, Ubuntu) or simdjson (Homebrew)"
+#endif
 #include <simdjson.h>
 
 #include <cstring>

@@ -1,3 +1,4 @@
+#if Commands
 public import ArgumentParser
 internal import Foundation
 public import TidelineBenchmark
@@ -65,3 +66,4 @@ private struct StandaloneBench: ParsableCommand {
 
     @OptionGroup var options: BenchOptions
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 public import ArgumentParser
 internal import Foundation
 internal import TidelineBenchmark
@@ -168,3 +169,4 @@ struct RowCounts: Sendable, Hashable {
         return isTooBig ? nil : product
     }
 }
+#endif

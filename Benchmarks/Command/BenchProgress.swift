@@ -1,3 +1,4 @@
+#if Commands
 internal import Foundation
 internal import Synchronization
 internal import TidelineBenchmark
@@ -81,3 +82,4 @@ final class BenchProgress: Sendable {
         state.isLineShown = false
     }
 }
+#endif

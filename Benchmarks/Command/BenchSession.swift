@@ -1,3 +1,4 @@
+#if Commands
 internal import ArgumentParser
 internal import Foundation
 internal import TidelineBenchmark
@@ -137,3 +138,4 @@ struct BenchSession: Sendable {
         return (main, others)
     }
 }
+#endif

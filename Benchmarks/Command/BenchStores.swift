@@ -1,3 +1,4 @@
+#if Commands
 internal import ArgumentParser
 internal import Foundation
 public import TidelineBenchmark
@@ -126,3 +127,4 @@ extension BenchStores {
     /// Whether a store has the setting `durability`.
     fileprivate func hasDurability(_ word: StoreWord) -> Bool { settings(parts(word).name).contains("durability") }
 }
+#endif

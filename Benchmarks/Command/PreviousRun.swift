@@ -1,3 +1,4 @@
+#if Commands
 internal import ArgumentParser
 internal import Foundation
 internal import TidelineBenchmark
@@ -57,3 +58,4 @@ extension BenchOptions {
         ]
     }
 }
+#endif

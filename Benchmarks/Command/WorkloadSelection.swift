@@ -1,3 +1,4 @@
+#if Commands
 internal import ArgumentParser
 internal import TidelineBenchmark
 internal import TidelineCommandSupport
@@ -78,3 +79,4 @@ struct WorkloadListing {
             .filter { !$0.members.isEmpty }
     }
 }
+#endif

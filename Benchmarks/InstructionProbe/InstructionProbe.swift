@@ -1,3 +1,4 @@
+#if Commands
 private import CMeasured
 internal import Foundation
 internal import TidelineBenchmark
@@ -135,3 +136,12 @@ struct ProbeError: Error, CustomStringConvertible {
 
     init(_ description: String) { self.description = description }
 }
+#else
+internal import TidelineSupport
+
+/// Prints the command that builds the program with its packages.
+@main
+enum InstructionProbe {
+    static func main() { exitForMissingTrait("Commands") }
+}
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 internal import TidelineBaselines
 internal import TidelineBenchmark
 internal import TidelineLMDB
@@ -86,3 +87,4 @@ extension Work {
         }
     }
 }
+#endif

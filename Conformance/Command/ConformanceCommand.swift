@@ -1,3 +1,4 @@
+#if Commands
 public import ArgumentParser
 internal import Foundation
 internal import TidelineCommandSupport
@@ -92,3 +93,4 @@ private struct StandaloneCommand: ParsableCommand {
 
     @OptionGroup var options: ConformanceOptions
 }
+#endif

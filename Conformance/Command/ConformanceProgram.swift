@@ -1,3 +1,4 @@
+#if Commands
 internal import Foundation
 
 /// Describes how the command is run, by a user and as another process.
@@ -24,3 +25,4 @@ public struct ConformanceProgram: Sendable {
             name: ([name] + arguments).joined(separator: " "), executable: path, arguments: arguments)
     }
 }
+#endif

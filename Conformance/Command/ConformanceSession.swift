@@ -1,3 +1,4 @@
+#if Commands
 internal import ArgumentParser
 internal import Foundation
 internal import TidelineCommandSupport
@@ -95,3 +96,4 @@ struct ConformanceSession: Sendable {
         }
     }
 }
+#endif

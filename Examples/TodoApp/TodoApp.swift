@@ -1,3 +1,4 @@
+#if AsyncHTTPClient && Macros
 import Foundation
 import TidelineAsyncHTTPClient
 import TidelineMacros
@@ -58,3 +59,12 @@ struct TodoApp {
         }
     }
 }
+#else
+import TidelineSupport
+
+/// Prints the command that builds the app with the packages that it needs.
+@main
+enum TodoApp {
+    static func main() { exitForMissingTrait("AsyncHTTPClient,Macros") }
+}
+#endif

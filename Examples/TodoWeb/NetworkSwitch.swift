@@ -1,3 +1,4 @@
+#if Tool
 internal import HTTPTypes
 internal import Synchronization
 internal import Tideline
@@ -38,3 +39,4 @@ final class NetworkSwitch: Transport, ConnectivityMonitor {
         guard isOn else { throw TransportError(.connection, "the network of this client is switched off") }
     }
 }
+#endif

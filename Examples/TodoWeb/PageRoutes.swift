@@ -1,3 +1,4 @@
+#if Tool
 internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
@@ -103,3 +104,4 @@ private struct EditGuard<Context: RequestContext>: RouterMiddleware {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 internal import Synchronization
 internal import Tideline
 
@@ -114,3 +115,4 @@ final class PageBoard: Sendable {
         return states
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 internal import Foundation
 internal import Tideline
 
@@ -37,3 +38,4 @@ extension TodoItem {
         try row.write(created, to: Self.columns.created)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 internal import Logging
 internal import Tideline
 internal import TidelineAsyncHTTPClient
@@ -105,3 +106,4 @@ struct TodoList: Sendable {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 internal import ArgumentParser
 @preconcurrency internal import Dispatch
 internal import Foundation
@@ -86,3 +87,12 @@ struct TodoWeb: AsyncParsableCommand {
         }
     }
 }
+#else
+internal import TidelineSupport
+
+/// Prints the command that builds the program with its packages.
+@main
+enum TodoWeb {
+    static func main() { exitForMissingTrait("Tool") }
+}
+#endif

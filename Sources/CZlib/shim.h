@@ -2,6 +2,10 @@
 #ifndef TIDELINE_CZLIB_SHIM_H
 #define TIDELINE_CZLIB_SHIM_H
 
+#if !__has_include(<zlib.h>)
+#error "zlib is not installed: run `make dependencies`, or install zlib1g-dev (Debian, Ubuntu) or zlib (Homebrew)"
+#endif
+
 #include <zlib.h>
 
 // Begins a compression in the format of gzip.

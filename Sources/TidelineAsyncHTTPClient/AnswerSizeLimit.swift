@@ -1,3 +1,4 @@
+#if AsyncHTTPClient
 internal import NIOCore
 internal import Tideline
 
@@ -35,3 +36,4 @@ final class AnswerSizeLimit: ChannelDuplexHandler {
         context.close(promise: nil)
     }
 }
+#endif

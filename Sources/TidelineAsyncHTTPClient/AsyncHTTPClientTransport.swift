@@ -1,3 +1,4 @@
+#if AsyncHTTPClient
 public import AsyncHTTPClient
 public import HTTPTypes
 internal import NIOCore
@@ -107,3 +108,4 @@ public final class AsyncHTTPClientTransport: Transport {
         return bytes
     }
 }
+#endif

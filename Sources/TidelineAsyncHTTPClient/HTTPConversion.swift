@@ -1,3 +1,4 @@
+#if AsyncHTTPClient
 internal import AsyncHTTPClient
 internal import HTTPTypes
 internal import NIOCore
@@ -33,3 +34,4 @@ extension HTTPResponse {
         try headerFields.removeContentEncoding()
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if AsyncHTTPClient
 public import Tideline
 
 extension SyncClient {
@@ -12,3 +13,14 @@ extension SyncClient {
         try self.init(url: url, store: store, transport: AsyncHTTPClientTransport.shared, options: options)
     }
 }
+#else
+public import Tideline
+
+extension SyncClient {
+    /// Not available without the package trait `AsyncHTTPClient`.
+    @available(*, unavailable, message: "add `traits: [\"AsyncHTTPClient\"]` to the package dependency on Tideline")
+    public convenience init(url: String, store: Store, options: SyncOptions = SyncOptions()) throws {
+        fatalError("unavailable")
+    }
+}
+#endif

@@ -1,3 +1,4 @@
+#if AsyncHTTPClient
 internal import AsyncHTTPClient
 internal import Foundation
 internal import NIOCore
@@ -68,10 +69,10 @@ extension TransportError {
             return
         }
         #if canImport(Network)
-            if error is HTTPClient.NWTLSError {
-                self.init(.tls, "no secure connection to \(authority): \(error)", cause: error)
-                return
-            }
+        if error is HTTPClient.NWTLSError {
+            self.init(.tls, "no secure connection to \(authority): \(error)", cause: error)
+            return
+        }
         #endif
         self.init(.connection, "the connection to \(authority) failed: \(error)", cause: error)
     }
@@ -113,3 +114,4 @@ extension IOError {
     /// The operating system's description, such as `Connection refused`, without the name of the failed call.
     fileprivate var reason: String { String(cString: strerror(errnoCode)) }
 }
+#endif

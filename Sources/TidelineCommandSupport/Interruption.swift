@@ -1,3 +1,4 @@
+#if Commands
 internal import Foundation
 internal import Synchronization
 
@@ -63,3 +64,4 @@ package final class Ending: Sendable {
         }
     }
 }
+#endif

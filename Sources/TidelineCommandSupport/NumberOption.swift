@@ -1,3 +1,4 @@
+#if Commands
 internal import ArgumentParser
 
 /// Checks that a number is in the range that an option accepts.
@@ -8,3 +9,4 @@ package func confirm(_ number: Int, in range: ClosedRange<Int>, _ option: String
             "\(option) must be a number from \(range.lowerBound) to \(range.upperBound), not \(number).")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 internal import ArgumentParser
 internal import Foundation
 
@@ -39,3 +40,4 @@ package struct Output: Sendable {
             to: URL(fileURLWithPath: path), options: isFile == .typeRegular ? .atomic : [])
     }
 }
+#endif

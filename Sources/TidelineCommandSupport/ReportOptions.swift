@@ -1,3 +1,4 @@
+#if Commands
 package import ArgumentParser
 internal import Foundation
 
@@ -40,3 +41,4 @@ package enum ExitStatus {
         Foundation.exit(usage)
     }
 }
+#endif

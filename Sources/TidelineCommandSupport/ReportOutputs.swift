@@ -1,3 +1,4 @@
+#if Commands
 internal import ArgumentParser
 internal import Foundation
 internal import TidelineSupport
@@ -53,3 +54,4 @@ package struct ReportOutputs<Report>: Sendable {
         }
     }
 }
+#endif

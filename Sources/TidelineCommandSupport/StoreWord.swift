@@ -1,3 +1,4 @@
+#if Commands
 internal import ArgumentParser
 
 /// A store as `--store` names it, without a path: `NAME[:][,SETTING=VALUE…]`. The command creates the store in a folder
@@ -59,3 +60,4 @@ package struct StoreWord: Hashable {
         return String(part[..<colon])
     }
 }
+#endif

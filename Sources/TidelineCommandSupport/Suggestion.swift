@@ -1,3 +1,4 @@
+#if Commands
 internal import TidelineStore
 
 /// Returns ` Did you mean "x"?` for the name in `names` that is closest to `word` or begins with it, or an empty string
@@ -5,3 +6,4 @@ internal import TidelineStore
 package func suggestion(for word: String, among names: some Collection<String>) -> String {
     closestName(to: word, among: names).map { " Did you mean \($0.debugDescription)?" } ?? ""
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 internal import Foundation
 package import TidelineSupport
 
@@ -31,3 +32,4 @@ package struct Terminal: Sendable {
         return Int(size.ws_col)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Macros
 internal import SwiftSyntax
 
 extension VariableDeclSyntax {
@@ -68,3 +69,4 @@ extension String {
     /// The part after the last period.
     var lastName: String { split(separator: ".").last.map(String.init) ?? self }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Macros
 internal import SwiftDiagnostics
 package import SwiftSyntax
 package import SwiftSyntaxMacros
@@ -25,3 +26,4 @@ extension MarkerExpansion {
         return []
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Macros
 /// The rules for names of tables and columns that `TableSchema.validate()` checks when a table is defined.
 ///
 /// They are repeated here, because a macro that links TidelineStore would make the compiler build it twice. A test compares
@@ -36,3 +37,4 @@ package enum NameRules {
         return isValid ? nil : "must have 1 to 128 characters, no control characters, and not begin with __"
     }
 }
+#endif

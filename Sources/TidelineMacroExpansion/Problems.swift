@@ -1,3 +1,4 @@
+#if Macros
 internal import SwiftDiagnostics
 internal import SwiftSyntax
 
@@ -44,3 +45,4 @@ private struct Message: DiagnosticMessage, NoteMessage, FixItMessage {
     var noteID: MessageID { diagnosticID }
     var fixItID: MessageID { diagnosticID }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Macros
 internal import SwiftParser
 internal import SwiftSyntax
 internal import SwiftSyntaxBuilder
@@ -192,3 +193,4 @@ struct PropertyReader {
         }
     }
 }
+#endif

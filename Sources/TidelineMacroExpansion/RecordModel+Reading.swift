@@ -1,3 +1,4 @@
+#if Macros
 internal import SwiftSyntax
 
 extension RecordModel {
@@ -80,3 +81,4 @@ extension StructDeclSyntax {
         return .replace("add the property id", memberBlock, with: block)
     }
 }
+#endif

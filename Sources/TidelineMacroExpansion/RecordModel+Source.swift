@@ -1,3 +1,4 @@
+#if Macros
 internal import SwiftSyntax
 
 extension RecordModel {
@@ -187,3 +188,4 @@ private final class NestedNames: SyntaxRewriter {
         node.baseName.tokenKind == .keyword(.Self) ? "\(raw: record)" : super.visit(node)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Macros
 internal import SwiftParser
 internal import SwiftSyntax
 
@@ -87,3 +88,4 @@ extension TokenSyntax {
     /// The name without backticks.
     var plainName: String { identifier?.name ?? text }
 }
+#endif

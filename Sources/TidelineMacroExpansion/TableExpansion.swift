@@ -1,3 +1,4 @@
+#if Macros
 internal import SwiftDiagnostics
 package import SwiftSyntax
 internal import SwiftSyntaxBuilder
@@ -48,3 +49,4 @@ extension TableExpansion {
             extended: context.lexicalContext.first?.as(ExtensionDeclSyntax.self))
     }
 }
+#endif

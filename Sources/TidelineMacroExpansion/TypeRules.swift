@@ -1,3 +1,4 @@
+#if Macros
 internal import SwiftSyntax
 
 /// The types of columns, as far as the syntax shows them.
@@ -152,3 +153,4 @@ extension IntegerLiteralExprSyntax {
         return UInt64(radix == 10 ? digits[...] : digits.dropFirst(2), radix: radix)
     }
 }
+#endif

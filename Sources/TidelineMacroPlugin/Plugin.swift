@@ -1,3 +1,4 @@
+#if Macros
 internal import SwiftCompilerPlugin
 internal import SwiftSyntaxMacros
 internal import TidelineMacroExpansion
@@ -11,3 +12,10 @@ struct TidelineMacroPlugin: CompilerPlugin {
 struct TableMacro: TableExpansion {}
 
 struct MarkerMacro: MarkerExpansion {}
+#else
+// Without the trait, nothing starts this program.
+@main
+enum TidelineMacroPlugin {
+    static func main() {}
+}
+#endif

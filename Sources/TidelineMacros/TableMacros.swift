@@ -1,5 +1,6 @@
 @_exported public import Tideline
 
+#if Macros
 /// Makes a struct the record of a table: adds the conformance to `TableRecord`, and to `MergingRecord` if a property has
 /// ``Merge(_:)``.
 ///
@@ -70,3 +71,4 @@ public macro Merge(_ rule: MergeRule) = #externalMacro(module: "TidelineMacroPlu
 @attached(peer)
 public macro References<Record: TableRecord>(_ type: Record.Type) =
     #externalMacro(module: "TidelineMacroPlugin", type: "MarkerMacro")
+#endif

@@ -3,9 +3,9 @@ internal import TidelineStore
 internal import TidelineWire
 
 #if canImport(FoundationEssentials)
-    internal import FoundationEssentials
+internal import FoundationEssentials
 #else
-    internal import Foundation
+internal import Foundation
 #endif
 
 extension TableService {

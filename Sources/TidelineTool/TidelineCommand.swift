@@ -1,11 +1,15 @@
+#if Serve
 internal import ArgumentParser
 internal import Foundation
 internal import Tideline
 internal import TidelineCommandSupport
-internal import TidelineConformanceCommand
+internal import TidelineSupport
 
 #if Benchmark
-    internal import TidelineBenchmarkCommand
+internal import TidelineBenchmarkCommand
+#endif
+#if Tool
+internal import TidelineConformanceCommand
 #endif
 
 /// The command `tideline`.
@@ -21,14 +25,19 @@ struct TidelineCommand: AsyncParsableCommand {
         version: TidelineVersion.current,
         subcommands: [
             ServeCommand.self, BackupCommand.self, RestoreCommand.self, TodoCommand.self, DemoCommand.self,
-            ConformanceToolCommand.self, SimulateCommand.self,
-        ] + benchmark
+        ] + furtherCommands
     )
 
     #if Benchmark
-        private static let benchmark: [any ParsableCommand.Type] = [BenchToolCommand.self]
+    private static let furtherCommands: [any ParsableCommand.Type] = [
+        ConformanceToolCommand.self, SimulateCommand.self, BenchToolCommand.self,
+    ]
+    #elseif Tool
+    private static let furtherCommands: [any ParsableCommand.Type] = [
+        ConformanceToolCommand.self, SimulateCommand.self,
+    ]
     #else
-        private static let benchmark: [any ParsableCommand.Type] = []
+    private static let furtherCommands: [any ParsableCommand.Type] = []
     #endif
 
     /// Returns the command for arguments, to which the configuration of `serve` is added. Returns `nil` if the arguments only
@@ -49,6 +58,7 @@ struct TidelineCommand: AsyncParsableCommand {
 
     /// Runs the command that the arguments name, and exits with its status.
     static func main() async {
+        if let trait = missingTrait { exitForMissingTrait(trait) }
         do {
             try requireKnownCommand(CommandLine.arguments.dropFirst(), of: Self.self)
             guard var command = try parse(Array(CommandLine.arguments.dropFirst())) else { return }
@@ -59,12 +69,36 @@ struct TidelineCommand: AsyncParsableCommand {
             }
         } catch {
             let name = CommandLine.arguments.dropFirst().first
+            #if Tool
             if name == ConformanceToolCommand.configuration.commandName { ConformanceCommand.exit(self, after: error) }
             if name == SimulateCommand.configuration.commandName { ExitStatus.exit(self, after: error) }
+            #endif
             #if Benchmark
-                if name == BenchToolCommand.configuration.commandName { BenchCommand.exit(self, after: error) }
+            if name == BenchToolCommand.configuration.commandName { BenchCommand.exit(self, after: error) }
             #endif
             exit(withError: error)
         }
+    }
+}
+#else
+internal import TidelineSupport
+
+/// Prints the command that builds the tool with the packages that it needs.
+@main
+enum TidelineCommand {
+    static func main() { exitForMissingTrait(missingTrait ?? "Tool") }
+}
+#endif
+
+/// The trait that the command on the command line needs, if the build does not have it.
+private var missingTrait: String? {
+    switch CommandLine.arguments.dropFirst().first {
+    #if !Benchmark
+    case "bench": "Benchmark"
+    #endif
+    #if !Tool
+    case "conformance", "simulate": "Tool"
+    #endif
+    default: nil
     }
 }

@@ -4,7 +4,7 @@ internal import Synchronization
 internal import Tideline
 
 #if canImport(FoundationNetworking)
-    internal import FoundationNetworking
+internal import FoundationNetworking
 #endif
 
 /// The requests of a session that wait for their responses. The delegate of the session.

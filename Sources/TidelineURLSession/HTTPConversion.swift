@@ -3,7 +3,7 @@ internal import HTTPTypes
 internal import Tideline
 
 #if canImport(FoundationNetworking)
-    internal import FoundationNetworking
+internal import FoundationNetworking
 #endif
 
 extension URLRequest {
@@ -62,9 +62,9 @@ extension HTTPFields {
     /// The encodings that URLSession decodes. On Linux, it reports the part of a truncated compressed body as the body.
     fileprivate static var acceptedHere: String {
         #if canImport(FoundationNetworking)
-            "identity"
+        "identity"
         #else
-            acceptedEncodings
+        acceptedEncodings
         #endif
     }
 }

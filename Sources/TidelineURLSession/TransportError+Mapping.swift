@@ -2,7 +2,7 @@ internal import Foundation
 internal import Tideline
 
 #if canImport(FoundationNetworking)
-    internal import FoundationNetworking
+internal import FoundationNetworking
 #endif
 
 extension TransportError {

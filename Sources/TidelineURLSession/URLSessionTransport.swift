@@ -2,10 +2,10 @@ public import HTTPTypes
 public import Tideline
 
 #if canImport(FoundationNetworking)
-    internal import Foundation
-    public import FoundationNetworking
+internal import Foundation
+public import FoundationNetworking
 #else
-    public import Foundation
+public import Foundation
 #endif
 
 /// A transport that uses the URLSession of Foundation: for apps on Apple platforms, and wherever an app should resolve

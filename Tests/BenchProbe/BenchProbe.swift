@@ -1,3 +1,4 @@
+#if Commands
 import ArgumentParser
 import Foundation
 import TidelineBenchmark
@@ -100,3 +101,12 @@ private final class FaultySession: BenchmarkSession {
 
     func close() throws { try base.close() }
 }
+#else
+internal import TidelineSupport
+
+/// Prints the command that builds the program with its packages.
+@main
+enum BenchProbe {
+    static func main() { exitForMissingTrait("Commands") }
+}
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 import TidelineConformance
 import TidelineConformanceCommand
 import TidelineMemory
@@ -13,3 +14,12 @@ enum CommandProbe {
         await ConformanceCommand.main(stores: harnesses + [nameless])
     }
 }
+#else
+internal import TidelineSupport
+
+/// Prints the command that builds the program with its packages.
+@main
+enum CommandProbe {
+    static func main() { exitForMissingTrait("Commands") }
+}
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 import Foundation
 import TidelineKeyValue
 import TidelineMemory
@@ -75,3 +76,4 @@ struct MischievousWriter: StoreWriter {
         return try base.delete(ids: ids, from: table)
     }
 }
+#endif

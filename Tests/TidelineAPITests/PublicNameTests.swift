@@ -1,3 +1,4 @@
+#if Benchmark
 import Foundation
 import RegexBuilder
 import Testing
@@ -211,3 +212,4 @@ struct PublicNameTests {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Macros
 import Foundation
 import Testing
 import TidelineMacros
@@ -168,3 +169,4 @@ struct TypedTableArticleTests {
         #expect(try store.read { try $0.row(in: "TodoItem", id: milk.id.text)?["minutes"] } == 90)
     }
 }
+#endif

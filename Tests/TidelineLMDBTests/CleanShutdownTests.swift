@@ -35,9 +35,9 @@ import TidelineTestSupport
         try file.write(contentsOf: data)
         try file.close()
         #if canImport(Darwin)
-            let times = [status.st_atimespec, status.st_mtimespec]
+        let times = [status.st_atimespec, status.st_mtimespec]
         #else
-            let times = [status.st_atim, status.st_mtim]
+        let times = [status.st_atim, status.st_mtim]
         #endif
         #expect(utimensat(AT_FDCWD, path, times, 0) == 0)
     }

@@ -6,9 +6,9 @@ import TidelineStore
 import TidelineTestSupport
 
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Glibc)
-    import Glibc
+import Glibc
 #endif
 
 /// A second process that uses an engine: this test program, started again for one of the roles below.

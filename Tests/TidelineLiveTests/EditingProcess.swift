@@ -3,9 +3,9 @@ import TidelineTestStores
 import TidelineTestSupport
 
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Glibc)
-    import Glibc
+import Glibc
 #endif
 
 /// A running `StoreProbe` that edits the table `Item` of a store.

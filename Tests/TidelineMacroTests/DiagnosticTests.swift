@@ -1,3 +1,4 @@
+#if Macros
 import Testing
 import TidelineMacroExpansion
 import TidelineStore
@@ -242,3 +243,4 @@ struct DiagnosticTests {
 extension TableSchema {
     fileprivate var isValid: Bool { (try? validate()) != nil }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Macros
 import SwiftDiagnostics
 import SwiftParser
 import SwiftSyntax
@@ -62,3 +63,4 @@ struct Expansion {
         fixed = String(decoding: bytes, as: UTF8.self)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Macros
 import Testing
 
 /// The source that the macro writes.
@@ -296,3 +297,4 @@ struct ExpansionTests {
         #expect(!found.contains("self.init("))
     }
 }
+#endif

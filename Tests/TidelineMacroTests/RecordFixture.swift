@@ -1,3 +1,4 @@
+#if Macros
 import Foundation
 import Tideline
 import TidelineMacros
@@ -192,3 +193,4 @@ extension Handwritten.Sample: MergingRecord {
         try row.write(schema, to: columns.schema)
     }
 }
+#endif

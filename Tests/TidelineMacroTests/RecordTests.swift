@@ -1,3 +1,4 @@
+#if Macros
 import Foundation
 import Testing
 import TidelineMacros
@@ -90,3 +91,4 @@ struct RecordTests {
         #expect(try store.read { try $0.records(matching: Folder.where { $0.parent == nil }) }.count == 1)
     }
 }
+#endif

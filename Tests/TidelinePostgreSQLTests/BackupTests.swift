@@ -1,3 +1,4 @@
+#if PostgreSQL && Tool
 import Foundation
 import Testing
 import TidelinePostgreSQL
@@ -55,3 +56,4 @@ struct BackupTests {
         }
     }
 }
+#endif

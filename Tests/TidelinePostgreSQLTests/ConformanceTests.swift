@@ -1,3 +1,4 @@
+#if PostgreSQL && Tool
 import Foundation
 import Testing
 import TidelineConformance
@@ -70,3 +71,4 @@ struct ConformanceTests {
         #expect(ids.isDisjoint(with: Check.all.filter(\.needs.isEmpty).map(\.id)))
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if PostgreSQL && Tool
 import Foundation
 import Synchronization
 import Testing
@@ -196,3 +197,4 @@ struct FailureTests {
         try store.read { try $0.rows(matching: Query("t")).rows.map(\.idText) }
     }
 }
+#endif

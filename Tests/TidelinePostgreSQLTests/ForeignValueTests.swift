@@ -1,3 +1,4 @@
+#if PostgreSQL && Tool
 import Testing
 import TidelinePostgreSQL
 import TidelineStore
@@ -87,3 +88,4 @@ struct ForeignValueTests {
         try store.close()
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if PostgreSQL && Tool
 import Testing
 import TidelinePostgreSQL
 import TidelineStore
@@ -141,3 +142,4 @@ struct LimitTests {
         try store.close()
     }
 }
+#endif

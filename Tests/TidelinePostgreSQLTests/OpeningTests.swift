@@ -1,3 +1,4 @@
+#if PostgreSQL && Tool
 import Foundation
 import Testing
 import TidelinePostgreSQL
@@ -135,3 +136,4 @@ struct OpeningTests {
         try new.close()
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if PostgreSQL && Tool
 import CPostgreSQL
 
 /// A connection of another program to a database.
@@ -33,3 +34,4 @@ final class PlainConnection {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if PostgreSQL && Tool
 import Foundation
 import Testing
 import TidelinePostgreSQL
@@ -108,3 +109,4 @@ struct StatementTests {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if PostgreSQL && Tool
 import Testing
 import TidelinePostgreSQL
 import TidelineStore
@@ -96,3 +97,4 @@ struct StoreTests {
         try store.close()
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if PostgreSQL && Tool
 import TidelinePostgreSQL
 import TidelineStore
 
@@ -34,3 +35,4 @@ extension DatabaseServer {
         return store
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if PostgreSQL && Tool
 import Testing
 import TidelineTestSupport
 
@@ -85,3 +86,4 @@ struct ToolTests {
         #expect(output.status == 0 && output.out.contains("nothing is lost"), "\(output)")
     }
 }
+#endif

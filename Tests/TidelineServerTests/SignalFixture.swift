@@ -6,6 +6,7 @@ import TidelineStore
 import TidelineTestStores
 import TidelineTestSupport
 import TidelineWire
+
 @testable import TidelineServer
 
 /// A service with the tables A and B, and its signal.

@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 import HTTPTypes
 import Synchronization
@@ -458,3 +459,4 @@ private struct BackupTestTransport<Store: LocalStore>: Transport {
         return TransportResponse(response: answer.response, body: answer.body)
     }
 }
+#endif

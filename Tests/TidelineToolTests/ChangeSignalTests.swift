@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 import HTTPTypes
 import Testing
@@ -218,3 +219,4 @@ struct ChangeSignalTests {
         #expect(watchers[0].wait() == 0)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 import Testing
 
@@ -88,3 +89,4 @@ struct CommandLineTests {
         #expect(!options.isEmpty)
     }
 }
+#endif

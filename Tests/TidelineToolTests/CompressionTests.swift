@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 import Testing
 import Tideline
@@ -103,3 +104,4 @@ struct CompressionTests {
         #expect(!command.operations.compression)
     }
 }
+#endif

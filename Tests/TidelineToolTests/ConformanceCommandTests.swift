@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 import Foundation
 import Testing
@@ -76,3 +77,4 @@ struct ConformanceCommandTests {
         #expect(output.out.contains(check.explanation))
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import NIOCore
 import Testing
 
@@ -106,3 +107,4 @@ extension NIODeadline {
         .uptimeNanoseconds(UInt64(number) * 1_000_000_000)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 import HTTPTypes
 import NIOCore
@@ -336,3 +337,4 @@ struct HTTP2Tests {
         #expect(server.wait() == 0)
     }
 }
+#endif

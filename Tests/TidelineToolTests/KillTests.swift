@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 import Testing
 import Tideline
@@ -119,3 +120,4 @@ struct KillTests {
         #expect(!acknowledged.isEmpty)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 import HTTPTypes
 import Logging
@@ -386,3 +387,4 @@ private final class LogLines: Sendable {
         return logger
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 import Testing
 import Tideline
@@ -65,3 +66,4 @@ struct ReadmeTests {
         }
     }
 }
+#endif

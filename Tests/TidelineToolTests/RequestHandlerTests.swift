@@ -1,3 +1,4 @@
+#if Tool
 import HTTPTypes
 import NIOCore
 import NIOEmbedded
@@ -248,3 +249,4 @@ struct RequestHandlerTests {
         #expect(service.refusal(of: Self.request(.get, "/tables/Country"), caller: .anonymous) == nil)
     }
 }
+#endif

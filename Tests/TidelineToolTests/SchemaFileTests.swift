@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 import Testing
 import TidelineServer
@@ -159,3 +160,4 @@ struct SchemaFileTests {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 import HTTPTypes
 import Testing
@@ -47,3 +48,4 @@ struct ServeCommandTests {
         #expect(known.response.status == .created)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 import Foundation
 import HTTPTypes
@@ -166,3 +167,4 @@ struct ServeConfigurationTests {
         #expect(!FileManager.default.fileExists(atPath: tool.path("new.db")))
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 import Testing
 import TidelineConformance
@@ -85,3 +86,4 @@ struct ServerConformanceCommandTests {
         #expect(explanation.out.contains("On another server: The client then finds it by a list"))
     }
 }
+#endif

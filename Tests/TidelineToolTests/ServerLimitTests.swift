@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 import HTTPTypes
 import NIOCore
@@ -323,3 +324,4 @@ struct ServerLimitTests {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 import Synchronization
 import Testing
@@ -192,3 +193,4 @@ extension DatabaseServer {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 import Testing
 
@@ -64,3 +65,4 @@ struct ShellTests {
         #expect(list.out.contains("Milk") && !list.out.contains("Bread"))
     }
 }
+#endif

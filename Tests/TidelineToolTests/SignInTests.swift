@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 import Foundation
 import HTTPTypes
@@ -235,3 +236,4 @@ struct SignInTests {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 import Foundation
 import Testing
@@ -287,3 +288,4 @@ extension SimulationStep.Action {
         if case .write = self { true } else { false }
     }
 }
+#endif

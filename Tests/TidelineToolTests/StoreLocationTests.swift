@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 import Testing
 import TidelineCommandSupport
@@ -128,3 +129,4 @@ struct StoreLocationTests {
         #expect(throws: StoreError.self) { try store.tables() }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import HTTPTypes
 import Testing
 import Tideline
@@ -83,3 +84,4 @@ struct TableServerTests {
         #expect(error.message.hasPrefix("cannot listen on \(host) port 0: "))
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 import Testing
 import TidelineTestSupport
@@ -60,3 +61,4 @@ struct TodoAppTests {
         }
     }
 }
+#endif

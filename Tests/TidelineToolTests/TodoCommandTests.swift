@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 import Testing
 import TidelineStore
@@ -231,3 +232,4 @@ struct DemoCommandTests {
         #expect(again.status == 1 && again.err.contains("is not empty"))
     }
 }
+#endif

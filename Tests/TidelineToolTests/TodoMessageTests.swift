@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 import Testing
 import TidelineStore
@@ -164,3 +165,4 @@ struct TodoMessageTests {
         #expect(formatter.date(from: localTime(time)).map { Timestamp($0) } == Timestamp("2026-11-22T10:14:27Z"))
     }
 }
+#endif

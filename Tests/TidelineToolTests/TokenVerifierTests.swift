@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 import HTTPTypes
 import JWTKit
@@ -352,3 +353,4 @@ struct KeySetTests {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 import Testing
 import Tideline
@@ -122,3 +123,4 @@ struct WatchTests {
         #expect(output.status == 64)
     }
 }
+#endif

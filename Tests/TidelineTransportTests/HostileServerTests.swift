@@ -1,3 +1,4 @@
+#if AsyncHTTPClient
 import Foundation
 import HTTPTypes
 import Synchronization
@@ -380,3 +381,4 @@ struct HostileServerTests {
         #expect(server.requests == 12)
     }
 }
+#endif

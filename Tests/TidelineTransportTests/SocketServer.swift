@@ -1,3 +1,4 @@
+#if AsyncHTTPClient
 import NIOCore
 import NIOPosix
 import Synchronization
@@ -148,3 +149,4 @@ struct SocketServer {
         return request
     }
 }
+#endif

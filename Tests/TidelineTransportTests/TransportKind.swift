@@ -1,3 +1,4 @@
+#if AsyncHTTPClient
 import Testing
 import Tideline
 import TidelineAsyncHTTPClient
@@ -41,9 +42,9 @@ enum TransportKind: String, CaseIterable, Sendable {
     /// Whether the transport keeps only the promises of FoundationNetworking.
     var isLimited: Bool {
         #if canImport(FoundationNetworking)
-            self == .urlSession
+        self == .urlSession
         #else
-            false
+        false
         #endif
     }
 
@@ -56,3 +57,4 @@ enum TransportKind: String, CaseIterable, Sendable {
         code == expected || isLimited && [.connection, .invalidResponse].contains(code)
     }
 }
+#endif

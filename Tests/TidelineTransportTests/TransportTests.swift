@@ -1,3 +1,4 @@
+#if AsyncHTTPClient
 import Foundation
 import HTTPTypes
 import NIOCore
@@ -336,3 +337,4 @@ struct TransportFailureTests {
         }
     }
 }
+#endif

@@ -129,9 +129,9 @@ struct CleanShutdownMarker {
             return nil
         }
         #if canImport(Darwin)
-            let changed = status.st_mtimespec
+        let changed = status.st_mtimespec
         #else
-            let changed = status.st_mtim
+        let changed = status.st_mtim
         #endif
         return [
             UInt64(heads.newest.transaction), UInt64(truncatingIfNeeded: status.st_size),

@@ -60,9 +60,9 @@ extension Environment {
 
     private static var mapAnonymous: Int32 {
         #if canImport(Darwin)
-            MAP_ANON
+        MAP_ANON
         #else
-            MAP_ANONYMOUS | MAP_NORESERVE
+        MAP_ANONYMOUS | MAP_NORESERVE
         #endif
     }
 }

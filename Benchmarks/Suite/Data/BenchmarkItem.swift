@@ -1,3 +1,4 @@
+#if Commands
 internal import TidelineStore
 
 /// A row of the ``BenchmarkTable`` with the fewest columns, as an app declares it.
@@ -92,3 +93,4 @@ extension BenchmarkTable {
         guard hasRecord else { throw WorkNotApplicable("the record has \(Self.leastColumns) columns") }
     }
 }
+#endif

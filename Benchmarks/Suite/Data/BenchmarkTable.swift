@@ -1,3 +1,4 @@
+#if Commands
 public import TidelineStore
 
 /// The table of the benchmark: ten columns besides the identifier, as apps commonly have, or more.
@@ -107,3 +108,4 @@ private struct TypedColumns: Sendable {
 
     private func value(_ text: String?) -> UInt64 { text.map { RowChecksum.value(of: $0) } ?? RowChecksum.null }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 public import TidelineStore
 
 /// The checksum of the rows that work reads: it forces every value to be read, and makes the answers of subjects comparable.
@@ -75,3 +76,4 @@ public enum RowChecksum {
         return number
     }
 }
+#endif

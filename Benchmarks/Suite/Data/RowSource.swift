@@ -1,3 +1,4 @@
+#if Commands
 public import TidelineStore
 internal import TidelineSupport
 
@@ -242,3 +243,4 @@ enum RowText {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 internal import Foundation
 internal import TidelineSupport
 
@@ -13,23 +14,23 @@ extension BenchmarkEnvironment {
 
     private static var processorName: String {
         #if canImport(Darwin)
-            return systemText("machdep.cpu.brand_string") ?? "unknown"
+        return systemText("machdep.cpu.brand_string") ?? "unknown"
         #else
-            // The field depends on the architecture.
-            let names = ["model name", "Model", "cpu model", "uarch"]
-            let value = names.lazy.compactMap { SystemFile.value($0, in: "/proc/cpuinfo") }.first
-            return value.map { $0.drop { " \t:".contains($0) } }.map(String.init) ?? "unknown"
+        // The field depends on the architecture.
+        let names = ["model name", "Model", "cpu model", "uarch"]
+        let value = names.lazy.compactMap { SystemFile.value($0, in: "/proc/cpuinfo") }.first
+        return value.map { $0.drop { " \t:".contains($0) } }.map(String.init) ?? "unknown"
         #endif
     }
 
     #if canImport(Darwin)
-        private static func systemText(_ name: String) -> String? {
-            var size = 0
-            guard sysctlbyname(name, nil, &size, nil, 0) == 0 else { return nil }
-            var text = [UInt8](repeating: 0, count: size)
-            guard sysctlbyname(name, &text, &size, nil, 0) == 0 else { return nil }
-            return String(decoding: text.prefix { $0 != 0 }, as: UTF8.self)
-        }
+    private static func systemText(_ name: String) -> String? {
+        var size = 0
+        guard sysctlbyname(name, nil, &size, nil, 0) == 0 else { return nil }
+        var text = [UInt8](repeating: 0, count: size)
+        guard sysctlbyname(name, &text, &size, nil, 0) == 0 else { return nil }
+        return String(decoding: text.prefix { $0 != 0 }, as: UTF8.self)
+    }
     #endif
 }
 
@@ -153,9 +154,10 @@ enum CLibrary {
 
     private static func function<F>(_ name: String, as type: F.Type) -> F? {
         #if canImport(Darwin)
-            nil
+        nil
         #else
-            dlsym(nil, name).map { unsafeBitCast($0, to: type) }
+        dlsym(nil, name).map { unsafeBitCast($0, to: type) }
         #endif
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 internal import Foundation
 
 /// Queries about files and file systems.
@@ -22,12 +23,12 @@ enum FileSystem {
     /// The name of the file system, such as `ext4`.
     static func name(of path: String) -> String {
         #if canImport(Darwin)
-            var info = statfs()
-            guard statfs(path, &info) == 0 else { return "unknown" }
-            return withUnsafeBytes(of: info.f_fstypename) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        var info = statfs()
+        guard statfs(path, &info) == 0 else { return "unknown" }
+        return withUnsafeBytes(of: info.f_fstypename) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
         #else
-            let path = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
-            return SystemFile.text("/proc/self/mountinfo").flatMap { name(of: path, mounts: $0) } ?? "unknown"
+        let path = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+        return SystemFile.text("/proc/self/mountinfo").flatMap { name(of: path, mounts: $0) } ?? "unknown"
         #endif
     }
 
@@ -74,3 +75,4 @@ enum FileSystem {
         return min(Int(info.st_size), Int(info.st_blocks) * 512)
     }
 }
+#endif

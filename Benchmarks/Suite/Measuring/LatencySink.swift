@@ -1,3 +1,4 @@
+#if Commands
 internal import Foundation
 internal import Histogram
 
@@ -103,3 +104,4 @@ extension LatencySummary {
         return shares + [1]
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 internal import Foundation
 
 /// Measures the time and the resources that the process uses, as the sum of several parts.
@@ -75,3 +76,4 @@ struct ProcessCounters {
             bytesWritten: SystemFile.number("wchar:", in: "/proc/self/io"))
     }
 }
+#endif

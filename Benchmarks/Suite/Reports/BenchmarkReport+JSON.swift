@@ -1,3 +1,4 @@
+#if Commands
 package import Foundation
 internal import TidelineSupport
 
@@ -55,3 +56,4 @@ package struct BenchmarkJSONReport: BenchmarkReportWriter {
         return String(decoding: try encoder.encode(report), as: UTF8.self) + "\n"
     }
 }
+#endif

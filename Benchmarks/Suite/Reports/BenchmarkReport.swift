@@ -1,3 +1,4 @@
+#if Commands
 package import TidelineStore
 package import TidelineSupport
 
@@ -158,3 +159,4 @@ package struct LatencySummary: Sendable, Hashable, Codable {
         package var nanoseconds: UInt64
     }
 }
+#endif

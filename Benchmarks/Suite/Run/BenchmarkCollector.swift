@@ -1,3 +1,4 @@
+#if Commands
 internal import Synchronization
 
 /// Collects the results of a run, so that an interrupted run still has a report.
@@ -58,3 +59,4 @@ extension BenchmarkReport {
             }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 internal import Foundation
 internal import Synchronization
 internal import TidelineSupport
@@ -174,3 +175,4 @@ package final class BenchmarkFolder: Sendable {
         BenchmarkError("\(path.debugDescription) \(problem): \(String(cString: strerror(code))).")
     }
 }
+#endif

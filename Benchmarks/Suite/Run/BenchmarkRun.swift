@@ -1,3 +1,4 @@
+#if Commands
 internal import TidelineStore
 internal import TidelineSupport
 
@@ -161,3 +162,4 @@ package struct BenchmarkError: Error, Sendable, CustomStringConvertible {
 
     package var description: String { message }
 }
+#endif

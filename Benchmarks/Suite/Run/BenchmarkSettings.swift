@@ -1,3 +1,4 @@
+#if Commands
 /// The settings of a run.
 package struct BenchmarkSettings: Sendable, Hashable, Codable {
     /// The numbers of rows in the table; every workload runs with each.
@@ -49,3 +50,4 @@ package struct BenchmarkSettings: Sendable, Hashable, Codable {
             seed: seed, lists: rows / 1000)
     }
 }
+#endif

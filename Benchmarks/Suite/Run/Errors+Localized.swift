@@ -1,7 +1,8 @@
+#if Commands
 #if canImport(FoundationEssentials)
-    public import FoundationEssentials
+public import FoundationEssentials
 #else
-    public import Foundation
+public import Foundation
 #endif
 
 extension BenchmarkError: LocalizedError {
@@ -23,3 +24,4 @@ extension WorkNotApplicable: LocalizedError {
     /// The same text as ``description``.
     public var errorDescription: String? { description }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 internal import Foundation
 internal import Histogram
 internal import Synchronization
@@ -177,3 +178,4 @@ final class WorkCache {
         return works
     }
 }
+#endif

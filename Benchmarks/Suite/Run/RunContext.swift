@@ -1,3 +1,4 @@
+#if Commands
 internal import Foundation
 internal import TidelineStore
 
@@ -95,3 +96,4 @@ struct DiskSpace {
         bytes < 1 << 30 ? "\(bytes >> 20) MB" : String(format: "%.1f GB", Double(bytes) / Double(1 << 30))
     }
 }
+#endif

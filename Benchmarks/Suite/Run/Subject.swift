@@ -1,3 +1,4 @@
+#if Commands
 internal import TidelineStore
 
 /// A subject and its databases during a run; used on the run's thread only.
@@ -145,3 +146,4 @@ struct Fixture {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 internal import Histogram
 internal import TidelineSupport
 
@@ -187,3 +188,4 @@ struct AnswerCheck {
         "\(counted(answer.count, "row")) with checksum \(String(answer.checksum, radix: 16))"
     }
 }
+#endif

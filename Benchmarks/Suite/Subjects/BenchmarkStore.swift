@@ -1,3 +1,4 @@
+#if Commands
 internal import Foundation
 public import TidelineStore
 
@@ -69,3 +70,4 @@ public struct BenchmarkStore: Sendable {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 public import TidelineStore
 
 /// A subject of the benchmark: a store of Tideline, or other code that performs the same work.
@@ -127,3 +128,4 @@ public struct Answer: Sendable, Hashable, Codable {
         a.checksum &+= b.checksum
     }
 }
+#endif

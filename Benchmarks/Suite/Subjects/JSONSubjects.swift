@@ -1,3 +1,4 @@
+#if Commands
 internal import Foundation
 internal import TidelineStore
 internal import TidelineWire
@@ -170,3 +171,4 @@ private struct UnexpectedJSON: Error, CustomStringConvertible {
 
     init(_ expected: String) { description = "the page lacks \(expected)" }
 }
+#endif

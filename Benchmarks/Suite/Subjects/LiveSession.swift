@@ -1,3 +1,4 @@
+#if Commands
 internal import Synchronization
 internal import TidelineLive
 public import TidelineStore
@@ -69,3 +70,4 @@ public enum LiveWork: Sendable {
     /// Ends the live queries. The answer is empty.
     case stop
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 internal import Synchronization
 internal import TidelineStore
 
@@ -175,3 +176,4 @@ private struct ReferenceOrder {
         return low
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 internal import TidelineStore
 
 extension StoreSession {
@@ -112,3 +113,4 @@ extension StoreSession {
         return answer
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 internal import TidelineStore
 
 extension StoreSession {
@@ -109,3 +110,4 @@ private struct MixRunner<Store: LocalStore>: ~Copyable {
         try change.endRow()
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 internal import Synchronization
 internal import TidelineStore
 
@@ -83,3 +84,4 @@ final class StoreSession<Store: LocalStore>: BenchmarkSession {
         return new
     }
 }
+#endif

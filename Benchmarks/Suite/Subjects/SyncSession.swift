@@ -1,3 +1,4 @@
+#if Commands
 internal import Synchronization
 internal import Tideline
 internal import TidelineLive
@@ -315,3 +316,4 @@ public enum LocalEdit: Sendable {
     /// Deletes a row.
     case delete(id: String)
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 public import TidelineStore
 
 /// A piece of work with all the data it needs, the same for every subject.
@@ -119,3 +120,4 @@ public struct JSONPages: Sendable {
         self.pagesPerTransaction = pagesPerTransaction
     }
 }
+#endif

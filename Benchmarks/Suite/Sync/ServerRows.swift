@@ -1,3 +1,4 @@
+#if Commands
 internal import TidelineStore
 
 /// The rows of a run as a table service stores them, with all four system columns.
@@ -76,3 +77,4 @@ extension LocalEdit {
         return Array(changed) + changed.map { rows + $0 }
     }
 }
+#endif

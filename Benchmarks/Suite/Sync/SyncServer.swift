@@ -1,3 +1,4 @@
+#if Commands
 internal import HTTPTypes
 internal import Synchronization
 internal import Tideline
@@ -172,3 +173,4 @@ extension HTTPField.Name {
     // The constant is a valid name.
     static let zumoVersion = HTTPField.Name("ZUMO-API-VERSION")!
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 internal import Dispatch
 internal import HTTPTypes
 internal import Synchronization
@@ -91,3 +92,4 @@ enum BlockingTask {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 internal import Foundation
 internal import TidelineSupport
 
@@ -148,3 +149,4 @@ struct Zipfian {
         return min(Int(Double(count) * pow(eta * chance - eta + 1, Self.alpha)), count - 1)
     }
 }
+#endif

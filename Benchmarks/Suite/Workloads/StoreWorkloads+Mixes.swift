@@ -1,3 +1,4 @@
+#if Commands
 internal import TidelineStore
 
 extension StoreWorkloads {
@@ -64,3 +65,4 @@ extension KeyChooser.Choice {
         }
     }
 }
+#endif

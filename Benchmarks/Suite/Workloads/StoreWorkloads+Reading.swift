@@ -1,3 +1,4 @@
+#if Commands
 internal import TidelineStore
 internal import TidelineSupport
 
@@ -144,3 +145,4 @@ extension StoreWorkloads {
             restore: { [deleting(new)] })
     }
 }
+#endif

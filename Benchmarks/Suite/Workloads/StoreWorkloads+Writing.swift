@@ -1,3 +1,4 @@
+#if Commands
 internal import TidelineStore
 
 extension StoreWorkloads {
@@ -168,3 +169,4 @@ extension StoreWorkloads {
         ]
     }
 }
+#endif

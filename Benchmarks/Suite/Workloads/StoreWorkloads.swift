@@ -1,3 +1,4 @@
+#if Commands
 internal import TidelineStore
 internal import TidelineSupport
 
@@ -79,3 +80,4 @@ struct StoreWorkloads: Sendable {
     /// Removes added rows.
     func deleting(_ indexes: some Sequence<Int>) -> Work { .delete([indexes.map { source.id($0) }]) }
 }
+#endif

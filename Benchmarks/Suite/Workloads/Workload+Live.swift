@@ -1,3 +1,4 @@
+#if Commands
 internal import TidelineStore
 
 extension StoreWorkloads {
@@ -63,3 +64,4 @@ extension StoreWorkloads {
         changedRows.map { Row(id: indexed.id($0)).merging(columns($0 + 1)) }
     }
 }
+#endif

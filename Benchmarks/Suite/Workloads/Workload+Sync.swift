@@ -1,3 +1,4 @@
+#if Commands
 internal import TidelineStore
 
 extension Workload {
@@ -241,3 +242,4 @@ private struct SyncRun: Sendable {
         ]
     }
 }
+#endif

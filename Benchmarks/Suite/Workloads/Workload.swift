@@ -1,3 +1,4 @@
+#if Commands
 /// A measured piece of work, one line of the report.
 package struct Workload: Sendable {
     /// The identifier for `--filter`, such as `upsert-packed-1000`: lowercase letters, digits and hyphens.
@@ -97,3 +98,4 @@ extension Workload {
         StoreWorkloads(settings, rows: rows).all + syncWorkloads(settings, rows: rows)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 internal import ArgumentParser
 internal import TidelineCommandSupport
 package import TidelineConformance
@@ -50,3 +51,4 @@ extension [CheckSummary] {
             "no check matches \(pattern.debugDescription)." + suggestion(for: pattern, among: names) + " See --list.")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 public import ArgumentParser
 internal import Foundation
 package import TidelineCommandSupport
@@ -119,3 +120,4 @@ public struct ConformanceOptions: ParsableArguments, Sendable {
 }
 
 extension Profile: ExpressibleByArgument {}
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 internal import ArgumentParser
 internal import Foundation
 internal import TidelineCommandSupport
@@ -61,3 +62,4 @@ public struct ConformanceStores: Sendable {
         return configured
     }
 }
+#endif

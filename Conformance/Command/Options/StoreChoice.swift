@@ -1,3 +1,4 @@
+#if Commands
 internal import ArgumentParser
 internal import Foundation
 internal import TidelineCommandSupport
@@ -46,3 +47,4 @@ struct StoreChoice {
         return declared ?? "store \(place + 1)"
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 internal import ArgumentParser
 internal import Foundation
 internal import TidelineCommandSupport
@@ -47,3 +48,4 @@ package enum CheckListing {
         return lines.joined(separator: "\n") + "\n"
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 internal import Foundation
 internal import Synchronization
 package import TidelineCommandSupport
@@ -118,3 +119,4 @@ package final class TerminalProgress: Sendable {
         state.isLineShown = false
     }
 }
+#endif

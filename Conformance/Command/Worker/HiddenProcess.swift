@@ -1,3 +1,4 @@
+#if Commands
 internal import Foundation
 internal import TidelineCommandSupport
 internal import TidelineConformance
@@ -105,3 +106,4 @@ extension WorkerMessage {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 internal import Foundation
 internal import Synchronization
 
@@ -39,3 +40,4 @@ final class WorkerAlarm: Sendable {
         body()
     }
 }
+#endif

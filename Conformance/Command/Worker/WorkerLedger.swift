@@ -1,3 +1,4 @@
+#if Commands
 internal import Foundation
 internal import TidelineConformance
 
@@ -60,3 +61,4 @@ struct WorkerLedger {
         return CheckResult(id: id, status: .failed, failure: failure)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 internal import TidelineConformance
 internal import TidelineStore
 
@@ -38,3 +39,4 @@ enum WorkerMessage: Codable, Sendable {
     /// A check has ended.
     case ended(CheckResult)
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 internal import Foundation
 internal import Synchronization
 internal import TidelineCommandSupport
@@ -91,3 +92,4 @@ final class WorkerProcess: Sendable {
         hasReadErrors.signal()
     }
 }
+#endif

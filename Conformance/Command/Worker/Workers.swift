@@ -1,3 +1,4 @@
+#if Commands
 internal import Foundation
 internal import Synchronization
 internal import TidelineCommandSupport
@@ -139,3 +140,4 @@ extension CheckResult {
         CheckResult(id: id, status: .harnessError, failure: Failure(message: message, seed: seed, script: nil))
     }
 }
+#endif

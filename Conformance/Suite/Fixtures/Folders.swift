@@ -1,7 +1,7 @@
 internal import Foundation
 
 #if canImport(Darwin)
-    internal import Darwin
+internal import Darwin
 #endif
 
 /// The open files of this process below a directory.
@@ -12,28 +12,28 @@ enum OpenFiles {
     }
 
     #if canImport(Darwin)
-        private static func all() throws -> [String] {
-            var path = [CChar](repeating: 0, count: Int(MAXPATHLEN))
-            return (0..<getdtablesize()).compactMap { descriptor in
-                path.withUnsafeMutableBufferPointer { path in
-                    guard let start = path.baseAddress, fcntl(descriptor, F_GETPATH, start) == 0 else { return nil }
-                    return String(cString: start)
-                }
+    private static func all() throws -> [String] {
+        var path = [CChar](repeating: 0, count: Int(MAXPATHLEN))
+        return (0..<getdtablesize()).compactMap { descriptor in
+            path.withUnsafeMutableBufferPointer { path in
+                guard let start = path.baseAddress, fcntl(descriptor, F_GETPATH, start) == 0 else { return nil }
+                return String(cString: start)
             }
         }
+    }
     #else
-        private static func all() throws -> [String] {
-            let manager = FileManager.default
-            guard let handles = try? manager.contentsOfDirectory(atPath: "/proc/self/fd"),
-                let maps = try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8)
-            else { throw HarnessError("the open files of this process cannot be determined on this system") }
-            // A handle may have been closed since the directory was listed.
-            let open = handles.compactMap { try? manager.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }
-            let mapped = maps.split(separator: "\n").compactMap { line in
-                line.firstIndex(of: "/").map { String(line[$0...]) }
-            }
-            return open + mapped
+    private static func all() throws -> [String] {
+        let manager = FileManager.default
+        guard let handles = try? manager.contentsOfDirectory(atPath: "/proc/self/fd"),
+            let maps = try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8)
+        else { throw HarnessError("the open files of this process cannot be determined on this system") }
+        // A handle may have been closed since the directory was listed.
+        let open = handles.compactMap { try? manager.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }
+        let mapped = maps.split(separator: "\n").compactMap { line in
+            line.firstIndex(of: "/").map { String(line[$0...]) }
         }
+        return open + mapped
+    }
     #endif
 }
 

@@ -60,34 +60,34 @@ enum Permissions {
 /// The superuser, whom permissions do not restrict.
 private enum Superuser {
     #if os(Linux)
-        /// The first argument of the system calls for capabilities, version 3.
-        private struct Header {
-            var version: UInt32 = 0x2008_0522
-            var process: Int32 = 0
-        }
-        /// The effective, permitted, and inheritable capabilities: the first 32, then the others.
-        private typealias Capabilities = (UInt32, UInt32, UInt32, UInt32, UInt32, UInt32)
-        private typealias Call = @convention(c) (UnsafeMutableRawPointer, UnsafeMutableRawPointer) -> Int32
+    /// The first argument of the system calls for capabilities, version 3.
+    private struct Header {
+        var version: UInt32 = 0x2008_0522
+        var process: Int32 = 0
+    }
+    /// The effective, permitted, and inheritable capabilities: the first 32, then the others.
+    private typealias Capabilities = (UInt32, UInt32, UInt32, UInt32, UInt32, UInt32)
+    private typealias Call = @convention(c) (UnsafeMutableRawPointer, UnsafeMutableRawPointer) -> Int32
 
-        /// Runs `body` with permissions applied to this thread even if its user is the superuser, where possible.
-        static func withoutPrivileges(_ body: () throws -> Void) throws {
-            guard geteuid() == 0, let get = call("capget"), let set = call("capset") else { return try body() }
-            var header = Header()
-            var before: Capabilities = (0, 0, 0, 0, 0, 0)
-            guard get(&header, &before) == 0 else { return try body() }
-            var restricted = before
-            // CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH.
-            restricted.0 &= ~(1 << 1 | 1 << 2)
-            guard set(&header, &restricted) == 0 else { return try body() }
-            defer { _ = set(&header, &before) }
-            try body()
-        }
+    /// Runs `body` with permissions applied to this thread even if its user is the superuser, where possible.
+    static func withoutPrivileges(_ body: () throws -> Void) throws {
+        guard geteuid() == 0, let get = call("capget"), let set = call("capset") else { return try body() }
+        var header = Header()
+        var before: Capabilities = (0, 0, 0, 0, 0, 0)
+        guard get(&header, &before) == 0 else { return try body() }
+        var restricted = before
+        // CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH.
+        restricted.0 &= ~(1 << 1 | 1 << 2)
+        guard set(&header, &restricted) == 0 else { return try body() }
+        defer { _ = set(&header, &before) }
+        try body()
+    }
 
-        /// Returns a function of the C library that the Glibc module does not declare.
-        private static func call(_ name: String) -> Call? {
-            dlsym(nil, name).map { unsafeBitCast($0, to: Call.self) }
-        }
+    /// Returns a function of the C library that the Glibc module does not declare.
+    private static func call(_ name: String) -> Call? {
+        dlsym(nil, name).map { unsafeBitCast($0, to: Call.self) }
+    }
     #else
-        static func withoutPrivileges(_ body: () throws -> Void) throws { try body() }
+    static func withoutPrivileges(_ body: () throws -> Void) throws { try body() }
     #endif
 }

@@ -26,11 +26,11 @@ enum ProcessState {
     /// Returns the path of an open file, or `nil` if the descriptor is not open or is not a file.
     private static func path(_ descriptor: Int32) -> String? {
         #if canImport(Darwin)
-            var path = [CChar](repeating: 0, count: Int(PATH_MAX))
-            guard fcntl(descriptor, F_GETPATH, &path) != -1 else { return nil }
-            return String(decoding: path.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        var path = [CChar](repeating: 0, count: Int(PATH_MAX))
+        guard fcntl(descriptor, F_GETPATH, &path) != -1 else { return nil }
+        return String(decoding: path.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         #else
-            return try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
+        return try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
         #endif
     }
 

@@ -10,10 +10,10 @@ public struct StoreProcess: Sendable, Hashable {
     public let arguments: [String]
 
     #if os(macOS) || os(Linux)
-        /// Creates a process description.
-        public init(executable: String, arguments: [String] = []) {
-            self.executable = executable
-            self.arguments = arguments
-        }
+    /// Creates a process description.
+    public init(executable: String, arguments: [String] = []) {
+        self.executable = executable
+        self.arguments = arguments
+    }
     #endif
 }

@@ -1,9 +1,9 @@
 public import TidelineStore
 
 #if canImport(FoundationEssentials)
-    internal import FoundationEssentials
+internal import FoundationEssentials
 #else
-    internal import Foundation
+internal import Foundation
 #endif
 
 /// The columns of a row as the members of a JSON object, for the `Codable` types with which a ``CustomDialect`` reads and

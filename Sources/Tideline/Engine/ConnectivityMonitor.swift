@@ -9,21 +9,21 @@ public protocol ConnectivityMonitor: Sendable {
 }
 
 #if canImport(Network)
-    internal import Dispatch
-    internal import Network
+internal import Dispatch
+internal import Network
 
-    /// Reports the network paths of Apple platforms, with `NWPathMonitor`.
-    public struct NetworkPathMonitor: ConnectivityMonitor {
-        /// Creates a monitor of all network interfaces.
-        public init() {}
+/// Reports the network paths of Apple platforms, with `NWPathMonitor`.
+public struct NetworkPathMonitor: ConnectivityMonitor {
+    /// Creates a monitor of all network interfaces.
+    public init() {}
 
-        public func reports() -> AsyncStream<Bool> {
-            AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
-                let monitor = NWPathMonitor()
-                monitor.pathUpdateHandler = { continuation.yield($0.status == .satisfied) }
-                continuation.onTermination = { _ in monitor.cancel() }
-                monitor.start(queue: DispatchQueue(label: "tideline.network"))
-            }
+    public func reports() -> AsyncStream<Bool> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+            let monitor = NWPathMonitor()
+            monitor.pathUpdateHandler = { continuation.yield($0.status == .satisfied) }
+            continuation.onTermination = { _ in monitor.cancel() }
+            monitor.start(queue: DispatchQueue(label: "tideline.network"))
         }
     }
+}
 #endif

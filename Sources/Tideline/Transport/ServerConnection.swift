@@ -4,9 +4,9 @@ internal import TidelineStore
 internal import TidelineWire
 
 #if canImport(FoundationEssentials)
-    internal import FoundationEssentials
+internal import FoundationEssentials
 #else
-    internal import Foundation
+internal import Foundation
 #endif
 
 /// Sends requests to one server: adds address, headers, and authentication, and retries.

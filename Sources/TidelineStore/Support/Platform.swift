@@ -1,18 +1,18 @@
 // The differences between operating systems, in one place. Only Linux is compiled and tested; see the README.
 
 #if canImport(Darwin)
-    public import Darwin
+public import Darwin
 #elseif canImport(Glibc)
-    public import Glibc
+public import Glibc
 #elseif canImport(Musl)
-    public import Musl
+public import Musl
 #elseif canImport(Android)
-    public import Android
+public import Android
 #elseif os(Windows)
-    public import ucrt
-    public import WinSDK
+public import ucrt
+public import WinSDK
 #elseif os(WASI)
-    public import WASILibc
+public import WASILibc
 #endif
 
 /// A lock of the operating system without a queue: any waiting thread may acquire it next.
@@ -24,46 +24,46 @@
 @safe
 package final class PlainLock: @unchecked Sendable {
     #if os(Windows)
-        private let primitive = UnsafeMutablePointer<SRWLOCK>.allocate(capacity: 1)
+    private let primitive = UnsafeMutablePointer<SRWLOCK>.allocate(capacity: 1)
     #elseif !os(WASI)
-        private let primitive = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let primitive = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     #endif
 
     @usableFromInline
     package init() {
         #if os(Windows)
-            unsafe InitializeSRWLock(primitive)
+        unsafe InitializeSRWLock(primitive)
         #elseif !os(WASI)
-            unsafe primitive.initialize(to: pthread_mutex_t())
-            unsafe pthread_mutex_init(primitive, nil)
+        unsafe primitive.initialize(to: pthread_mutex_t())
+        unsafe pthread_mutex_init(primitive, nil)
         #endif
     }
 
     deinit {
         // A lock of Windows needs no destruction.
         #if !os(Windows) && !os(WASI)
-            unsafe pthread_mutex_destroy(primitive)
+        unsafe pthread_mutex_destroy(primitive)
         #endif
         #if !os(WASI)
-            unsafe primitive.deallocate()
+        unsafe primitive.deallocate()
         #endif
     }
 
     @usableFromInline
     package func lock() {
         #if os(Windows)
-            unsafe AcquireSRWLockExclusive(primitive)
+        unsafe AcquireSRWLockExclusive(primitive)
         #elseif !os(WASI)
-            unsafe pthread_mutex_lock(primitive)
+        unsafe pthread_mutex_lock(primitive)
         #endif
     }
 
     @usableFromInline
     package func unlock() {
         #if os(Windows)
-            unsafe ReleaseSRWLockExclusive(primitive)
+        unsafe ReleaseSRWLockExclusive(primitive)
         #elseif !os(WASI)
-            unsafe pthread_mutex_unlock(primitive)
+        unsafe pthread_mutex_unlock(primitive)
         #endif
     }
 }
@@ -85,11 +85,11 @@ extension UnsafeRawPointer {
 /// Whether there is no file or folder at the path, and no symbolic link either. `false` if that cannot be determined.
 func isMissing(_ path: String) -> Bool {
     #if os(Windows)
-        let attributes = unsafe path.withCString(encodedAs: UTF16.self) { unsafe GetFileAttributesW($0) }
-        return attributes == INVALID_FILE_ATTRIBUTES && GetLastError() == DWORD(ERROR_FILE_NOT_FOUND)
+    let attributes = unsafe path.withCString(encodedAs: UTF16.self) { unsafe GetFileAttributesW($0) }
+    return attributes == INVALID_FILE_ATTRIBUTES && GetLastError() == DWORD(ERROR_FILE_NOT_FOUND)
     #else
-        var status = stat()
-        return unsafe lstat(path, &status) != 0 && errno == ENOENT
+    var status = stat()
+    return unsafe lstat(path, &status) != 0 && errno == ENOENT
     #endif
 }
 
@@ -97,34 +97,34 @@ func isMissing(_ path: String) -> Bool {
 /// system.
 func currentThread() -> UInt {
     #if os(Windows)
-        return UInt(GetCurrentThreadId())
+    return UInt(GetCurrentThreadId())
     #elseif os(WASI)
-        return 0
+    return 0
     #else
-        let thread = pthread_self()
-        return unsafe withUnsafeBytes(of: thread) { unsafe $0.loadUnaligned(as: UInt.self) }
+    let thread = pthread_self()
+    return unsafe withUnsafeBytes(of: thread) { unsafe $0.loadUnaligned(as: UInt.self) }
     #endif
 }
 
 #if !os(Windows)
-    extension StoreError {
-        /// Creates the error for a failed system call.
-        package static func system(_ number: Int32, path: String, doing: String) -> StoreError {
-            let reason = unsafe String(cString: strerror(number))
-            return StoreError(Code(systemError: number), "\(doing): \(reason)", path: path, engineCode: Int(number))
-        }
+extension StoreError {
+    /// Creates the error for a failed system call.
+    package static func system(_ number: Int32, path: String, doing: String) -> StoreError {
+        let reason = unsafe String(cString: strerror(number))
+        return StoreError(Code(systemError: number), "\(doing): \(reason)", path: path, engineCode: Int(number))
     }
+}
 
-    extension StoreError.Code {
-        /// Creates the code for a value of `errno`.
-        package init(systemError: Int32) {
-            self =
-                switch systemError {
-                case ENOSPC, EDQUOT, EFBIG: .full
-                case EACCES, EROFS, EPERM: .readOnly
-                case EAGAIN, EBUSY: .busy
-                default: .io
-                }
-        }
+extension StoreError.Code {
+    /// Creates the code for a value of `errno`.
+    package init(systemError: Int32) {
+        self =
+            switch systemError {
+            case ENOSPC, EDQUOT, EFBIG: .full
+            case EACCES, EROFS, EPERM: .readOnly
+            case EAGAIN, EBUSY: .busy
+            default: .io
+            }
     }
+}
 #endif

@@ -46,11 +46,11 @@ package struct ReportEnvironment: Sendable, Hashable, Codable {
 
     private static var compiler: String {
         #if compiler(>=6.4)
-            "6.4 or later"
+        "6.4 or later"
         #elseif compiler(>=6.3)
-            "6.3"
+        "6.3"
         #else
-            "6.2"
+        "6.2"
         #endif
     }
 

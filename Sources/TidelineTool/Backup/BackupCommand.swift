@@ -1,3 +1,4 @@
+#if Serve
 internal import ArgumentParser
 internal import TidelineStore
 
@@ -51,3 +52,4 @@ struct BackupCommand: AsyncParsableCommand {
 
 /// Returns a number with a noun: `1 row`, `2 rows`.
 func counted(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
+#endif

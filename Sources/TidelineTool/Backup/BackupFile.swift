@@ -1,3 +1,4 @@
+#if Serve
 internal import Foundation
 internal import TidelineSQLite
 internal import TidelineServer
@@ -120,3 +121,4 @@ enum BackupFile {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Serve
 internal import Foundation
 
 /// Files and folders that appear under their name when they are complete, and never replace existing ones.
@@ -89,3 +90,4 @@ enum NewPath {
         ToolError("\(message): \(String(cString: strerror(errno)))")
     }
 }
+#endif

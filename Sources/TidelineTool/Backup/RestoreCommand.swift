@@ -1,3 +1,4 @@
+#if Serve
 internal import ArgumentParser
 internal import TidelineStore
 
@@ -42,3 +43,4 @@ struct RestoreCommand: AsyncParsableCommand {
         StandardOutput.line("each row has a new updatedAt, so that clients pull all rows once more")
     }
 }
+#endif

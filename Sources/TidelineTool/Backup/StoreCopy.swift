@@ -1,3 +1,4 @@
+#if Serve
 internal import TidelineServer
 internal import TidelineStore
 
@@ -189,3 +190,4 @@ struct RestoredStamps {
         return next
     }
 }
+#endif

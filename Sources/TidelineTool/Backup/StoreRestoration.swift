@@ -1,3 +1,4 @@
+#if Serve
 internal import TidelineServer
 internal import TidelineStore
 
@@ -70,3 +71,4 @@ struct StoreRestoration {
         }
     }
 }
+#endif

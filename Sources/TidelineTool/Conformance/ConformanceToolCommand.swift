@@ -1,3 +1,4 @@
+#if Tool
 internal import ArgumentParser
 internal import TidelineCommandSupport
 internal import TidelineConformance
@@ -32,7 +33,7 @@ struct ConformanceToolCommand: AsyncParsableCommand {
         }
         try server.confirmNoneIsSet()
         #if PostgreSQL
-            defer { ScratchSchemas.removeAll() }
+        defer { ScratchSchemas.removeAll() }
         #endif
         var stores = ConformanceStores(try StoreEngine.all.map { try $0.harness() }) { name, settings in
             try StoreEngine.named(name, among: StoreEngine.located).harness(settings)
@@ -61,3 +62,4 @@ struct ConformanceToolCommand: AsyncParsableCommand {
         return try await ServerConformanceSession(url, options, server).run()
     }
 }
+#endif

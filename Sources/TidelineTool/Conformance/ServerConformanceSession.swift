@@ -1,3 +1,4 @@
+#if Tool
 internal import ArgumentParser
 internal import Foundation
 internal import Synchronization
@@ -119,3 +120,4 @@ struct ServerConformanceSession: Sendable {
         return report.hasFailures ? 1 : 0
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 internal import ArgumentParser
 internal import Foundation
 internal import Tideline
@@ -94,3 +95,4 @@ struct ServerOptions: ParsableArguments {
         return token
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 internal import TidelineConformance
 internal import TidelineFaults
 internal import TidelineStore
@@ -59,3 +60,4 @@ extension StoreAccess {
         maximumSize = opening.maximumSize
     }
 }
+#endif

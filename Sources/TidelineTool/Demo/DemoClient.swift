@@ -1,3 +1,4 @@
+#if Serve
 internal import Foundation
 
 /// A client of the demo. Each of its commands runs in its own process. If the store's rows end with the process, the
@@ -90,3 +91,4 @@ final class DemoClient {
         try JSONDecoder().decode(T.self, from: Data(json.utf8))
     }
 }
+#endif

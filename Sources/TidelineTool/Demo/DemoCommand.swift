@@ -1,3 +1,4 @@
+#if Serve
 internal import ArgumentParser
 internal import Foundation
 
@@ -58,7 +59,7 @@ struct DemoCommand: AsyncParsableCommand {
         let folder = folder.appendingPathComponent(engine.name)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         #if PostgreSQL
-            if engine.nameSetting != nil { return try await playWithDatabase(in: folder) }
+        if engine.nameSetting != nil { return try await playWithDatabase(in: folder) }
         #endif
         let stage = DemoStage(folder: folder, engine: engine)
         defer { stage.stopServers() }
@@ -67,22 +68,22 @@ struct DemoCommand: AsyncParsableCommand {
     }
 
     #if PostgreSQL
-        private func playWithDatabase(in folder: URL) async throws -> Int {
-            let database = try DatabaseServer()
-            defer { database.end() }
-            let stage = DemoStage(folder: folder, engine: .sqlite, serverLocation: database.location)
-            defer { stage.stopServers() }
-            try await DemoDatabaseStory(stage: stage, database: database).tell()
-            return stage.checks
-        }
+    private func playWithDatabase(in folder: URL) async throws -> Int {
+        let database = try DatabaseServer()
+        defer { database.end() }
+        let stage = DemoStage(folder: folder, engine: .sqlite, serverLocation: database.location)
+        defer { stage.stopServers() }
+        try await DemoDatabaseStory(stage: stage, database: database).tell()
+        return stage.checks
+    }
     #endif
 
     /// The reason that the demo does not run over PostgreSQL, or `nil`.
     private static var obstacle: String? {
         #if PostgreSQL
-            DatabaseServer.obstacle
+        DatabaseServer.obstacle
         #else
-            "This program was built without libpq (package libpq-dev, trait PostgreSQL)"
+        "This program was built without libpq (package libpq-dev, trait PostgreSQL)"
         #endif
     }
 
@@ -104,3 +105,4 @@ struct DemoCommand: AsyncParsableCommand {
         return folder
     }
 }
+#endif

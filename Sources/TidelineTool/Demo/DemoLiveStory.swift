@@ -1,3 +1,4 @@
+#if Serve
 internal import Foundation
 internal import Logging
 internal import Tideline
@@ -159,3 +160,4 @@ struct DemoLiveStory {
         try stage.check("\(promise) (after \(String(format: "%.2f", seconds)) s)", try await holds())
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Serve
 internal import Foundation
 internal import Tideline
 internal import TidelineAsyncHTTPClient
@@ -116,3 +117,4 @@ final class DemoStage {
 
     func client(_ name: String) -> DemoClient { DemoClient(stage: self, location: location(name)) }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Serve
 internal import Foundation
 internal import TidelineStore
 
@@ -176,3 +177,4 @@ struct DemoStory {
         [item.id, item.text ?? "", "\(item.complete ?? false)", item.version ?? "", item.updatedAt?.description ?? ""]
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Serve
 internal import Foundation
 internal import Synchronization
 
@@ -122,3 +123,4 @@ private final class PipeReader: Sendable {
         return String(decoding: content.withLock { $0 }, as: UTF8.self)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Serve
 internal import Foundation
 internal import HTTPTypes
 internal import NIOCore
@@ -243,3 +244,4 @@ final class ByteGate: ChannelDuplexHandler, RemovableChannelHandler {
         promise?.succeed()
     }
 }
+#endif

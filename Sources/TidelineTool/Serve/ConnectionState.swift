@@ -1,3 +1,4 @@
+#if Serve
 internal import NIOCore
 
 /// The state of one connection: what the server waits for, and how long. ``ConnectionGuard`` performs the actions.
@@ -118,3 +119,4 @@ extension NIODeadline {
         deadline + TimeAmount(duration)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Serve
 internal import CZlib
 internal import HTTPTypes
 internal import TidelineServer
@@ -49,3 +50,4 @@ enum Gzip {
         }
     }
 }
+#endif

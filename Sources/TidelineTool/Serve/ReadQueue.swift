@@ -1,3 +1,4 @@
+#if Serve
 internal import NIOCore
 internal import Synchronization
 
@@ -67,3 +68,4 @@ final class ReadQueue: Sendable {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Serve
 internal import HTTPTypes
 internal import NIOCore
 internal import NIOHTTPTypes
@@ -246,3 +247,4 @@ struct ReceivedRequest: Sendable {
         head.headerFields[.transferEncoding] != nil || head.headerFields[.contentLength].map { $0 != "0" } ?? false
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Serve
 internal import Foundation
 internal import TidelineServer
 internal import TidelineStore
@@ -68,3 +69,4 @@ struct SchemaFile: Sendable {
         return try SchemaReader(file: file).schema(root)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Serve
 internal import TidelineCommandSupport
 internal import TidelineServer
 internal import TidelineStore
@@ -186,3 +187,4 @@ struct SchemaReader {
         return ToolError("\(file)\(line): \(message)")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Serve
 internal import Foundation
 internal import TidelineServer
 internal import TidelineStore
@@ -64,3 +65,4 @@ struct ServeCheck {
         guard access(folder, W_OK) == 0 else { throw ToolError("there is no permission to create files in \(folder)") }
     }
 }
+#endif

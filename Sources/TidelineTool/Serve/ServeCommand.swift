@@ -1,3 +1,4 @@
+#if Serve
 internal import ArgumentParser
 internal import Logging
 internal import Metrics
@@ -232,3 +233,4 @@ struct ServeCommand: AsyncParsableCommand {
         return limits
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Serve
 internal import ArgumentParser
 internal import Foundation
 internal import TidelineCommandSupport
@@ -255,3 +256,4 @@ struct ConfigurableOption: Equatable {
         }
     }
 }
+#endif

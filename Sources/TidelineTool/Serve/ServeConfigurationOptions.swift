@@ -1,3 +1,4 @@
+#if Serve
 internal import ArgumentParser
 
 /// The options of `serve` that choose what is configured and how. They can only be given on the command line.
@@ -19,3 +20,4 @@ struct ServeConfigurationOptions: ParsableArguments {
     @Flag(help: "Print the effective options with their sources, without secrets, and end.")
     var printConfig = false
 }
+#endif

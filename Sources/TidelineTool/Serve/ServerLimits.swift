@@ -1,3 +1,4 @@
+#if Serve
 internal import Synchronization
 
 /// The limits for clients of a server: how long it waits for them, and how much memory their requests use.
@@ -64,3 +65,4 @@ final class MemoryBudget: Sendable {
 
     func release(_ bytes: Int) { reserved.withLock { $0 -= bytes } }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Serve
 internal import Foundation
 internal import HTTPTypes
 internal import NIOCore
@@ -68,3 +69,4 @@ struct ServerResponse: Sendable {
         return response
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Serve
 internal import NIOCore
 internal import NIOHTTP2
 
@@ -101,3 +102,4 @@ final class StreamsGuard: ChannelInboundHandler {
         timer = eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(duration), body)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Serve
 internal import Foundation
 internal import HTTPTypes
 internal import Logging
@@ -266,3 +267,4 @@ private enum ServerPage: String {
     case ready = "/.ready"
     case metrics = "/metrics"
 }
+#endif

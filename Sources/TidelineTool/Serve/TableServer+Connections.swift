@@ -1,3 +1,4 @@
+#if Serve
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOHTTP2
@@ -74,3 +75,4 @@ extension TableServer {
         try channel.pipeline.syncOperations.addHandlers(http2, connection)
     }
 }
+#endif

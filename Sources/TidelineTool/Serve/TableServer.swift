@@ -1,3 +1,4 @@
+#if Serve
 internal import Foundation
 internal import Logging
 internal import Metrics
@@ -165,3 +166,4 @@ struct TableServer {
         "\(scheme)://\(host.contains(":") ? "[\(host)]" : host)" + (port.map { ":\($0)" } ?? "")
     }
 }
+#endif

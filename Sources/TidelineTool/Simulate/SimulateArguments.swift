@@ -1,3 +1,4 @@
+#if Tool
 internal import ArgumentParser
 internal import Foundation
 internal import TidelineCommandSupport
@@ -92,3 +93,4 @@ func shellWord(_ word: String) -> String {
     }
     return isPlain && !word.isEmpty ? word : "'\(word.replacingOccurrences(of: "'", with: "'\\''"))'"
 }
+#endif

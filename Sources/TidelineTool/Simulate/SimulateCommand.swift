@@ -1,3 +1,4 @@
+#if Tool
 internal import ArgumentParser
 internal import Foundation
 internal import Tideline
@@ -169,3 +170,4 @@ struct SimulateCommand: AsyncParsableCommand {
         world.recordsTimeline = timeline
     }
 }
+#endif

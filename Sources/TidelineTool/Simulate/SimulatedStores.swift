@@ -1,3 +1,4 @@
+#if Tool
 internal import ArgumentParser
 internal import Foundation
 internal import Synchronization
@@ -98,3 +99,4 @@ final class SimulatedStores: Sendable {
         state.folder = nil
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 internal import Foundation
 internal import TidelineSimulation
 internal import TidelineSupport
@@ -64,3 +65,4 @@ struct SimulationReport: Codable, Sendable {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 internal import ArgumentParser
 internal import Foundation
 internal import Synchronization
@@ -232,3 +233,4 @@ final class SimulationSession: Sendable {
         return true
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Serve
 internal import TidelineStore
 
 extension StoreEngine {
@@ -30,7 +31,7 @@ extension StoreEngine {
     /// Returns the path and the settings of the store in a folder that a command provides.
     func place(in folder: String, _ settings: StoreSettings) -> (path: String, settings: StoreSettings) {
         #if PostgreSQL
-            if let nameSetting { return ("", settings.setting(nameSetting, to: ScratchSchemas.name(ofFolder: folder))) }
+        if let nameSetting { return ("", settings.setting(nameSetting, to: ScratchSchemas.name(ofFolder: folder))) }
         #endif
         return (usage == nil ? "" : "\(folder)/store", settings)
     }
@@ -53,3 +54,4 @@ extension StoreEngine {
         the end. An interrupted command can leave such schemas.
         """
 }
+#endif

@@ -1,3 +1,4 @@
+#if Serve
 internal import ArgumentParser
 internal import Foundation
 internal import TidelineCommandSupport
@@ -39,9 +40,9 @@ struct StoreEngine: Sendable {
     /// The engines that need a server. Commands that run with all engines use one of these only if it is named.
     static let others: [StoreEngine] = {
         #if PostgreSQL
-            [.postgresql]
+        [.postgresql]
         #else
-            []
+        []
         #endif
     }()
 
@@ -164,3 +165,4 @@ extension StoreEngine {
         { try MemoryStore() }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Serve
 internal import ArgumentParser
 internal import TidelineStore
 
@@ -121,3 +122,4 @@ func withStore<R>(
     try store.close()
     return result
 }
+#endif

@@ -1,3 +1,4 @@
+#if Serve
 internal import ArgumentParser
 internal import TidelineCommandSupport
 
@@ -84,3 +85,4 @@ struct StoreSettings: Sendable {
         return bytes
     }
 }
+#endif

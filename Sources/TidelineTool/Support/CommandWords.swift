@@ -1,3 +1,4 @@
+#if Serve
 /// Splits a line into words as a shell does: spaces separate words; single quotes, double quotes, and backslashes keep
 /// characters together.
 enum CommandWords {
@@ -28,3 +29,4 @@ enum CommandWords {
         return words + (word.map { [$0] } ?? [])
     }
 }
+#endif

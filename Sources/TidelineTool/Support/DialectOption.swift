@@ -1,3 +1,4 @@
+#if Serve
 internal import ArgumentParser
 internal import Tideline
 internal import TidelineServer
@@ -24,3 +25,4 @@ enum DialectOption {
         ValidationError("there is no dialect \(name.debugDescription); use one of \(names).")
     }
 }
+#endif

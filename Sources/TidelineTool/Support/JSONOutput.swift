@@ -1,3 +1,4 @@
+#if Serve
 internal import Foundation
 
 /// Values as JSON.
@@ -11,3 +12,4 @@ enum JSONOutput {
         return String(decoding: try encoder.encode(value), as: UTF8.self)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Serve
 internal import ArgumentParser
 internal import TidelineCommandSupport
 
@@ -14,3 +15,4 @@ func requireKnownCommand(_ words: ArraySlice<String>, of parent: any ParsableCom
         "there is no command \(word.debugDescription)." + suggestion(for: word, among: names)
             + " The commands are: \(names.joined(separator: ", ")).")
 }
+#endif

@@ -1,3 +1,4 @@
+#if Serve
 internal import ArgumentParser
 internal import Logging
 
@@ -16,3 +17,4 @@ enum LogLevel: String, CaseIterable, ExpressibleByArgument {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Serve
 internal import Foundation
 internal import TidelineStore
 
@@ -31,3 +32,4 @@ func localTime(_ time: Timestamp) -> String {
     formatter.dateFormat = "yyyy-MM-dd HH:mm:ss"
     return formatter.string(from: time.date)
 }
+#endif

@@ -1,3 +1,4 @@
+#if Serve
 internal import Foundation
 internal import Synchronization
 
@@ -25,3 +26,4 @@ final class ProgressLine: Sendable {
 
     private func write(_ text: String) { try? FileHandle.standardError.write(contentsOf: Data(text.utf8)) }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Serve
 internal import Foundation
 internal import Synchronization
 
@@ -27,3 +28,4 @@ final class OutputCapture: Sendable {
 
     func add(_ line: String) { lines.withLock { $0 += line + "\n" } }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Serve
 /// A failure that the user can correct. Ends the command with status 1.
 struct ToolError: Error, CustomStringConvertible {
     /// The problem and how to correct it.
@@ -7,3 +8,4 @@ struct ToolError: Error, CustomStringConvertible {
 
     var description: String { message }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Serve
 internal import ArgumentParser
 internal import Tideline
 internal import TidelineStore
@@ -40,3 +41,4 @@ struct AddCommand: TodoSubcommand {
         StandardOutput.line("added \(item.idText) \(printable(shortened(text)))")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Serve
 internal import ArgumentParser
 internal import Tideline
 internal import TidelineStore
@@ -59,3 +60,4 @@ struct RemoveCommand: TodoSubcommand {
         StandardOutput.line("removed \(item.idText) \(TodoItem.line(item))")
     }
 }
+#endif

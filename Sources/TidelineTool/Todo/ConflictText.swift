@@ -1,3 +1,4 @@
+#if Serve
 internal import Tideline
 internal import TidelineStore
 
@@ -38,3 +39,4 @@ enum ConflictText {
         return "\(TodoItem.line(item))\(changed)"
     }
 }
+#endif

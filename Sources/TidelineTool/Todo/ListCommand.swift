@@ -1,3 +1,4 @@
+#if Serve
 internal import ArgumentParser
 internal import Tideline
 internal import TidelineStore
@@ -33,3 +34,4 @@ struct ListCommand: TodoSubcommand {
         if rows.isEmpty { StandardOutput.line("nothing to do") }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Serve
 internal import ArgumentParser
 internal import Tideline
 internal import TidelineStore
@@ -46,3 +47,4 @@ struct ResolveCommand: TodoSubcommand {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Serve
 internal import ArgumentParser
 internal import Foundation
 internal import TidelineStore
@@ -98,3 +99,4 @@ struct ShellReply: Codable, Sendable {
         StandardOutput.line(String(decoding: try JSONEncoder().encode(self), as: UTF8.self))
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Serve
 internal import ArgumentParser
 internal import Tideline
 internal import TidelineStore
@@ -85,3 +86,4 @@ struct StatusCommand: TodoSubcommand {
         if rest > 0 { StandardOutput.line("  and \(rest) more; use --json to list all") }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Serve
 internal import ArgumentParser
 internal import Foundation
 internal import HTTPTypes
@@ -201,3 +202,4 @@ extension SyncCommand {
         }
     }
 }
+#endif

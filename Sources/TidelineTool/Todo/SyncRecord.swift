@@ -1,3 +1,4 @@
+#if Serve
 internal import TidelineStore
 
 /// The time and result of the last sync, in a table that is not synced.
@@ -27,3 +28,4 @@ struct SyncRecord<Store: LocalStore>: Sendable {
         return (at, result)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Serve
 internal import Synchronization
 internal import Tideline
 internal import TidelineCommandSupport
@@ -74,3 +75,4 @@ final class SyncRun: Sendable {
         line.show("pulled \(counted(progress.rowsPulled, "row")) in \(counted(progress.pages, "request"))")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Serve
 internal import Tideline
 internal import TidelineCommandSupport
 internal import TidelineStore
@@ -108,3 +109,4 @@ struct StatusLine {
         }
     }
 }
+#endif

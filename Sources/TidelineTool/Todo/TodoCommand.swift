@@ -1,3 +1,4 @@
+#if Serve
 internal import ArgumentParser
 
 /// `tideline todo`: a to-do list that works offline.
@@ -15,3 +16,4 @@ struct TodoCommand: AsyncParsableCommand {
         ]
     )
 }
+#endif

@@ -1,3 +1,4 @@
+#if Serve
 internal import ArgumentParser
 internal import Tideline
 internal import TidelineStore
@@ -31,3 +32,4 @@ struct TodoItem: Codable, Sendable {
         guard !words.allSatisfy(isBlank) else { throw ValidationError("the text is empty.") }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Serve
 internal import ArgumentParser
 internal import Foundation
 internal import Tideline
@@ -82,3 +83,4 @@ extension StoreLocation {
             "Warning: \(text) keeps nothing when this command ends; specify a file, such as sqlite:todo.db.")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Serve
 internal import ArgumentParser
 internal import Tideline
 internal import TidelineAsyncHTTPClient
@@ -83,3 +84,4 @@ struct TodoSession<Store: LocalStore>: Sendable {
 
 /// Returns the first characters of an id, enough to distinguish items.
 func shortID(_ id: String) -> String { printable(String(id.prefix(8))) }
+#endif

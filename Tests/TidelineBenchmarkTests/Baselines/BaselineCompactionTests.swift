@@ -1,3 +1,4 @@
+#if Commands
 import Foundation
 import Testing
 import TidelineBaselines
@@ -72,3 +73,4 @@ struct BaselineCompactionTests {
         }
     }
 }
+#endif

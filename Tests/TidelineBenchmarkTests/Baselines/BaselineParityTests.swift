@@ -1,3 +1,4 @@
+#if Commands
 import Testing
 import TidelineBaselines
 import TidelineBenchmark
@@ -150,3 +151,4 @@ func openBaseline(
     let subject = try #require(Baselines.subject(engine: engine, durability: durability))
     return try subject.open(BenchmarkOpening(directory: folder, table: table))
 }
+#endif

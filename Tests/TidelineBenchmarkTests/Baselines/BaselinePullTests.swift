@@ -1,3 +1,4 @@
+#if Commands
 import Testing
 import TidelineBenchmark
 import TidelineStore
@@ -125,3 +126,4 @@ extension Value {
         if case .timestamp(let timestamp) = self { timestamp } else { nil }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 import ArgumentParser
 import Foundation
 import Testing
@@ -37,10 +38,10 @@ final class BenchCommandTests {
     func debugBuild() throws {
         let output = try run(short, hasFaults: false)
         #if DEBUG
-            #expect(output.err.contains("DEBUG BUILD"))
-            #expect(output.out.contains("DEBUG BUILD"))
+        #expect(output.err.contains("DEBUG BUILD"))
+        #expect(output.out.contains("DEBUG BUILD"))
         #else
-            #expect(output.err == "")
+        #expect(output.err == "")
         #endif
     }
 
@@ -167,3 +168,4 @@ struct BenchOptionTests {
         #expect(BenchProgress.timeLeft(after: .seconds(7200), share: 0.5) == " · about 2 h left")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 import Testing
 import TidelineStore
 
@@ -90,3 +91,4 @@ struct RowSourceTests {
         #expect(Set((0..<50).map { source.text(9, revision: $0) }).count == 50)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 import Foundation
 import TidelineTestSupport
 
@@ -101,3 +102,4 @@ struct InstructionsScript {
         try String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 import Foundation
 import Testing
 import TidelineTestSupport
@@ -50,32 +51,32 @@ struct MeasuringTests {
     }
 
     #if os(Linux)
-        @Test("A stopwatch measures written bytes and peak memory")
-        func counters() throws {
-            // Both are counters of the whole process, so use a separate process.
-            let probe = try ProbeProcess("BenchProbe")
-            defer { probe.remove() }
-            let output = try probe.run(environment: ["MEASURED_FILE": probe.path("file")])
-            let counts = output.out.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
-            try #require(counts.count == 2, "\(output)")
-            #expect(counts[0] >= 20 << 20 && counts[0] < 21 << 20)
-            #expect(counts[1] >= 19 << 20 && counts[1] < 30 << 20)
-        }
+    @Test("A stopwatch measures written bytes and peak memory")
+    func counters() throws {
+        // Both are counters of the whole process, so use a separate process.
+        let probe = try ProbeProcess("BenchProbe")
+        defer { probe.remove() }
+        let output = try probe.run(environment: ["MEASURED_FILE": probe.path("file")])
+        let counts = output.out.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
+        try #require(counts.count == 2, "\(output)")
+        #expect(counts[0] >= 20 << 20 && counts[0] < 21 << 20)
+        #expect(counts[1] >= 19 << 20 && counts[1] < 30 << 20)
+    }
 
-        @Test("The file system is that of the nearest mount, and of the last at one mount point")
-        func fileSystems() {
-            let mounts = """
-                22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
-                23 22 0:21 / /a\\040b rw - tmpfs tmpfs rw
-                24 22 0:22 / /data rw shared:2 master:1 - xfs /dev/b rw
-                25 22 0:23 / /data rw - btrfs /dev/c rw
-                """
-            #expect(FileSystem.name(of: "/data/x", mounts: mounts) == "btrfs")
-            #expect(FileSystem.name(of: "/a b/x", mounts: mounts) == "tmpfs")
-            #expect(FileSystem.name(of: "/database", mounts: mounts) == "ext4")
-            #expect(FileSystem.name(of: "/", mounts: "nonsense\n\n - \n1 2 3 4 / -") == nil)
-            #expect(FileSystem.freeBytes(at: "/").map { $0 > 0 } == true)
-        }
+    @Test("The file system is that of the nearest mount, and of the last at one mount point")
+    func fileSystems() {
+        let mounts = """
+            22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
+            23 22 0:21 / /a\\040b rw - tmpfs tmpfs rw
+            24 22 0:22 / /data rw shared:2 master:1 - xfs /dev/b rw
+            25 22 0:23 / /data rw - btrfs /dev/c rw
+            """
+        #expect(FileSystem.name(of: "/data/x", mounts: mounts) == "btrfs")
+        #expect(FileSystem.name(of: "/a b/x", mounts: mounts) == "tmpfs")
+        #expect(FileSystem.name(of: "/database", mounts: mounts) == "ext4")
+        #expect(FileSystem.name(of: "/", mounts: "nonsense\n\n - \n1 2 3 4 / -") == nil)
+        #expect(FileSystem.freeBytes(at: "/").map { $0 > 0 } == true)
+    }
     #endif
 
     @Test("The busy time is parsed from the cpu line; a truncated line is ignored")
@@ -86,3 +87,4 @@ struct MeasuringTests {
         #expect(BackgroundLoad.busySeconds(of: "", ticksPerSecond: 100) == nil)
     }
 }
+#endif

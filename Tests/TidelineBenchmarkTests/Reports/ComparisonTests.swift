@@ -1,3 +1,4 @@
+#if Commands
 import FoundationEssentials
 import Testing
 import TidelineStore
@@ -200,3 +201,4 @@ struct ComparisonTests {
         #expect(HTMLCheck.problems(page) == [])
     }
 }
+#endif

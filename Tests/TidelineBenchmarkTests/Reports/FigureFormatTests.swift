@@ -1,3 +1,4 @@
+#if Commands
 import Testing
 
 @testable import TidelineBenchmark
@@ -56,3 +57,4 @@ struct FigureFormatTests {
         #expect(TimeUnit.fitting(all: []) == .microseconds)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 import Testing
 import TidelineStore
 
@@ -111,3 +112,4 @@ struct FiguresTests {
         WorkloadFigures(Sample.workload("w", results), subjects: subjects)
     }
 }
+#endif

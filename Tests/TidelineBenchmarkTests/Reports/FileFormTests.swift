@@ -1,3 +1,4 @@
+#if Commands
 import Foundation
 import Testing
 import TidelineStore
@@ -224,3 +225,4 @@ enum MarkdownCheck {
         return uneven
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 import TidelineStore
 import TidelineSupport
 
@@ -198,3 +199,4 @@ extension SampleReport {
             curve: zip(shares, times).map { LatencySummary.Point(share: $0, nanoseconds: $1) })
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 import Testing
 
 @testable import TidelineBenchmark
@@ -92,3 +93,4 @@ struct MannWhitneyTests {
         #expect(MannWhitney.leastProbability(40, 40) < 1e-10)
     }
 }
+#endif

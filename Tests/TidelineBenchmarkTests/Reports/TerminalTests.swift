@@ -1,3 +1,4 @@
+#if Commands
 import Foundation
 import Testing
 import TidelineStore
@@ -159,3 +160,4 @@ struct TerminalTests {
         #expect(!self.lines(bare).contains("Files and memory"))
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 import Foundation
 import Testing
 
@@ -101,3 +102,4 @@ final class BenchmarkFolderTests {
         #expect(names() == ["file"])
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 import Foundation
 import Synchronization
 import Testing
@@ -221,3 +222,4 @@ struct BenchmarkRunTests {
         #expect(all.last == 1)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 import Foundation
 import Synchronization
 import Testing
@@ -88,3 +89,4 @@ struct InterruptionTests {
         test.run.folder.end()
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 import Foundation
 import Synchronization
 import TidelineStore
@@ -116,3 +117,4 @@ extension BenchmarkEnvironment {
             host: .current, processor: "one", memory: 1, fileSystem: "one", commit: nil)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 import Testing
 import TidelineStore
 import TidelineTestStores
@@ -96,3 +97,4 @@ struct JSONSubjectTests {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 import Histogram
 import Testing
 import TidelineStore
@@ -129,3 +130,4 @@ struct SyncWorkloadTests {
         return answer
     }
 }
+#endif

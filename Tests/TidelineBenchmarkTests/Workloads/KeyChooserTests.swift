@@ -1,3 +1,4 @@
+#if Commands
 import Testing
 import TidelineSupport
 
@@ -103,3 +104,4 @@ struct MixPlanTests {
         #expect(plan([(.read, 50), (.update, 50)], .zipfian) == plan([(.read, 50), (.update, 50)], .zipfian))
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 import Testing
 import TidelineStore
 import TidelineTestStores
@@ -123,3 +124,4 @@ struct WorkloadListTests {
         #expect(ids.filter { $0.hasPrefix("get-threads-") } == expected.map { "get-threads-\($0)" })
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 import Foundation
 import Testing
 import TidelineConformance
@@ -126,3 +127,4 @@ struct CommandTests {
         }
     }
 }
+#endif

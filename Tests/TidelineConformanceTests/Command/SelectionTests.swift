@@ -1,3 +1,4 @@
+#if Commands
 import ArgumentParser
 import Testing
 import TidelineCommandSupport
@@ -58,3 +59,4 @@ struct SelectionTests {
         #expect(throws: ValidationError.self) { try stores.store(StoreWord(name: "b")) }
     }
 }
+#endif

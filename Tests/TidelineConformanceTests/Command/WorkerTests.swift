@@ -1,3 +1,4 @@
+#if Commands
 import Foundation
 import Testing
 import TidelineStore
@@ -161,3 +162,4 @@ struct WorkerTests {
         #expect(ledger.remaining == checks)
     }
 }
+#endif

@@ -5,7 +5,7 @@ import TidelineSupport
 @testable import TidelineConformance
 
 #if canImport(FoundationXML)
-    import FoundationXML
+import FoundationXML
 #endif
 
 @Suite("Report formats")

@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 import Tideline
 import TidelineSQLite
@@ -128,3 +129,4 @@ actor EditingClient {
         String(decoding: try JSONEncoder().encode(marks), as: UTF8.self)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import HTTPTypes
 import NIOCore
 import NIOHTTP2
@@ -121,3 +122,4 @@ private final class AnswerReader: ChannelInboundHandler {
 
     func channelInactive(context: ChannelHandlerContext) { answer.fail(HTTP2Client.Reset()) }
 }
+#endif

@@ -1,11 +1,12 @@
+#if Tool
 import Dispatch
 import Foundation
 import Testing
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #endif
 
 /// A byte-level connection to a local server, for clients that an HTTP library cannot imitate.
@@ -146,3 +147,4 @@ struct RawAnswer: Sendable {
         return object?["error"]
     }
 }
+#endif

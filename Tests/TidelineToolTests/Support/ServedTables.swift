@@ -1,3 +1,4 @@
+#if Tool
 import HTTPTypes
 import Logging
 import Testing
@@ -60,3 +61,4 @@ func send(
     if body != nil { request.headerFields[.contentType] = "application/json" }
     return try await AsyncHTTPClientTransport.shared.send(request, body: body, timeout: .seconds(20))
 }
+#endif

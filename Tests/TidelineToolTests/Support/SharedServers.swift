@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 import HTTPTypes
 import Synchronization
@@ -68,3 +69,4 @@ final class SharedServers: Transport {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import CryptoExtras
 import Foundation
 import HTTPTypes
@@ -131,3 +132,4 @@ final class DocumentServer: Sendable {
         }
     }
 }
+#endif

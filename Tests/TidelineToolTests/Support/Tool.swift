@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 import Testing
 
@@ -62,3 +63,4 @@ struct Tool {
 extension StoreEngine: CustomTestStringConvertible {
     public var testDescription: String { name }
 }
+#endif

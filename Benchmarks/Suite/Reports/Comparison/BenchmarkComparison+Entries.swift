@@ -1,3 +1,4 @@
+#if Commands
 internal import TidelineStore
 internal import TidelineSupport
 
@@ -79,3 +80,4 @@ extension BenchmarkComparison {
         return "the old settings of the store are \(before.settings), the new ones \(after.settings)"
     }
 }
+#endif

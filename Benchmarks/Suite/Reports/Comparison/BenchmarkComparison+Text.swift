@@ -1,3 +1,4 @@
+#if Commands
 internal import Foundation
 package import TidelineSupport
 
@@ -99,3 +100,4 @@ extension BenchmarkComparison.Entry {
             ? "×C \(FigureFormat.unclear)" : "\(FigureFormat.ratio(spread.median)) ×C"
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 internal import TidelineSupport
 
 /// A comparison of two reports, which finds speedups and slowdowns.
@@ -182,3 +183,4 @@ extension BenchmarkComparison {
             }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 internal import TidelineSupport
 
 /// The report as Markdown: a table for each group and number of rows, and the conditions of the run.
@@ -156,3 +157,4 @@ struct BenchmarkDocument {
 extension SubjectResult.Failure.Kind {
     fileprivate var look: RichText.Look { self == .notApplicable ? .faint : .bad }
 }
+#endif

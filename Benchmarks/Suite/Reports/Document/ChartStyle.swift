@@ -1,3 +1,4 @@
+#if Commands
 internal import TidelineSupport
 
 /// The colors of the subjects in all charts of a page.
@@ -71,3 +72,4 @@ enum ChartStyle {
         }
         """
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 internal import TidelineStore
 internal import TidelineSupport
 
@@ -169,3 +170,4 @@ struct GrowthChart {
             numbers: Set(1...figures.count))
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 internal import Foundation
 internal import TidelineSupport
 
@@ -122,3 +123,4 @@ struct LineChart {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 internal import Foundation
 
 /// The median and the spread of measurements.
@@ -117,3 +118,4 @@ struct MannWhitney {
         return min(erfc((statistic - a * b / 2 - 0.5) / deviation / 2.0.squareRoot()), 1)
     }
 }
+#endif

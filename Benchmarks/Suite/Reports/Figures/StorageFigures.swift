@@ -1,3 +1,4 @@
+#if Commands
 internal import TidelineSupport
 
 /// The disk and memory use of a subject with one number of rows.
@@ -69,3 +70,4 @@ struct StorageFigures {
         }
     }
 }
+#endif

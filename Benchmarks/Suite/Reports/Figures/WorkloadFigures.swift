@@ -1,3 +1,4 @@
+#if Commands
 internal import TidelineStore
 
 /// The figures of all subjects in a workload.
@@ -143,3 +144,4 @@ struct FigureSection {
         columns = held.isEmpty ? busy : held
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 internal import Foundation
 
 /// The format of figures in all reports.
@@ -111,3 +112,4 @@ enum TimeUnit: String, CaseIterable {
         times.isEmpty ? .microseconds : fitting(times.sorted()[(times.count - 1) / 2])
     }
 }
+#endif

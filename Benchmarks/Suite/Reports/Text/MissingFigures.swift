@@ -1,3 +1,4 @@
+#if Commands
 internal import TidelineStore
 internal import TidelineSupport
 
@@ -106,3 +107,4 @@ extension String {
         dropFirst().first?.isUppercase == true ? self : prefix(1).lowercased() + dropFirst()
     }
 }
+#endif

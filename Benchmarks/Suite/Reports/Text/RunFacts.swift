@@ -1,3 +1,4 @@
+#if Commands
 internal import Foundation
 internal import TidelineStore
 internal import TidelineSupport
@@ -122,3 +123,4 @@ enum RunFacts {
         return [("*", "the fastest with this durability, or not significantly slower.")]
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Commands
 internal import TidelineStore
 
 /// The iterations as CSV (RFC 4180), one line each, for spreadsheets.
@@ -66,3 +67,4 @@ package struct BenchmarkCSVReport: BenchmarkReportWriter {
         return "\"" + safe.replacing("\"", with: "\"\"") + "\""
     }
 }
+#endif

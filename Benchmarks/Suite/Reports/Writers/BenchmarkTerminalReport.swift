@@ -1,3 +1,4 @@
+#if Commands
 package import TidelineSupport
 
 /// The report for a terminal: a table for each number of rows, the legend, the use of disk and memory, and the missing
@@ -88,3 +89,4 @@ package struct BenchmarkTerminalReport: BenchmarkReportWriter {
         RunFacts.warnings(report).flatMap { Escape.line($0).wrapped(to: width) }.map(style.open)
     }
 }
+#endif

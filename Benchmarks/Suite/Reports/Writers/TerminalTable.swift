@@ -1,3 +1,4 @@
+#if Commands
 internal import TidelineSupport
 
 /// The details of figures that a table shows.
@@ -171,3 +172,4 @@ struct SubjectCells {
         ]
     }
 }
+#endif

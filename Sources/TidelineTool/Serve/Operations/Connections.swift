@@ -1,3 +1,4 @@
+#if Serve
 internal import Metrics
 internal import NIOCore
 internal import Synchronization
@@ -79,3 +80,4 @@ final class Connections: Sendable {
         for channel in state.withLock({ Array($0.open.values) }) { channel.close(promise: nil) }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Serve
 internal import Dispatch
 internal import Foundation
 
@@ -15,3 +16,4 @@ final class HangupSignal {
 
     deinit { source.cancel() }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Serve
 internal import Foundation
 internal import Logging
 internal import TidelineStore
@@ -32,3 +33,4 @@ struct JSONLogHandler: LogHandler {
         write(String(decoding: (try? encoder.encode(fields)) ?? Data(), as: UTF8.self))
     }
 }
+#endif

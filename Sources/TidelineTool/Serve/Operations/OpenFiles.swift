@@ -1,9 +1,10 @@
+#if Serve
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #elseif canImport(Musl)
-    internal import Musl
+internal import Musl
 #else
-    internal import Darwin
+internal import Darwin
 #endif
 
 /// The limit on the files of the process, of which each connection is one.
@@ -16,9 +17,9 @@ enum OpenFiles {
     /// - Returns: The number of connections within the limit.
     static func allow(connections: Int) -> Int {
         #if canImport(Glibc)
-            let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         #else
-            let resource = RLIMIT_NOFILE
+        let resource = RLIMIT_NOFILE
         #endif
         var limit = rlimit()
         guard getrlimit(resource, &limit) == 0 else { return connections }
@@ -31,3 +32,4 @@ enum OpenFiles {
         return Int(clamping: limit.rlim_cur) - reserve
     }
 }
+#endif

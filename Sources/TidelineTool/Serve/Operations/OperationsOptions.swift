@@ -1,3 +1,4 @@
+#if Serve
 internal import ArgumentParser
 internal import Foundation
 internal import Logging
@@ -157,3 +158,4 @@ struct OperationsOptions: ParsableArguments {
         options.maximumColumns = maxColumns
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Serve
 internal import Metrics
 internal import Synchronization
 
@@ -162,3 +163,4 @@ private final class Sample: CounterHandler, FloatingPointCounterHandler, MeterHa
 
     private static func text(_ value: Double) -> String { Int64(exactly: value).map { "\($0)" } ?? "\(value)" }
 }
+#endif

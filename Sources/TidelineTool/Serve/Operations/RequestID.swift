@@ -1,3 +1,4 @@
+#if Serve
 internal import HTTPTypes
 
 /// The identifier of a request, which the response and all log messages about the request contain.
@@ -41,3 +42,4 @@ enum TraceParent {
         return String(parts[1])
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Serve
 internal import NIOCore
 internal import Synchronization
 
@@ -46,3 +47,4 @@ final class RequestRate: Sendable {
         min(burst, bucket.tokens + Double((now - bucket.at).nanoseconds) / 1e9 * rate)
     }
 }
+#endif

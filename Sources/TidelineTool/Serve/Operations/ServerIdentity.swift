@@ -1,3 +1,4 @@
+#if Serve
 internal import NIOSSL
 internal import Synchronization
 
@@ -55,3 +56,4 @@ final class ServerIdentity: Sendable {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Serve
 internal import HTTPTypes
 internal import Metrics
 internal import Synchronization
@@ -95,3 +96,4 @@ final class ServerMetrics: Sendable {
     /// Records the number of clients that wait for changes.
     func waiting(_ count: Int) { waitingClients.set(count) }
 }
+#endif

@@ -1,7 +1,9 @@
+#if Serve
 internal import ArgumentParser
 internal import Foundation
 internal import Logging
 internal import NIOCore
+internal import TidelineSupport
 
 /// The options of `tideline serve` for the sign-in of users.
 struct SignInOptions: ParsableArguments {
@@ -94,6 +96,7 @@ struct SignInOptions: ParsableArguments {
     /// - Throws: ``ToolError`` for a key that cannot be read.
     func makeVerifier(logger: Logger) async throws -> TokenVerifier? {
         guard isEnabled else { return nil }
+        #if Tool
         var fixed: [VerificationKey] = []
         if let path = jwtSecretFile {
             var secret = try KeyFile.read(path, maximumSize: 64 << 10)
@@ -114,6 +117,9 @@ struct SignInOptions: ParsableArguments {
         return TokenVerifier(
             keys: keys, issuer: jwtIssuer, audiences: jwtAudiences, clockSkew: .seconds(jwtClockSkew),
             userClaim: jwtUserClaim)
+        #else
+        exitForMissingTrait("Tool")
+        #endif
     }
 }
 
@@ -130,3 +136,4 @@ enum LoopbackHost {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 internal import Foundation
 internal import JWTKit
 
@@ -90,3 +91,4 @@ struct TokenClaims: JWTPayload {
         return user
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 internal import Foundation
 internal import HTTPTypes
 internal import TidelineServer
@@ -96,3 +97,16 @@ struct TokenVerifier: Sendable {
         return .user(user, until: ticks.flatMap(Timestamp.init(ticks:)))
     }
 }
+#elseif Serve
+internal import HTTPTypes
+internal import TidelineServer
+
+/// There are no verifiers without the trait `Tool`, and no requests from users.
+enum TokenVerifier {
+    struct Refusal: Error {
+        let reason: String
+    }
+
+    func caller(of headers: HTTPFields) async throws(Refusal) -> Caller { switch self {} }
+}
+#endif

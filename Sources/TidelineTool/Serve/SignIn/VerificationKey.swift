@@ -1,3 +1,4 @@
+#if Tool
 internal import Foundation
 internal import JWTKit
 internal import TidelineStore
@@ -136,3 +137,4 @@ extension JWK {
         }
     }
 }
+#endif

@@ -1,0 +1,1 @@
+// Has no declarations: linking this target is enough. See defaults.c.
