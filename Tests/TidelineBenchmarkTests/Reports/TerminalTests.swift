@@ -68,6 +68,48 @@ struct TerminalTests {
         #expect(BenchmarkMarkdownReport().text(of: report).contains("**Verdict**: With 2,000 rows"))
         #expect(BenchmarkHTMLReport().text(of: report).contains("for reading pick b"))
         #expect(StoreRecommendation.lines(of: SampleReport.report([], [])) == [])
+        #expect(StoreRecommendation.lines(of: self.report).first == StoreRecommendation.forApps)
+    }
+
+    @Test("The sentence for an app is that of the article")
+    func article() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let path = "Conformance/Suite/TidelineConformance.docc/ChoosingAStore.md"
+        let article = try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+        #expect(article.contains(StoreRecommendation.forApps))
+    }
+
+    @Test("A run with a warning has no verdict")
+    func noVerdict() {
+        let warnings: [(inout BenchmarkReport) -> Void] = [
+            { $0.environment.host.build = "debug" }, { $0.environment.otherProcessors = 1 },
+            { $0.isInterrupted = true },
+            { $0.stopReason = "the disk is full" },
+        ]
+        for warn in warnings {
+            var report = report
+            warn(&report)
+            #expect(StoreRecommendation.lines(of: report) == [])
+            #expect(!lines(report, width: 400).contains { $0.contains("pick") })
+            #expect(!BenchmarkHTMLReport().text(of: report).contains("Verdict"))
+        }
+    }
+
+    @Test(
+        "A store whose margin of error is more than a third of its time has no star, and none has if the fastest is such"
+    )
+    func noStar() {
+        let subjects = ["a", "b", "c"].map { SampleReport.subject($0, engine: $0) }
+        func fastest(_ times: [Double]...) -> [Bool] {
+            let results = zip(["a", "b", "c"], times).map { SampleReport.result($0, $1) }
+            let report = SampleReport.report(subjects, [SampleReport.workload("w", results)])
+            return report.figures[0].subjects.map(\.isFastest)
+        }
+        #expect(fastest([1, 1, 1], [1, 1, 1], [2, 2, 2]) == [true, true, false])
+        #expect(fastest([1, 1, 1], [0.5, 1.1, 1.8], [2, 2, 2]) == [true, false, false])
+        #expect(fastest([1.2, 1.2, 1.2], [0.5, 1.1, 1.8], [2, 2, 2]) == [false, false, false])
+        #expect(fastest([1], [2], [3]) == [false, false, false])
     }
 
     @Test("Every format and the comparison warn of a busy machine")

@@ -44,15 +44,22 @@ extension WorkloadFigures {
     }
 
     /// The indexes of the fastest subjects of each durability, including those without a significant difference to them.
+    /// None if the fastest is unclear, and none whose own time is unclear.
     private static func fastest(among all: [SubjectFigures]) -> [Int] {
         let rivals = all.indices.filter { all[$0].subject.kind != .baseline && all[$0].unitTime != nil }
         return Dictionary(grouping: rivals) { all[$0].subject.durability }.values.flatMap { rivals -> [Int] in
-            guard rivals.count > 1, let best = rivals.min(by: { time(all[$0]) < time(all[$1]) }) else { return [] }
+            guard rivals.count > 1, let best = rivals.min(by: { time(all[$0]) < time(all[$1]) }), isClear(all[best])
+            else { return [] }
             return rivals.filter { position in
-                position == best
-                    || Spread(all[position].speeds(beside: all[best])).map { $0.interval.upperBound >= 1 } ?? false
+                guard position != best else { return true }
+                let speed = isClear(all[position]) ? Spread(all[position].speeds(beside: all[best])) : nil
+                return speed.map { $0.interval.upperBound >= 1 } ?? false
             }
         }
+    }
+
+    private static func isClear(_ figures: SubjectFigures) -> Bool {
+        figures.unitTime.map { $0.reach != nil && !FigureFormat.isUnclear($0) } ?? false
     }
 
     private static func time(_ figures: SubjectFigures) -> Double { figures.unitTime?.median ?? .infinity }
@@ -73,7 +80,8 @@ package struct SubjectFigures: Sendable, Hashable {
     let unitTimes: [Double]
     /// The values of ``ratio``.
     var ratios: [Double] = []
-    /// Whether no other subject of the same durability is significantly faster. False if there is no other subject.
+    /// Whether no other subject of the same durability is significantly faster. False if there is no other subject, or if
+    /// the margin of error is more than a third of the time.
     package internal(set) var isFastest = false
 
     /// The number of units per second.

@@ -67,8 +67,8 @@ enum FigureFormat {
     /// The text for a ratio whose margin of error is more than a third of it.
     static let unclear = "unclear"
 
-    /// Whether the margin of error of a ratio is more than a third of it.
-    static func isUnclear(_ ratio: Spread) -> Bool { ratio.reach.map { $0 > ratio.median / 3 } ?? false }
+    /// Whether the margin of error of a ratio or time is more than a third of it.
+    static func isUnclear(_ figure: Spread) -> Bool { figure.reach.map { $0 > figure.median / 3 } ?? false }
 
     /// A ratio to the bare engine with its margin of error, such as `0.97 ±0.03 ×C`.
     static func speed(_ ratio: Spread) -> String {

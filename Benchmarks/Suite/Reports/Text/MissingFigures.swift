@@ -67,9 +67,22 @@ extension SubjectResult.Failure.Kind {
 
 /// Recommends stores for kinds of work.
 enum StoreRecommendation {
-    /// Returns a sentence for each durability that several stores have. For each group of workloads it names the stores that
-    /// are most often the fastest with the greatest number of rows.
+    /// The sentence for an app, which is also in the article *Choosing a store*.
+    static let forApps =
+        "On a phone: SQLite, unless measurements of your app on the phone show that it needs another store."
+
+    /// Returns the sentence for an app if SQLite was measured, then a sentence for each durability that several stores have.
+    /// For each group of workloads it names the stores that are most often the fastest with the greatest number of rows.
+    ///
+    /// A run with a warning has no recommendation.
     static func lines(of report: BenchmarkReport) -> [String] {
+        guard !RunFacts.isDebug(report), RunFacts.warnings(report).isEmpty else { return [] }
+        let picks = picks(of: report)
+        let hasSQLite = report.subjects.contains { $0.kind != .baseline && $0.engine == "sqlite" }
+        return (hasSQLite && !picks.isEmpty ? [forApps] : []) + picks
+    }
+
+    private static func picks(of report: BenchmarkReport) -> [String] {
         let figures = report.figures.filter { $0.result.group != .json }
         guard let rows = figures.map(\.result.rows).max() else { return [] }
         let workloads = figures.filter { $0.result.rows == rows }

@@ -120,7 +120,12 @@ enum RunFacts {
 
     private static func fastest(_ report: BenchmarkReport) -> [(sign: String, meaning: String)] {
         guard report.figures.contains(where: { $0.subjects.contains(where: \.isFastest) }) else { return [] }
-        return [("*", "the fastest with this durability, or not significantly slower.")]
+        return [
+            (
+                "*",
+                "the fastest with this durability, or not significantly slower. None if the margin is more than a third."
+            )
+        ]
     }
 }
 #endif
