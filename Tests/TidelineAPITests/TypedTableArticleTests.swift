@@ -5,8 +5,8 @@ import TidelineMacros
 import TidelineMemory
 import TidelineServer
 
-// The examples of the article *Typed tables* and of the README, compiled verbatim. The records are nested because another
-// file of this target has a type of the same name.
+// The examples of the article *Typed tables*, compiled verbatim. The records are nested because another file of this
+// target has types of the same names.
 
 private enum Records {
     @Table("TodoItem")
@@ -128,13 +128,6 @@ private func migrate(_ client: SyncClient<MemoryStore>) async throws {
 struct TypedTableArticleTests {
     @Test("The article contains exactly the examples compiled here")
     func examples() throws { try expectExamples(of: "TypedTables", count: 9) }
-
-    @Test("The README's example of a typed table is compiled here")
-    func readme() throws {
-        let blocks = try swiftBlocks(in: "README.md").filter { $0.contains { $0.contains("@Table") } }
-        #expect(blocks.count == 1)
-        try expectCompiled(blocks)
-    }
 
     @Test("The records of the macro and by hand work in one client, and a later version renames a property")
     func records() async throws {
