@@ -31,6 +31,9 @@ public struct SyncOptions: Sendable {
     /// Returns the header that authenticates a request, such as `Authorization`, or `nil` if no user is signed in. It is
     /// called for each request, and once more with `true` if the server does not accept it. Requests that are refused at
     /// the same time share one call with `true`. A request that the closure itself sends with the client leads to no such call.
+    ///
+    /// If the user must sign in again, the closure throws a ``SyncError`` with code ``SyncError/Code/authentication``. Any other
+    /// error, such as that of a network that is down, is a network failure, which signs nobody out.
     public var authorization: (@Sendable (_ refresh: Bool) async throws -> HTTPField?)?
     /// The identifier of the signed-in user, or any text that represents it; `nil` if the app does not distinguish
     /// users.

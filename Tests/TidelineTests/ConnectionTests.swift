@@ -264,14 +264,19 @@ struct ConnectionTests {
         #expect(transport.requests.allSatisfy { $0.headers[.authorization] == nil })
     }
 
-    @Test("a failed sign-in is an authentication error and nothing is sent; a canceled one is a cancellation")
-    func signInFails() async throws {
+    @Test(
+        "S8 a failed sign-in is a network failure unless it is an authentication error, and nothing is sent",
+        arguments: [SyncError.Code.network, .authentication])
+    func signInFails(code: SyncError.Code) async throws {
         let transport = ScriptedTransport { _ in .answer(200, "[]") }
         let failing = try await makeClient(transport) {
-            $0.authorization = { _ in throw StoreError(.io, "no keychain") }
+            $0.authorization = { _ in
+                if code == .authentication { throw SyncError(.authentication, "no keychain") }
+                throw StoreError(.io, "no keychain")
+            }
         }
         let error = await #expect(throws: SyncError.self) { try await failing.pull() }
-        #expect(error?.code == .authentication && error?.message.contains("no keychain") == true)
+        #expect(error?.code == code && error?.message.contains("no keychain") == true)
         let cancelled = try await makeClient(transport) { $0.authorization = { _ in throw CancellationError() } }
         #expect(await syncErrorCode { try await cancelled.pull() } == .cancelled)
         #expect(transport.requests.isEmpty)
@@ -329,11 +334,11 @@ struct ConnectionTests {
     @Test(
         "Retry-After is honored, in seconds and as a date, up to the longest pause",
         arguments: [
-            (["3"], nil, 3000), (["0"], nil, 0), (["100000"], nil, 30_000), (["99999999999999999999"], nil, 500),
+            (["3"], nil, 3000), (["0"], nil, 0), (["30"], nil, 30_000), (["99999999999999999999"], nil, 500),
             (["-1"], nil, 500), (["soon"], nil, 500), ([""], nil, 500), (["1.5"], nil, 500),
             (["Sat, 21 Nov 2026 09:12:56 GMT"], "Sat, 21 Nov 2026 09:12:49 GMT", 7000),
             (["Sat, 21 Nov 2026 09:12:00 GMT"], "Sat, 21 Nov 2026 09:12:49 GMT", 0),
-            (["Sat, 21 Nov 2027 09:12:00 GMT"], "Sat, 21 Nov 2026 09:12:49 GMT", 30_000),
+            (["Sat, 21 Nov 2026 09:13:19 GMT"], "Sat, 21 Nov 2026 09:12:49 GMT", 30_000),
             (["Sat, 21 Nov 2026 09:12:56 GMT"], nil, 500),
         ] as [([String], String?, Int)])
     func retryAfter(values: [String], date: String?, milliseconds: Int) async throws {
@@ -342,6 +347,22 @@ struct ConnectionTests {
         headers[.date] = date
         let result = try await pauses([Self.unavailable(headers), .answer(200, "[]")])
         #expect(result.pauses == [.milliseconds(milliseconds)] && result.code == nil)
+    }
+
+    @Test(
+        "P13 a delay beyond the longest pause ends the call at once, with the delay",
+        arguments: [
+            ("31", nil, 31), ("120", nil, 120),
+            ("Sat, 21 Nov 2026 10:12:49 GMT", "Sat, 21 Nov 2026 09:12:49 GMT", 3600),
+        ] as [(String, String?, Int)], [429, 500, 502, 503, 504])
+    func longRetryAfter(value: (text: String, date: String?, seconds: Int), status: Int) async throws {
+        var headers: HTTPFields = [.retryAfter: value.text]
+        headers[.date] = value.date
+        let transport = ScriptedTransport { [headers] _ in .answer(status, headers: headers) }
+        let items = try await makeClient(transport)
+        let error = await #expect(throws: SyncError.self) { try await items.pull() }
+        #expect(error?.code == .network && error?.retryAfter == .seconds(value.seconds))
+        #expect(transport.requests.count == 1)
     }
 
     @Test("cancellation during a pause ends the call as canceled, without another request")

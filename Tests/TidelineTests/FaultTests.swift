@@ -29,6 +29,11 @@ struct FaultTests {
         Fault(testDescription: name, code: .invalidAnswer, status: 200, answer: { .answer(200, body) }, says: says)
     }
 
+    /// A body that is not a list of rows, and thus not from the service.
+    static func noList(_ name: String, _ body: String) -> Fault {
+        Fault(testDescription: name, code: .network, status: 200, answer: { .answer(200, body) })
+    }
+
     static let faults: [Fault] = [
         Fault(
             testDescription: "unreachable host", code: .network,
@@ -47,15 +52,15 @@ struct FaultTests {
         status(400, .rejected), status(401, .authentication), status(403, .rejected), status(404, .rejected),
         status(405, .rejected), status(410, .rejected), status(413, .rejected), status(302, .rejected),
         status(501, .rejected), status(403, .rejected, ""), status(403, .rejected, "so it is"),
-        status(408, .network), status(429, .network), status(500, .serverFailed), status(502, .serverFailed),
-        status(503, .network), status(504, .serverFailed),
-        body("empty body", ""),
-        body("truncated in a row", #"[{"id":"a","text":"on"#), body("truncated after a row", #"[{"id":"a"}"#),
-        body("truncated after a comma", #"[{"id":"a"},"#), body("two bodies", "[][]"),
-        body("no JSON", "<html>Sign in to the hotel's network</html>"),
-        body("an unescaped control character", "[{\"id\":\"\u{0}\"}]"),
-        body("an object", "{}"), body("a number", "7"), body("null", "null"), body("rows of numbers", "[1]"),
-        body("rows of null", "[null]"), body("results is an object", #"{"results":{}}"#),
+        status(408, .network), status(429, .network), status(500, .serverFailed), status(502, .network),
+        status(503, .network), status(504, .network),
+        noList("empty body", ""),
+        noList("truncated in a row", #"[{"id":"a","text":"on"#), noList("truncated after a row", #"[{"id":"a"}"#),
+        noList("truncated after a comma", #"[{"id":"a"},"#), noList("two bodies", "[][]"),
+        noList("no JSON", "<html>Sign in to the hotel's network</html>"),
+        noList("an unescaped control character", "[{\"id\":\"\u{0}\"}]"),
+        noList("an object", "{}"), noList("a number", "7"), noList("null", "null"), body("rows of numbers", "[1]"),
+        body("rows of null", "[null]"), noList("results is an object", #"{"results":{}}"#),
         body("id missing", #"[{"id":"a","text":"x"},{"text":"x"}]"#), body("id null", #"[{"id":null}]"#),
         body("id empty", #"[{"id":""}]"#), body("id a number", #"[{"id":7}]"#),
         body("a value of the wrong type", #"[{"id":"a"},{"id":"b","priority":"high"}]"#, says: "priority"),

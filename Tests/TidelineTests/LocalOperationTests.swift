@@ -316,7 +316,7 @@ struct LocalOperationTests {
         let stranger = try await world.makeClient()
         let headers = HeaderLog()
         stranger.transport.inspect { request, _ in
-            headers.add(request.headerFields[.ifMatch])
+            if request.method == .delete { headers.add(request.headerFields[.ifMatch]) }
             return nil
         }
         try await stranger.items.delete(id: "a", version: "wrong")
@@ -325,7 +325,7 @@ struct LocalOperationTests {
         #expect(try world.state(stranger) == "local [] queue [delete a] server [a=one]")
         let unknown = try await world.makeClient()
         unknown.transport.inspect { request, _ in
-            headers.add(request.headerFields[.ifMatch])
+            if request.method == .delete { headers.add(request.headerFields[.ifMatch]) }
             return nil
         }
         try await unknown.items.delete(id: "a")

@@ -7,8 +7,9 @@ extension AnswerMeaning {
     /// Creates the meaning of a response by the conventions of HTTP, for a dialect whose server follows them.
     ///
     /// 200 to 299 is ``Kind/done``, 401 ``Kind/signInNeeded``, 404 and 410 ``Kind/gone``, 409 and 412 ``Kind/conflict``, 408,
-    /// 429, and 503 ``Kind/unavailable``, 500, 502, and 504 ``Kind/serverFailed``, and any other status ``Kind/refused``. The
-    /// message is the text of the body, and the delay that of `Retry-After`. The row is `nil`.
+    /// 429, 502, 503, and 504 ``Kind/unavailable``, 500 ``Kind/serverFailed``, and any other status ``Kind/refused``. The client
+    /// then finds out whether the service gave the response; see ``CustomDialect/isFromService(_:)``. The message is the text of
+    /// the body, and the delay that of `Retry-After`. The row is `nil`.
     public init(byStatusOf response: TransportResponse) {
         let code = response.response.status.code
         switch code {
@@ -16,8 +17,8 @@ extension AnswerMeaning {
         case 401: self.init(.signInNeeded)
         case 404, 410: self.init(.gone)
         case 409, 412: self.init(.conflict)
-        case 408, 429, 503: self.init(.unavailable)
-        case 500, 502, 504: self.init(.serverFailed)
+        case 408, 429, 502...504: self.init(.unavailable)
+        case 500: self.init(.serverFailed)
         default: self.init(.refused)
         }
         mayHaveBeenApplied = !(400..<500).contains(code)

@@ -19,6 +19,9 @@ public struct AnswerMeaning: Sendable {
         case unavailable
         /// The user must sign in. The token is refreshed once; then the push or pull ends.
         case signInNeeded
+        /// Something else than the service gave the response, such as the sign-in page of a network or a gateway. It says nothing
+        /// about the request. The push or pull ends, to be tried again later.
+        case notFromService
     }
 
     /// The kind of the meaning.
@@ -58,6 +61,11 @@ public struct AnswerMeaning: Sendable {
     /// The server does not accept the request, for this reason.
     public static func refused(_ message: String) -> AnswerMeaning { AnswerMeaning(.refused, message: message) }
 
+    /// Something else than the service gave the response, as this message describes.
+    static func notFromService(_ message: String) -> AnswerMeaning {
+        AnswerMeaning(.notFromService, message: message, mayHaveBeenApplied: true)
+    }
+
     /// Whether the request may succeed if it is sent again after a delay.
     var isTransient: Bool { kind == .unavailable || kind == .serverFailed }
 }
@@ -67,6 +75,8 @@ struct ServerAnswer: Sendable {
     /// The response, for messages. In the body of a failure, credentials are replaced.
     var response: TransportResponse
     var meaning: AnswerMeaning
+    /// Whether something else than the service may have given the response. A look-up of the table finds out.
+    var isDoubtful = false
     /// The body as received, for rows.
     var rowBody: [UInt8]
 
@@ -82,21 +92,30 @@ struct ServerAnswer: Sendable {
     /// Whether the request was certainly not carried out.
     var isCertainlyRefused: Bool {
         switch kind {
-        case .gone, .conflict, .refused, .signInNeeded: !meaning.mayHaveBeenApplied && response.attempts == 1
-        case .done, .serverFailed, .unavailable: false
+        case .gone, .conflict, .refused, .signInNeeded:
+            !isDoubtful && !meaning.mayHaveBeenApplied && response.attempts == 1
+        case .done, .serverFailed, .unavailable, .notFromService: false
         }
+    }
+
+    /// Returns the error for a response from which nothing is known about the request, so that the push or pull ends.
+    func unreachable() -> SyncError {
+        var error = failure()
+        if kind != .signInNeeded { error.code = .network }
+        return error
     }
 
     /// Returns the error for a failed response, with the server's message and the status.
     func failure(table: String? = nil, id: String? = nil) -> SyncError {
         let (code, reason): (SyncError.Code, String) =
             switch kind {
-            case .signInNeeded: (.authentication, "the server requires authentication")
-            case .unavailable: (.network, "the server is not available")
-            case .serverFailed: (.serverFailed, "the server failed")
-            case .done, .gone, .conflict, .refused: (.rejected, "the server rejected the request")
+            case .signInNeeded: (.authentication, "the server requires authentication: ")
+            case .unavailable: (.network, "the server is not available: ")
+            case .serverFailed: (.serverFailed, "the server failed: ")
+            case .done, .gone, .conflict, .refused: (.rejected, "the server rejected the request: ")
+            case .notFromService: (.network, "")
             }
-        var error = SyncError(code, "\(reason): \(meaning.message)", table: table, id: id, status: status)
+        var error = SyncError(code, "\(reason)\(meaning.message)", table: table, id: id, status: status)
         error.retryAfter = meaning.retryAfter
         return error
     }

@@ -76,6 +76,16 @@ public protocol CustomDialect: Sendable {
     /// - Throws: Any error if the response cannot be read.
     func meaning(of response: TransportResponse, to row: RowRequest) throws -> AnswerMeaning
 
+    /// Returns whether the service itself gave a response, and not something between the app and the service, such as the
+    /// sign-in page of a network, a proxy, or a gateway; `nil` by default, for a response that does not tell.
+    ///
+    /// Without an answer to this question, redirects, the statuses of proxies (407, 421, 451, 511, and 520 to 530), and web pages
+    /// in place of rows are not from the service. After ``AnswerMeaning/Kind/gone`` and ``AnswerMeaning/Kind/refused``, the client
+    /// requests a page of the table, at most once in a push: only a page that ``page(in:to:after:)`` can read shows that the
+    /// service is there. Return `true` for a response with a header or a form that only the service uses, which saves this
+    /// request.
+    func isFromService(_ response: TransportResponse) -> Bool?
+
     /// Checks the identifier of a new row, in addition to the rules of all dialects: 1 to 255 characters, no control
     /// characters, none of `"`, `+`, `?`, `\`, `/`, and backtick, and not `.` or `..`. By default accepts all.
     ///
@@ -111,6 +121,8 @@ extension CustomDialect {
         if meaning.kind == .gone, response.response.status != .gone { meaning.kind = .refused }
         return meaning
     }
+
+    public func isFromService(_ response: TransportResponse) -> Bool? { nil }
 
     public func validateNewID(_ id: String) throws {}
 

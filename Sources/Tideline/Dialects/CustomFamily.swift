@@ -48,7 +48,7 @@ struct CustomFamily<D: CustomDialect>: ServerFamily {
                 .invalidArgument, "the dialect \(name) cannot make the request: \(error)", table: table, id: id,
                 cause: error)
         }
-        return ServerCall(request: request.wire) { [name] response in
+        let read: @Sendable (TransportResponse) throws -> AnswerMeaning = { [name] response in
             do {
                 var answer = try meaning(response)
                 if answer.kind != .done, answer.message.isEmpty { answer.message = HTTPMessage.text(of: response) }
@@ -59,7 +59,22 @@ struct CustomFamily<D: CustomDialect>: ServerFamily {
                     status: response.response.status.code, cause: error)
             }
         }
+        return ServerCall(request: request.wire, meaning: read, mark: dialect.isFromService)
     }
+
+    func confirmation(for request: RowRequest) throws -> ServerCall {
+        let page = PageRequest(of: request.schema, pageSize: 1)
+        return try call(
+            table: request.table, { try dialect.request(for: page, after: nil) },
+            { try dialect.meaning(of: $0, to: page) })
+    }
+
+    func isConfirmation(_ answer: ServerAnswer, for request: RowRequest) -> Bool {
+        let page = PageRequest(of: request.schema, pageSize: 1)
+        return (try? dialect.page(in: answer.response, to: page, after: nil)) != nil
+    }
+
+    func isLookUp(_ answer: ServerAnswer) -> Bool { true }
 
     func row(in answer: ServerAnswer, to request: RowRequest, _ codec: RowCodec) throws -> Row? {
         func failure(_ message: String, cause: (any Error)? = nil) -> OperationFailure {

@@ -28,6 +28,13 @@ protocol ServerFamily: Sendable {
     ///
     /// - Throws: ``SyncError`` with code invalidArgument, or `WireError`, if the row cannot be sent.
     func call(for request: RowRequest) throws -> ServerCall
+    /// Returns a request whose response shows that the service has the table of a row: its list.
+    func confirmation(for request: RowRequest) throws -> ServerCall
+    /// Returns whether a response to ``confirmation(for:)`` is such a list.
+    func isConfirmation(_ answer: ServerAnswer, for request: RowRequest) -> Bool
+    /// Returns whether the response to a lookup has the form of the dialect, whatever the row contains.
+    func isLookUp(_ answer: ServerAnswer) -> Bool
+
     /// Returns the server row in a response, with the types of the table; `nil` if the response has none that can be read.
     ///
     /// - Throws: If the response to a lookup cannot be read, and ``OperationFailure`` for a row that does not fit the table.
@@ -53,6 +60,8 @@ struct ServerCall: Sendable {
     ///
     /// - Throws: ``SyncError`` with code invalidAnswer if the response cannot be read.
     var meaning: @Sendable (TransportResponse) throws -> AnswerMeaning
+    /// Returns whether the service gave a response, or `nil` if the response does not tell.
+    var mark: @Sendable (TransportResponse) -> Bool? = { _ in nil }
 }
 
 /// Sends requests of a dialect to the server of a client, with its authentication, for ``CustomDialect/changeSignals(over:)``.

@@ -65,6 +65,8 @@ struct SignalPosition: Sendable {
     var wait = Self.maximumWait
     /// The number of answers without changes since the last interruption.
     var undisturbed = 0
+    /// Whether the server has answered a request for changes, and thus has a change signal.
+    var hasAnswered = false
 
     static let maximumWait = 50
     private static let minimumWait = 5

@@ -139,7 +139,10 @@ struct SyncLoop<Store: LocalStore>: Sendable {
             if error.code != .completedWithErrors { outcome.failure = SyncMachine.Failure(error) }
             for failed in error.operationErrors {
                 context.options.logger.warning("\(failed)")
-                if failed.record.isRetried(context.policies.policy(for: failed.table)) {
+                // A table that is missing may be there again with the next version of the service.
+                if failed.code == .serverFailed, failed.status == 404 {
+                    outcome.withoutTable.insert(failed.operationID)
+                } else if failed.record.isRetried(context.policies.policy(for: failed.table)) {
                     outcome.failedOnServer.insert(failed.operationID)
                 }
             }
@@ -173,7 +176,9 @@ struct SyncLoop<Store: LocalStore>: Sendable {
 
 extension SyncMachine.Failure {
     init(_ error: SyncError) {
-        self.init(code: error.code, message: error.description, retryAfter: error.retryAfter)
+        self.init(
+            code: error.code, message: error.description, retryAfter: error.retryAfter,
+            isDoubtful: error.code == .network && error.status.map { (400..<500).contains($0) } == true)
     }
 }
 

@@ -86,7 +86,7 @@ extension SyncMachine {
         case .network?, .authentication?:
             isPushWanted = true
             if failureRetry == .none { failureRetry = latestRetry }
-            if outcome.failure?.code == .authentication { return needSignIn() }
+            if outcome.failure?.code == .authentication { return needSignIn(&step) }
             return goOffline(retryAfter: outcome.failure?.retryAfter, &step)
         // The next push waits until the process that has taken over has ended its own.
         case .otherProcess?:
@@ -108,6 +108,7 @@ extension SyncMachine {
     private mutating func note(_ outcome: PushOutcome) {
         unresolved = outcome.unresolved
         for id in outcome.failedOnServer { serverFailures[id, default: 0] += 1 }
+        for id in outcome.withoutTable { serverFailures[id] = 1 }
         serverFailures = serverFailures.filter { unresolved.contains($0.key) }
     }
 
@@ -123,6 +124,11 @@ extension SyncMachine {
     // MARK: Pull
 
     mutating func finishPulls(_ results: [Int: Failure?], _ step: inout Step) {
+        var results = results
+        if results.values.contains(where: { $0 == nil }) {
+            // The server is there, so that a table that does not answer is a failure of its own.
+            for (id, failure) in results where failure?.isDoubtful == true { results[id]??.code = .rejected }
+        }
         let codes = Set(results.values.compactMap { $0?.code })
         let isAborted = codes.contains(.network) || codes.contains(.authentication)
         for (id, failure) in results.sorted(by: { $0.key < $1.key }) {
@@ -136,7 +142,7 @@ extension SyncMachine {
             case (let failure?, _): fail(at: index, with: failure, &step)
             }
         }
-        if codes.contains(.authentication) { return needSignIn() }
+        if codes.contains(.authentication) { return needSignIn(&step) }
         if codes.contains(.network) {
             let delays = results.values.compactMap { $0?.code == .network ? $0?.retryAfter : nil }
             return goOffline(retryAfter: delays.max(), &step)
@@ -144,10 +150,14 @@ extension SyncMachine {
         continueRound(&step)
     }
 
-    /// Ends the round until a sign-in. If there was one during the push or pull that failed, another round begins.
-    private mutating func needSignIn() {
+    /// Ends the round until a sign-in, a report of the network, or the greatest delay. If there was a sign-in during the push
+    /// or pull that failed, another round begins.
+    private mutating func needSignIn(_ step: inout Step) {
         remaining = []
         phase = hasSignedIn ? .resting : .needsSignIn
+        guard !hasSignedIn else { return }
+        signInCount += 1
+        step.schedule(.signIn(signInCount), settings.maximumRetryDelay)
     }
 
     private mutating func succeed(at index: Int, _ step: inout Step) {

@@ -22,7 +22,7 @@ extension SyncMachine {
         /// Asks for a sequence without the delay of earlier failures.
         mutating func startOver() {
             failures = 0
-            if state == .waiting { state = .wanted }
+            if state == .waiting || state == .unsupported { state = .wanted }
         }
 
         mutating func retry(_ number: Int) {

@@ -45,6 +45,8 @@ struct SyncMachine: Sendable {
         case signal(Int)
         /// The delay of a round while offline, by its number.
         case offline(Int)
+        /// The delay of a round while a sign-in is needed, by its number.
+        case signIn(Int)
         /// The minimum time between two rounds after reports of the connectivity monitor.
         case network
         /// The delay before the dialect's change signals are asked for again, by the number of those that ended.
@@ -73,6 +75,8 @@ struct SyncMachine: Sendable {
         var message = ""
         /// The delay that the server asked for.
         var retryAfter: Duration?
+        /// Whether the service may have given the response, as one without the table does.
+        var isDoubtful = false
     }
 
     /// The result of a push.
@@ -81,6 +85,8 @@ struct SyncMachine: Sendable {
         var failure: Failure?
         /// The operations that failed on the server in this push, or whose conflict a policy may resolve.
         var failedOnServer: Set<Int64> = []
+        /// The operations whose table the server does not have. They are always sent again.
+        var withoutTable: Set<Int64> = []
         /// All operations with an unresolved error.
         var unresolved: Set<Int64> = []
     }
@@ -170,8 +176,9 @@ struct SyncMachine: Sendable {
 
     // The push.
     var isPushWanted = true
-    /// The failed operations that the next push sends again, and those of the latest one.
-    var failureRetry = FailureRetry.failedOnServer(except: [])
+    /// The failed operations that the next push sends again, and those of the latest one. Those that the server rejected are
+    /// sent again once after each start: the server, the app, or the answer of something in between may have been the reason.
+    var failureRetry = FailureRetry.all
     var latestRetry = FailureRetry.none
     var pushFailures = 0
     /// The failure after which no push is made until a retry.
@@ -192,6 +199,10 @@ struct SyncMachine: Sendable {
     private var isNetworkAvailable = true
     /// Whether a report was followed within the last ``Settings/initialRetryDelay``, and whether another one came since.
     private var report: (isRecent: Bool, isRepeated: Bool) = (false, false)
+    /// Whether the network was available again since the latest round after a report.
+    private var hasReconnected = false
+    /// The number of times that a sign-in was needed.
+    var signInCount = 0
 
     /// The state of the dialect's change signals.
     var signals = Signals()
@@ -284,8 +295,8 @@ struct SyncMachine: Sendable {
     private mutating func noteNetwork(_ isAvailable: Bool, _ step: inout Step) {
         let isNew = isAvailable && !isNetworkAvailable
         isNetworkAvailable = isAvailable
-        // Without a sign-in, a network is of no use.
-        guard isAvailable, isNew || isFailing, phase != .needsSignIn else { return }
+        guard isAvailable, isNew || isFailing else { return }
+        hasReconnected = hasReconnected || isNew
         if report.isRecent {
             report.isRepeated = true
         } else {
@@ -296,11 +307,15 @@ struct SyncMachine: Sendable {
     private mutating func followReport(_ step: inout Step) {
         report = (true, false)
         step.schedule(.network, settings.initialRetryDelay)
-        startOver(sendsFailed: false)
+        startOver(sendsFailed: hasReconnected)
+        hasReconnected = false
     }
 
     private var isFailing: Bool {
-        if case .offline = phase { return true }
+        switch phase {
+        case .offline, .needsSignIn: return true
+        case .resting, .pushing, .pulling: break
+        }
         return pushFailure != nil || entries.contains { $0.failure != nil }
     }
 
@@ -351,6 +366,9 @@ struct SyncMachine: Sendable {
             if isRepeated, entries[index].failure == nil { followSignal(at: index, &step) }
         case .offline(let number):
             if case .offline(number, _) = phase { phase = .resting }
+        case .signIn(signInCount):
+            if phase == .needsSignIn { phase = .resting }
+        case .signIn: break
         case .network:
             let isRepeated = report.isRepeated
             report = (false, false)

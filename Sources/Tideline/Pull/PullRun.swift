@@ -169,7 +169,7 @@ struct PullRun<Store: LocalStore>: Sendable {
                 limits.accept(limit, for: schema.name, isReduced: refusal != nil)
                 return page
             } catch let error as SyncError
-                where error.code == .rejected && context.family.mayRefusePageSize(error)
+                where [.rejected, .network].contains(error.code) && context.family.mayRefusePageSize(error)
             {
                 let first = refusal ?? error
                 guard let next = limits.next(after: limit, for: schema.name) else { throw first }
@@ -190,12 +190,18 @@ struct PullRun<Store: LocalStore>: Sendable {
             throw error
         }
         guard answer.kind == .done else {
-            let failure = answer.failure(table: schema.name)
+            // A page is its own look-up.
+            var failure = answer.isDoubtful ? context.connection.foreign(answer) : answer.failure(table: schema.name)
+            failure.table = schema.name
             throw answer.kind == .gone && step.hasCursor ? ExpiredCursor(failure: failure) : failure
         }
         do {
             return try step.page(in: answer, limit: limit, askedAt: askedAt)
         } catch var error as SyncError {
+            if error.code == .invalidAnswer, !context.family.isLookUp(answer) {
+                error = context.connection.foreign(answer)
+                error.table = schema.name
+            }
             error.status = answer.status
             throw error
         }

@@ -3,7 +3,12 @@ internal import TidelineStore
 /// A response to a request for the row of an operation.
 struct RowAnswer: Sendable {
     let request: RowRequest
-    let answer: ServerAnswer
+    var answer: ServerAnswer
+
+    /// Whether a table service responded that the table of the request does not exist.
+    var isTableMissing: Bool {
+        answer.status == 404 && !answer.isDoubtful && [.insert, .lookUp].contains(request.action)
+    }
 }
 
 /// Sends an operation's requests, and interprets their responses.
@@ -17,18 +22,58 @@ extension OperationSender {
             parameters: parameters)
     }
 
-    /// Sends a request, with retries.
+    /// Sends a request, with retries. A refusal that others give in the same form is the service's if the service is there.
     func ask(_ request: RowRequest) async throws -> RowAnswer {
-        RowAnswer(request: request, answer: try await connection.send(family.call(for: request)))
+        var answer = RowAnswer(request: request, answer: try await connection.send(family.call(for: request)))
+        if answer.answer.kind == .refused, answer.answer.isDoubtful, request.action != .lookUp {
+            try await confirmService(after: answer)
+            answer.answer.isDoubtful = false
+        }
+        return answer
+    }
+
+    /// Checks that the service is there, by a list of the table, once in a push.
+    ///
+    /// - Throws: ``SyncError`` with code network if something else answers in its place.
+    private func confirmService(after answer: RowAnswer) async throws {
+        try await trust.confirm {
+            let list = try await connection.send(family.confirmation(for: answer.request))
+            switch list.kind {
+            case .signInNeeded, .unavailable, .serverFailed, .notFromService: throw list.unreachable()
+            case .done: if family.isConfirmation(list, for: answer.request) { return }
+            case .gone, .refused, .conflict: if !list.isDoubtful { return }
+            }
+            throw connection.foreign(list)
+        }
+    }
+
+    /// Confirms that a row does not exist, by the list of the table, because gateways and a service without the table report
+    /// the same.
+    ///
+    /// - Returns: The tombstone, or `nil` if there is none.
+    /// - Throws: ``SyncError`` with code network if something else answers in place of the service; ``OperationFailure`` if the
+    ///   list has the row.
+    func confirmGone(_ answer: RowAnswer) async throws -> Row? {
+        if family.tableService == nil { try await confirmService(after: answer) }
+        let server = try await lookUpAfterDoubt()
+        guard let server, !server.isTombstone else { return server }
+        throw OperationFailure(
+            .rejected, "the server responds that the row does not exist, but returns it in a list",
+            status: answer.answer.status)
     }
 
     /// Returns the kind of a response. Throws for a response that ends the push, and for server errors.
     func kind(of answer: RowAnswer) throws -> AnswerMeaning.Kind {
         switch answer.answer.kind {
-        case .signInNeeded, .unavailable:
+        case .signInNeeded, .unavailable, .notFromService:
             throw answer.answer.failure()
         case .serverFailed:
             throw OperationFailure(.serverFailed, answer.answer.meaning.message, status: answer.answer.status)
+        case .refused where family.tableService != nil && answer.isTableMissing:
+            // The table may be there again with the next version of the service.
+            throw OperationFailure(
+                .serverFailed, "the server has no table \(table.debugDescription): \(answer.answer.meaning.message)",
+                status: answer.answer.status)
         case let kind:
             return kind
         }
@@ -99,11 +144,8 @@ extension OperationSender {
             }
             return (codec.completed(row), true)
         }
-        guard let row = try await lookUp() else {
-            throw OperationFailure(
-                .invalidAnswer, "the server accepted the row, but its response cannot be read",
-                status: answer.answer.status)
-        }
+        // The response of something else may mean that nothing was carried out.
+        guard let row = try await lookUpAfterDoubt() else { throw connection.foreign(answer.answer) }
         return (row, false)
     }
 
@@ -116,12 +158,8 @@ extension OperationSender {
             let row = try? serverRow(in: answer)
             return Result(tombstone: row?.isTombstone == true ? row : nil)
         }
-        guard let row = try await lookUp() else { return Result() }
-        guard row.isTombstone else {
-            throw OperationFailure(
-                .invalidAnswer, "the server accepted the delete but still has the row, and its response cannot be read",
-                status: answer.answer.status)
-        }
+        guard let row = try await lookUpAfterDoubt() else { return Result() }
+        guard row.isTombstone else { throw connection.foreign(answer.answer) }
         return Result(tombstone: row)
     }
 
@@ -144,14 +182,20 @@ extension OperationSender {
 
     /// Requests the server row after a conflict. If it cannot be read, throws a conflict without a server row.
     func lookUp(after conflict: RowAnswer?) async throws -> Row? {
-        guard let conflict else { return try await lookUp() }
+        guard let conflict else { return try await lookUpAfterDoubt() }
         do {
-            return try await lookUp()
+            return try await lookUpAfterDoubt()
         } catch let failure as OperationFailure {
             throw OperationFailure(
                 .conflict, "the row was changed on the server, and the server row cannot be read: \(failure.message)",
                 status: conflict.answer.status)
         }
+    }
+
+    /// Requests the server row after a response that others give as well. A lookup of a table service is a list, and the first
+    /// one of a push finds out whether the service answers.
+    private func lookUpAfterDoubt() async throws -> Row? {
+        family.tableService == nil ? try await lookUp() : try await trust.confirming { try await lookUp() }
     }
 
     /// Requests the server row or tombstone.
@@ -161,9 +205,13 @@ extension OperationSender {
         let answer = try await ask(request)
         switch try kind(of: answer) {
         case .done: break
-        case .gone: return nil
-        default: throw rejection(answer)
+        case .gone:
+            if answer.answer.isDoubtful { try await confirmService(after: answer) }
+            return nil
+        default:
+            throw answer.answer.isDoubtful ? connection.foreign(answer.answer) : rejection(answer)
         }
+        guard family.isLookUp(answer.answer) else { throw connection.foreign(answer.answer) }
         do {
             return try serverRow(in: answer)
         } catch {

@@ -63,7 +63,7 @@ extension OperationSender {
         let answer = try await ask(request)
         let lost = LostRequests(codec: codec, base: tombstone, bodies: [])
         switch answer.answer.kind {
-        case .signInNeeded, .unavailable:
+        case .signInNeeded, .unavailable, .notFromService:
             throw answer.answer.failure()
         case .done, .conflict:
             let isDone = answer.answer.kind == .done

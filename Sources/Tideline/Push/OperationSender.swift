@@ -9,6 +9,8 @@ struct OperationSender: Sendable {
     /// The operation, with the kind to send.
     let operation: TableOperation
     let parameters: [(name: String, value: String)]
+    /// Whether the service has been found to answer in this push.
+    let trust: ServiceTrust
     /// The journal of requests in flight.
     let journal: any AttemptJournal
 
@@ -163,6 +165,7 @@ struct OperationSender: Sendable {
             if built != nil { result.ancestor = ancestor }
             return result
         case .gone:
+            _ = try await confirmGone(answer)
             _ = try await unknown(attempt, after: answer, base: base)
             throw conflict(answer, server: nil)
         case .conflict:
@@ -216,7 +219,7 @@ struct OperationSender: Sendable {
             case .done:
                 return try await deletion(answer)
             case .gone:
-                return Result()
+                return Result(tombstone: try await confirmGone(answer))
             case .conflict:
                 let server = try await conflictingRow(in: answer)
                 if let server, server.isTombstone { return Result(tombstone: server) }

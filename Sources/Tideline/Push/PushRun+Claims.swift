@@ -110,7 +110,7 @@ extension PushRun {
         connection.willSend = { try await confirmRequest() }
         return OperationSender(
             connection: connection, family: context.family, codec: claimed.codec, operation: operation,
-            parameters: settings.parameters, journal: claimed)
+            parameters: settings.parameters, trust: trust, journal: claimed)
     }
 }
 

@@ -13,6 +13,8 @@ struct PushRun<Store: LocalStore>: Sendable {
     let lease: PushLease?
     /// Whether no more requests are sent.
     let isClosing = Flag()
+    /// Whether the service has been found to answer.
+    let trust = ServiceTrust()
 
     typealias Claimed = ClaimedOperation<Store>
 

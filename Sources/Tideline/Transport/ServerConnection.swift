@@ -59,6 +59,10 @@ struct ServerConnection: Sendable {
                 (hasRefreshed, refused) = (true, refreshes)
                 continue
             }
+            // A longer delay than the policy waits is not divided among the operations of a round.
+            if answer.meaning.isTransient, let wait = answer.meaning.retryAfter, wait > options.retry.maximumDelay {
+                throw answer.unreachable()
+            }
             guard retries, answer.meaning.isTransient,
                 let delay = options.retry.delay(
                     afterAttempt: attempt, retryAfter: answer.meaning.retryAfter,
@@ -82,17 +86,33 @@ struct ServerConnection: Sendable {
 
     private func sendOnce(_ call: ServerCall, signIn: HTTPField?, timeout: Duration) async throws -> ServerAnswer {
         var response = try await transmit(call.request, signIn: signIn, timeout: timeout)
+        let trust = Trust(base: base)
+        let mark = call.mark(response)
+        if trust.isForeign(response, mark: mark) {
+            if let signIn { _ = response.redact(signIn) }
+            return ServerAnswer(response: response, meaning: .notFromService(trust.message(for: response)))
+        }
         let meaning = Result { try call.meaning(response) }
         let received = response.body
+        var answer: ServerAnswer
         // A failure may be shown, so its text must not repeat the credentials.
-        guard let signIn, (try? meaning.get())?.kind != .done, response.redact(signIn) else {
-            return ServerAnswer(response: response, meaning: try meaning.get())
+        if let signIn, (try? meaning.get())?.kind != .done, response.redact(signIn) {
+            answer = ServerAnswer(response: response, meaning: try call.meaning(response))
+            // The row of a conflict may contain the same text.
+            if let row = try? meaning.get().row { answer.meaning.row = row }
+            answer.rowBody = received
+        } else {
+            answer = ServerAnswer(response: response, meaning: try meaning.get())
         }
-        var answer = ServerAnswer(response: response, meaning: try call.meaning(response))
-        // The row of a conflict may contain the same text.
-        if let row = try? meaning.get().row { answer.meaning.row = row }
-        answer.rowBody = received
+        guard answer.kind != .done else { return answer }
+        answer.isDoubtful = Trust.isDoubtful(answer.kind, mark: mark)
+        answer.meaning.message = trust.message(answer.meaning.message, of: answer.response, mark: mark)
         return answer
+    }
+
+    /// Returns the error for a response that the service did not give.
+    func foreign(_ answer: ServerAnswer) -> SyncError {
+        SyncError(.network, Trust(base: base).message(for: answer.response), status: answer.status)
     }
 
     private func transmit(
@@ -145,8 +165,11 @@ struct ServerConnection: Sendable {
             return account.user.map { family.authentication(token: $0.authenticationToken) }
         } catch is CancellationError {
             throw SyncError(.cancelled, "the sign-in was cancelled")
+        } catch let error as SyncError where error.code == .authentication {
+            throw error
         } catch {
-            throw SyncError(.authentication, "no authentication token is available: \(error)", cause: error)
+            // The network of the closure may be down, which does not sign the user out.
+            throw SyncError(.network, "the authentication token cannot be requested: \(error)", cause: error)
         }
     }
 

@@ -83,6 +83,11 @@ package protocol Dialect: Sendable {
     /// Returns whether a failed request was certainly not applied.
     func isRefusal(_ response: HTTPResponse) -> Bool
 
+    /// Returns whether a response carries a mark of a table service, or `nil` if it does not tell: a header that only the service
+    /// sends, or the exact form of its errors.
+    func mark(of response: HTTPResponse, _ body: [UInt8]) -> Bool?
+    /// Returns whether a body is a list of rows in the form of the dialect, whatever the rows contain.
+    func isList(_ body: [UInt8]) -> Bool
     /// Returns whether a status may mean that the request asked for too many rows.
     func mayRefusePageSize(status: Int) -> Bool
 

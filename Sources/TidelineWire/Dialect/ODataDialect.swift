@@ -68,8 +68,8 @@ extension ODataDialect {
         case 401: .authentication
         case 404, 410: purpose == .insert ? .rejected : .gone
         case 409, 412: .conflict
-        case 408, 429, 503: .unavailable
-        case 500, 502, 504: .serverFailure
+        case 408, 429, 502...504: .unavailable
+        case 500: .serverFailure
         default: .rejected
         }
     }
@@ -77,6 +77,13 @@ extension ODataDialect {
     package func isTransient(_ response: HTTPResponse) -> Bool {
         [408, 429, 500, 502, 503, 504].contains(response.status.code)
     }
+
+    package func mark(of response: HTTPResponse, _ body: [UInt8]) -> Bool? {
+        if response.headerFields[.zumoServerVersion] != nil { return true }
+        return (400..<500).contains(response.status.code) && ErrorBody.hasExactForm(body) ? true : nil
+    }
+
+    package func isList(_ body: [UInt8]) -> Bool { ListBody.isList(body) }
 
     package func isRefusal(_ response: HTTPResponse) -> Bool { (400..<500).contains(response.status.code) }
 
@@ -165,6 +172,8 @@ extension HTTPField.Name {
     // The names are valid constants, so none of these is nil.
     /// `ZUMO-API-VERSION`.
     package static let zumoAPIVersion = Self("ZUMO-API-VERSION")!
+    /// `X-ZUMO-SERVER-VERSION`, of every response of an Azure Mobile Apps back end.
+    package static let zumoServerVersion = Self("X-ZUMO-SERVER-VERSION")!
     /// `X-ZUMO-FEATURES`.
     package static let zumoFeatures = Self("X-ZUMO-FEATURES")!
     /// `Link`.

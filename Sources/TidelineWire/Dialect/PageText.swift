@@ -33,6 +33,13 @@ struct PageText {
         return text.isEmpty ? joined(reader.title) : text
     }
 
+    /// Returns the title of a page, or an empty string.
+    static func title(of page: some Collection<UInt8>) -> String {
+        var reader = PageText(page)
+        reader.read()
+        return joined(reader.title)
+    }
+
     /// Returns the words, separated by single spaces.
     private static func joined(_ bytes: [UInt8]) -> String {
         let text = String(decoding: bytes, as: UTF8.self)

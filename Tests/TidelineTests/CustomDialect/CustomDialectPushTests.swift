@@ -208,7 +208,7 @@ struct CustomDialectPushTests {
         world.server.inspect { request, _ in
             guard request.hasSuffix("/a"), isFirst.value else { return nil }
             isFirst.value = false
-            return .answer(.answer(200, "<html>"))
+            return .answer(.answer(200, "no JSON"))
         }
         let errors = try await client.pushErrors()
         #expect(errors.map(\.code) == [.invalidAnswer] && errors.first?.itemID == "a")

@@ -59,8 +59,8 @@ struct DialectPartTests {
         let expected: [Int: AnswerMeaning.Kind] = [
             200: .done, 204: .done, 299: .done, 301: .refused, 304: .refused, 400: .refused, 401: .signInNeeded,
             403: .refused, 404: .gone, 408: .unavailable, 409: .conflict, 410: .gone, 412: .conflict, 422: .refused,
-            429: .unavailable, 500: .serverFailed, 501: .refused, 502: .serverFailed, 503: .unavailable,
-            504: .serverFailed, 505: .refused,
+            429: .unavailable, 500: .serverFailed, 501: .refused, 502: .unavailable, 503: .unavailable,
+            504: .unavailable, 505: .refused,
         ]
         for (status, kind) in expected {
             let meaning = AnswerMeaning(byStatusOf: .answer(status, "why", headers: [.retryAfter: "7"]))

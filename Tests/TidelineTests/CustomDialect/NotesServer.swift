@@ -168,3 +168,9 @@ extension TransportResponse {
         try json(NotesDialect.Answer(document: document, problem: problem))
     }
 }
+
+extension NotesDialect {
+    func isFromService(_ response: TransportResponse) -> Bool? {
+        response.response.headerFields[.serviceMark] == nil ? nil : true
+    }
+}

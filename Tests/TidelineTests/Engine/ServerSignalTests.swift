@@ -126,8 +126,35 @@ struct ServerSignalTests {
     }
 
     @Test(
-        "S1 a server without the signal is asked once an hour, and the intervals stay as they are",
-        arguments: [404, 405, 501, 200])
+        "S10 whatever ends the waiting requests of a server that has the signal, others' changes are seen within seconds",
+        arguments: Impostor.all)
+    func endedPolls(_ impostor: Impostor) throws {
+        try run { scene in
+            let client = try await scene.makeClient()
+            try await client.client.start([Subscription("TodoItem", interval: .seconds(86_400))])
+            try await scene.virtual.sleep(.seconds(61))
+            // A proxy ends each request after ten seconds.
+            client.transport.inspect { request, _ in
+                guard ChangeSignal<TestStore>.handles(request), !(request.path ?? "").contains("wait=5") else {
+                    return nil
+                }
+                try? await scene.virtual.sleep(.seconds(10))
+                return .answer(impostor.answer)
+            }
+            try await scene.virtual.sleep(.seconds(1_200))
+            client.transport.inspect(nil)
+            client.client.syncNow()
+            try await scene.virtual.sleep(.seconds(5))
+            try scene.write("a", "a")
+            try await scene.virtual.sleep(.seconds(5))
+            #expect(try client.texts() == ["a"])
+            await client.client.stop()
+        }
+    }
+
+    @Test(
+        "S10 a server without the signal is asked once an hour and after a request, and the intervals stay as they are",
+        arguments: [404, 405, 501])
     func unsupported(status: Int) throws {
         try run { scene in
             let client = try await scene.makeClient()
@@ -142,11 +169,12 @@ struct ServerSignalTests {
             #expect((59...61).contains(client.transport.requests.count), "\(client.transport.requests.count)")
             client.client.syncNow()
             try await scene.virtual.sleep(.seconds(5))
-            #expect(client.transport.signalRequests.count == 1)
+            #expect(client.transport.signalRequests.count == 2)
             // The server is updated.
             client.transport.inspect(nil)
+            client.client.syncNow()
             try await scene.virtual.sleep(.seconds(10))
-            #expect(client.transport.signalRequests.count > 1)
+            #expect(client.transport.signalRequests.count > 2)
             try scene.write("a", "a")
             try await scene.virtual.sleep(.milliseconds(1_200))
             #expect(try client.texts() == ["a"])

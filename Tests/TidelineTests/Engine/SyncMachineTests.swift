@@ -29,7 +29,7 @@ struct SyncMachineTests {
         expect(
             [Self.a],
             [
-                ("declared", "push failed"), ("pushed", "pulling a; pull a"),
+                ("declared", "push all"), ("pushed", "pulling a; pull a"),
                 ("pulled", "interval1 60.0; idle"), ("interval1", "push"), ("pushed", "pulling a; pull a"),
                 ("pulled", "interval1 60.0; idle"),
             ])
@@ -37,7 +37,7 @@ struct SyncMachineTests {
 
     @Test("S1 a sync without subscriptions only pushes")
     func onlyPushes() {
-        expect([], [("declared", "push failed"), ("pushed", "idle"), ("local", "pushDelay 0.2; idle")])
+        expect([], [("declared", "push all"), ("pushed", "idle"), ("local", "pushDelay 0.2; idle")])
     }
 
     @Test("S1 local changes are pushed when none has come for the delay, and at the latest after five delays")
@@ -45,7 +45,7 @@ struct SyncMachineTests {
         expect(
             [],
             [
-                ("declared", "push failed"), ("pushed", "idle"), ("local", "pushDelay 0.2; idle"), ("local", "idle"),
+                ("declared", "push all"), ("pushed", "idle"), ("local", "pushDelay 0.2; idle"), ("local", "idle"),
                 ("local", "idle"), ("pushDelay", "pushDelay 0.2; idle"), ("pushDelay", "push"), ("pushed", "idle"),
                 // Changes that keep coming.
                 ("local", "pushDelay 0.2; idle"), ("local", "idle"), ("pushDelay", "pushDelay 0.2; idle"),
@@ -60,7 +60,7 @@ struct SyncMachineTests {
         expect(
             [], hasSignals: true,
             [
-                ("declared", "listen1; signalsWork1 60.0; push failed"), ("pushed", "idle"),
+                ("declared", "listen1; signalsWork1 60.0; push all"), ("pushed", "idle"),
                 ("ended1", "signalRetry1 0.75; idle"), ("ended1", "idle"), ("signalsWork1", "idle"),
                 ("signalRetry1", "listen2; signalsWork2 60.0; idle"), ("signalRetry1", "idle"),
                 ("ended2", "signalRetry2 1.5; idle"), ("signalRetry2", "listen3; signalsWork3 60.0; idle"),
@@ -76,7 +76,7 @@ struct SyncMachineTests {
         expect(
             [Self.a], hasSignals: true,
             [
-                ("declared", "listen1; signalsWork1 60.0; push failed"), ("pushed", "pulling a; pull a"),
+                ("declared", "listen1; signalsWork1 60.0; push all"), ("pushed", "pulling a; pull a"),
                 ("pulled", "interval1 60.0; idle"), ("signalsWork1", "idle"),
                 ("ended1", "signalRetry1 0.75; push"), ("pushed", "pulling a; pull a"), ("pulled", "idle"),
                 ("signalRetry1", "listen2; signalsWork2 60.0; idle"), ("ended2", "signalRetry2 1.5; idle"),
@@ -88,22 +88,25 @@ struct SyncMachineTests {
         expect(
             [Self.a], hasSignals: true,
             [
-                ("declared", "listen1; signalsWork1 60.0; push failed"), ("pushed", "pulling a; pull a"),
+                ("declared", "listen1; signalsWork1 60.0; push all"), ("pushed", "pulling a; pull a"),
                 ("pulled", "interval1 60.0; idle"), ("signalsWork1", "idle"),
                 ("ended1 continues", "signalRetry1 0.75; idle"), ("signalRetry1", "listen2; signalsWork2 60.0; idle"),
                 ("ended2 continues", "signalRetry2 1.5; idle"),
             ])
     }
 
-    @Test("S1 a server without change signals is asked again after an hour, not when the app asks for a sync")
+    @Test("S10 a server without change signals is asked again after an hour, a request of the app, and a new network")
     func unsupportedSignals() {
         expect(
             [], hasSignals: true,
             [
-                ("declared", "listen1; signalsWork1 60.0; push failed"), ("pushed", "idle"),
-                ("ended1 unsupported", "signalRetry1 3600.0; idle"), ("requested", "push all"), ("pushed", "idle"),
-                ("network no", "idle"), ("network", "network 1.0; push"), ("pushed", "idle"), ("signedIn", "idle"),
-                ("signalRetry1", "listen2; signalsWork2 60.0; idle"),
+                ("declared", "listen1; signalsWork1 60.0; push all"), ("pushed", "idle"),
+                ("ended1 unsupported", "signalRetry1 3600.0; idle"),
+                ("requested", "listen2; signalsWork2 60.0; push all"), ("pushed", "idle"),
+                ("ended2 unsupported", "signalRetry2 3600.0; idle"), ("network no", "idle"),
+                ("network", "network 1.0; listen3; signalsWork3 60.0; push all"), ("pushed", "idle"),
+                ("ended3 unsupported", "signalRetry3 3600.0; idle"), ("signalRetry1", "idle"),
+                ("signalRetry3", "listen4; signalsWork4 60.0; idle"),
             ])
     }
 
@@ -112,8 +115,8 @@ struct SyncMachineTests {
         expect(
             [Self.a], hasSignals: true, retryAfter: .seconds(20),
             [
-                ("declared", "listen1; signalsWork1 60.0; push failed"), ("ended1", "signalRetry1 20.0"),
-                ("pushed network", "offline1 20.0; offline"), ("offline1", "push failed"),
+                ("declared", "listen1; signalsWork1 60.0; push all"), ("ended1", "signalRetry1 20.0"),
+                ("pushed network", "offline1 20.0; offline"), ("offline1", "push all"),
                 ("pushed", "pulling a; pull a"), ("pulled", "interval1 60.0; listen2; signalsWork2 60.0; idle"),
                 ("signalRetry1", "idle"),
             ])
@@ -124,9 +127,9 @@ struct SyncMachineTests {
         expect(
             [], hasSignals: true,
             [
-                ("declared", "listen1; signalsWork1 60.0; push failed"), ("ended1", "signalRetry1 0.75"),
-                ("pushed authentication", "sign in"), ("signalRetry1", "sign in"),
-                ("signedIn", "listen2; signalsWork2 60.0; push failed"),
+                ("declared", "listen1; signalsWork1 60.0; push all"), ("ended1", "signalRetry1 0.75"),
+                ("pushed authentication", "signIn1 300.0; sign in"), ("signalRetry1", "sign in"),
+                ("signedIn", "listen2; signalsWork2 60.0; push all"),
             ])
     }
 
@@ -135,7 +138,7 @@ struct SyncMachineTests {
         expect(
             [Self.a],
             [
-                ("declared", "push failed"), ("requested", ""), ("signal a", "signal1 1.0"), ("local", "pushDelay 0.2"),
+                ("declared", "push all"), ("requested", ""), ("signal a", "signal1 1.0"), ("local", "pushDelay 0.2"),
                 ("pushDelay", ""), ("pushed", "pulling a; pull a"), ("requested", ""), ("requested", ""),
                 ("signal a", ""), ("pulled", "interval1 60.0; push all"), ("pushed", "pulling a; pull a"),
                 ("pulled", "idle"),
@@ -150,7 +153,7 @@ struct SyncMachineTests {
                 Subscription("b"),
             ],
             [
-                ("declared", "push failed"), ("pushed", "pulling high; pull high"),
+                ("declared", "push all"), ("pushed", "pulling high; pull high"),
                 ("pulled", "interval3 60.0; pulling a; pull a b"),
                 ("pulled", "interval2 60.0; interval4 60.0; pulling low; pull low"), ("pulled", "interval1 60.0; idle"),
             ])
@@ -161,7 +164,7 @@ struct SyncMachineTests {
         expect(
             [Subscription("high", priority: 1), Subscription("low")],
             [
-                ("declared", "push failed"), ("pushed", "pulling high; pull high"), ("signal high", "signal1 1.0"),
+                ("declared", "push all"), ("pushed", "pulling high; pull high"), ("signal high", "signal1 1.0"),
                 ("pulled", "interval1 60.0; pulling low; pull low"), ("pulled", "interval2 60.0; push"),
                 ("pushed", "pulling high; pull high"),
             ])
@@ -172,7 +175,7 @@ struct SyncMachineTests {
         expect(
             [Subscription("high", priority: 1), Subscription("low")],
             [
-                ("declared", "push failed"), ("local", "pushDelay 0.2"), ("pushDelay", ""),
+                ("declared", "push all"), ("local", "pushDelay 0.2"), ("pushDelay", ""),
                 ("pushed", "pulling high; pull high"), ("pulled", "interval1 60.0; push"), ("local", "pushDelay 0.2"),
                 ("pushDelay", ""), ("pushed", "pulling low; pull low"), ("pulled", "interval2 60.0; push"),
                 ("pushed", "idle"),
@@ -217,7 +220,7 @@ struct SyncMachineTests {
         var delays: [String] = []
         for number in 1...11 {
             delays.append(script.handle("pushed network").split(separator: ";").first.map(String.init) ?? "")
-            #expect(script.handle("offline\(number)") == "push failed")
+            #expect(script.handle("offline\(number)") == "push all")
         }
         // The random number of the script is 0.5, which reduces each delay to three quarters.
         #expect(
@@ -234,7 +237,7 @@ struct SyncMachineTests {
         expect(
             Self.pair,
             [
-                ("declared", "push failed"), ("pushed", "pulling a; pull a b"),
+                ("declared", "push all"), ("pushed", "pulling a; pull a b"),
                 ("pulled b network", "interval1 60.0; offline1 0.75; offline"), ("local", "pushDelay 0.2; offline"),
                 ("pushDelay", "offline"), ("signal a", "signal1 1.0; offline"), ("interval1", "offline"),
                 ("requested", "push all"), ("pushed", "pulling a; pull a b"),
@@ -247,14 +250,14 @@ struct SyncMachineTests {
         expect(
             [Self.a],
             [
-                ("declared", "push failed"), ("pushed network", "offline1 0.75; offline"),
-                ("offline1", "push failed"), ("pushed network", "offline2 1.5; offline"),
-                ("network lost", "offline"), ("network", "network 1.0; push failed"),
+                ("declared", "push all"), ("pushed network", "offline1 0.75; offline"),
+                ("offline1", "push all"), ("pushed network", "offline2 1.5; offline"),
+                ("network lost", "offline"), ("network", "network 1.0; push all"),
                 ("pushed network", "offline3 0.75; offline"), ("network", "offline"), ("network", "offline"),
-                ("offline2", "offline"), ("networkTimer", "network 1.0; push failed"), ("pushed", "pulling a; pull a"),
+                ("offline2", "offline"), ("networkTimer", "network 1.0; push all"), ("pushed", "pulling a; pull a"),
                 ("pulled", "interval1 60.0; idle"), ("networkTimer", "idle"),
                 // A report without news changes nothing.
-                ("network", "idle"), ("network lost", "idle"), ("network", "network 1.0; push"),
+                ("network", "idle"), ("network lost", "idle"), ("network", "network 1.0; push all"),
             ])
     }
 
@@ -271,7 +274,7 @@ struct SyncMachineTests {
         expect(
             Self.pair,
             [
-                ("declared", "push failed"), ("pushed", "pulling a; pull a b"),
+                ("declared", "push all"), ("pushed", "pulling a; pull a b"),
                 ("pulled b rejected", "interval1 60.0; pullRetry2 0.75; failing rejected"),
                 ("interval1", "push"), ("pushed", "pulling a; pull a"),
                 ("pulled", "interval1 60.0; failing rejected"), ("signal b", "failing rejected"),
@@ -286,10 +289,13 @@ struct SyncMachineTests {
         expect(
             [Self.a],
             [
-                ("declared", "push failed"), ("pushed authentication", "sign in"), ("local", "pushDelay 0.2; sign in"),
-                ("pushDelay", "sign in"), ("network lost", "sign in"), ("network", "sign in"),
-                ("signedIn", "push failed"),
-                ("pushed", "pulling a; pull a"), ("pulled a authentication", "sign in"), ("requested", "push all"),
+                ("declared", "push all"), ("pushed authentication", "signIn1 300.0; sign in"),
+                ("local", "pushDelay 0.2; sign in"), ("pushDelay", "sign in"), ("network lost", "sign in"),
+                ("signedIn", "push all"),
+                ("pushed", "pulling a; pull a"), ("pulled a authentication", "signIn2 300.0; sign in"),
+                ("signIn1", "sign in"), ("signIn2", "push"), ("pushed authentication", "signIn3 300.0; sign in"),
+                ("network", "network 1.0; push all"), ("pushed authentication", "signIn4 300.0; sign in"),
+                ("requested", "push all"),
                 ("pushed", "pulling a; pull a"), ("pulled", "interval1 60.0; idle"), ("signedIn", "idle"),
             ])
     }
@@ -299,11 +305,12 @@ struct SyncMachineTests {
         expect(
             [Self.a],
             [
-                ("declared", "push failed"), ("signedIn", ""), ("pushed authentication", "push failed"),
-                ("pushed authentication", "sign in"), ("signedIn", "push failed"), ("pushed", "pulling a; pull a"),
+                ("declared", "push all"), ("signedIn", ""), ("pushed authentication", "push all"),
+                ("pushed authentication", "signIn1 300.0; sign in"), ("signedIn", "push all"),
+                ("pushed", "pulling a; pull a"),
                 ("signedIn", ""), ("pulled a authentication", "push"), ("signedIn", ""),
                 // The pull has the new token.
-                ("pushed", "pulling a; pull a"), ("pulled a authentication", "sign in"),
+                ("pushed", "pulling a; pull a"), ("pulled a authentication", "signIn2 300.0; sign in"),
             ])
     }
 
@@ -312,7 +319,7 @@ struct SyncMachineTests {
         expect(
             [Self.a],
             [
-                ("declared", "push failed"), ("pushed unresolved 1", "pulling a; pull a"),
+                ("declared", "push all"), ("pushed unresolved 1", "pulling a; pull a"),
                 ("pulled", "interval1 60.0; attention 1"), ("interval1", "push"),
                 ("pushed unresolved 1", "pulling a; pull a"), ("pulled", "interval1 60.0; attention 1"),
                 ("requested", "push all"), ("pushed", "pulling a; pull a"), ("pulled", "idle"),
@@ -340,7 +347,7 @@ struct SyncMachineTests {
         expect(
             [Self.a],
             [
-                ("declared", "push failed"), ("pushed serverFailing", "pushRetry 0.75; pulling a; pull a"),
+                ("declared", "push all"), ("pushed serverFailing", "pushRetry 0.75; pulling a; pull a"),
                 ("pulled", "interval1 60.0; failing serverFailing"), ("local", "pushDelay 0.2; failing serverFailing"),
                 ("pushDelay", "failing serverFailing"), ("interval1", "pulling a; pull a"),
                 ("pulled", "interval1 60.0; failing serverFailing"), ("pushRetry", "push failed"), ("pushed", "idle"),
@@ -366,7 +373,7 @@ struct SyncMachineTests {
         expect(
             [Self.a],
             [
-                ("declared", "push failed"), ("pushed cancelled", "pulling a; pull a"),
+                ("declared", "push all"), ("pushed cancelled", "pulling a; pull a"),
                 ("pulled a cancelled", "pullRetry1 0.75; failing cancelled"),
             ])
     }
@@ -423,6 +430,7 @@ struct MachineScript {
         case "signal": .signal(number)
         case "signalRetry": .signalRetry(number)
         case "signalsWork": .signalsWork(number)
+        case "signIn": .signIn(number)
         default: .offline(number)
         }
     }
@@ -473,6 +481,7 @@ struct MachineScript {
         case .pullRetry(let id): "pullRetry\(id)"
         case .signal(let id): "signal\(id)"
         case .offline(let number): "offline\(number)"
+        case .signIn(let number): "signIn\(number)"
         case .signalRetry(let number): "signalRetry\(number)"
         case .signalsWork(let number): "signalsWork\(number)"
         }

@@ -43,9 +43,21 @@ final class ScriptedTransport: Transport {
 }
 
 extension TransportResponse {
-    /// Makes an answer with a status, a text body and headers.
+    /// Makes an answer of the service with a status, a text body and headers. A failure has the service's mark.
     static func answer(_ status: Int, _ body: String = "", headers: HTTPFields = [:]) -> TransportResponse {
+        var marked = headers
+        if status >= 300 { marked[.serviceMark] = "test" }
+        return unmarked(status, body, headers: marked)
+    }
+
+    /// Makes an answer without the service's mark.
+    static func unmarked(_ status: Int, _ body: String = "", headers: HTTPFields = [:]) -> TransportResponse {
         TransportResponse(
             response: HTTPResponse(status: .init(code: status), headerFields: headers), body: Array(body.utf8))
     }
+}
+
+extension HTTPField.Name {
+    /// The header by which a client recognizes the service.
+    static let serviceMark = Self("X-ZUMO-SERVER-VERSION")!  // A valid name.
 }

@@ -37,6 +37,13 @@ struct TableServiceFamily: ServerFamily {
     // MARK: Rows
 
     func call(for request: RowRequest) throws -> ServerCall {
+        var call = try unmarkedCall(for: request)
+        let mark = call.mark
+        call.mark = { mark($0) ?? (isRowOfConflict($0, request) ? true : nil) }
+        return call
+    }
+
+    private func unmarkedCall(for request: RowRequest) throws -> ServerCall {
         let (table, id, parameters) = (request.table, request.id, request.parameters.map { ($0.name, $0.value) })
         switch request.action {
         case .insert:
@@ -60,6 +67,19 @@ struct TableServiceFamily: ServerFamily {
             return try lookUp(id, in: request.schema)
         }
     }
+
+    /// Returns whether a response has the row of a conflict, with its version.
+    private func isRowOfConflict(_ response: TransportResponse, _ request: RowRequest) -> Bool {
+        guard [409, 412].contains(response.response.status.code),
+            let row = try? RowCodec.looseRow(String(decoding: response.body, as: UTF8.self)), row.version != nil
+        else { return false }
+        return request.schema.itemKey(row.idText).isSameBytes(as: request.schema.itemKey(request.id))
+    }
+
+    func confirmation(for request: RowRequest) throws -> ServerCall { try lookUp(request.id, in: request.schema) }
+
+    func isConfirmation(_ answer: ServerAnswer, for request: RowRequest) -> Bool { isLookUp(answer) }
+    func isLookUp(_ answer: ServerAnswer) -> Bool { dialect.isList(answer.rowBody) }
 
     /// Requests a row or tombstone with a list query, because on some servers the lookup of a single row hides tombstones.
     private func lookUp(_ id: String, in schema: TableSchema) throws -> ServerCall {
@@ -98,7 +118,9 @@ struct TableServiceFamily: ServerFamily {
 
     /// Returns a request with the meanings of its responses.
     func call(_ request: WireRequest, _ purpose: RequestPurpose = .existingRow) -> ServerCall {
-        ServerCall(request: request) { meaning(of: $0, to: purpose) }
+        ServerCall(
+            request: request, meaning: { meaning(of: $0, to: purpose) },
+            mark: { dialect.mark(of: $0.response, $0.body) })
     }
 
     func meaning(of response: TransportResponse, to purpose: RequestPurpose = .existingRow) -> AnswerMeaning {

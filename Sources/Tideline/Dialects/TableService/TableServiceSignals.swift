@@ -12,7 +12,7 @@ struct TableServiceSignals: Sendable {
     private var environment: SyncEnvironment { connection.connection.options.environment }
     private var tables: SubscribedTables { connection.subscribed }
 
-    /// The server has no change signal, or something in between answers in its place.
+    /// The server has no change signal.
     struct NotSupported: Error {}
 
     private enum Outcome: Sendable {
@@ -89,33 +89,39 @@ struct TableServiceSignals: Sendable {
         let call = ServerCall(request: WireRequest(method: .get, target: request.target, headers: headers)) {
             AnswerMeaning(byStatusOf: $0)
         }
-        let answer: ServerAnswer
+        let began = environment.now()
         do {
-            answer = try await connection.connection.send(
+            let answer = try await connection.connection.send(
                 call, retries: false, timeout: .seconds(position.wait + Self.tolerance))
-        } catch let error as SyncError where error.code == .network {
-            if position.cursor != nil { tables.position.withLock { $0.noteInterruption() } }
+            return try outcome(of: answer, to: wanted)
+        } catch {
+            // A proxy ends the request in any way that it likes, after a time that only it knows.
+            let hasWaited = environment.now() > began.advanced(by: Self.minimumCycle)
+            if position.cursor != nil, hasWaited, !(error is NotSupported), !Task.isCancelled {
+                tables.position.withLock { $0.noteInterruption() }
+            }
             throw error
         }
-        return try outcome(of: answer, to: wanted)
     }
 
     private func outcome(of answer: ServerAnswer, to wanted: [String]) throws -> Outcome {
         let body = answer.response.body
         switch answer.status {
         case 200..<300:
-            guard let answer = try? RecordJSON.decode(ChangesAnswer.self, from: body) else { throw NotSupported() }
+            guard let answer = try? RecordJSON.decode(ChangesAnswer.self, from: body) else { break }
+            tables.position.withLock { $0.hasAnswered = true }
             return .answer(answer)
         case 403, 404, 405, 501:
             let refusal = try? RecordJSON.decode(ChangesRefusal.self, from: body)
             if let table = refusal?.table, wanted.contains(where: { $0.isSameBytes(as: table) }) {
                 return .refused(table: table)
             }
-            guard answer.status == 403 else { throw NotSupported() }
+            // A server that has answered before has a change signal, and something else gives this response.
+            let isUnsupported = answer.status != 403 && answer.kind != .notFromService
+            if isUnsupported, !tables.position.withLock({ $0.hasAnswered }) { throw NotSupported() }
         case 400: tables.position.withLock { $0.cursor = nil }
-        case 408, 502, 504: tables.position.withLock { $0.noteInterruption() }
         default: break
         }
-        throw answer.failure()
+        throw answer.kind == .done ? connection.connection.foreign(answer) : answer.failure()
     }
 }

@@ -1,0 +1,250 @@
+import HTTPTypes
+import Testing
+import TidelineStore
+import TidelineTestStores
+
+@testable import Tideline
+
+/// Something between the app and the service that answers in place of the service.
+struct Impostor: Sendable, CustomTestStringConvertible {
+    var status: Int
+    var body = ""
+    var headers: HTTPFields = [:]
+
+    var testDescription: String { "\(status) \(body.prefix(24))" }
+    var answer: TransportResponse { .unmarked(status, body, headers: headers) }
+
+    static let page =
+        "<!DOCTYPE html><html><head><title>Free Wi-Fi</title></head><body>Please accept the terms</body></html>"
+    private static let noRoute = #"{"message":"no Route matched with those values"}"#
+
+    static let all: [Impostor] =
+        [400, 403, 404, 405, 407, 409, 410, 412, 421, 451, 502, 504, 511, 520, 524].map {
+            Impostor(status: $0, body: page)
+        }
+        + [403, 404, 409, 410, 412, 422].flatMap { status in
+            ["", "Not here", noRoute].map { Impostor(status: status, body: $0) }
+        }
+        + [301, 302, 307, 308].map {
+            Impostor(status: $0, headers: [.location: "https://portal.test/login?token=secret"])
+        }
+        + [page, "OK", #"{"status":"maintenance"}"#].map { Impostor(status: 200, body: $0) }
+}
+
+/// Rules T1 to T4: who gave a response.
+@Suite("Who answered", .bothDialects, .releasesClients)
+struct TrustTests {
+    /// Pushes while something else answers, and checks that the push ended as one that did not reach the server.
+    private func expectUnreachable(_ client: Client, _ impostor: Impostor) async throws {
+        client.transport.clear()
+        client.transport.inspect { _, _ in .answer(impostor.answer) }
+        #expect(await syncErrorCode { try await client.context.push() } == .network)
+        #expect(try await client.context.operationErrors().isEmpty)
+        let lookUps = client.transport.requests.count { $0.hasPrefix("GET") }
+        // A transient response is asked for again.
+        #expect(lookUps <= ([502, 504].contains(impostor.status) ? 8 : 1), "\(client.transport.requests)")
+        client.transport.inspect(nil)
+    }
+
+    @Test("T1 deletes stay pending behind a gateway, and are sent after it", arguments: StoreKind.perEngine)
+    func deletes(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let client = try await world.makeClient()
+        for id in ["a", "b", "c"] { try await client.items.insert(["id": .string(id), "text": "one"]) }
+        try await client.context.push()
+        for id in ["a", "b", "c"] { try await client.items.delete(id: id) }
+        for impostor in Impostor.all {
+            try await expectUnreachable(client, impostor)
+            #expect(try await client.queue() == ["delete a", "delete b", "delete c"], "\(impostor.testDescription)")
+        }
+        try await client.context.push()
+        #expect(try await client.queue().isEmpty)
+        #expect(try world.serverTexts() == [])
+    }
+
+    @Test(
+        "T1 edits behind a gateway remove no row and lead to no decision, whatever the policy",
+        arguments: [ConflictPolicy.manual, .serverWins, .clientWins, .merge()])
+    func edits(_ policy: ConflictPolicy) async throws {
+        let world = try World(.simplest)
+        let client = try await world.makeSyncedClient { $0.conflictPolicy = policy }
+        try await client.items.update(["id": "a", "text": "mine"])
+        try await client.items.insert(["id": "b", "text": "new"])
+        for impostor in Impostor.all {
+            try await expectUnreachable(client, impostor)
+            let state = "local [a=mine, b=new] queue [update a, insert b] server [a=one]"
+            #expect(try world.state(client) == state, "\(impostor.testDescription)")
+            #expect(try await client.context.decisions().isEmpty)
+        }
+        try await client.context.push()
+        #expect(try world.state(client) == "local [a=mine, b=new] queue [] server [a=mine, b=new]")
+    }
+
+    @Test("T2 a pull behind a gateway changes nothing, and the next one continues")
+    func pulls() async throws {
+        let world = try World(.simplest)
+        let client = try await world.makeSyncedClient()
+        try await client.items.pull(queryID: "all")
+        let other = try await world.updateElsewhere()
+        try await other.items.insert(["id": "b", "text": "new"])
+        try await other.context.push()
+        for impostor in Impostor.all {
+            client.transport.inspect { _, _ in .answer(impostor.answer) }
+            let code = await syncErrorCode { try await client.items.pull(queryID: "all") }
+            #expect(code == .network, "\(impostor.testDescription)")
+            #expect(try client.texts() == ["one"])
+        }
+        client.transport.inspect(nil)
+        try await client.items.pull(queryID: "all")
+        #expect(try client.texts() == ["new", "theirs"])
+    }
+
+    @Test("T3 a service without the table for a while loses and rejects nothing")
+    func missingTable() async throws {
+        let world = try World(.simplest)
+        let client = try await world.makeSyncedClient()
+        try await client.items.delete(id: "a")
+        try await client.items.insert(["id": "b", "text": "new"])
+        client.transport.inspect { _, _ in .answer(.answer(404, #"{"error":"there is no table TodoItem"}"#)) }
+        let errors = try await pushErrors(client)
+        #expect(errors.allSatisfy { $0.code == .serverFailed && $0.message.contains("no table") })
+        #expect(try await client.queue() == ["delete a", "insert b"])
+        client.transport.inspect(nil)
+        try await client.context.push()
+        #expect(try world.state(client) == "local [b=new] queue [] server [a deleted, b=new]")
+    }
+
+    @Test("T1 a row that the service lists is not gone, whatever a response to it says")
+    func listedRow() async throws {
+        let world = try World(.simplest)
+        let client = try await world.makeSyncedClient()
+        try await client.items.delete(id: "a")
+        client.transport.inspect { request, _ in request.method == .get ? nil : .answer(.unmarked(404)) }
+        #expect(try await pushErrors(client).map(\.code) == [.rejected])
+        #expect(try await client.queue() == ["delete a"])
+        #expect(try world.serverTexts() == ["one"])
+    }
+
+    @Test("T1 a refusal without a mark is the service's if the service is there, after one look-up")
+    func refusals() async throws {
+        let world = try World(.simplest)
+        let client = try await world.makeClient()
+        for id in ["a", "b", "c"] { try await client.items.insert(["id": .string(id), "text": "one"]) }
+        client.transport.inspect { request, _ in request.method == .get ? nil : .answer(.unmarked(422, "blocked")) }
+        #expect(try await pushErrors(client).map(\.code) == [.rejected, .rejected, .rejected])
+        #expect(client.transport.requests.count { $0.hasPrefix("GET") } == 1)
+    }
+
+    @Test("T2 the message says what answered, without the words of a page")
+    func messages() async throws {
+        let world = try World(.simplest)
+        let client = try await world.makeSyncedClient()
+        try await client.items.delete(id: "a")
+        func message(_ answer: TransportResponse) async throws -> String {
+            client.transport.inspect { _, _ in .answer(answer) }
+            let error = await #expect(throws: SyncError.self) { try await client.context.push() }
+            return try #require(error).message
+        }
+        let page = try await message(.unmarked(200, Impostor.page))
+        #expect(
+            page == """
+                a web page titled "Free Wi-Fi" answered instead of the service at http://server.test (HTTP 200): a sign-in \
+                page of the network, or a wrong address
+                """)
+        let moved = try await message(.unmarked(301, headers: [.location: "https://server.test/tables/TodoItem/a"]))
+        #expect(moved.contains(#"a redirect to "https://server.test""#) && moved.contains("use the new address"))
+        let plain = try await message(
+            .unmarked(400, "<html><title>400 The plain HTTP request was sent to HTTPS port</title>"))
+        #expect(plain.contains("the server speaks TLS: try https://server.test"))
+        let gateway = try await message(.unmarked(404, #"{"message":"no Route matched"}"#))
+        #expect(gateway.contains("something else than the service at http://server.test answered (HTTP 404 Not Found)"))
+        let failing = try await message(.unmarked(503, Impostor.page))
+        #expect(failing.contains(#"HTTP 503 Service Unavailable, with a web page titled "Free Wi-Fi""#))
+        for text in [page, failing] { #expect(!text.contains("terms")) }
+    }
+}
+
+/// Rules T1, S8, and S9 in a sync that runs itself.
+@Suite("Who answered: a sync that runs itself", .timeLimit(.minutes(15)), .releasesClients)
+struct TrustedSyncTests {
+    @Test(
+        "T2 ten seconds behind a sign-in page of the network lose nothing, and everything arrives by itself",
+        arguments: Impostor.all)
+    func portal(_ impostor: Impostor) throws {
+        let virtual = try VirtualWorld(.simplest)
+        try virtual.run {
+            let client = try await virtual.makeClient()
+            try await client.items.insert(["id": "a", "text": "one"])
+            try await client.items.insert(["id": "b", "text": "two"])
+            try await client.client.start([Subscription("TodoItem")])
+            try await virtual.sleep(.seconds(2))
+            client.transport.inspect { _, _ in .answer(impostor.answer) }
+            try await client.items.update(["id": "a", "text": "edited"])
+            try await client.items.delete(id: "b")
+            try await client.items.insert(["id": "c", "text": "new"])
+            try await virtual.sleep(.seconds(10))
+            guard case .offline = client.client.status else {
+                Issue.record("the status is \(client.client.status)")
+                return
+            }
+            client.transport.inspect(nil)
+            try await virtual.sleep(.seconds(60))
+            #expect(
+                try virtual.world.state(client)
+                    == "local [a=edited, c=new] queue [] server [a=edited, b deleted, c=new]")
+            #expect(try await client.context.operationErrors().isEmpty)
+            await client.client.stop()
+        }
+    }
+
+    @Test("S8 a refresh that fails offline signs nobody out")
+    func refresh() throws {
+        let virtual = try VirtualWorld(.simplest)
+        try virtual.run {
+            let isOffline = SharedValue(true)
+            let client = try await virtual.makeClient { options in
+                options.authorization = { _ in
+                    if isOffline.value { throw TransportError(.connection, "the token service cannot be reached") }
+                    return HTTPField(name: .zumoAuth, value: "fresh")
+                }
+            }
+            try await client.items.insert(["id": "a", "text": "one"])
+            try await client.client.start([])
+            try await virtual.sleep(.seconds(10))
+            guard case .offline = client.client.status else {
+                Issue.record("the status is \(client.client.status)")
+                return
+            }
+            isOffline.value = false
+            try await virtual.sleep(.seconds(60))
+            #expect(try virtual.world.serverTexts() == ["one"])
+            await client.client.stop()
+        }
+    }
+
+    @Test("S9 an operation that was rejected is sent again after a restart, and a table that is missing for a minute")
+    func rejected() throws {
+        let virtual = try VirtualWorld(.simplest)
+        try virtual.run {
+            let client = try await virtual.makeClient()
+            try await client.items.insert(["id": "a", "text": "one"])
+            client.transport.inspect { _, _ in .answer(.answer(403, #"{"error":"not now"}"#)) }
+            try await client.client.start([])
+            try await virtual.sleep(.seconds(10))
+            #expect(client.client.status == .needsAttention(operationErrors: 1))
+            await client.client.stop()
+            client.transport.inspect(nil)
+            try await client.client.start([])
+            try await virtual.sleep(.seconds(10))
+            #expect(try virtual.world.serverTexts() == ["one"])
+
+            client.transport.inspect { _, _ in .answer(.answer(404, #"{"error":"there is no table"}"#)) }
+            try await client.items.insert(["id": "b", "text": "two"])
+            try await virtual.sleep(.seconds(120))
+            client.transport.inspect(nil)
+            try await virtual.sleep(.seconds(300))
+            #expect(try virtual.world.serverTexts() == ["one", "two"])
+            await client.client.stop()
+        }
+    }
+}
