@@ -126,7 +126,13 @@ public final class SQLiteStore: LocalStore {
     public func define(_ tables: [TableSchema]) throws {
         // Usually there is nothing to change, and finding that out needs no lock.
         guard try !read({ try plan(defining: tables, in: $0.session) }).isEmpty else { return }
+        try redefine { _ in tables }
+    }
+
+    public func redefine(_ body: (SQLiteWriter) throws -> [TableSchema]) throws {
         try transaction { session in
+            let tables = try body(SQLiteWriter(session: session))
+            if let failure = session.failure { throw failure }
             let plan = try plan(defining: tables, in: session)
             if !plan.isEmpty { try session.connection().apply(plan) }
         }

@@ -83,7 +83,8 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     /// any order. See <doc:References> for the order in which a push sends the rows.
     /// - Throws: ``SyncError`` with code invalidArgument for a table that cannot be synchronized: one without string
     ///   identifiers, or without the columns `updatedAt` and `version`; with code invalidArgument, with table and column,
-    ///   for a conflict policy that does not fit a table, a reference in a column that is missing or not of type string,
+    ///   for a conflict policy that does not fit a table, two tables whose names are equal as text if one of them has a
+    ///   policy or merge rules, a reference in a column that is missing or not of type string,
     ///   a reference to a table that is not defined, and a reference that completes a cycle between tables; with code
     ///   store for definitions that the store rejects, such as a column whose type differs from an earlier definition.
     public nonisolated(nonsending) func define(_ tables: [TableSchema]) async throws {
@@ -92,7 +93,8 @@ public final class SyncContext<Store: LocalStore>: Sendable {
 
     /// Defines tables, with the merge rules of their records by table.
     nonisolated(nonsending) func define(
-        _ tables: [TableSchema], mergeRules: [String: [String: MergeRule]]
+        _ tables: [TableSchema], mergeRules: [String: [String: MergeRule]],
+        evolving evolve: @escaping DefinitionStore.Evolution = { schema, _, _ in schema }
     ) async throws {
         for table in tables {
             try RowInput.checkName(table.name)
@@ -118,14 +120,10 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         var policies = policies
         add(to: &policies)
         try await performing { [policies] store in
-            if policies.areUsed {
-                let stored = try store.tables()
-                let defined = given.map { table in
-                    (try? stored.first { $0.name.isSameBytes(as: table.name) }?.union(table)) ?? table
-                }
-                try policies.check(defined)
+            try definitions.define(given, in: store, evolving: evolve) { unions, names in
+                try policies.checkNames(of: given, among: names)
+                if policies.areUsed { try policies.check(unions) }
             }
-            try definitions.define(given, in: store)
         }
         shared.withLock { add(to: &$0.policies) }
     }

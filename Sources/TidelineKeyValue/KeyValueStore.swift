@@ -94,9 +94,14 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
     public func define(_ tables: [TableSchema]) throws {
         // Usually nothing has to change, which requires no write lock.
         guard try !read({ try SchemaPlan(defining: tables, over: $0.session.catalog) }).isEmpty else { return }
+        try redefine { _ in tables }
+    }
+
+    public func redefine(_ body: (KeyValueStoreWriter) throws -> [TableSchema]) throws {
         var changed: Catalog?
         try transaction { session in
             definitions.withLock { $0.beginChange() }
+            let tables = try body(KeyValueStoreWriter(session: session))
             let plan = try SchemaPlan(defining: tables, over: session.catalog)
             changed = session.catalog
             guard !plan.isEmpty else { return }

@@ -63,6 +63,21 @@ public struct ObservedStore<Base: LocalStore>: LocalStore {
     /// Creates tables and indexes, and migrates existing ones. The live queries of these tables are read again.
     public func define(_ tables: [TableSchema]) throws {
         try base.define(tables)
+        readAgain(redefined: tables)
+    }
+
+    /// Creates and migrates tables as the closure decides. The live queries of these tables are read again, and so are those
+    /// of tables that the closure writes to.
+    public func redefine(_ body: (ObservedWriter<Base.Writer>) throws -> [TableSchema]) throws {
+        var tables: [TableSchema] = []
+        try base.redefine { writer in
+            tables = try body(ObservedWriter(base: writer, recorder: nil))
+            return tables
+        }
+        readAgain(redefined: tables)
+    }
+
+    private func readAgain(redefined tables: [TableSchema]) {
         guard records else { return }
         hub.signalCommit()
         guard hub.observes(tables.map(\.name)) else { return }

@@ -303,6 +303,7 @@ private final class LosingStore: LocalStore {
 
     var capabilities: StoreCapabilities { base.capabilities }
     func define(_ tables: [TableSchema]) throws { try base.define(tables) }
+    func redefine(_ body: (AnyWriter) throws -> [TableSchema]) throws { try base.redefine(body) }
     func tables() throws -> [TableSchema] { try base.tables() }
     func externalCommitNumber() throws -> UInt64? { try base.externalCommitNumber() }
     func close() throws { try base.close() }

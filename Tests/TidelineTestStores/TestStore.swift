@@ -20,6 +20,7 @@ public final class TestStore: LocalStore {
 
     public var capabilities: StoreCapabilities { store.capabilities }
     public func define(_ tables: [TableSchema]) throws { try store.define(tables) }
+    public func redefine(_ body: (AnyWriter) throws -> [TableSchema]) throws { try store.redefine(body) }
     public func tables() throws -> [TableSchema] { try store.tables() }
     public func externalCommitNumber() throws -> UInt64? { try store.externalCommitNumber() }
     public var commitSignalPath: String? { store.commitSignalPath }

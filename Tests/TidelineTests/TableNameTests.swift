@@ -56,4 +56,30 @@ struct TableNameTests {
         #expect(limits.next(after: 1000, for: Self.composed) == nil)
         #expect(limits.next(after: 1000, for: Self.decomposed) == 500)
     }
+
+    @Test("a table with a policy or rules of its own cannot have the name of another in other bytes")
+    func policies() async throws {
+        let tables = [Self.composed, Self.decomposed].map { TableSchema($0, columns: [.string("text")]) }
+        func refusal(_ client: Client, _ tables: [TableSchema]) async -> SyncError? {
+            await #expect(throws: SyncError.self) { try await client.client.define(tables) }
+        }
+        let named = try await World(.simplest).makeClient { $0.conflictPolicies = [Self.decomposed: .serverWins] }
+        let both = await refusal(named, tables)
+        #expect(both?.code == .invalidArgument)
+        #expect(both?.message.contains(#""cafe\u{0301}" and "caf\u{00E9}""#) == true)
+        #expect(try named.store.appTables().map(\.name) == ["TodoItem"])
+        try await named.client.define([tables[0]])
+        let second = await refusal(named, [tables[1]])
+        #expect(second?.message.contains(#""caf\u{00E9}" and "cafe\u{0301}""#) == true)
+        // The rules of a record, defined before or after the other table.
+        for isFirst in [true, false] {
+            let client = try await World(.simplest).makeClient()
+            let rules = [Self.composed: ["text": MergeRule.text]]
+            try await client.context.define([tables[isFirst ? 0 : 1]], mergeRules: isFirst ? rules : [:])
+            let code = await syncErrorCode {
+                try await client.context.define([tables[isFirst ? 1 : 0]], mergeRules: isFirst ? [:] : rules)
+            }
+            #expect(code == .invalidArgument)
+        }
+    }
 }

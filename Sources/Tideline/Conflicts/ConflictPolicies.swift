@@ -49,6 +49,26 @@ struct ConflictPolicies: Sendable {
         }
     }
 
+    /// Throws if a table with a policy or rules of its own has the same name as another table, but in other bytes, such as
+    /// a letter with its accent as one character or as two.
+    ///
+    /// The names are equal as keys of a dictionary, so the policy could be meant for either table.
+    /// - Parameter names: The names of all tables.
+    func checkNames(of tables: [TableSchema], among names: [String]) throws {
+        for name in tables.map(\.name) where options[name] != nil || records[name] != nil {
+            guard let other = names.first(where: { $0 == name && !$0.isSameBytes(as: name) }) else { continue }
+            throw SyncError(
+                .invalidArgument,
+                "the names of the tables \(Self.spelling(of: other)) and \(Self.spelling(of: name)) are equal as text, so a "
+                    + "conflict policy or merge rule could be meant for either; rename one of the tables", table: name)
+        }
+    }
+
+    /// Returns a name in quotes, with all characters that are not ASCII escaped.
+    private static func spelling(of name: String) -> String {
+        "\"" + name.unicodeScalars.map { $0.escaped(asASCII: true) }.joined() + "\""
+    }
+
     /// Throws if a policy names a table or column that no table defines.
     ///
     /// - Parameter tables: All tables of the store.

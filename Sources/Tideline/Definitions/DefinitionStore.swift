@@ -5,10 +5,9 @@ internal import TidelineStore
 /// For each table, the config table records the union of all definitions by any client of the store. One more record has
 /// the references of all tables, which each push reads.
 ///
-/// A store's `define` hides the columns that a definition does not name. If two processes define a table at the same
-/// time, one may hide columns that the other has just added. Therefore each process adds its union to the record after
-/// defining the table, and defines the table again if the store then lacks recorded columns. The later process sees the
-/// record of the earlier one.
+/// A store's `define` hides the columns that a definition does not name, so each change of a definition is derived from what
+/// the store holds in the transaction that applies it (`LocalStore.redefine(_:)`): other processes may have added columns
+/// since it was last read. A store that cannot do both in one transaction is checked again afterwards.
 struct DefinitionStore: Sendable {
     let tables: SystemTables
 
@@ -20,21 +19,32 @@ struct DefinitionStore: Sendable {
     /// The maximum number of retries while other processes change the tables.
     private static let maximumRounds = 100
 
+    /// Returns a definition adapted to that of the existing table.
+    typealias Evolution =
+        @Sendable (_ schema: TableSchema, _ earlier: TableSchema, _ reader: any StoreReader) throws -> TableSchema
+
     /// Defines tables in addition to all earlier definitions. Writes nothing if nothing changes.
-    func define(_ schemas: [TableSchema], in store: some LocalStore) throws {
+    ///
+    /// - Parameter check: Throws if the definitions, with everything that was defined earlier, are not accepted. It gets the
+    ///   names of all tables, too.
+    func define(
+        _ schemas: [TableSchema], in store: some LocalStore, evolving evolve: Evolution = { schema, _, _ in schema },
+        check: (_ unions: [TableSchema], _ names: [String]) throws -> Void = { _, _ in }
+    ) throws {
         for _ in 0..<Self.maximumRounds {
+            // No table is ever removed.
             let stored = try store.tables()
+            let known = stored.filter { !$0.isSystem }.map(\.name)
             let given = try TableEvolution.checked(schemas, beside: stored.map(\.name))
-            let (recorded, references) = try store.read { reader in
-                (try given.map { try self.recorded(of: $0.name, in: reader) }, try self.references(in: reader))
-            }
-            let state = try State(given, stored: stored, recorded: recorded, references: references)
-            try state.checkReferences(beside: stored)
-            if !state.lacking.isEmpty { try store.define(state.lacking) }
-            if state.unrecorded.isEmpty, state.lacking.isEmpty, state.isGraphComplete { return }
-            try store.write { writer in
+            let before = try store.read { try State(given, known: known, self, evolve, in: $0) }
+            try check(before.unions, before.names)
+            if before.isComplete { return }
+            try store.redefine { writer in
+                let state = try State(given, known: known, self, evolve, in: writer)
+                try check(state.unions, state.names)
                 try record(state.unrecorded, in: writer)
                 if !state.isGraphComplete { try recordReferences(of: state.unions, in: writer) }
+                return state.lacking
             }
         }
         throw StoreError(.busy, "other processes keep changing the tables; try again", table: schemas.first?.name)
@@ -44,16 +54,17 @@ struct DefinitionStore: Sendable {
     ///
     /// - Throws: ``StoreError/Code/schemaMismatch`` for a server's store; any error of the store's `define`.
     func defineSystemTables(in store: some LocalStore) throws {
-        let stored = try store.tables()
-        try StoreRole.requireClient(stored)
-        let lacking = try tables.schemas.compactMap { schema -> TableSchema? in
-            guard let existing = stored.first(where: { $0.name.isSameBytes(as: schema.name) }), existing.isSystem else {
-                return schema
-            }
+        try StoreRole.requireClient(store.tables())
+        if try store.read({ try lackingSystemTables(in: $0) }).isEmpty { return }
+        try store.redefine { try lackingSystemTables(in: $0) }
+    }
+
+    private func lackingSystemTables(in reader: some StoreReader) throws -> [TableSchema] {
+        try tables.schemas.compactMap { schema in
+            guard let existing = try reader.schemaIfDefined(of: schema.name), existing.isSystem else { return schema }
             let union = try existing.union(schema)
             return union == existing ? nil : union
         }
-        if !lacking.isEmpty { try store.define(lacking) }
     }
 
     /// The remaining work until the store has all columns and indexes that were ever defined.
@@ -65,14 +76,28 @@ struct DefinitionStore: Sendable {
         /// The definitions with everything that was ever defined.
         var unions: [TableSchema] = []
         /// Whether the references of the definitions are recorded.
-        var isGraphComplete: Bool
+        var isGraphComplete = true
+        /// The names of all tables besides the system tables.
+        var names: [String]
 
+        var isComplete: Bool { lacking.isEmpty && unrecorded.isEmpty && isGraphComplete }
+
+        /// - Parameter known: The names of tables that were stored earlier.
+        /// - Throws: ``SyncError`` for a reference to a table that is not defined, or that completes a cycle.
         init(
-            _ given: [TableSchema], stored: [TableSchema], recorded: [TableSchema?], references: ReferenceGraph?
+            _ given: [TableSchema], known: [String], _ definitions: DefinitionStore, _ evolve: Evolution,
+            in reader: some StoreReader
         ) throws {
-            isGraphComplete = true
-            for (schema, recorded) in zip(given, recorded) {
-                let stored = stored.first { $0.name.isSameBytes(as: schema.name) }
+            let references = try definitions.references(in: reader)
+            names = known
+            for name in try definitions.tableNames(in: reader) + given.map(\.name)
+            where !names.contains(where: { $0.isSameBytes(as: name) }) {
+                names.append(name)
+            }
+            for given in given {
+                let stored = try reader.schemaIfDefined(of: given.name)
+                let schema = try stored.map { try evolve(given, $0, reader) } ?? given
+                let recorded = try definitions.recorded(of: schema.name, in: reader)
                 var union = try stored?.union(schema) ?? schema
                 if let recorded { union = try union.union(recorded) }
                 if union != stored { lacking.append(union) }
@@ -80,17 +105,17 @@ struct DefinitionStore: Sendable {
                 if !union.references.isEmpty, references?.includes(union) != true { isGraphComplete = false }
                 unions.append(union)
             }
+            try checkReferences(in: reader)
         }
 
         /// Throws if a reference of the definitions is to a table that is not defined, or completes a cycle.
-        func checkReferences(beside stored: [TableSchema]) throws {
+        private func checkReferences(in reader: some StoreReader) throws {
             guard unions.contains(where: { !$0.references.isEmpty }) else { return }
-            let others = stored.filter { table in
-                !table.isSystem && !unions.contains { $0.name.isSameBytes(as: table.name) }
-            }
+            let others = names.filter { name in !unions.contains { $0.name.isSameBytes(as: name) } }
             var graph = ReferenceGraph()
-            for schema in unions + others { graph.add(schema) }
-            try graph.check(among: (unions + others).map(\.name))
+            for schema in unions { graph.add(schema) }
+            for name in others { if let schema = try reader.schemaIfDefined(of: name) { graph.add(schema) } }
+            try graph.check(among: names)
         }
     }
 
@@ -147,7 +172,7 @@ struct DefinitionStore: Sendable {
         try writer.upsert(row, into: tables.config)
     }
 
-    private func recorded(of table: String, in reader: some StoreReader) throws -> TableSchema? {
+    fileprivate func recorded(of table: String, in reader: some StoreReader) throws -> TableSchema? {
         guard let value = try reader.row(in: tables.config, id: rowID(of: table))?["value"]?.string else { return nil }
         return try RecordJSON.decode(from: value)
     }

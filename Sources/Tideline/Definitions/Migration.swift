@@ -92,17 +92,19 @@ extension SyncContext {
         let definitions = definitions
         try await lock(of: table).withLock {
             try await performing { store in
-                var schema = try store.read { try $0.schema(of: table) }
-                for index in indexes {
-                    guard schema.indexes.contains(index) else {
-                        throw SyncError(
-                            .invalidArgument,
-                            "the table has no index on \(index.columns.joined(separator: ", "))", table: table)
+                try store.redefine { writer in
+                    var schema = try writer.schema(of: table)
+                    for index in indexes {
+                        guard schema.indexes.contains(index) else {
+                            throw SyncError(
+                                .invalidArgument,
+                                "the table has no index on \(index.columns.joined(separator: ", "))", table: table)
+                        }
                     }
+                    schema.indexes.removeAll { indexes.contains($0) }
+                    try definitions.forget(indexes: indexes, of: table, in: writer)
+                    return [schema]
                 }
-                schema.indexes.removeAll { indexes.contains($0) }
-                try store.define([schema])
-                try store.write { try definitions.forget(indexes: indexes, of: table, in: $0) }
             }
         }
     }

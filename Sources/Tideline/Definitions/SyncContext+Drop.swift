@@ -27,31 +27,21 @@ struct ColumnDrop: Sendable {
     let operations: OperationStore
     let definitions: DefinitionStore
 
+    /// Removes the columns from what the store holds in the transaction, with the columns and operations of all processes.
+    ///
     /// - Parameter requireNotInFlight: A closure that throws if one of the operations is in flight.
     func perform<Store: LocalStore>(
-        in store: Store, requireNotInFlight: ([TableOperation], Store.Reader) throws -> Void
+        in store: Store, requireNotInFlight: ([TableOperation], Store.Writer) throws -> Void
     ) throws {
-        let (schema, pending) = try store.read { reader in
-            let pending = try operations.operations(of: table, in: reader)
-            try requireNotInFlight(pending, reader)
-            let schema = try reader.schema(of: table)
-            for column in columns { try check(column, pending, schema, in: reader) }
-            return (schema, pending)
-        }
-        try store.define([schema.removing(columns: columns)])
-        let isUnchanged = try store.write { writer in
-            guard try revisions(operations.operations(of: table, in: writer)) == revisions(pending) else {
-                return false
-            }
+        try store.redefine { writer in
+            let pending = try operations.operations(of: table, in: writer)
+            try requireNotInFlight(pending, writer)
+            let schema = try writer.schema(of: table)
+            for column in columns { try check(column, pending, schema, in: writer) }
             try definitions.forget(columns: columns, of: table, in: writer)
             try forgetExtra(schema, in: writer)
-            return true
+            return [schema.removing(columns: columns)]
         }
-        guard !isUnchanged else { return }
-        try store.define([schema])
-        throw SyncError(
-            .operationsPending, "another process changed or pushed rows of the table at the same time; try again",
-            table: table, column: columns.first)
     }
 
     /// Marks the server's further columns of all rows as not known. The dropped columns are among them now.
@@ -63,10 +53,6 @@ struct ColumnDrop: Sendable {
             return .next
         }
         try writer.upsert(ids.map { Row(id: $0, distinctColumns: [("__extra", .null)]) }, into: table)
-    }
-
-    private func revisions(_ pending: [TableOperation]) -> [[Int64]] {
-        pending.map { [$0.id, $0.revision, $0.attempts] }
     }
 
     private func check(

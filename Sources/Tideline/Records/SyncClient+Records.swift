@@ -29,15 +29,9 @@ extension SyncContext {
         }
         var rules: [String: [String: MergeRule]] = [:]
         for type in types { rules[type.tableName] = (type as? any MergingRecord.Type)?.mergeRules }
-        let schemas = types.map { $0.schema }
-        let evolved = try await performing { store in
-            let stored = try store.tables()
-            return try schemas.map { schema in
-                guard let earlier = stored.first(where: { $0.name.isSameBytes(as: schema.name) }) else { return schema }
-                return try schema.evolved(from: earlier, in: store)
-            }
+        try await define(types.map { $0.schema }, mergeRules: rules) { schema, earlier, reader in
+            try schema.evolved(from: earlier, in: reader)
         }
-        try await define(evolved, mergeRules: rules)
     }
 }
 
@@ -46,9 +40,9 @@ extension TableSchema {
     /// because the record does not write them.
     ///
     /// - Throws: ``SyncError`` with code invalidArgument for a new column that existing rows cannot have.
-    fileprivate func evolved(from earlier: TableSchema, in store: some LocalStore) throws -> TableSchema {
+    fileprivate func evolved(from earlier: TableSchema, in reader: any StoreReader) throws -> TableSchema {
         for column in columns where !column.isOptional && earlier.column(column.name) == nil {
-            guard try store.read({ try $0.count(Query(name)) }) > 0 else { break }
+            guard try reader.count(Query(name)) > 0 else { break }
             throw SyncError(
                 .invalidArgument,
                 "the column is new and must not be null, but the table has rows; make the property optional, or give it a "

@@ -35,6 +35,20 @@ final class SimulatedStore: LocalStore {
         try life.pass()
     }
 
+    func redefine(_ body: (Writer) throws -> [TableSchema]) throws {
+        try life.pass()
+        let recorder = Recorder(observed)
+        var changes: [Change] = []
+        try base.redefine { writer in
+            let tables = try body(Writer(base: writer, life: life, recorder: recorder))
+            try life.pass()
+            changes = try recorder.changes(in: writer)
+            return tables
+        }
+        observer(changes)
+        try life.pass()
+    }
+
     func tables() throws -> [TableSchema] { try base.tables() }
     func externalCommitNumber() throws -> UInt64? { try base.externalCommitNumber() }
     func close() throws { try base.close() }

@@ -14,6 +14,9 @@ public struct AnyStore: LocalStore {
 
     public var capabilities: StoreCapabilities { base.capabilities }
     public func define(_ tables: [TableSchema]) throws { try base.define(tables) }
+    public func redefine(_ body: (AnyWriter) throws -> [TableSchema]) throws {
+        try base.redefine { try body(AnyWriter(writer: $0)) }
+    }
     public func tables() throws -> [TableSchema] { try base.tables() }
     public func externalCommitNumber() throws -> UInt64? { try base.externalCommitNumber() }
     public var commitSignalPath: String? { base.commitSignalPath }

@@ -48,6 +48,18 @@ public protocol LocalStore: Sendable {
     ///   of a column changed, or the identifier's type or matching changed.
     func define(_ tables: [TableSchema]) throws
 
+    /// Defines tables as ``define(_:)``, with definitions that `body` derives from the store in the transaction that applies
+    /// them.
+    ///
+    /// `body` sees the tables, columns, and rows that all processes have committed, and may write rows. Its writes and the
+    /// definitions are committed together or not at all. No other change of the store happens between them.
+    ///
+    /// The default implementation commits the writes of `body` first and then calls ``define(_:)``. That suffices for a store
+    /// that is used by one process only.
+    /// - Parameter body: A closure that returns the tables to define. If it returns none, no definition changes.
+    /// - Throws: As ``define(_:)``, and rethrows the error of `body`.
+    func redefine(_ body: (Writer) throws -> [TableSchema]) throws
+
     /// Returns the definitions of all tables, including the framework's own, ordered by name.
     func tables() throws -> [TableSchema]
 
@@ -86,6 +98,11 @@ public protocol LocalStore: Sendable {
 }
 
 extension LocalStore {
+    public func redefine(_ body: (Writer) throws -> [TableSchema]) throws {
+        let tables = try write(body)
+        if !tables.isEmpty { try define(tables) }
+    }
+
     public func externalCommitNumber() throws -> UInt64? { nil }
     public var commitSignalPath: String? { nil }
 

@@ -47,6 +47,9 @@ final class FailingStore: LocalStore {
 
     var capabilities: StoreCapabilities { base.capabilities }
     func define(_ tables: [TableSchema]) throws { try base.define(tables) }
+    func redefine(_ body: (Writer) throws -> [TableSchema]) throws {
+        try base.redefine { try body(Writer(base: $0, store: self)) }
+    }
     func tables() throws -> [TableSchema] { try base.tables() }
     func externalCommitNumber() throws -> UInt64? { try base.externalCommitNumber() }
     func close() throws { try base.close() }

@@ -16,6 +16,7 @@ final class HookedStore: LocalStore {
         var hook: Hook?
         var define: (@Sendable () throws -> Void)?
         var observer: (@Sendable () -> Void)?
+        var readEnd: (@Sendable () -> Void)?
     }
 
     init(_ base: TestStore) { self.base = base }
@@ -31,22 +32,32 @@ final class HookedStore: LocalStore {
 
     /// Calls `observer` at the start of each definition, read and write.
     func observe(_ observer: (@Sendable () -> Void)?) { state.withLock { $0.observer = observer } }
+    /// Calls `observer` at the end of each read.
+    func observeReadEnds(_ observer: (@Sendable () -> Void)?) { state.withLock { $0.readEnd = observer } }
     private func notifyObserver() { state.withLock { $0.observer }?() }
 
     var capabilities: StoreCapabilities { base.capabilities }
     func define(_ tables: [TableSchema]) throws {
+        try willDefine()
+        try base.define(tables)
+    }
+    func redefine(_ body: (AnyWriter) throws -> [TableSchema]) throws {
+        try willDefine()
+        try base.redefine(body)
+    }
+    private func willDefine() throws {
         let hook = state.withLock { state in
             defer { state.define = nil }
             return state.define
         }
         notifyObserver()
         try hook?()
-        try base.define(tables)
     }
     func tables() throws -> [TableSchema] { try base.tables() }
     func externalCommitNumber() throws -> UInt64? { try base.externalCommitNumber() }
     func read<T>(_ body: (AnyReader) throws -> T) throws -> T {
         notifyObserver()
+        defer { state.withLock { $0.readEnd }?() }
         return try base.read(body)
     }
     func close() throws { try base.close() }
