@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import TidelineStore
 
 /// A signed-in user of the server, with the authentication token for requests.
 ///
@@ -24,10 +25,101 @@ extension SignedInUser: CustomStringConvertible, CustomDebugStringConvertible, C
 
 /// Stores the current user of a client.
 final class Account: Sendable {
-    private let current = Mutex<SignedInUser?>(nil)
+    private struct State {
+        var user: SignedInUser?
+        /// Whether the user fits the owner of the store as recorded in `record`.
+        var isConfirmed = false
+        var record: String?
+    }
+
+    private let state = Mutex(State())
 
     var user: SignedInUser? {
-        get { current.withLock { $0 } }
-        set { current.withLock { $0 = newValue } }
+        get { state.withLock { $0.user } }
+        set {
+            state.withLock { state in
+                if !Self.isSame(state.user?.userID, newValue?.userID) { state.isConfirmed = false }
+                state.user = newValue
+            }
+        }
+    }
+
+    /// The identifier of the current user.
+    var userID: String? { user?.userID }
+
+    static func isSame(_ a: String?, _ b: String?) -> Bool {
+        guard let a, let b else { return a == nil && b == nil }
+        return a.isSameBytes(as: b)
+    }
+
+    // MARK: Owner of the store
+
+    /// Returns whether the current user is known to fit the record of the store's owner.
+    func isConfirmed(_ record: String?) -> Bool { state.withLock { $0.isConfirmed && Self.isSame($0.record, record) } }
+
+    /// Notes that a user fits the record of the store's owner, unless another user has signed in meanwhile.
+    func confirm(_ record: String?, for userID: String?) {
+        state.withLock { state in
+            guard Self.isSame(state.user?.userID, userID) else { return }
+            (state.isConfirmed, state.record) = (true, record)
+        }
+    }
+
+    // MARK: Pushes and pulls
+
+    /// The identifier of the user for whom the current push or pull runs; outside of one, that of the current user.
+    var sendingUserID: String? {
+        guard let scope = UserScope.current(of: self) else { return userID }
+        return scope.userID
+    }
+
+    /// Runs a push or pull for the current user, also if another one signs in meanwhile.
+    nonisolated(nonsending) func withCurrentUser<T>(
+        _ body: nonisolated(nonsending) () async throws -> T
+    ) async rethrows -> T {
+        try await UserScope.run(UserScope(account: ObjectIdentifier(self), userID: userID), body)
+    }
+
+    /// Returns the user whose token a request carries.
+    ///
+    /// Within a push or pull, this is the user for whom it runs, with the newest token; nobody if it began without a user.
+    /// - Throws: ``SyncError`` with code otherUser if another user has signed in since it began.
+    func userForRequest() throws(SyncError) -> SignedInUser? {
+        let user = user
+        guard let scope = UserScope.current(of: self), !Self.isSame(scope.userID, user?.userID) else { return user }
+        guard let userID = scope.userID else { return nil }
+        throw SyncError(
+            .otherUser,
+            "the user \(userID.debugDescription) was signed in when the push or pull began, but "
+                + (user.map { "\($0.userID.debugDescription) is now" } ?? "nobody is now")
+                + "; nothing is sent for another user")
+    }
+}
+
+/// The user for whom a push or pull runs, visible to its tasks.
+final class UserScope: Sendable {
+    @TaskLocal private static var current: UserScope?
+
+    let account: ObjectIdentifier
+    let userID: String?
+    // A task that the push or pull started, such as in a delegate, may outlive it.
+    private let hasEnded = Mutex(false)
+
+    init(account: ObjectIdentifier, userID: String?) {
+        self.account = account
+        self.userID = userID
+    }
+
+    static func current(of account: Account) -> UserScope? {
+        current.flatMap { scope in
+            scope.account == ObjectIdentifier(account) && !scope.hasEnded.withLock { $0 } ? scope : nil
+        }
+    }
+
+    nonisolated(nonsending) static func run<T>(
+        _ scope: UserScope, _ body: nonisolated(nonsending) () async throws -> T
+    ) async rethrows -> T {
+        defer { scope.hasEnded.withLock { $0 = true } }
+        return try await $current.withValue(scope) { try await body() }
     }
 }

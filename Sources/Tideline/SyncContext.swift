@@ -59,7 +59,8 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         tokens = TokenStore(tables: tables, makeID: options.environment.makeID)
         definitions = DefinitionStore(tables: tables)
         owners = OwnerStore(
-            tables: tables, own: StoreOwner(server: connection.base.identity, user: options.userID))
+            tables: tables, server: connection.base.identity, user: options.userID, account: connection.account,
+            hasAuthorization: options.authorization != nil)
         try definitions.defineSystemTables(in: store)
     }
 
@@ -207,10 +208,12 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         }
         return try await mapped {
             var (result, delegate) = try await pushLock.withLock {
-                try await confirmOwner()
-                try await checkPolicies()
-                let delegate = self.delegate
-                return (await PushRun(context: self, delegate: delegate, settings: settings).run(), delegate)
+                try await connection.account.withCurrentUser {
+                    try await confirmOwnerOfQueue()
+                    try await checkPolicies()
+                    let delegate = self.delegate
+                    return (await PushRun(context: self, delegate: delegate, settings: settings).run(), delegate)
+                }
             }
             // The push is over, so the delegate may push again after it has resolved the errors.
             await delegate?.pushCompleted(result)
@@ -258,11 +261,13 @@ public final class SyncContext<Store: LocalStore>: Sendable {
                 settings.pushesFirst ? try await pushBeforePull(of: [query.table], settings: settings) : nil
             do {
                 let result = try await lock(of: query.table).withLock {
-                    // The owner of the store may have changed while the pull waited for the lock.
-                    try await confirmOwner()
-                    settled.beginPull(of: query.table)
-                    defer { settled.endPull(of: query.table) }
-                    return try await run.run()
+                    try await connection.account.withCurrentUser {
+                        // The owner of the store may have changed while the pull waited for the lock.
+                        try await confirmOwner()
+                        settled.beginPull(of: query.table)
+                        defer { settled.endPull(of: query.table) }
+                        return try await run.run()
+                    }
                 }
                 if pushError == nil { return result }
             } catch {

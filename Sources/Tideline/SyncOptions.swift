@@ -34,12 +34,16 @@ public struct SyncOptions: Sendable {
     ///
     /// If the user must sign in again, the closure throws a ``SyncError`` with code ``SyncError/Code/authentication``. Any other
     /// error, such as that of a network that is down, is a network failure, which signs nobody out.
+    ///
+    /// The client does not know whose header it is. Unless it sets ``SyncClient/currentUser``, an app with several users must
+    /// therefore name the user in ``userID``, so that the changes of one are never sent with the header of another.
     public var authorization: (@Sendable (_ refresh: Bool) async throws -> HTTPField?)?
     /// The identifier of the signed-in user, or any text that represents it; `nil` if the app does not distinguish
-    /// users.
+    /// users, or signs them in with ``SyncClient/currentUser``. Required for several users with ``authorization`` alone.
     ///
     /// It is stored with the queue and never sent. Once a store has a user, pushes, pulls, and local changes by a
-    /// client with a different user, or without one, throw ``SyncError/Code/otherUser``.
+    /// client with a different user, or without one, throw ``SyncError/Code/otherUser``. A user who is signed in is compared in
+    /// the same way; see ``SyncClient/currentUser``.
     public var userID: String?
     /// The installation identifier, sent as `X-ZUMO-INSTALLATION-ID` so that a server can identify the sender of a push
     /// notification.

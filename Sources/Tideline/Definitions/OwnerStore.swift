@@ -4,23 +4,38 @@ internal import TidelineStore
 struct StoreOwner: Sendable, Hashable, Codable {
     /// The normalized address of the server, or `nil` until the first response is stored.
     var server: String?
-    /// The user, if the app names one.
+    /// The user, if the app names one in ``SyncOptions/userID``.
     var user: String?
+    /// The identifier of the signed-in user (``SyncClient/currentUser``), if there was one.
+    var account: String?
+
+    /// Whether the owner is a user.
+    var isUser: Bool { user != nil || account != nil }
+
+    func hasSameUser(as other: StoreOwner) -> Bool {
+        Account.isSame(user, other.user) && Account.isSame(account, other.account)
+    }
 }
 
 /// Stores the owner of the store in the config table, and checks that a client has the same owner.
 struct OwnerStore: Sendable {
     let tables: SystemTables
-    /// The server and user of this client.
-    let own: StoreOwner
+    /// The address of this client's server.
+    let server: String
+    /// The user that the app names.
+    let user: String?
+    /// The signed-in user.
+    let account: Account
+    /// Whether the app authenticates requests itself, so that requests without a signed-in user may have one.
+    let hasAuthorization: Bool
 
     /// The key type of the owner in the config table. Tokens, the operation counter, and definitions have different key
     /// types.
     private static let keyType: Int64 = 4
     private static let rowID = "owner"
 
-    /// The record that fits this client's user, as last read, so that most local changes need not decode it.
-    private let confirmed = LockedValue<String?>(nil)
+    /// The server and user of this client; within a push or pull, the user for whom it runs.
+    var own: StoreOwner { StoreOwner(server: server, user: user, account: account.sendingUserID) }
 
     /// Compares a server and user with those of the store.
     ///
@@ -36,28 +51,53 @@ struct OwnerStore: Sendable {
                     + "switchServer(keepingPending:) to move the store to this server, wipe() to empty it, or open "
                     + "another store")
         }
-        if let user = recorded.user, user != client.user {
-            throw SyncError(
-                .otherUser,
-                "the local store contains rows and pending changes of the user \(user.debugDescription), "
-                    + "but this client "
-                    + (client.user.map { "has the user \($0.debugDescription)" } ?? "has no user")
-                    + "; set the user of the store in SyncOptions.userID, call wipe() to empty the store or "
-                    + "switchServer(keepingPending:) to reassign it, or open another store")
+        if let user = recorded.user, !Account.isSame(user, client.user ?? client.account) {
+            throw otherUser(
+                user, client.user ?? client.account, advice: "set the user of the store in SyncOptions.userID")
         }
-        let owner = StoreOwner(server: recorded.server ?? client.server, user: recorded.user ?? client.user)
+        // While nobody is signed in, changes belong to the store's owner.
+        if let account = recorded.account, let given = client.account ?? (recorded.user == nil ? client.user : nil),
+            !Account.isSame(account, given)
+        {
+            throw otherUser(account, given, advice: "sign in the user of the store")
+        }
+        let owner = StoreOwner(
+            server: recorded.server ?? client.server, user: recorded.user ?? client.user,
+            account: recorded.account ?? client.account)
         return owner == recorded ? nil : owner
+    }
+
+    private func otherUser(_ recorded: String, _ given: String?, advice: String) -> SyncError {
+        SyncError(
+            .otherUser,
+            "the local store contains rows and pending changes of the user \(recorded.debugDescription), "
+                + "but this client " + (given.map { "has the user \($0.debugDescription)" } ?? "has no user")
+                + "; \(advice), call wipe() to empty the store or switchServer(keepingPending:) to reassign it, or open "
+                + "another store")
+    }
+
+    /// Throws if requests would be sent without a user although the store belongs to one who had signed in.
+    func requireSignIn(in reader: some StoreReader) throws {
+        let own = own
+        guard !own.isUser, !hasAuthorization, let account = try recorded(in: reader).account else { return }
+        throw SyncError(
+            .authentication,
+            "nobody is signed in, but the local store contains rows and pending changes of the user "
+                + "\(account.debugDescription); set currentUser, or call wipe() to empty the store")
     }
 
     /// Compares this client's user with the store's before a local change, and records the user if the store has none.
     ///
-    /// A client without a user cannot change the store of a user either: the changes would be pushed as the user's.
+    /// A client without a user cannot change the store of a user whom the app names either: the changes would be pushed as the
+    /// user's.
     func confirmUser(in writer: some StoreWriter) throws {
         let record = try record(in: writer)
         // Another client may record a user at any time, so the record is read for each change.
-        if record == nil ? own.user == nil : confirmed.withLock({ $0 == record }) { return }
-        if let owner = try confirm(StoreOwner(user: own.user), in: writer) { return try save(owner, in: writer) }
-        confirmed.withLock { $0 = record }
+        if account.isConfirmed(record) { return }
+        let userID = account.userID
+        let owner = StoreOwner(user: user, account: userID)
+        if let owner = try confirm(owner, in: writer) { return try save(owner, in: writer) }
+        account.confirm(record, for: userID)
     }
 
     func save(_ owner: StoreOwner, in writer: some StoreWriter) throws {
@@ -68,7 +108,7 @@ struct OwnerStore: Sendable {
         try writer.upsert(row, into: tables.config)
     }
 
-    private func recorded(in reader: some StoreReader) throws -> StoreOwner {
+    func recorded(in reader: some StoreReader) throws -> StoreOwner {
         guard let record = try record(in: reader) else { return StoreOwner() }
         return try RecordJSON.decode(from: record)
     }

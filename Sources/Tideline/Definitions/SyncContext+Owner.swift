@@ -2,9 +2,34 @@ internal import TidelineStore
 
 extension SyncContext {
     /// Throws unless the store belongs to this client's server and user. Called before anything is sent.
-    func confirmOwner() async throws {
+    func confirmOwner() async throws { _ = try await confirmOwner(ofQueue: false) }
+
+    /// Throws unless the store belongs to this client's server and user. Called before operations are sent.
+    ///
+    /// Pending operations that nobody owns become those of the current user, whether or not the server responds: it may carry
+    /// them out.
+    func confirmOwnerOfQueue() async throws {
+        guard try await confirmOwner(ofQueue: true) else { return }
         let owners = owners
-        if try await reading({ try owners.confirm(owners.own, in: $0) }) != nil { recordsOwner = true }
+        try await writing { writer in
+            var own = owners.own
+            own.server = nil
+            if let owner = try owners.confirm(own, in: writer) { try owners.save(owner, in: writer) }
+        }
+    }
+
+    /// - Returns: Whether there are pending operations that nobody owns.
+    private func confirmOwner(ofQueue: Bool) async throws -> Bool {
+        let (owners, operations) = (owners, operations)
+        let (isNew, isUnowned) = try await reading { reader in
+            let owner = try owners.confirm(owners.own, in: reader)
+            try owners.requireSignIn(in: reader)
+            guard let owner, ofQueue else { return (owner != nil, false) }
+            let isUserNew = try !owner.hasSameUser(as: owners.recorded(in: reader))
+            return (true, try isUserNew && operations.count(in: reader) > 0)
+        }
+        if isNew { recordsOwner = true }
+        return isUnowned
     }
 
     /// Records server and user with the first response that a push stores, if they are not recorded yet. An address that
@@ -34,7 +59,7 @@ extension SyncContext {
     ///   then.
     @discardableResult
     public func switchServer(keepingPending: Bool) async throws -> ForcePurgeResult {
-        try await empty(keepingPending: keepingPending, owner: owners.own)
+        try await empty(keepingPending: keepingPending) { [owners] in owners.own }
     }
 
     /// Removes the rows of all synchronized tables, the pending operations, their errors, the records of decisions about
@@ -44,31 +69,52 @@ extension SyncContext {
     /// - Returns: The number of rows and operations removed.
     /// - Throws: As ``switchServer(keepingPending:)``.
     @discardableResult
-    public func wipe() async throws -> ForcePurgeResult { try await empty(keepingPending: false, owner: StoreOwner()) }
+    public func wipe() async throws -> ForcePurgeResult { try await empty(keepingPending: false) { StoreOwner() } }
 
-    private func empty(keepingPending: Bool, owner: StoreOwner) async throws -> ForcePurgeResult {
+    private func empty(
+        keepingPending: Bool, owner: @escaping @Sendable () -> StoreOwner
+    ) async throws -> ForcePurgeResult {
         let definitions = definitions
-        let tables = try await reading { try definitions.tableNames(in: $0) }
-        return try await withExclusiveAccess(to: tables) {
-            // The push of another process would send operations to the previous server, or as the previous user.
-            try await writingBetweenPushes { [self] writer in
-                guard inFlight.isEmpty else {
-                    throw SyncError(.operationInFlight, "an operation is in flight; try again after the push ends")
+        var tables = try await reading { try definitions.tableNames(in: $0) }
+        while true {
+            let known = tables
+            let outcome = try await withExclusiveAccess(to: known) {
+                // The push of another process would send operations to the previous server, or as the previous user.
+                try await writingBetweenPushes { [self] writer in
+                    try empty(known, keepingPending: keepingPending, owner: owner(), in: writer)
                 }
-                var result = ForcePurgeResult()
-                for table in tables {
-                    result.rows += try removeRows(of: table, keepingPending: keepingPending, in: writer)
-                }
-                if !keepingPending {
-                    result.operations = try writer.delete(matching: Query(operations.tables.operations))
-                    try decisionStore.remove(in: writer)
-                }
-                try writer.delete(matching: Query(operations.tables.errors))
-                try tokens.removeAll(in: writer)
-                try owners.save(owner, in: writer)
-                return result
+            }
+            switch outcome {
+            case .done(let result): return result
+            case .grown(let grown): tables = grown
             }
         }
+    }
+
+    /// Removes rows within a transaction, unless tables were defined that may be pulled at the same time.
+    ///
+    /// - Parameter known: The tables that are not pulled.
+    private func empty(
+        _ known: [String], keepingPending: Bool, owner: StoreOwner, in writer: Writer
+    ) throws -> Emptying {
+        guard inFlight.isEmpty else {
+            throw SyncError(.operationInFlight, "an operation is in flight; try again after the push ends")
+        }
+        // This process or another may have defined tables while this call waited.
+        let tables = try definitions.tableNames(in: writer)
+        guard Set(tables.map(RowID.string)).isSubset(of: known.map(RowID.string)) else { return .grown(tables) }
+        var result = ForcePurgeResult()
+        for table in tables {
+            result.rows += try removeRows(of: table, keepingPending: keepingPending, in: writer)
+        }
+        if !keepingPending {
+            result.operations = try writer.delete(matching: Query(operations.tables.operations))
+            try decisionStore.remove(in: writer)
+        }
+        try writer.delete(matching: Query(operations.tables.errors))
+        try tokens.removeAll(in: writer)
+        try owners.save(owner, in: writer)
+        return .done(result)
     }
 
     private func removeRows(of table: String, keepingPending: Bool, in writer: Writer) throws -> Int {
@@ -83,4 +129,11 @@ extension SyncContext {
         }
         return try writer.delete(ids: ids, from: table)
     }
+}
+
+/// The outcome of a transaction that empties the store.
+private enum Emptying: Sendable {
+    case done(ForcePurgeResult)
+    /// The store has more tables: these.
+    case grown([String])
 }

@@ -135,6 +135,8 @@ extension SyncContext {
             }
             _ = try await makePull(subscription.query, queryID: subscription.queryID, settings: settings)
         }
-        try await confirmOwner()
+        // Nobody needs to be signed in yet.
+        let owners = owners
+        _ = try await reading { try owners.confirm(owners.own, in: $0) }
     }
 }

@@ -94,7 +94,7 @@ struct PushRun<Store: LocalStore>: Sendable {
                 }
                 try await context.waitForOthers(lease)
                 // The queue has changed in the meantime, and perhaps the owner of the store.
-                try await context.confirmOwner()
+                try await context.confirmOwnerOfQueue()
                 result = PushResult()
             }
         } catch {

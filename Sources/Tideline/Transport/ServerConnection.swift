@@ -161,8 +161,11 @@ struct ServerConnection: Sendable {
     /// - Parameter count: The number of refreshes before the request that the server refused, or `nil` if none was.
     private func signIn(refreshAfter count: Int?) async throws -> HTTPField? {
         do {
+            _ = try account.userForRequest()
             if let field = try await authorization(refreshAfter: count) { return field }
-            return account.user.map { family.authentication(token: $0.authenticationToken) }
+            return try account.userForRequest().map { family.authentication(token: $0.authenticationToken) }
+        } catch let error as SyncError where error.code == .otherUser {
+            throw error
         } catch is CancellationError {
             throw SyncError(.cancelled, "the sign-in was cancelled")
         } catch let error as SyncError where error.code == .authentication {
