@@ -158,7 +158,9 @@ public final class SyncClient<Store: LocalStore>: Sendable {
     /// - Parameters:
     ///   - version: The side to restore.
     ///   - decision: A decision returned by ``decisions(table:id:)``.
-    /// - Throws: ``SyncError`` as a local change; with code ``SyncError/Code/noSuchRow`` if the base is not known.
+    /// - Throws: ``SyncError`` as a local change; with code ``SyncError/Code/noSuchRow`` if the base is not known, and if the
+    ///   decision is not recorded any more: after ``wipe()``, `forcePurge()`, ``switchServer(keepingPending:)``, or
+    ///   ``SyncOptions/maximumDecisions`` later decisions.
     public nonisolated(nonsending) func restore(
         _ version: ConflictDecision.Version, of decision: ConflictDecision
     ) async throws {

@@ -118,6 +118,37 @@ struct DecisionTests {
         #expect(try await wiped.client.decisions().isEmpty)
     }
 
+    @Test(
+        "C5 a decision kept in memory cannot be restored after its record is gone", arguments: StoreKind.perEngine,
+        ["wipe", "switch", "forcePurge", "maximum"])
+    func removedDecision(_ stores: StoreKind, _ reason: String) async throws {
+        let world = try World(stores)
+        let client = try await makeClient(world) {
+            $0.conflictPolicy = .serverWins
+            $0.maximumDecisions = 1
+        }
+        let decision = try #require(try await client.client.decisions().first)
+        switch reason {
+        case "wipe": try await client.client.wipe()
+        case "switch": try await client.client.switchServer(keepingPending: false)
+        case "forcePurge": try await client.items.forcePurge()
+        default:
+            let other = try await world.makeClient()
+            try await other.items.pull()
+            try await other.items.update(["id": "a", "text": "theirs again"])
+            try await other.context.push()
+            try await client.items.update(["id": "a", "text": "mine again"])
+            try await client.context.push()
+        }
+        let rows = try client.texts()
+        for version in ConflictDecision.Version.allCases {
+            let error = await #expect(throws: SyncError.self) { try await client.client.restore(version, of: decision) }
+            #expect(error?.code == .noSuchRow && error?.id == "a" && error?.table == "TodoItem")
+        }
+        #expect(try client.texts() == rows)
+        #expect(try await client.queue().isEmpty)
+    }
+
     @Test("C5 a store of an earlier version gets the table, whose name can be set", arguments: StoreKind.perEngine)
     func table(_ stores: StoreKind) async throws {
         let world = try World(stores)

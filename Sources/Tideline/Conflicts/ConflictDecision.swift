@@ -75,6 +75,14 @@ struct DecisionStore: Sendable {
         }
     }
 
+    /// Returns whether a decision is still recorded: nothing has removed it since it was read.
+    func contains(_ decision: ConflictDecision, in reader: some StoreReader) throws -> Bool {
+        guard let row = try reader.row(in: tables.decisions, id: .int(decision.id)) else { return false }
+        return row["table"]?.string?.isSameBytes(as: decision.table) ?? false
+            && row["itemId"]?.string?.isSameBytes(as: decision.itemID) ?? false
+            && row["time"]?.timestamp == decision.time
+    }
+
     private func decision(from row: Row, in reader: some StoreReader) throws -> ConflictDecision {
         guard case .int(let id)? = row.id, let table = row["table"]?.string, let itemID = row["itemId"]?.string,
             let time = row["time"]?.timestamp, let rule = row["rule"]?.string
@@ -121,6 +129,10 @@ extension SyncContext {
         }
         try await changing { [self] writer in
             let changes = try changes(of: table, in: writer)
+            guard try decisionStore.contains(decision, in: writer) else {
+                throw SyncError(
+                    .noSuchRow, "the decision is not recorded any more, so it cannot be restored", table: table, id: id)
+            }
             let isStored = try RowInput.isStored(id, of: changes.schema, in: writer)
             guard let row, !row.isTombstone else {
                 if isStored { try changes.delete(Row(id: .string(id)), in: writer) }
