@@ -48,7 +48,7 @@ public struct SyncOptions: Sendable {
     /// The installation identifier, sent as `X-ZUMO-INSTALLATION-ID` so that a server can identify the sender of a push
     /// notification.
     public var installationID: String?
-    /// The headers added to every request.
+    /// The headers added to every request. Those of the protocol take precedence, except for `Accept`.
     public var headers: HTTPFields = [:]
     /// The client's logger. Requests and responses are logged at debug level, retries at notice level.
     public var logger = Logger(label: "tideline")

@@ -36,17 +36,14 @@ extension RemoteTable {
             let reader = try await makeReader()
             let options = ReadOptions(includeDeleted: includeDeleted, parameters: try pairs(parameters))
             var sent = query
-            // Some servers take a limit of 0 for the default page size, and reject a limit above their maximum.
+            // Some servers reject a limit above their maximum.
             let service = try context.tableService
-            sent.limit = query.limit.map { min(max($0, 1), service.maximumPageSize) }
+            sent.limit = query.limit.map { min($0, service.maximumPageSize) }
             let request = try service.dialect.read(sent, schema: reader.schema, options: options)
             let requiresID = query.selection?.contains("id") ?? true
             let isPartial = query.selection != nil
-            if query.limit == 0, !query.includesTotalCount {
-                return RemotePage(
-                    rows: [], totalCount: nil, next: nil, requiresID: requiresID, isPartial: isPartial)
-            }
             let page = try await page(request, reader, requiresID: requiresID, isPartial: isPartial)
+            // Some servers take a limit of 0 for the default page size.
             guard let limit = query.limit, limit < page.rows.count || limit == 0 else { return page }
             return RemotePage(
                 rows: Array(page.rows.prefix(limit)), totalCount: page.totalCount, next: nil, requiresID: requiresID,
@@ -56,6 +53,8 @@ extension RemoteTable {
 
     /// Reads the page after `page` by following the server's link. Returns `nil` if the server gave no link.
     ///
+    /// A link to another port or path of the server, as from one that does not know its public address, repeats the request
+    /// with the link's `$skip` and `$top`.
     /// - Throws: ``SyncError`` with code invalidAnswer for a link to another server, which is never followed.
     public func read(after page: RemotePage) async throws -> RemotePage? {
         guard let next = page.next else { return nil }

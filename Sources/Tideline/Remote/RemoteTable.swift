@@ -25,10 +25,23 @@ public struct RemoteTable: Sendable {
     let context: any TableContext
 
     /// Returns the row with the given identifier, or `nil` if the server has no such row or has deleted it.
+    ///
+    /// - Parameters:
+    ///   - id: The identifier of the row.
+    ///   - includeDeleted: Whether to return a tombstone, too. The row is then read with a list query, because servers hide
+    ///     tombstones in the lookup of a single row.
+    ///   - parameters: See ``Parameters``.
     public func lookup(id: String, includeDeleted: Bool = false, parameters: Parameters = []) async throws -> Row? {
         try await mapped {
             let reader = try await makeReader()
             let service = try context.tableService
+            if includeDeleted {
+                // An invalid identifier is refused before anything is sent.
+                _ = try service.dialect.lookup(id, in: name)
+                if let row = try await listedRow(id, reader, parameters: parameters) { return row }
+                // The identifiers of tables without a definition may be numbers, which a list query by text does not find.
+                guard reader.schema == nil else { return nil }
+            }
             let request = try service.dialect.lookup(
                 id, in: name, includeDeleted: includeDeleted, parameters: pairs(parameters), features: [])
             let answer = try await context.connection.send(service.call(request))
@@ -44,18 +57,20 @@ public struct RemoteTable: Sendable {
     ///
     /// If the local store defines the table, a row without an identifier gets a new UUID. Otherwise the server assigns
     /// the identifier, and the request is not retried.
-    /// - Returns: The server row.
+    /// - Returns: The server row. If `row` has no identifier, it has the one that the server assigned, which may be another
+    ///   than the UUID.
     public func insert(_ row: Row, parameters: Parameters = []) async throws -> Row {
         try await mapped {
             let reader = try await makeReader()
             var row = row
+            let givenID = row.id?.text
             if row["id"] == nil, reader.schema?.idType == .string {
                 row.id = .string(context.options.environment.makeID())
             }
             row = try reader.checked(row)
             let request = try context.tableService.dialect.insert(row, into: name, parameters: pairs(parameters))
             let id = row.id?.text
-            return try reader.row(in: await send(request, id: id, reader), id: id)
+            return try reader.row(in: await send(request, id: id, reader, isInsert: true), id: givenID)
         }
     }
 
@@ -148,16 +163,23 @@ public struct RemoteTable: Sendable {
     }
 
     /// Sends a write and returns a successful response; throws for any other.
-    private func send(_ request: WireRequest, id: String?, _ reader: RemoteRowReader) async throws -> ServerAnswer {
+    private func send(
+        _ request: WireRequest, id: String?, _ reader: RemoteRowReader, isInsert: Bool = false
+    ) async throws -> ServerAnswer {
         // Without an identifier, a repeated insert would create a second row.
-        let call = try context.tableService.call(request)
+        let service = try context.tableService
+        let call = service.call(request)
         let answer = try await context.connection.send(call, retries: id != nil)
         guard answer.kind != .done else { return answer }
         var error = answer.failure(table: name, id: id)
         if answer.kind == .conflict {
             error.code = .conflict
-            error.message = "the request conflicts with the row on the server: \(answer.meaning.message)"
-            error.serverItem = await serverItem(in: answer, id: id, reader)
+            // A row in the response is not a message, and may be the client's own.
+            let isRow = (try? reader.row(in: answer, id: nil)) != nil
+            let reason = isRow ? answer.response.response.statusText : answer.meaning.message
+            error.message = "the request conflicts with the row on the server: \(reason)"
+            let mayBeOwn = isInsert && !service.dialect.answersInsertsWithServerRow
+            error.serverItem = await serverItem(in: answer, id: id, reader, mayBeOwn: mayBeOwn)
         }
         throw error
     }
@@ -166,11 +188,21 @@ public struct RemoteTable: Sendable {
     ///
     /// A response without a version may contain the client's own row. The row is then read with a list query, which
     /// also returns tombstones.
-    private func serverItem(in answer: ServerAnswer, id: String?, _ reader: RemoteRowReader) async -> Row? {
-        if let row = try? reader.row(in: answer, id: id), row.version != nil { return row }
+    /// - Parameter mayBeOwn: Whether the dialect's servers may answer with the client's own row in any case.
+    private func serverItem(
+        in answer: ServerAnswer, id: String?, _ reader: RemoteRowReader, mayBeOwn: Bool
+    ) async -> Row? {
+        if !mayBeOwn, let row = try? reader.row(in: answer, id: id), row.version != nil { return row }
         guard let id else { return nil }
+        return try? await listedRow(id, reader)
+    }
+
+    /// Reads a row or tombstone with a list query.
+    private func listedRow(_ id: String, _ reader: RemoteRowReader, parameters: Parameters = []) async throws -> Row? {
         let query = Query(name).filter(.column("id") == .value(id))
-        return try? await read(query, includeDeleted: true).rows.first { reader.isSame($0.idText, id) }
+        return try await read(query, includeDeleted: true, parameters: parameters).rows.first {
+            reader.isSame($0.idText, id)
+        }
     }
 
     func pairs(_ parameters: Parameters) throws -> [(String, String)] {

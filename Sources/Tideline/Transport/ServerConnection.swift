@@ -141,6 +141,12 @@ struct ServerConnection: Sendable {
         for fields in [own, options.headers, request.headers] {
             for field in fields { http.headerFields[fields: field.name] = fields[fields: field.name] }
         }
+        // The built-in dialects accept JSON, unless the app names a type for all requests.
+        if family.tableService != nil, request.headers[.accept] == "application/json",
+            let accept = options.headers[.accept]
+        {
+            http.headerFields[.accept] = accept
+        }
         if let signIn { http.headerFields[signIn.name] = signIn.value }
         return http
     }

@@ -66,7 +66,9 @@ package struct DatasyncDialect: ODataDialect {
         after response: HTTPResponse, link: String?, target: String, base: BaseURL
     ) throws(WireError) -> String? {
         guard let link else { return nil }
-        if link.contains("://") || link.hasPrefix("/") { return try LinkTarget.target(of: link, base: base) }
+        if link.contains("://") || link.hasPrefix("/") {
+            return try LinkTarget.target(of: link, after: target, base: base)
+        }
         // Only the query string, to be put after the table's URL.
         let query = link.prefix { $0 != "#" }.drop { $0 == "?" }
         return "\(target.prefix { $0 != "?" })?\(PercentEncoding.repair(query.utf8))"

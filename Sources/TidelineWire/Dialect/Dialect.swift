@@ -96,8 +96,9 @@ package protocol Dialect: Sendable {
     /// - Parameters:
     ///   - link: The link in the body of the response (``PageInfo/nextLink``).
     ///   - target: The target of the request.
-    /// - Throws: ``WireError/Code/invalidRequest`` for a link that leaves the base URL's scheme, host, port or path.
-    ///   Links are untrusted data.
+    /// If a link leads to another port or path of the same scheme and host, and the target of the request is known, the request
+    /// is repeated with the link's `$skip` and `$top`.
+    /// - Throws: ``WireError/Code/invalidRequest`` for a link that leads elsewhere. Links are untrusted data.
     func nextPage(
         after response: HTTPResponse, link: String?, target: String, base: BaseURL
     ) throws(WireError) -> String?

@@ -28,6 +28,31 @@ enum LinkTarget {
         return target
     }
 
+    /// Returns the path and query of the page after a request, relative to the base URL.
+    ///
+    /// A server behind a proxy does not know its own address: its link may lack the port, or lead to another port or path of
+    /// the same host. Then the request is repeated with the link's `$skip` and `$top`.
+    ///
+    /// - Parameter request: The path and query of the request, relative to the base URL; empty if it is not known.
+    /// - Throws: As ``target(of:base:)``, for a link to another scheme or host and for one without `$skip`.
+    static func target(of link: String, after request: String, base: BaseURL) throws(WireError) -> String {
+        let paging = LinkHeader.paging(of: link)
+        let isRepeatable = !request.isEmpty && paging.contains { $0.name == "$skip" } && isOfSameHost(link, base)
+        guard isRepeatable else { return try target(of: link, base: base) }
+        if let target = try? target(of: link, base: base), path(of: target) == path(of: request) { return target }
+        return "\(request.prefix { $0 != "?" })?\(LinkHeader.query(of: request, replacing: paging))"
+    }
+
+    private static func path(of target: String) -> String? {
+        PercentEncoding.decode(target.prefix { $0 != "?" }, plusIsSpace: false)
+    }
+
+    private static func isOfSameHost(_ link: String, _ base: BaseURL) -> Bool {
+        guard let link = try? parts(of: String(link.prefix { $0 != "#" }), base: base) else { return false }
+        return link.scheme == base.scheme.asciiLowercased
+            && hostAndPort(link.authority).host == hostAndPort(base.authority).host
+    }
+
     private static func parts(
         of link: String, base: BaseURL
     ) throws(WireError) -> (scheme: String, authority: String, path: String) {

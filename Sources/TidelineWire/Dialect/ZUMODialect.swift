@@ -39,6 +39,6 @@ package struct ZUMODialect: ODataDialect {
         after response: HTTPResponse, link: String?, target: String, base: BaseURL
     ) throws(WireError) -> String? {
         guard let header = response.headerFields[.link], let link = LinkHeader.next(in: header) else { return nil }
-        return try LinkTarget.target(of: link, base: base)
+        return try LinkTarget.target(of: link, after: target, base: base)
     }
 }

@@ -1,0 +1,171 @@
+import HTTPTypes
+import Testing
+import TidelineServer
+import TidelineStore
+import TidelineTestStores
+import TidelineWire
+
+@testable import Tideline
+
+/// What direct requests make of the responses of original servers.
+@Suite("Remote table: original servers", .releasesClients)
+struct RemoteTruthTests {
+    private func makeClient(
+        _ transport: ScriptedTransport, url: String = "http://server.test:8080/app",
+        dialect: ServerDialect = .zumo2, _ configure: (inout SyncOptions) -> Void = { _ in }
+    ) throws -> SyncClient<TestStore> {
+        var options = SyncOptions()
+        options.dialect = dialect
+        options.environment.sleep = { _ in }
+        configure(&options)
+        return try SyncClient(url: url, store: StoreKind.simplest.makeStore(), transport: transport, options: options)
+    }
+
+    @Test(
+        "a link without port, or with another path, is followed by its $skip and $top on the own URL",
+        arguments: [
+            "http://server.test/app/tables/Old?$skip=2&$top=2; rel=next",
+            "<http://server.test/app/tables/Old?$skip=2&$top=2>; rel=next",
+            "http://server.test/tables/Old?%24skip=2&%24top=2; rel=next",
+            "http://server.test:8080/other/controllers/old?$top=2&$skip=2; rel=next",
+            "http://server.test:5000/?$skip=2&$top=2&$filter=; rel=next",
+            "http://server.test/app/tables?$skip=2&$top=2; rel=next",
+            "/?$skip=2&$top=2; rel=next",
+        ])
+    func links(_ link: String) async throws {
+        let transport = ScriptedTransport { exchange in
+            exchange.number == 1
+                ? .answer(200, #"[{"id":"a"},{"id":"b"}]"#, headers: [HTTPField.Name("Link") ?? .accept: link])
+                : .answer(200, #"[{"id":"c"}]"#)
+        }
+        let remote = try makeClient(transport).remoteTable("Old")
+        var ids: [String] = []
+        for try await row in remote.readAll(Query("Old").filter(.column("n") == 1), parameters: [("p", "1")]) {
+            ids.append(row.idText)
+        }
+        #expect(ids == ["a", "b", "c"])
+        let second = try #require(transport.requests.last)
+        #expect(second.url.hasPrefix("http://server.test:8080/app/tables/Old?"), "\(second.url)")
+        #expect(second.target.contains("$skip=2") && second.target.contains("$top=2"))
+        let isOwn = link.contains("app/tables/Old?")
+        #expect(isOwn || second.target.contains("$filter=") && second.target.contains("p=1"), "\(second.target)")
+    }
+
+    @Test("an absolute link of Datasync to another path is followed on the own URL")
+    func datasyncLinks() async throws {
+        let transport = ScriptedTransport { exchange in
+            .answer(
+                200,
+                exchange.number == 1
+                    ? #"{"items":[{"id":"a"}],"nextLink":"http://server.test/api/old?$skip=1&$top=5"}"#
+                    : #"{"items":[{"id":"b"}]}"#)
+        }
+        let remote = try makeClient(transport, dialect: .datasync3).remoteTable("Old")
+        var count = 0
+        for try await _ in remote.readAll() { count += 1 }
+        #expect(count == 2 && transport.requests.last?.url.contains(":8080/app/tables/Old?$skip=1&$top=5") == true)
+    }
+
+    @Test(
+        "a link to another host, or elsewhere without $skip, is an error",
+        arguments: [
+            "http://other.test/app/tables/Old?$skip=2", "//other.test/tables/Old?$skip=2",
+            "http://server.test@other.test/?$skip=2", "http://server.test/other?page=2",
+            "https://server.test/app/tables/Old?$skip=2", "http://server.test/x?$skip=-2",
+        ])
+    func foreignLinks(_ link: String) async throws {
+        let transport = ScriptedTransport { _ in
+            .answer(200, #"[{"id":"a"}]"#, headers: [HTTPField.Name("Link") ?? .accept: "<\(link)>; rel=next"])
+        }
+        let remote = try makeClient(transport).remoteTable("Old")
+        let page = try await remote.read()
+        #expect(await syncErrorCode { _ = try await remote.read(after: page) } == .invalidAnswer)
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test("an insert without an id returns the row with the id that the server made", arguments: [false, true])
+    func serverMadeID(isDefined: Bool) async throws {
+        let transport = ScriptedTransport { _ in .answer(201, #"{"id":"SRV-1","text":"x","version":"1"}"#) }
+        let client = try makeClient(transport)
+        if isDefined { try await client.define([World.schema]) }
+        let row = try await client.remoteTable("TodoItem").insert(["text": "x"])
+        #expect(row.id == "SRV-1" && row["text"] == "x")
+        // The row that was asked for must be the one that is returned.
+        let code = await syncErrorCode {
+            _ = try await client.remoteTable("TodoItem").insert(["id": "a", "text": "x"])
+        }
+        #expect(code == .invalidAnswer)
+    }
+
+    @Test("a lookup with deleted rows uses the list, because the lookup of one row hides tombstones")
+    func lookup() async throws {
+        let transport = ScriptedTransport { exchange in
+            exchange.target.contains("$filter=")
+                ? .answer(200, exchange.target.contains("'a'") ? #"[{"id":"A","deleted":true}]"# : "[]")
+                : .answer(404)
+        }
+        let client = try makeClient(transport)
+        let remote = client.remoteTable("Old")
+        #expect(try await remote.lookup(id: "a", includeDeleted: true, parameters: [("p", "1")])?["deleted"] == true)
+        #expect(transport.requests.count == 1 && transport.requests[0].target.contains("__includeDeleted=true"))
+        #expect(transport.requests[0].target.contains("p=1"))
+        #expect(try await remote.lookup(id: "b", includeDeleted: true) == nil)
+        #expect(await syncErrorCode { _ = try await remote.lookup(id: "..", includeDeleted: true) } == .invalidArgument)
+        #expect(await syncErrorCode { _ = try await remote.lookup(id: "", includeDeleted: true) } == .invalidArgument)
+        try await client.define([TableSchema("Old", columns: [])])
+        let before = transport.requests.count
+        #expect(try await remote.lookup(id: "b", includeDeleted: true) == nil)
+        #expect(transport.requests.count == before + 1)
+    }
+
+    @Test("a list that the server does not have is an error of the table, not a missing row")
+    func lookupWithoutTable() async throws {
+        let remote = try makeClient(ScriptedTransport { _ in .answer(404) }).remoteTable("Old")
+        #expect(await syncErrorCode { _ = try await remote.lookup(id: "a", includeDeleted: true) } == .rejected)
+    }
+
+    @Test(
+        "a refused insert in ZUMO 2 never shows the client's own body as the server's row", arguments: [false, true],
+        [#","version":"0""#, ""])
+    func ownBody(isDefined: Bool, version: String) async throws {
+        let transport = ScriptedTransport { exchange in
+            exchange.method == .post
+                ? .answer(409, #"{"id":"a","text":"my own words"\#(version)}"#)
+                : .answer(200, #"[{"id":"a","text":"theirs","version":"7"}]"#)
+        }
+        let client = try makeClient(transport)
+        if isDefined { try await client.define([World.schema]) }
+        let error = await #expect(throws: SyncError.self) {
+            _ = try await client.remoteTable("TodoItem").insert(["id": "a", "text": "my own words"])
+        }
+        #expect(error?.code == .conflict && error?.serverItem?["text"] == "theirs" && error?.status == 409)
+        #expect(error?.message.contains("own words") == false, "\(error?.message ?? "")")
+        #expect(error?.message.contains("HTTP 409 Conflict") == true)
+    }
+
+    @Test("the options' Accept replaces that of the protocol, and a call's own that of the options")
+    func accept() async throws {
+        let transport = ScriptedTransport { _ in .answer(200, "[]") }
+        let client = try makeClient(transport) { $0.headers[.accept] = "application/json;odata=none" }
+        try await client.define([World.schema])
+        _ = try await client.remoteTable("TodoItem").read()
+        try await client.table("TodoItem").pull()
+        _ = try await client.invokeAPI("x")
+        _ = try await client.invokeAPI("x", headers: [.accept: "text/plain"])
+        let given = "application/json;odata=none"
+        #expect(transport.requests.map { $0.headers[.accept] } == [given, given, given, "text/plain"])
+    }
+
+    @Test("a limit of 0 is sent as $top=0", arguments: ServerDialect.all)
+    func limitZero(_ dialect: ServerDialect) async throws {
+        let rows = dialect == .zumo2 ? "results" : "items"
+        let transport = ScriptedTransport { _ in .answer(200, #"{"\#(rows)":[{"id":"a"}],"count":3}"#) }
+        let remote = try makeClient(transport, dialect: dialect).remoteTable("Old")
+        for query in [Query("Old").limit(0), Query("Old").limit(0).includingTotalCount()] {
+            let page = try await remote.read(query)
+            #expect(page.rows.isEmpty && !page.hasNext)
+        }
+        #expect(transport.requests.count == 2)
+        for request in transport.requests { #expect(request.target.contains("$top=0")) }
+    }
+}
