@@ -198,14 +198,15 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     ///     the errors of operations that failed before.
     ///   - Code otherProcess: another process is pushing, or has taken over this push after this process was suspended.
     ///   - Code completedWithErrors: every operation was attempted, and some failed.
-    ///   - Code invalidArgument: the call was made within a push, or a conflict policy names a table or column that is not
-    ///     defined.
+    ///   - Code invalidArgument: the call was made within a push, a setting is invalid, or a conflict policy names a table
+    ///     or column that is not defined.
     @discardableResult
     public func push(settings: PushSettings = PushSettings()) async throws -> PushResult {
         guard !DelegateScope.isWithin(self) else {
             throw SyncError(
                 .invalidArgument, "a delegate cannot push while it performs an operation; push from pushCompleted(_:)")
         }
+        try settings.check()
         return try await mapped {
             var (result, delegate) = try await pushLock.withLock {
                 try await connection.account.withCurrentUser {

@@ -168,4 +168,34 @@ struct RemoteTruthTests {
         #expect(transport.requests.count == 2)
         for request in transport.requests { #expect(request.target.contains("$top=0")) }
     }
+
+    // MARK: Settings of a push
+
+    @Test(
+        "invalid settings of a push are errors of the argument that name the setting, and nothing is sent",
+        arguments: [
+            (PushSettings(maxInFlight: 0), "maxInFlight"), (PushSettings(maxInFlight: -1), "maxInFlight"),
+            (PushSettings(parameters: [("__x", "1")]), "parameters"),
+            (PushSettings(parameters: [("a", "1"), ("$top", "1")]), "parameters"),
+            (PushSettings(parameters: [("", "1")]), "parameters"),
+        ] as [(PushSettings, String)])
+    func pushSettings(_ settings: PushSettings, names: String) async throws {
+        let transport = ScriptedTransport { _ in .answer(200, "[]") }
+        let client = try makeClient(transport)
+        try await client.define([World.schema])
+        try await client.table("TodoItem").insert(["id": "a", "text": "x"])
+        for call in [
+            { try await client.push(settings: settings) },
+            { try await client.table("TodoItem").pull(settings: PullSettings(push: settings)) },
+            { try await client.start([], settings: SyncSettings(pull: PullSettings(push: settings))) },
+        ] as [@Sendable () async throws -> Void] {
+            let error = await #expect(throws: SyncError.self) { try await call() }
+            #expect(error?.code == .invalidArgument)
+            #expect(error?.message.contains(names) == true, "\(error?.message ?? "")")
+        }
+        let pull = PullSettings(maxInFlight: 0)
+        #expect(await syncErrorCode { try await client.table("TodoItem").pull(settings: pull) } == .invalidArgument)
+        #expect(transport.requests.isEmpty)
+        #expect(try await client.context.operationErrors().isEmpty)
+    }
 }

@@ -114,6 +114,7 @@ extension SyncSettings {
         for (name, delay) in delays where delay <= .zero {
             throw SyncError(.invalidArgument, "the setting \(name) must be greater than zero, not \(delay)")
         }
+        try pull.push.check()
     }
 }
 

@@ -15,11 +15,15 @@ enum PullArguments {
         guard settings.pagesPerTransaction > 0 else {
             throw refuse("the pages per transaction must be 1 or more, not \(settings.pagesPerTransaction)")
         }
+        guard settings.maxInFlight > 0 else {
+            throw refuse("the setting maxInFlight of a pull must be 1 or more, not \(settings.maxInFlight)")
+        }
+        try settings.push.check()
         guard settings.lookback >= .zero else { throw refuse("the lookback must not be negative") }
         for (name, _) in settings.parameters where name.isEmpty || name.hasPrefix("$") || name.hasPrefix("__") {
             throw refuse(
-                "the parameter \(name.debugDescription) cannot be sent: names that are empty or begin with $ or __ are "
-                    + "reserved")
+                "the setting parameters of a pull names \(name.debugDescription), which cannot be sent: names that are empty "
+                    + "or begin with $ or __ are reserved")
         }
         guard let queryID else { return }
         guard queryID.contains(where: { !$0.isWhitespace }), queryID.unicodeScalars.count <= 255 else {

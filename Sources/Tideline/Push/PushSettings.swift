@@ -83,6 +83,21 @@ public struct PushSettings: Sendable {
     }
 }
 
+extension PushSettings {
+    /// Throws if the settings cannot be used.
+    func check() throws(SyncError) {
+        guard maxInFlight >= 1 else {
+            throw SyncError(.invalidArgument, "the setting maxInFlight of a push must be 1 or more, not \(maxInFlight)")
+        }
+        for (name, _) in parameters where name.isEmpty || name.hasPrefix("$") || name.hasPrefix("__") {
+            throw SyncError(
+                .invalidArgument,
+                "the setting parameters of a push names \(name.debugDescription), which cannot be sent: names that are "
+                    + "empty or begin with $ or __ are reserved")
+        }
+    }
+}
+
 /// The progress of a push.
 public struct PushProgress: Sendable, Hashable {
     /// The number of operations that the server has applied.
