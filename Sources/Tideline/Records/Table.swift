@@ -103,7 +103,8 @@ public struct Table<Record: TableRecord>: Sendable {
     /// - Parameters:
     ///   - records: The referenced records.
     ///   - reference: Returns the column of this table that holds the references.
-    /// - Returns: The records by the identifier that they reference, each list in the order of the identifiers.
+    /// - Returns: The records by the identifier that they reference, each list in the order of the identifiers. References are
+    ///   compared as the identifiers of the referenced table: by default without regard to ASCII case.
     public nonisolated(nonsending) func fetch<Other: TableRecord>(
         referencing records: [Other], by reference: (Record.Columns) -> Column<ID<Other>?>
     ) async throws -> [Other.ID: [Record]] {
@@ -165,15 +166,17 @@ public struct Table<Record: TableRecord>: Sendable {
         referencing ids: [ID<Other>], in column: String
     ) async throws -> [Other.ID: [Record]] {
         guard !ids.isEmpty else { return [:] }
-        let unique = Array(Set(ids))
         return try await reading { reader in
+            let keys = ReferenceKeys<Other>(ids, matching: try reader.schemaIfDefined(of: Other.tableName)?.idMatching)
             var result: [Other.ID: [Record]] = [:]
             var records = RecordReader()
-            for part in unique.parts {
-                try reader.scan(Query(Record.tableName).filter(.column(column).isIn(part))) { row in
-                    if let id = row[Column<Other.ID>(column)] {
-                        result[id, default: []].append(try records.record(Record.self, of: row))
-                    }
+            for predicate in try keys.predicates(for: column, of: Record.tableName, in: reader) {
+                try reader.scan(Query(Record.tableName).filter(predicate)) { row in
+                    guard let reference = row[Column<Other.ID>(column)] else { return .next }
+                    let found = keys.ids(matching: reference)
+                    guard !found.isEmpty else { return .next }
+                    let record = try records.record(Record.self, of: row)
+                    for id in found { result[id, default: []].append(record) }
                     return .next
                 }
             }
@@ -194,6 +197,53 @@ public struct Table<Record: TableRecord>: Sendable {
         } catch {
             throw context.syncError(error)
         }
+    }
+}
+
+/// The identifiers of referenced records, and the references that match them.
+private struct ReferenceKeys<Other: TableRecord> {
+    private let matching: IDMatching
+    private let ids: [Other.ID: [Other.ID]]
+
+    /// - Parameter matching: The matching of the referenced table, or `nil` if it is not defined.
+    init(_ ids: [Other.ID], matching: IDMatching?) {
+        let matching = matching ?? Other.schema.idMatching
+        self.matching = matching
+        self.ids = Dictionary(grouping: Set(ids)) { Self.key(of: $0, matching) }
+    }
+
+    private static func key(of id: Other.ID, _ matching: IDMatching) -> Other.ID {
+        matching == .exact ? id : ID(id.text.asciiLowercased)
+    }
+
+    func ids(matching reference: Other.ID) -> [Other.ID] { ids[Self.key(of: reference, matching)] ?? [] }
+
+    /// Returns predicates that find the rows with a matching reference, each once.
+    func predicates(for column: String, of table: String, in reader: any StoreReader) throws -> [RowPredicate] {
+        if matching == .exact { return Array(ids.keys).parts.map { .column(column).isIn($0) } }
+        if let spellings = try spellings(in: column, of: table, in: reader) {
+            return spellings.parts.map { .column(column).isIn($0) }
+        }
+        return Array(ids.keys).parts.map { .column(column).lowercased.isIn($0) }
+    }
+
+    /// The number of different references up to which they are sought one after another.
+    private static var maximumSeeks: Int { 500 }
+
+    /// Returns the matching references with the case in which they are stored, found in an index of the column. Returns `nil`
+    /// if there is no index, or if it has so many references that reading all rows takes less time.
+    private func spellings(in column: String, of table: String, in reader: any StoreReader) throws -> [Other.ID]? {
+        let indexes = try reader.schema(of: table).indexes
+        guard indexes.contains(where: { $0.columns.first?.isSameBytes(as: column) ?? false }) else { return nil }
+        var found: [Other.ID] = []
+        var predicate = !RowPredicate.column(column).isNull
+        for _ in 0..<Self.maximumSeeks {
+            let query = Query(table).filter(predicate).order(by: column).limit(1).select(column)
+            guard let text = try reader.rows(matching: query).rows.first?[column]?.string else { return found }
+            if !ids(matching: ID(text)).isEmpty { found.append(ID(text)) }
+            predicate = .column(column) > .value(text)
+        }
+        return nil
     }
 }
 

@@ -168,8 +168,38 @@ struct TableTests {
         let parents = try await client.lists.fetch(related: todos) { $0.list }
         #expect(parents == ["l1": lists[0], "L1": lists[0]])
         let children = try await client.todos.fetch(referencing: lists) { $0.list }
-        #expect(children == ["l1": [todos[0]]])
+        #expect(children == ["l1": [todos[0], todos[1]]])
         #expect(try await client.lists.fetch(related: [Todo]()) { $0.list }.isEmpty)
+    }
+
+    @Test(
+        "References match identifiers as their table does, with and without an index", arguments: StoreKind.perEngine,
+        [(false, IDMatching.asciiCaseInsensitive), (true, .asciiCaseInsensitive), (false, .exact), (true, .exact)])
+    func referenceMatching(_ stores: StoreKind, _ table: (isIndexed: Bool, matching: IDMatching)) async throws {
+        let (isIndexed, matching) = table
+        let client = try await World(stores).makeClient()
+        try await client.client.define([
+            TableSchema("TodoList", columns: [.column(TodoList.columns.name)], idMatching: matching),
+            TableSchema("TodoItem", columns: Todo.schema.columns, indexes: isIndexed ? [["list"]] : []),
+        ])
+        let todos = client.client.table(Todo.self)
+        let texts = ["List-\u{E9}", "LIST-\u{E9}", "list-\u{C9}", "lisT-\u{E9}", "list-e\u{301}", "other"]
+        for (number, text) in texts.enumerated() {
+            try await todos.insert(Todo(id: ID("\(number)"), text: text, list: ID(text)))
+        }
+        try await todos.insert(Todo(id: "none", text: "none"))
+        let list = TodoList(id: "list-\u{E9}", name: "x")
+        let second = TodoList(id: "LIST-\u{E9}", name: "x")
+        let found = try await todos.fetch(referencing: [list, second, TodoList(id: "absent", name: "x")]) { $0.list }
+        let isExact = matching == .exact
+        #expect(found[list.id]?.map(\.id.text) == (isExact ? nil : ["0", "1", "3"]))
+        #expect(found[second.id]?.map(\.id.text) == (isExact ? ["1"] : ["0", "1", "3"]))
+        #expect(found.count == (isExact ? 1 : 2))
+        // More references than are sought one after another.
+        let many = (0..<600).map { Todo(id: ID("m\($0)"), text: "", list: ID("L\($0)")) }
+        try await client.client.transaction { for todo in many { try $0.insert(todo) } }
+        let last = try await todos.fetch(referencing: [TodoList(id: "l599", name: "")]) { $0.list }
+        #expect(last == (isExact ? [:] : ["l599": [many[599]]]))
     }
 
     @Test(
