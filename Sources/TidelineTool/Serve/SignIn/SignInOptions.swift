@@ -28,7 +28,8 @@ struct SignInOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Accept tokens that are signed with a key of this JSON Web Key Set. Requires an issuer and an audience.",
-            discussion: "It is read again every 10 minutes, and when a token names an unknown key.",
+            discussion: "It is read again every 10 minutes, and when a token names an unknown key. A URL is read "
+                + "without a proxy: https_proxy and NO_PROXY have no effect.",
             valueName: "file or URL"))
     var jwks: String?
 
