@@ -20,7 +20,7 @@ struct MigrationTests {
 
     @Test(
         "A step changes the rows, and those that pending operations keep, once; a push sends what the user edited",
-        .zumoOnly, arguments: StoreKind.perEngine)
+        arguments: StoreKind.perEngine)
     func once(_ stores: StoreKind) async throws {
         let (world, store) = (try World(stores), try stores.makeStore())
         let older = try await world.makeClient(store: store)
@@ -49,7 +49,7 @@ struct MigrationTests {
             return nil
         }
         try await newer.client.push()
-        #expect(bodies.values.filter { $0.contains("effort") }.count == 1, "\(bodies.values)")
+        #expect(bodies.values.filter { $0.contains(/"effort":[^n]/) }.count == 1, "\(bodies.values)")
         #expect(try world.serverRow("inserted")?["effort"] == .double(2))
         #expect(try world.serverRow("updated")?["text"] == "two")
         #expect(try world.serverRow("updated")?["effort"] ?? .null == .null)

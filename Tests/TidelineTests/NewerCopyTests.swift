@@ -189,7 +189,8 @@ struct NewerCopyTests {
         let client = try await world.makeSyncedClient()
         try await client.items.update(["id": "a", "text": "mine", "effort": 2.5])
         client.transport.inspect { request, _ in
-            request.isUpdate ? .answer(.answer(412, #"{"id":"a","text":"theirs","version":"v9"}"#)) : nil
+            let row = #"{"id":"a","text":"theirs","version":"v9"}"#
+            return .answer(request.isUpdate ? .answer(412, row) : .answer(200, "[\(row)]"))
         }
         let error = try #require(try await pushErrors(client).first)
         for item in [["id": "b", "text": "x"]] as [Row] {

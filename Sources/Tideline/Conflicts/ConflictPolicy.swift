@@ -52,9 +52,9 @@ public struct ConflictPolicy: Sendable {
     /// Merges the rows by column, relative to the row that both sides changed.
     ///
     /// A column that only one side changed takes the value of that side. If both sides changed it to the same value, it
-    /// takes this value. If they changed it to different values, its rule decides. If the base row is not known, every
-    /// column in which the rows differ counts as changed by both; without a base, ``MergeRule/sum`` leaves the conflict to
-    /// the app. The base of two inserts of one row is a row without values.
+    /// takes this value, unless its rule is ``MergeRule/sum``. If they changed it to different values, its rule decides.
+    /// If the base row is not known, every column in which the rows differ counts as changed by both; without a base,
+    /// ``MergeRule/sum`` leaves the conflict to the app. The base of two inserts of one row is a row without values.
     /// - Parameters:
     ///   - rules: The rules by column.
     ///   - others: The rule for columns that `rules` does not name: ``MergeRule/server``, ``MergeRule/client``, or a
@@ -102,6 +102,12 @@ public struct ConflictPolicy: Sendable {
     /// Whether all conflicts are left to the app.
     var isManual: Bool {
         if case .manual = kind { true } else { false }
+    }
+
+    /// Returns whether equal changes of both sides to a column add up.
+    func counts(_ column: String) -> Bool {
+        guard case .merge(let rules, let others, _) = kind else { return false }
+        return (rules[column] ?? others).counts
     }
 
     /// The name of the policy in errors and records.

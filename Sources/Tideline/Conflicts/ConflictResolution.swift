@@ -59,7 +59,7 @@ struct ConflictResolution: Sendable {
     ) throws {
         try operations.remove(operation, in: writer)
         let pulled = try operation.pulled.map(codec.row)
-        let base = try error.isRowGone ? nil : operation.base.map(codec.row)
+        let base = try error.isRowGone ? nil : (operation.localBase ?? operation.base).map(codec.row)
         var known = error.failure.serverItem ?? base
         // A pull may have received a newer row than the response to the push.
         if let pulled, known.map({ $0.changedAt <= pulled.changedAt }) ?? true { known = pulled }

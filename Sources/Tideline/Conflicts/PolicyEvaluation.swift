@@ -52,7 +52,10 @@ extension ConflictPolicy {
         var used: [String] = []
         for column in codec.appColumns {
             let (mine, theirs) = (local[column] ?? .null, server[column] ?? .null)
-            if codec.isSame(local, server, in: column) {
+            if codec.isSame(local, server, in: column),
+                !(counts(column) && base[column] != nil && !codec.isSame(base, server, in: column)
+                    && !conflict.uncertain.contains(column))
+            {
                 merged[column] = theirs
             } else if let ancestor = base[column], ancestor == mine {
                 merged[column] = theirs

@@ -77,7 +77,7 @@ struct ColumnDrop: Sendable {
     ) throws -> Bool {
         if try operation.sent.contains(where: { try codec.row($0)[column] != nil }) { return true }
         guard operation.kind != .delete, let row = try reader.row(in: table, id: operation.itemID) else { return false }
-        let base = try operation.base.map(codec.row)
+        let base = try (operation.localBase ?? operation.base).map(codec.row)
         return (row[column] ?? .null) != (base?[column] ?? .null)
     }
 }

@@ -11,6 +11,16 @@ struct LostRequests: Sendable {
     let base: Row?
     /// The bodies, oldest first.
     let bodies: [Row]
+    /// Whether the bodies are those of an insert. The server may fill in the columns that an insert omits, such as with
+    /// default values, so that these columns do not show whose row it is.
+    let isInsert: Bool
+
+    /// - Parameter operation: The operation of the bodies.
+    init(_ operation: TableOperation, codec: RowCodec, base: Row?, bodies: [Row]) {
+        (self.codec, self.base, self.bodies) = (codec, base, bodies)
+        let hasBase = operation.base != nil || operation.baseVersion != nil || !(base?.columnNames.isEmpty ?? true)
+        isInsert = !hasBase
+    }
 
     /// A body that the server applied, and the row as it was then.
     struct Match: Sendable {
@@ -35,11 +45,31 @@ struct LostRequests: Sendable {
     }
 
     /// Returns the newest match whose ancestor equals the row in every column, which means that no one has changed the
-    /// row since. The base row alone can also match.
+    /// row since. The base row alone can also match. Of an insert whose row has not changed since, only the
+    /// columns of the body are compared.
     func exactMatch(_ server: Row) -> Match? {
         let bases = base.map { [Match(body: Row(), ancestor: $0)] } ?? []
         let matches = bases + bodies.map { Match(body: $0, ancestor: (base ?? Row()).merging($0)) }
-        return matches.last { match in codec.appColumns.allSatisfy { codec.isSame(server, match.ancestor, in: $0) } }
+        return matches.last { isExact($0, server) }
+    }
+
+    private func isExact(_ match: Match, _ server: Row) -> Bool {
+        if mayBeFilledIn(server), codec.hasAppColumns(match.body) { return codec.shows(server, match.body) }
+        return codec.appColumns.allSatisfy { codec.isSame(server, match.ancestor, in: $0) }
+    }
+
+    /// Returns whether the server may have filled in the columns that an insert omits. If the row has changed since it was
+    /// inserted, others may have written them.
+    private func mayBeFilledIn(_ server: Row) -> Bool {
+        guard isInsert else { return false }
+        guard let createdAt = server["createdAt"]?.timestamp, let updatedAt = server.updatedAt else { return true }
+        return createdAt == updatedAt
+    }
+
+    /// Returns the ancestor of a match as the server stored it: with the values that the server may have filled in.
+    func stored(_ match: Match, in server: Row) -> Row {
+        guard mayBeFilledIn(server) else { return match.ancestor }
+        return codec.completed(match.ancestor, from: server)
     }
 }
 
@@ -59,8 +89,13 @@ extension RowCodec {
         return changes
     }
 
-    /// Returns whether others have changed one of these columns: the server row's value differs from the ancestor's.
-    func overlaps(_ changes: Row, _ server: Row, ancestor: Row) -> Bool {
-        changes.columnNames.contains { !isSame(server, ancestor, in: $0) }
+    /// Returns whether others have changed one of these columns differently: the server row's value differs from the
+    /// ancestor's and from the changed one.
+    ///
+    /// - Parameter counts: Returns whether equal changes to a column differ, too, because they add up.
+    func overlaps(_ changes: Row, _ server: Row, ancestor: Row, counts: (String) -> Bool) -> Bool {
+        changes.columnNames.contains { name in
+            !isSame(server, ancestor, in: name) && (counts(name) || !isSame(server, changes, in: name))
+        }
     }
 }

@@ -89,17 +89,36 @@ extension OperationSender {
         return rejection(answer)
     }
 
-    /// Returns the bodies that the server may have applied before it rejected this request.
-    func unknown(_ attempt: Attempt, after answer: RowAnswer, base: Row?) async throws -> LostRequests {
-        let isForgotten = try await forgetRefused(attempt, after: answer)
-        let bodies = isForgotten ? attempt.bodies.filter { $0 != attempt.added } : attempt.bodies
-        return LostRequests(codec: codec, base: base, bodies: try bodies.map(codec.row))
+    /// Returns the bodies that the server may have applied before it reported a conflict with this request.
+    ///
+    /// If the server row shows the body of this request, the body is one of them: the network has delivered the request
+    /// twice, or another device has written the same values. Neither is a conflict.
+    func unknown(_ attempt: Attempt, after answer: RowAnswer, base: Row?, server: Row?) async throws -> LostRequests {
+        var bodies = attempt.bodies
+        if try !isApplied(attempt, base: base, server: server), try await forgetRefused(attempt, after: answer) {
+            bodies.removeAll { $0 == attempt.added }
+        }
+        return LostRequests(operation, codec: codec, base: base, bodies: try bodies.map(codec.row))
+    }
+
+    /// Returns whether the server row shows the body of a request that was refused.
+    ///
+    /// A changed counter does not, because equal changes of two devices add up. The counter of an insert does, because a
+    /// row with the same identifier and values is more likely to be its own.
+    private func isApplied(_ attempt: Attempt, base: Row?, server: Row?) throws -> Bool {
+        guard let json = attempt.added, let server, !server.isTombstone else { return false }
+        let body = try codec.row(json)
+        let lost = LostRequests(operation, codec: codec, base: base, bodies: [body])
+        guard operation.restores ? lost.exactMatch(server) != nil : codec.shows(server, body) else { return false }
+        if lost.isInsert { return codec.hasAppColumns(body) || lost.exactMatch(server) != nil }
+        guard let base else { return true }
+        return !body.columnNames.contains { policy.counts($0) && !codec.isSame(base, body, in: $0) }
     }
 
     /// Removes the body of a request that was refused on its only attempt and therefore not applied. No later server row
     /// can result from it.
     @discardableResult
-    private func forgetRefused(_ attempt: Attempt, after answer: RowAnswer) async throws -> Bool {
+    func forgetRefused(_ attempt: Attempt, after answer: RowAnswer) async throws -> Bool {
         guard attempt.added != nil, answer.answer.isCertainlyRefused else { return false }
         return try await journal.forget(attempt)
     }
@@ -126,27 +145,53 @@ extension OperationSender {
     ///
     /// - Parameters:
     ///   - sent: The body of the request.
-    ///   - ancestor: The row as the request left it, used if the response has no row and the row must be requested.
+    ///   - ancestor: The row as the request left it, used for columns that the response omits, and if the response has no
+    ///     row and the row must be requested.
     func result(_ answer: RowAnswer, sent: Row, ancestor: Row) async throws -> Result {
-        let (row, isAnswered) = try await row(in: answer)
+        let (row, isAnswered) = try await row(in: answer, from: ancestor)
         var result = Result(row: row, ancestor: isAnswered ? nil : ancestor)
-        result.warnings = codec.roundedNumbers(sent: sent, stored: row).map {
-            PushWarning(table: table, itemID: id, column: $0.column, sent: $0.sent, stored: $0.stored)
-        }
+        // A row that was read later may contain changes of others.
+        if isAnswered { result.warnings = warnings(sent: sent, stored: row) }
         return result
     }
 
+    /// Returns warnings for the values that the server stored differently, such as a number that it rounded, a time that
+    /// it cut, or a default value for null.
+    private func warnings(sent: Row, stored: Row) -> [PushWarning] {
+        sent.values.compactMap { name, value in
+            guard !SystemColumns.names.contains(name), let answered = stored[name],
+                !RowCodec.isExactlySame(value, answered)
+            else { return nil }
+            return PushWarning(table: table, itemID: id, column: name, sent: value, stored: answered)
+        }
+    }
+
     /// Returns the row in the response to an insert or update. If the response has no readable row, requests it.
-    func row(in answer: RowAnswer) async throws -> (row: Row, isAnswered: Bool) {
+    ///
+    /// - Parameter known: The row as the request left it. Columns that the response omits have its values.
+    func row(in answer: RowAnswer, from known: Row) async throws -> (row: Row, isAnswered: Bool) {
         if let row = try serverRow(in: answer) {
             guard codec.schema.itemKey(row.idText).isSameBytes(as: operation.itemKey) else {
                 throw OperationFailure.foreignID(row.idText, for: id, in: table, answer.answer.status)
             }
-            return (codec.completed(row), true)
+            return (completed(row, from: known), true)
         }
         // The response of something else may mean that nothing was carried out.
         guard let row = try await lookUpAfterDoubt() else { throw connection.foreign(answer.answer) }
         return (row, false)
+    }
+
+    /// Returns the row of a response with the known values of the app's columns that it omits. If it omits values, its
+    /// further columns may not be all either.
+    private func completed(_ row: Row, from known: Row) -> Row {
+        var completed = codec.completed(row, from: known)
+        if case .json? = row.extra, lacks(row, valuesOf: known) { completed.extra = .null }
+        return completed
+    }
+
+    /// Returns whether a response omits an app column that has a value in the known row.
+    private func lacks(_ row: Row, valuesOf known: Row) -> Bool {
+        codec.appColumns.contains { row[$0] == nil && !(known[$0] ?? .null).isNull }
     }
 
     /// Returns the result of a delete that was accepted.
@@ -170,10 +215,11 @@ extension OperationSender {
         return codec.schema.itemKey(row.idText).isSameBytes(as: operation.itemKey)
     }
 
-    /// Returns the server row in the response to a conflict. If the body has no row, requests it.
+    /// Returns the server row in the response to a conflict. If the body has no row, or omits columns, requests it.
     func conflictingRow(in answer: RowAnswer) async throws -> Row? {
         if let row = try? serverRow(in: answer), row.version != nil,
-            codec.schema.itemKey(row.idText).isSameBytes(as: operation.itemKey)
+            codec.schema.itemKey(row.idText).isSameBytes(as: operation.itemKey),
+            try !lacks(row, valuesOf: operation.base.map(codec.row) ?? operation.item ?? Row())
         {
             return codec.completed(row)
         }
@@ -243,15 +289,5 @@ extension RowCodec {
             if let value = item[name], !value.isNull { body[name] = value }
         }
         return body
-    }
-
-    /// Returns the integers that the server stored differently, such as a server that computes with doubles.
-    fileprivate func roundedNumbers(
-        sent: Row, stored: Row
-    ) -> [(column: String, sent: Value, stored: Value)] {
-        sent.values.compactMap { name, value in
-            guard case .int = value, let answered = stored[name], answered != value else { return nil }
-            return (name, value, answered)
-        }
     }
 }

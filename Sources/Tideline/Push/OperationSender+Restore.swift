@@ -17,8 +17,9 @@ extension OperationSender {
             let answer = try await ask(update(body, target))
             switch try kind(of: answer) {
             case .done: return try await result(answer, sent: body, ancestor: deleted.merging(changes))
-            case .gone, .conflict:
-                _ = try await unknown(attempt, after: answer, base: deleted)
+            case .conflict: return try await settle(item, deleted, answer: answer)
+            case .gone:
+                try await forgetRefused(attempt, after: answer)
                 return try await settle(item, deleted, answer: answer)
             default: throw try await rejection(answer, to: attempt)
             }
@@ -35,9 +36,10 @@ extension OperationSender {
             guard isDeleted(server, deleted, bodies) else { throw self.conflict(answer, server: server) }
             return try await undelete(item, server)
         }
+        if codec.appColumns.allSatisfy({ codec.isSame(server, item, in: $0) }) { return Result(row: server) }
         // The row still exists, or an earlier request whose response was lost has restored it. Its state must be that
         // of the delete or of a lost request.
-        let lost = LostRequests(codec: codec, base: deleted, bodies: bodies)
+        let lost = LostRequests(operation, codec: codec, base: deleted, bodies: bodies)
         guard deleted != nil || !bodies.isEmpty, let match = lost.exactMatch(server) else {
             throw self.conflict(answer, server: server)
         }
@@ -51,7 +53,7 @@ extension OperationSender {
             return deleted.version == tombstone.version && deleted["updatedAt"] == tombstone["updatedAt"]
         }
         if deleted == nil, bodies.isEmpty { return true }
-        let match = LostRequests(codec: codec, base: deleted, bodies: bodies).exactMatch(tombstone)
+        let match = LostRequests(operation, codec: codec, base: deleted, bodies: bodies).exactMatch(tombstone)
         return match.map { !$0.body.isRestored } ?? false
     }
 
@@ -61,13 +63,13 @@ extension OperationSender {
         var request = request(.undelete, version: tombstone.version, current: tombstone.json)
         request.parameters = []
         let answer = try await ask(request)
-        let lost = LostRequests(codec: codec, base: tombstone, bodies: [])
+        let lost = LostRequests(operation, codec: codec, base: tombstone, bodies: [])
         switch answer.answer.kind {
         case .signInNeeded, .unavailable, .notFromService:
             throw answer.answer.failure()
         case .done, .conflict:
             let isDone = answer.answer.kind == .done
-            let server = try await isDone ? row(in: answer).row : conflictingRow(in: answer)
+            let server = try await isDone ? row(in: answer, from: tombstone).row : conflictingRow(in: answer)
             guard let server, !server.isTombstone, lost.exactMatch(server) != nil else {
                 throw conflict(answer, server: server)
             }

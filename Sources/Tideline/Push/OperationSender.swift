@@ -13,6 +13,8 @@ struct OperationSender: Sendable {
     let trust: ServiceTrust
     /// The journal of requests in flight.
     let journal: any AttemptJournal
+    /// The policy for conflicts of the table.
+    let policy: ConflictPolicy
 
     /// The server's response to an operation.
     struct Result: Sendable {
@@ -86,8 +88,9 @@ struct OperationSender: Sendable {
         case .done:
             return try await result(answer, sent: body, ancestor: body)
         case .conflict:
-            let lost = try await unknown(attempt, after: answer, base: base)
-            guard let server = try await conflictingRow(in: answer) else { throw takenID(answer) }
+            let server = try await conflictingRow(in: answer)
+            let lost = try await unknown(attempt, after: answer, base: base, server: server)
+            guard let server else { throw takenID(answer) }
             if mayUndelete, server.isTombstone, !(lost.exactMatch(server)?.body.isRestored ?? false) {
                 return try await undelete(item, server)
             }
@@ -119,20 +122,23 @@ struct OperationSender: Sendable {
     private func update(_ item: Row) async throws -> Result {
         let base = try operation.base.map(codec.row)
         let body = try changes(of: item)
-        if body.isEmpty { return Result(row: base, isUnsent: true) }
+        if body.isEmpty { return Result(row: try localBase() ?? base, isUnsent: true) }
         return try await patch(body, of: item, version: item.version, known: Row(), base: base, round: 1)
     }
 
     /// Returns the values that an update sends: the changes since the base row. Columns that a lost request may have
     /// written are overwritten, too.
     private func changes(of item: Row) throws -> Row {
-        let changes = codec.changes(of: item, since: try operation.base.map(codec.row))
+        let changes = codec.changes(of: item, since: try localBase() ?? operation.base.map(codec.row))
         return try journal.unknownBodies.reduce(changes) { body, json in
             let lost = try codec.row(json)
             let names = codec.appColumns.filter { lost[$0] != nil && body[$0] == nil }
             return names.reduce(into: body) { $0[$1] = item[$1] ?? .null }
         }
     }
+
+    /// Returns the base row as a migration changed it, or `nil` if none did.
+    private func localBase() throws -> Row? { try operation.localBase.map(codec.row) }
 
     /// Sends the changes of an item. If the response is a conflict with a lost request of this operation, builds on
     /// that request.
@@ -166,16 +172,18 @@ struct OperationSender: Sendable {
             return result
         case .gone:
             _ = try await confirmGone(answer)
-            _ = try await unknown(attempt, after: answer, base: base)
+            try await forgetRefused(attempt, after: answer)
             throw conflict(answer, server: nil)
         case .conflict:
-            let lost = try await unknown(attempt, after: answer, base: base)
             if version == nil, target.version != nil, round < Self.maximumRounds {
                 // The update applies to any version, and the row has changed since it was read.
+                try await forgetRefused(attempt, after: answer)
                 return try await patch(
                     changes, of: item, version: nil, known: known, base: base, built: built, round: round + 1)
             }
-            guard let server = try await conflictingRow(in: answer) else { throw conflict(answer, server: nil) }
+            let server = try await conflictingRow(in: answer)
+            let lost = try await unknown(attempt, after: answer, base: base, server: server)
+            guard let server else { throw conflict(answer, server: nil) }
             return try await build(on: server, item: item, lost: lost, answer: answer, round: round)
         default:
             throw try await rejection(answer, to: attempt)
@@ -194,11 +202,19 @@ struct OperationSender: Sendable {
         guard !server.isTombstone, round < Self.maximumRounds, let match = found else {
             throw conflict(answer, server: server)
         }
-        let left = codec.changes(of: item, since: match.ancestor)
-        guard !codec.overlaps(left, server, ancestor: match.ancestor) else { throw conflict(answer, server: server) }
-        if left.isEmpty { return Result(row: server, ancestor: match.ancestor) }
+        var changes = codec.changes(of: item, since: match.ancestor)
+        if let base = try localBase() {
+            // A column that only a migration changed differs from the server's row and is not sent.
+            changes = changes.filteringColumns { match.body[$0] != nil || changes[$0] != base[$0] ?? .null }
+        }
+        let ancestor = lost.stored(match, in: server)
+        guard !codec.overlaps(changes, server, ancestor: ancestor, counts: policy.counts) else {
+            throw conflict(answer, server: server)
+        }
+        let left = changes.filteringColumns { changes[$0] != server[$0] ?? .null }
+        if left.isEmpty { return Result(row: server, ancestor: ancestor) }
         return try await patch(
-            left, of: item, version: server.version, known: match.body, base: lost.base, built: match.ancestor,
+            left, of: item, version: server.version, known: match.body, base: lost.base, built: ancestor,
             server: server, round: round + 1)
     }
 
@@ -238,7 +254,7 @@ struct OperationSender: Sendable {
     private func lostRequests() throws -> LostRequests { try lostRequests(base: operation.base.map(codec.row)) }
 
     private func lostRequests(base: Row?) throws -> LostRequests {
-        LostRequests(codec: codec, base: base, bodies: try journal.unknownBodies.map(codec.row))
+        LostRequests(operation, codec: codec, base: base, bodies: try journal.unknownBodies.map(codec.row))
     }
 
     /// Returns whether a delete replaced an insert that may have been applied, or a restore of a deleted row. Only the row

@@ -22,13 +22,16 @@ extension PushOutcomes {
     }
 
     /// Returns the ancestor: the base row, with the values of a request that the server row shows to be applied.
-    func ancestor(of operation: TableOperation, _ lost: LostRequests, _ match: LostRequests.Match?) -> Ancestor {
+    func ancestor(
+        of operation: TableOperation, _ lost: LostRequests, _ match: LostRequests.Match?
+    ) throws -> Ancestor {
+        let base = try operation.localBase.map(codec.row) ?? lost.base
         if let match {
-            let isComplete = lost.base != nil || operation.kind == .insert
-            return Ancestor(row: isComplete ? codec.completed(match.ancestor) : match.ancestor)
+            let row = (base ?? Row()).merging(match.body)
+            return Ancestor(row: base != nil || operation.kind == .insert ? codec.completed(row) : row)
         }
         let columns = lost.bodies.flatMap(\.columnNames)
-        return Ancestor(row: lost.base.map(codec.completed), uncertain: Set(columns))
+        return Ancestor(row: base.map(codec.completed), uncertain: Set(columns))
     }
 
     /// Lets the policy resolve a conflict.

@@ -60,6 +60,7 @@ struct PushOutcomes: Sendable {
         } else if var waiting {
             waiting.baseVersion = current.baseVersion
             waiting.base = current.base
+            waiting.localBase = current.localBase
             try operations.save(waiting, in: writer)
             try operations.remove(current, in: writer)
         } else if current.revision == sent.revision {
@@ -131,7 +132,10 @@ struct PushOutcomes: Sendable {
         // Without a snapshot, the row was inserted again in the meantime.
         let edits = local.map { codec.changes(of: $0, since: snapshot ?? server) } ?? Row()
         let isDeleted = local == nil && snapshot != nil
-        if let ancestor, codec.overlaps(isDeleted ? codec.completed(Row()) : edits, server, ancestor: ancestor) {
+        let counts = isDeleted ? { _ in true } : policy.counts
+        if let ancestor,
+            codec.overlaps(isDeleted ? codec.completed(Row()) : edits, server, ancestor: ancestor, counts: counts)
+        {
             // Others changed columns on the server that the app has edited or deleted locally.
             let failure = OperationFailure(.conflict, "the row was changed on the server", serverItem: server)
             return try fail(sent, failure, ancestor: ancestor, mayResolve: mayResolve, in: writer)
@@ -196,9 +200,9 @@ struct PushOutcomes: Sendable {
         var match: LostRequests.Match?
         if failure.code == .conflict {
             let lost = LostRequests(
-                codec: codec, base: try current.base.map(codec.row), bodies: try current.sent.map(codec.row))
-            match = failure.serverItem.flatMap(lost.match)
-            let known = ancestor.map { Ancestor(row: $0) } ?? self.ancestor(of: current, lost, match)
+                current, codec: codec, base: try current.base.map(codec.row), bodies: try current.sent.map(codec.row))
+            match = failure.serverItem.flatMap { lost.match($0) }
+            let known = try ancestor.map { Ancestor(row: $0) } ?? self.ancestor(of: current, lost, match)
             if mayResolve, let end = try resolve(current, item: item, &failure, known, in: writer) { return end }
         }
         let hasChanged = current.revision != sent.revision && !failure.isConflict && !failure.isFinal

@@ -110,7 +110,8 @@ extension PushRun {
         connection.willSend = { try await confirmRequest() }
         return OperationSender(
             connection: connection, family: context.family, codec: claimed.codec, operation: operation,
-            parameters: settings.parameters, trust: trust, journal: claimed)
+            parameters: settings.parameters, trust: trust, journal: claimed,
+            policy: context.policies.policy(for: operation.table))
     }
 }
 

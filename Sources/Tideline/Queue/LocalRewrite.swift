@@ -39,11 +39,13 @@ struct LocalRewrite {
         }
         for operation in pending {
             var changed = operation
-            changed.base = try operation.base.map(rewritten)
+            // The base row remains the server's, so that the operation's own lost requests are recognized.
+            changed.localBase = try (operation.localBase ?? operation.base).map(rewritten)
+            if changed.localBase == operation.base { changed.localBase = nil }
             changed.deletedItem = try operation.deletedItem.map(rewritten)
             changed.pulled = try operation.pulled.map(rewritten)
             let isSame =
-                changed.base == operation.base && changed.deletedItem == operation.deletedItem
+                changed.localBase == operation.localBase && changed.deletedItem == operation.deletedItem
                 && changed.pulled == operation.pulled
             if !isSame { try operations.save(changed, in: writer) }
         }

@@ -161,6 +161,7 @@ struct OperationStore: Sendable {
         operation.deletedItem = row["properties"]?.json
         operation.baseVersion = row["baseVersion"]?.string
         operation.base = row["base"]?.json
+        operation.localBase = row["localBase"]?.json
         operation.pulled = row["pulled"]?.json
         operation.attempts = row["attempts"]?.int ?? 0
         operation.restores = row["restores"]?.bool ?? false
@@ -194,6 +195,7 @@ private struct OperationPacker: ~Copyable {
         try set(operation.deletedItem, as: .json, "properties")
         try set(operation.baseVersion, as: .string, "baseVersion")
         try set(operation.base, as: .json, "base")
+        try set(operation.localBase, as: .json, "localBase")
         try set(operation.pulled, as: .json, "pulled")
         try rows.setInt(operation.attempts, at: position("attempts"))
         try set(sent, as: .json, "sent")

@@ -38,6 +38,14 @@ struct RowCodec: Sendable {
         appColumns.filter { row[$0] == nil }.reduce(into: row) { $0[$1] = .null }
     }
 
+    /// Returns the row with the values of another one in the app's columns that it omits, or null.
+    func completed(_ row: Row, from other: Row) -> Row {
+        appColumns.filter { row[$0] == nil }.reduce(into: row) { $0[$1] = other[$1] ?? .null }
+    }
+
+    /// Returns whether a row has any of the app's columns.
+    func hasAppColumns(_ row: Row) -> Bool { row.columnNames.contains { !SystemColumns.names.contains($0) } }
+
     // MARK: Storing
 
     /// Replaces a stored row by the server's. Columns that the server's row omits become null.
@@ -98,6 +106,12 @@ struct RowCodec: Sendable {
         case (.json(let x), .json(let y)): x == y || isSameJSON(x, y)
         default: a == b
         }
+    }
+
+    /// Returns whether two values are equal without any loss of precision. JSON is compared by its content.
+    static func isExactlySame(_ a: Value, _ b: Value) -> Bool {
+        if case .json = a { return isSame(a, b) }
+        return a == b
     }
 
     private static func isSameJSON(_ a: String, _ b: String) -> Bool {

@@ -47,7 +47,10 @@ public struct TableOperation: Sendable, Identifiable {
     /// The content of a deleted row, as JSON.
     var deletedItem: String?
     /// The base row: the server's row that was changed, as JSON. Only the oldest operation of a row has one.
-    var base: String?
+    var base: String? { didSet { localBase = nil } }
+    /// The base row as ``SyncTransaction/rewrite(_:_:)`` changed it, as JSON, or `nil` if it did not. The local row is
+    /// compared with it, and the server's rows with ``base``.
+    var localBase: String?
     /// The row as received by a later pull, as JSON.
     ///
     /// It does not replace the base row. Otherwise the next push would treat the changes of others as the app's own and

@@ -36,6 +36,7 @@ public struct SystemTables: Sendable, Hashable, Codable {
     /// - `itemKey`: the identifier in the form in which the table compares it, used to find an operation.
     /// - `baseVersion`: the version that the change is based on.
     /// - `base`: the row of that version, stored with the row's oldest operation.
+    /// - `localBase`: the base row as a step of a migration changed it, or null if none did.
     /// - `pulled`: the row as received by a later pull.
     /// - `attempts`: the number of attempts, incremented before the request is sent.
     /// - `sent`: the request bodies whose outcome is unknown.
@@ -49,7 +50,7 @@ public struct SystemTables: Sendable, Hashable, Codable {
                 .string("table", optional: false), .string("itemId", optional: false),
                 .string("itemKey", optional: false), .int("tableKind", optional: false), .json("properties"),
                 .string("baseVersion"), .json("base"), .json("pulled"), .int("attempts"), .json("sent"),
-                .bool("restores"), .int("revision"), .string("lastError"),
+                .bool("restores"), .int("revision"), .string("lastError"), .json("localBase"),
             ], systemColumns: [], idType: .int, indexes: [["table", "itemKey"]], isSystem: true)
     }
 

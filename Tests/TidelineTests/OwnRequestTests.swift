@@ -1,0 +1,218 @@
+import HTTPTypes
+import Testing
+import TidelineStore
+import TidelineTestStores
+import TidelineTestSupport
+
+@testable import Tideline
+
+/// Rules P6 and P12: a client recognizes the rows that its own requests wrote, also if the network delivered a request
+/// twice, and if the server filled in columns.
+@Suite("Own requests", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
+struct OwnRequestTests {
+    private func loseAnswers(_ client: Client) async {
+        client.transport.inspect { _, _ in .loseAnswer }
+        #expect(await syncErrorCode { try await client.context.push() } == .network)
+        client.transport.inspect(nil)
+        client.transport.clear()
+    }
+
+    /// Delivers each request that changes a row twice. The client receives the second answer.
+    private func deliverTwice(_ client: Client, of world: World) {
+        client.transport.inspect { request, body in
+            if request.method != .get { _ = world.service.handle(request, body: Array(body.utf8)) }
+            return nil
+        }
+    }
+
+    /// Fills in a column of the server's row, as a default value of its table.
+    private func fillIn(_ id: String, _ world: World, _ values: Row = ["priority": 5, "effort": 0.5]) throws {
+        try world.serverStore.write { try $0.upsert(Row(id: .string(id)).merging(values), into: "TodoItem") }
+    }
+
+    // MARK: Requests that are delivered twice
+
+    @Test(
+        "P6 a request that the network delivers twice is no conflict", arguments: StoreKind.perEngine,
+        OperationKind.allCases)
+    func deliveredTwice(_ stores: StoreKind, _ kind: OperationKind) async throws {
+        let world = try World(stores)
+        let client = try await world.makeSyncedClient()
+        deliverTwice(client, of: world)
+        let id = kind == .insert ? "b" : "a"
+        let row: Row = ["id": .string(id), "text": "two", "complete": false]
+        switch kind {
+        case .insert: try await client.items.insert(row)
+        case .update: try await client.items.update(row)
+        case .delete: try await client.items.delete(id: id)
+        }
+        let result = try await client.context.push()
+        #expect(result.progress.sent == 1)
+        #expect(try await client.queue().isEmpty)
+        #expect(try client.row(id)?.version == (kind == .delete ? nil : world.serverRow(id)?.version))
+        // The row is deleted like any other.
+        client.transport.inspect(nil)
+        if kind != .delete { try await client.items.delete(id: id) }
+        try await client.context.push()
+        #expect(try world.serverRow(id)?["deleted"] == true)
+    }
+
+    @Test(
+        "P12 an insert that the network delivers twice is no conflict if the server filled in columns",
+        arguments: StoreKind.perEngine)
+    func deliveredTwiceWithDefaults(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let client = try await world.makeSyncedClient()
+        client.transport.inspect { request, body in
+            guard request.createsRow else { return nil }
+            _ = world.service.handle(request, body: Array(body.utf8))
+            try? self.fillIn("b", world)
+            return nil
+        }
+        try await client.items.insert(["id": "b", "text": "two"])
+        try await client.context.push()
+        #expect(try await client.queue().isEmpty)
+        #expect(try client.row("b")?["priority"] == 5)
+    }
+
+    @Test(
+        "P6 a delete after an insert that was delivered twice is sent, also if the server's row could not be read",
+        arguments: StoreKind.perEngine, [true, false])
+    func deleteAfterLostLookUp(_ stores: StoreKind, hasDefaults: Bool) async throws {
+        let world = try World(stores)
+        let client = try await world.makeSyncedClient()
+        try await client.items.insert(["id": "b", "text": "two"])
+        client.transport.inspect { request, body in
+            guard request.createsRow else { return .loseRequest }
+            _ = world.service.handle(request, body: Array(body.utf8))
+            return .answer(.answer(409, body))
+        }
+        _ = try? await client.context.push()
+        client.transport.inspect(nil)
+        if hasDefaults { try fillIn("b", world) }
+        try await client.items.delete(id: "b")
+        #expect(try await client.queue() == ["delete b"])
+        try await client.context.push()
+        #expect(try world.state(client) == "local [a=one] queue [] server [a=one, b deleted]")
+    }
+
+    @Test("P6 another device's row is a conflict, and is not deleted", arguments: StoreKind.perEngine, [true, false])
+    func foreignRow(_ stores: StoreKind, isEmpty: Bool) async throws {
+        let world = try World(stores)
+        let client = try await world.makeSyncedClient()
+        let other = try await world.makeOther()
+        try await client.items.insert(isEmpty ? ["id": "b"] : ["id": "b", "text": "mine"])
+        client.transport.inspect { _, _ in .loseRequest }
+        #expect(await syncErrorCode { try await client.context.push() } == .network)
+        client.transport.inspect(nil)
+        try await other.items.insert(["id": "b", "text": "theirs"])
+        try await other.context.push()
+        try await client.items.delete(id: "b")
+        #expect(try await pushErrors(client).map(\.code) == [.conflict])
+        #expect(try world.serverRow("b")?["deleted"] != true)
+    }
+
+    // MARK: Values that the server filled in
+
+    /// The app's change after the lost answer to its insert.
+    enum Change: CaseIterable, Sendable {
+        case none, otherColumn, filledColumn, filledValue, delete, deleteAndInsert
+    }
+
+    @Test(
+        "P12 values that the server filled in are no conflict after a lost answer to an insert",
+        arguments: StoreKind.perEngine, Change.allCases)
+    func defaults(_ stores: StoreKind, _ change: Change) async throws {
+        let world = try World(stores)
+        let client = try await world.makeSyncedClient()
+        try await client.items.insert(["id": "b", "text": "two"])
+        await loseAnswers(client)
+        try fillIn("b", world)
+        var expected: Row? = ["text": "two", "priority": 5, "effort": 0.5]
+        switch change {
+        case .none: break
+        case .otherColumn:
+            try await client.items.update(["id": "b", "text": "three", "complete": true])
+            expected = ["text": "three", "complete": true, "priority": 5, "effort": 0.5]
+        case .filledColumn:
+            try await client.items.update(["id": "b", "priority": 7])
+            expected?["priority"] = 7
+        case .filledValue: try await client.items.update(["id": "b", "priority": 5])
+        case .delete, .deleteAndInsert:
+            try await client.items.delete(id: "b")
+            expected = nil
+        }
+        if change == .deleteAndInsert {
+            try await client.items.insert(["id": "b", "text": "again"])
+            expected = ["text": "again", "priority": .null]
+        }
+        try await client.context.push()
+        #expect(try await client.queue().isEmpty)
+        let (server, local) = (try #require(try world.serverRow("b")), try client.row("b"))
+        guard let expected else {
+            #expect(local == nil && server["deleted"] == true)
+            return
+        }
+        for (name, value) in expected.values {
+            #expect(server[name] ?? .null == value, "\(name)")
+            #expect(local?[name] ?? .null == value, "\(name)")
+        }
+        #expect(local?.version == server.version)
+    }
+
+    @Test(
+        "P12 an edit during the request for an insert's row is no conflict with values that the server filled in",
+        arguments: StoreKind.perEngine)
+    func editDuringLookUp(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let client = try await world.makeSyncedClient()
+        try await client.items.insert(["id": "b", "text": "two"])
+        await loseAnswers(client)
+        try fillIn("b", world)
+        let (once, items) = (Once(), client.items)
+        client.transport.inspect { _, _ in
+            guard once.first() else { return nil }
+            return .delay { try await items.update(["id": "b", "priority": 7]) }
+        }
+        try await client.context.push()
+        try await client.context.push()
+        #expect(try world.serverRow("b")?["priority"] == 7)
+        #expect(try await client.queue().isEmpty)
+    }
+
+    // MARK: Rows that a migration changed
+
+    @Test(
+        "P6 a lost request is recognized after a migration has changed the row", arguments: StoreKind.perEngine,
+        allPairs([OperationKind.insert, .update], Change.allCases.filter { $0 != .filledValue }))
+    func migrated(_ stores: StoreKind, _ test: (OperationKind, Change)) async throws {
+        let (kind, change) = test
+        let world = try World(stores)
+        let client = try await world.makeSyncedClient()
+        let id = kind == .insert ? "b" : "a"
+        let row: Row = ["id": .string(id), "text": "two", "priority": 4]
+        if kind == .insert { try await client.items.insert(row) } else { try await client.items.update(row) }
+        await loseAnswers(client)
+        try await client.client.migrate("step") { step in
+            try step.rewrite("TodoItem") { row in
+                guard row["effort"] ?? .null == .null else { return }
+                row["effort"] = .double(Double(row["priority"]?.int ?? 0) / 2)
+            }
+        }
+        switch change {
+        case .none, .filledValue: break
+        case .otherColumn: try await client.items.update(["id": .string(id), "text": "three", "complete": true])
+        case .filledColumn: try await client.items.update(["id": .string(id), "effort": 7.0])
+        case .delete, .deleteAndInsert: try await client.items.delete(id: id)
+        }
+        if change == .deleteAndInsert { try await client.items.insert(["id": .string(id), "text": "again"]) }
+        try await client.context.push()
+        #expect(try await client.queue().isEmpty)
+        let (server, local) = (try #require(try world.serverRow(id)), try client.row(id))
+        if change == .delete { return #expect(local == nil && server["deleted"] == true) }
+        #expect(local?.version == server.version)
+        let text = [Change.otherColumn: "three", .deleteAndInsert: "again"][change] ?? "two"
+        #expect(server["text"] == .string(text))
+        if change == .filledColumn { #expect(server["effort"] == 7.0) }
+    }
+}
