@@ -125,7 +125,8 @@ public struct PushResult: Sendable {
     public internal(set) var error: SyncError?
 }
 
-/// A value that the server stored differently, such as an integer beyond 2^53 on a server that computes with doubles.
+/// A value that the server stored differently, such as an integer beyond 2^53 on a server that computes with doubles, a
+/// timestamp without its last digits, a number of a column with fewer decimals, or a default value for null.
 public struct PushWarning: Sendable, Hashable, CustomStringConvertible {
     /// The table of the row.
     public let table: String

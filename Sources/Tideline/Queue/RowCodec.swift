@@ -9,12 +9,19 @@ struct RowCodec: Sendable {
     let parser: PageParser
     /// The parser of the server's rows.
     let answerParser: PageParser
+    /// The parser of the server's rows in responses to changes, which may omit columns.
+    let changeParser: PageParser
 
     init(schema: TableSchema) {
         self.schema = schema
-        answerParser = PageParser(schema: schema, keepsOthers: true)
+        var answerParser = PageParser(schema: schema, keepsOthers: true)
         var parser = schema.systemColumns.contains(.extra) ? PageParser(schema: schema) : answerParser
         parser.acceptsAnyJSON = true
+        answerParser.checksNames = true
+        answerParser.keepsTexts = true
+        self.answerParser = answerParser
+        answerParser.completesRows = false
+        changeParser = answerParser
         self.parser = parser
     }
 

@@ -78,9 +78,11 @@ package struct DatasyncDialect: ODataDialect {
 /// The body of a request that replaces a whole row.
 ///
 /// The server's row is JSON, as it was received or stored. Its member `__extra` contains the columns that the local
-/// table does not define. They are copied without being converted.
+/// table does not define, and the texts of those whose values are written differently, such as `0.10` or a date with an
+/// offset. They are copied without being converted. A null that the row does not have in `__extra` is omitted, because the
+/// server may not have the column.
 package enum WholeRow {
-    /// Returns the server's row with the columns of a change. System columns and columns that are null are omitted.
+    /// Returns the server's row with the columns of a change, including null. System columns are omitted.
     ///
     /// - Throws: ``WireError/Code/malformedJSON`` or ``WireError/Code/wrongShape`` if `current` is not a JSON object.
     static func body(
@@ -90,8 +92,10 @@ package enum WholeRow {
         var current = current
         let fault: JSONFault? = current.withUTF8 { bytes in
             do throws(JSONFault) {
-                var scanner = JSONScanner(UnsafeRawBufferPointer(bytes))
-                try builder.copyMembers(&scanner, isExtra: false)
+                let scanner = JSONScanner(UnsafeRawBufferPointer(bytes))
+                // The texts in the further members take precedence over the values.
+                if let extra = try Builder.extra(in: scanner) { try builder.copyMembers(extra, isExtra: true) }
+                try builder.copyMembers(scanner, isExtra: false)
                 return nil
             } catch {
                 return error
@@ -117,29 +121,42 @@ package enum WholeRow {
             if isUndelete { writer.bytes += Array(",\"deleted\":false".utf8) }
         }
 
-        /// Copies the members of the object here, and then those of its member `__extra`.
-        mutating func copyMembers(_ scanner: inout JSONScanner, isExtra: Bool) throws(JSONFault) {
+        /// Returns a scanner at the member `__extra` of the object here, if it is an object.
+        static func extra(in scanner: JSONScanner) throws(JSONFault) -> JSONScanner? {
+            var scanner = scanner
             guard try scanner.token() == UInt8(ascii: "{") else { throw scanner.fault(.notARow) }
-            var extra: JSONScanner?
+            try scanner.open()
+            guard try scanner.hasFirst(before: UInt8(ascii: "}")) else { return nil }
+            repeat {
+                _ = try scanner.token()
+                let name = try scanner.name()
+                let isObject = try scanner.token() == UInt8(ascii: "{")
+                if isObject, scanner.withContent(of: name, { $0.elementsEqual("__extra".utf8) }) { return scanner }
+                try scanner.skipValue()
+            } while try scanner.hasNext(before: UInt8(ascii: "}"))
+            return nil
+        }
+
+        /// Copies the members of the object here that were not copied before.
+        mutating func copyMembers(_ scanner: JSONScanner, isExtra: Bool) throws(JSONFault) {
+            var scanner = scanner
+            guard try scanner.token() == UInt8(ascii: "{") else { throw scanner.fault(.notARow) }
             try scanner.open()
             guard try scanner.hasFirst(before: UInt8(ascii: "}")) else { return }
             repeat {
                 _ = try scanner.token()
                 let start = scanner.position
                 let name = scanner.text(try scanner.name())
-                let first = try scanner.token()
-                if !isExtra, name == "__extra", first == UInt8(ascii: "{") { extra = scanner }
+                let isNull = try scanner.token() == UInt8(ascii: "n")
                 try scanner.skipValue()
-                guard first != UInt8(ascii: "n"), names.insert(Array(name.utf8)).inserted else { continue }
+                guard isExtra || !isNull, names.insert(Array(name.utf8)).inserted else { continue }
                 writer.separator()
                 writer.bytes += scanner.slice(start, scanner.position)
             } while try scanner.hasNext(before: UInt8(ascii: "}"))
-            // A column that was defined after the row was read is null in the row and known here.
-            if var extra { try copyMembers(&extra, isExtra: true) }
         }
 
         mutating func finish() -> [UInt8] {
-            for (name, value) in change.values where ODataColumns.travels(name) && !value.isNull {
+            for (name, value) in change.values where ODataColumns.travels(name) {
                 writer.separator()
                 writer.append(string: name)
                 writer.bytes.append(UInt8(ascii: ":"))

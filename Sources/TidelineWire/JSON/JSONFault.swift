@@ -24,7 +24,7 @@ struct JSONFault: Error {
         case loneSurrogate, invalidUTF8, tooDeep
         case notAPage, notARow, noResults, repeatedResults, invalidCount, tooManyRows
         case wrongType, notAnInt, doubleOutOfRange, invalidTimestamp, invalidBase64, rowTooLarge
-        case missingID, duplicateID
+        case missingID, duplicateID, misspelledName
     }
 }
 
@@ -35,7 +35,8 @@ extension JSONFault.Kind {
             .loneSurrogate, .invalidUTF8, .tooDeep:
             .malformedJSON
         case .notAPage, .notARow, .noResults, .repeatedResults, .invalidCount, .tooManyRows: .wrongShape
-        case .wrongType, .notAnInt, .doubleOutOfRange, .invalidTimestamp, .invalidBase64, .rowTooLarge: .invalidValue
+        case .wrongType, .notAnInt, .doubleOutOfRange, .invalidTimestamp, .invalidBase64, .rowTooLarge, .misspelledName:
+            .invalidValue
         case .missingID: .missingID
         case .duplicateID: .duplicateID
         }
@@ -67,6 +68,7 @@ extension JSONFault.Kind {
         case .rowTooLarge: "a row is larger than 4 GiB"
         case .missingID: "a row has no id"
         case .duplicateID: "two rows of one response have the same id"
+        case .misspelledName: "a name differs from that of a column only in case"
         }
     }
 }

@@ -67,6 +67,19 @@ struct MemberTable: Sendable {
         return name.elementsEqual("deleted".utf8) ? deleted : unknown
     }
 
+    /// Returns the column whose name differs from the given one only in the case of ASCII letters, or `nil`.
+    ///
+    /// - Parameter columns: The positions of the columns to search, besides `id`.
+    func place(like name: UnsafeRawBufferPointer, in columns: Range<Int>) -> JSONFault.Place? {
+        func lowercased(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
+        func isLike(_ other: String) -> Bool {
+            let other = other.utf8
+            return other.count == name.count && zip(other, name).allSatisfy { lowercased($0) == lowercased($1) }
+        }
+        if isLike("id") { return .id }
+        return columns.first { isLike(shape.columns[$0].name) }.map { .column($0) }
+    }
+
     /// Returns a number for a name, given without quotes, that the table does not define. The fast test recognizes the
     /// name from then on. Only a few short names get such a number; the result for all others is ``unknown``.
     mutating func learn(_ name: UnsafeRawBufferPointer) -> Member {

@@ -23,6 +23,15 @@ package struct PageParser: Sendable {
     let keepsOthers: Bool
     /// Whether a column of type `json` accepts values that are neither an array nor an object.
     package var acceptsAnyJSON = false
+    /// Whether columns that a row omits become null if `keepsOthers` is `true`.
+    package var completesRows = true
+    /// Whether it is an error if no column of the table occurs, but a name that differs from one only in case.
+    package var checksNames = false
+    /// Whether the text of an app column whose value is written differently, such as `0.10`, is stored with the members
+    /// that the table does not define if `keepsOthers` is `true`. ``WholeRow`` sends it back.
+    package var keepsTexts = false
+    /// The positions of the app's columns in the shape.
+    let appColumns: Range<Int>
 
     /// Creates a parser for the rows of a table.
     ///
@@ -34,6 +43,7 @@ package struct PageParser: Sendable {
         idMatching = schema.idMatching
         types = shape.columns.map(\.type)
         members = MemberTable(shape: shape)
+        appColumns = 0..<schema.columns.count
     }
 
     /// Reads the response to a query, an array of rows, `{"results":[…],"count":n}`, or
@@ -101,6 +111,16 @@ package struct PageParser: Sendable {
         }
         // The id may follow the value at fault, so it is located only now.
         var finder = IDFinder(bytes, rowStart: rowStart)
+        if fault.kind == .misspelledName, let name {
+            var scanner = JSONScanner(bytes)
+            scanner.position = fault.offset
+            let found = (try? scanner.name()).map { scanner.text($0) } ?? ""
+            return WireError(
+                fault.kind.code,
+                "no column of the table occurs, but \(found.debugDescription) differs from the column "
+                    + "\(name.debugDescription) only in case; define the table with the server's names",
+                offset: fault.offset, table: shape.table.isEmpty ? nil : shape.table, column: name)
+        }
         let isInRow = fault.kind.code == .invalidValue || fault.kind.code == .duplicateID
         return WireError(
             fault.kind.code, fault.kind.message(expecting: type), offset: fault.offset,

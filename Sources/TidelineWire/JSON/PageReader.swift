@@ -19,6 +19,13 @@ struct PageReader: ~Copyable {
     private(set) var info = PageInfo(rowCount: 0)
     private let skipsMisfits: Bool
     let acceptsAnyJSON: Bool
+    private let completesRows: Bool
+    private let checksNames: Bool
+    private let keepsTexts: Bool
+    /// The positions of the app's columns.
+    private let appColumns: Range<Int>
+    /// The first name that differs from that of a column only in case, if no column has occurred.
+    private var misspelled: JSONFault?
     /// The rows that were left out. Their messages are created at the end.
     private(set) var misfits: [(row: RowMisfit, fault: JSONFault, rowStart: Int)] = []
 
@@ -36,6 +43,10 @@ struct PageReader: ~Copyable {
     init(_ bytes: UnsafeRawBufferPointer, parser: PageParser, firstRow: Int, skipsMisfits: Bool = false) {
         self.skipsMisfits = skipsMisfits
         acceptsAnyJSON = parser.acceptsAnyJSON
+        completesRows = parser.completesRows
+        checksNames = parser.checksNames
+        keepsTexts = parser.keepsTexts && parser.keepsOthers
+        appColumns = parser.appColumns
         scanner = JSONScanner(bytes)
         members = parser.members
         types = parser.types
@@ -57,6 +68,7 @@ struct PageReader: ~Copyable {
         default: throw try misplaced(.notAPage)
         }
         try scanner.expectEnd()
+        if let misspelled { throw misspelled }
     }
 
     private mutating func readRows(into rows: inout PackedRows) throws(JSONFault) {
@@ -98,7 +110,8 @@ struct PageReader: ~Copyable {
     }
 
     private mutating func finishRow(into rows: inout PackedRows) throws(JSONFault) {
-        guard row.hasID else { throw JSONFault(kind: .missingID, offset: row.start, place: .id) }
+        if misspelled != nil { checkNames() }
+        guard row.hasID else { throw misspelled ?? JSONFault(kind: .missingID, offset: row.start, place: .id) }
         completeOthers()
         let hash = try pack(into: &rows)
         if let fault = row.misfit { return leaveOut(fault, of: &rows) }
@@ -117,6 +130,13 @@ struct PageReader: ~Copyable {
             (RowMisfit(id: id, updatedAt: updatedAt, position: info.rowCount, message: ""), fault, row.start))
     }
 
+    /// Removes the misspelled name if the row has its identifier and a column with the right name.
+    private mutating func checkNames() {
+        guard row.hasID, let fault = misspelled else { return }
+        if case .id = fault.place { misspelled = nil }
+        if values.hasAny(of: appColumns) { misspelled = nil }
+    }
+
     private mutating func pack(into rows: inout PackedRows) throws(JSONFault) -> UInt64 {
         guard let hash = values.pack(into: &rows, hashing: ids) else {
             throw JSONFault(kind: .rowTooLarge, offset: row.start)
@@ -133,7 +153,11 @@ struct PageReader: ~Copyable {
         guard try scanner.token() == UInt8(ascii: "{") else { throw try misplaced(.notARow) }
         try readRow()
         try scanner.expectEnd()
-        guard row.hasID || !requireID else { throw JSONFault(kind: .missingID, offset: row.start, place: .id) }
+        guard row.hasID || !requireID else {
+            throw misspelled ?? JSONFault(kind: .missingID, offset: row.start, place: .id)
+        }
+        checkNames()
+        if let misspelled { throw misspelled }
         // An integer id always has eight bytes, even if the row has no id. The caller removes it.
         if !row.hasID, idType == .int { setID(0) }
         completeOthers()
@@ -145,7 +169,7 @@ struct PageReader: ~Copyable {
     /// may omit a null.
     private mutating func completeOthers() {
         guard namedColumns < types.count else { return }
-        values.completeAbsent()
+        if completesRows { values.completeAbsent() }
         values.setScratch(as: .json, at: namedColumns) { [others] scratch in
             scratch.append(UInt8(ascii: "{"))
             scratch += others.dropLast()
@@ -176,12 +200,28 @@ struct PageReader: ~Copyable {
             scanner.position += length
             let member = length > 0 ? expected : try readName(after: previous)
             if member < namedColumns {
+                if keepsTexts { _ = try scanner.token() }
+                let valueStart = scanner.position
                 if skipsMisfits { try readColumnOrSkip(member) } else { try readColumn(member) }
+                if keepsTexts { keepText(of: member, from: start, valueStart) }
             } else {
                 try readOther(member, from: start)
             }
             previous = member
         } while try scanner.hasNext(before: UInt8(ascii: "}"))
+    }
+
+    /// Stores the text of an app column with the other members if the value is written differently.
+    ///
+    /// - Parameters:
+    ///   - start: The position of the member's name.
+    ///   - valueStart: The position of its value.
+    private mutating func keepText(of column: Int, from start: Int, _ valueStart: Int) {
+        guard appColumns.contains(column),
+            !values.isWritten(at: column, as: scanner.slice(valueStart, scanner.position))
+        else { return }
+        others += scanner.slice(start, scanner.position)
+        others.append(UInt8(ascii: ","))
     }
 
     /// Reads the value of a column. If it does not fit, records the error and skips the value.
@@ -203,6 +243,11 @@ struct PageReader: ~Copyable {
         let name = try scanner.name()
         let guess = successors[previous]
         var member = scanner.withContent(of: name) { [members] in members.member(named: $0, guess: guess) }
+        if member == members.unknown, checksNames, info.rowCount == 0, misspelled == nil, misfits.isEmpty {
+            let place = scanner.withContent(of: name) { [members, appColumns] in members.place(like: $0, in: appColumns)
+            }
+            misspelled = place.map { JSONFault(kind: .misspelledName, offset: name.start - 1, place: $0) }
+        }
         if member == members.unknown, !name.hasEscapes {
             member = members.learn(scanner.slice(name.start, name.end))
             if member == successors.count { successors.append(0) }

@@ -38,6 +38,39 @@ struct StagedRow: ~Copyable {
         for index in 0..<id where slots[index].tag == .absent { set(.null, at: index) }
     }
 
+    /// Returns whether ``JSONWriter`` writes the number or timestamp of a slot as this text. Returns `false` for null,
+    /// and `true` for values of other types, whose texts have the same meaning.
+    func isWritten(at index: Int, as text: UnsafeRawBufferPointer) -> Bool {
+        let word = slots[index].word
+        switch slots[index].tag {
+        case .null: return false
+        case .int: return text.allSatisfy { $0.isDigit || $0 == UInt8(ascii: "-") }
+        case .double: return Self.isWritten(Double(bitPattern: word), as: text)
+        case .timestamp:
+            guard let timestamp = Timestamp(ticks: Int64(bitPattern: word)) else { return false }
+            return withUnsafeTemporaryAllocation(byteCount: 28, alignment: 1) { buffer in
+                let length = timestamp.writeISO8601(into: buffer)
+                return text.dropFirst().dropLast().elementsEqual(buffer[..<length])
+            }
+        default: return true
+        }
+    }
+
+    private static func isWritten(_ value: Double, as text: UnsafeRawBufferPointer) -> Bool {
+        // Up to fifteen digits are the shortest text of a double, except for zeros at the end.
+        let point = text.count - 2
+        if text.count <= 16, abs(value) >= 1, text.contains(UInt8(ascii: ".")), text.last?.isDigit == true,
+            text.last != UInt8(ascii: "0") || text[point] == UInt8(ascii: "."),
+            text.allSatisfy({ $0 | 0x20 != UInt8(ascii: "e") })
+        {
+            return true
+        }
+        return text.elementsEqual(value.description.utf8)
+    }
+
+    /// Returns whether any of the columns has a value or null.
+    func hasAny(of columns: Range<Int>) -> Bool { columns.contains { slots[$0].tag != .absent } }
+
     @inline(__always)
     mutating func set(_ tag: RowTag, at index: Int) { set(tag, base: nil, count: 0, at: index) }
 

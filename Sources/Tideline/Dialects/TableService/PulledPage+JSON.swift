@@ -43,9 +43,9 @@ extension PulledPage {
 }
 
 extension RowCodec {
-    /// Parses the row in the body of a response.
+    /// Parses the row in the body of a response to a change. It lacks the columns that the response omits.
     func row(body: [UInt8]) throws -> Row {
-        try body.withUnsafeBytes { try answerParser.parseRow($0, requireID: true) }
+        try body.withUnsafeBytes { try changeParser.parseRow($0, requireID: true) }
     }
 
     /// Parses the rows of a page. The column `deleted` marks the tombstones.

@@ -1,0 +1,182 @@
+import Foundation
+import HTTPTypes
+import Testing
+import TidelineStore
+import TidelineTestStores
+import TidelineTestSupport
+
+@testable import Tideline
+
+/// Rule P10: answers that contain only some columns, and names that differ from those of the table only in case.
+@Suite("Partial answers", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
+struct PartialAnswerTests {
+    private static let row: Row = [
+        "text": "two", "complete": true, "priority": 7, "effort": 1.5, "due": .timestamp(World.instant(10_000)),
+        "photo": .bytes([1, 2]), "tags": .json("[1]"),
+    ]
+
+    /// Changes the names of the members of a row in an answer; `nil` removes a member.
+    private static func rename(
+        _ answer: TransportResponse, _ name: @escaping (String) -> String?
+    ) -> TransportResponse {
+        guard let row = try? JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any] else {
+            return answer
+        }
+        var renamed: [String: Any] = [:]
+        for (key, value) in row { if let key = name(key) { renamed[key] = value } }
+        var answer = answer
+        answer.body = Array((try? JSONSerialization.data(withJSONObject: renamed)) ?? Data())
+        return answer
+    }
+
+    private static let systemNames: Set<String> = ["id", "version", "createdAt", "updatedAt", "deleted"]
+
+    /// Leaves only the system columns and the given columns in the answers to requests that change rows.
+    private func shorten(_ client: Client, to names: Set<String> = [], status: Int? = nil) {
+        client.transport.inspect { request, _ in
+            guard request.method != .get else { return nil }
+            return .change { answer in
+                if let status, answer.response.status.code != status { return answer }
+                return Self.rename(answer) { Self.systemNames.contains($0) || names.contains($0) ? $0 : nil }
+            }
+        }
+    }
+
+    @Test(
+        "P10 columns that an answer omits keep the values that were sent or are stored", arguments: StoreKind.perEngine,
+        allPairs([OperationKind.insert, .update], [[], ["text"]] as [Set<String>]))
+    func omitted(_ stores: StoreKind, _ test: (kind: OperationKind, names: Set<String>)) async throws {
+        let world = try World(stores)
+        let client = try await world.makeSyncedClient()
+        try await client.items.update(Row(id: "a").merging(Self.row).merging(["text": "one"]))
+        try await client.context.push()
+        shorten(client, to: test.names)
+        let id = test.kind == .insert ? "b" : "a"
+        if test.kind == .insert {
+            try await client.items.insert(Row(id: "b").merging(Self.row))
+        } else {
+            try await client.items.update(["id": "a", "text": "two", "effort": .null])
+        }
+        try await client.context.push()
+        #expect(try await client.queue().isEmpty)
+        let local = try #require(try client.row(id))
+        for (name, value) in Self.row.values {
+            #expect(local[name] ?? .null == (name == "effort" && id == "a" ? .null : value), "\(name)")
+        }
+        #expect(local.version == (try world.serverRow(id)?.version))
+        // The next update changes its column only.
+        try await client.items.update(["id": .string(id), "complete": false])
+        try await client.context.push()
+        let server = try #require(try world.serverRow(id))
+        #expect(server["complete"] == false && server["priority"] == 7 && server["tags"] == .json("[1]"))
+    }
+
+    @Test("P10 a value that an answer contains replaces the one that was sent", arguments: StoreKind.perEngine)
+    func changedByServer(_ stores: StoreKind) async throws {
+        let client = try await World(stores).makeSyncedClient()
+        client.transport.inspect { request, _ in
+            request.method == .get ? nil : .change { $0.replacing("\"two\"", with: "\"TWO\"") }
+        }
+        try await client.items.update(["id": "a", "text": "two"])
+        try await client.context.push()
+        #expect(try client.row("a")?["text"] == "TWO")
+    }
+
+    @Test(
+        "P10 columns that the row of a conflict omits were not cleared by others", arguments: StoreKind.perEngine,
+        [409, 412])
+    func conflict(_ stores: StoreKind, status: Int) async throws {
+        let world = try World(stores)
+        let client = try await world.makeSyncedClient { $0.conflictPolicy = .merge() }
+        let isInsert = status == 409
+        let id = isInsert ? "b" : "a"
+        let other = try await world.makeOther()
+        if isInsert {
+            try await other.items.insert(["id": "b", "text": "theirs", "priority": 1])
+            try await client.items.insert(["id": "b", "text": "mine", "priority": 1, "effort": 2.0])
+        } else {
+            try await other.items.update(["id": "a", "complete": true])
+            try await client.items.update(["id": "a", "effort": 2.0])
+        }
+        try await other.context.push()
+        shorten(client, to: ["complete"], status: status)
+        try await client.context.push()
+        for row in [try world.serverRow(id), try client.row(id)] {
+            #expect(row?["priority"] == 1 && row?["effort"] == 2.0)
+            #expect(row?["text"] == (isInsert ? "theirs" : "one"))
+        }
+    }
+
+    @Test(
+        "P10 names that differ from those of the table only in case are an error with both",
+        arguments: StoreKind.perEngine, [true, false])
+    func misspelled(_ stores: StoreKind, isPull: Bool) async throws {
+        let world = try World(stores)
+        let client = try await world.makeSyncedClient()
+        client.transport.inspect { _, _ in
+            .change { answer in
+                World.schema.columns.reduce(answer) { answer, column in
+                    let name = column.name.prefix(1).uppercased() + column.name.dropFirst()
+                    return answer.replacing("\"\(column.name)\":", with: "\"\(name)\":")
+                }
+            }
+        }
+        var message = ""
+        if isPull {
+            let error = await #expect(throws: SyncError.self) { try await client.items.pull() }
+            #expect(error?.code == .invalidAnswer)
+            message = "\(error?.message ?? "")"
+        } else {
+            try await client.items.update(["id": "a", "text": "two"])
+            let error = try #require(try await pushErrors(client).first)
+            #expect(error.code == .invalidAnswer)
+            message = error.message
+        }
+        #expect(message.contains("\"text\"") && message.contains("\"Text\""), "\(message)")
+        #expect(try client.row("a")?["text"] == (isPull ? "one" : "two"))
+    }
+}
+
+/// Rule P11: values that the server stored differently are warnings of the push.
+@Suite("Warnings of a push", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
+struct PushWarningTests {
+    @Test(
+        "P11 a value that the server stores differently is a warning", arguments: [StoreKind.simplest],
+        [
+            ("due", .timestamp(World.instant(1_234)), .timestamp(World.instant(0))), ("effort", 0.125, 0.13),
+            ("text", "padded ", "padded"), ("priority", .null, 3),
+        ] as [(String, Value, Value)])
+    func warns(_ stores: StoreKind, _ test: (column: String, sent: Value, stored: Value)) async throws {
+        let world = try World(stores)
+        let client = try await world.makeSyncedClient()
+        client.transport.inspect { request, _ in
+            guard request.isUpdate else { return nil }
+            return .change { answer in
+                var answer = answer
+                guard var row = try? RowCodec(schema: World.schema).row(body: answer.body) else { return answer }
+                row[test.column] = test.stored
+                answer.body = Array(row.json.utf8)
+                return answer
+            }
+        }
+        try await client.items.update(Row(id: "a").merging([test.column: test.sent]))
+        let warnings = try await client.context.push().warnings
+        #expect(warnings.map(\.column) == [test.column])
+        #expect(warnings.first?.sent == test.sent && warnings.first?.stored == test.stored)
+        #expect(try client.row("a")?[test.column] == test.stored)
+    }
+
+    @Test("P11 equal values are no warning, whatever their text", arguments: StoreKind.perEngine)
+    func silent(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let client = try await world.makeSyncedClient()
+        client.transport.inspect { request, _ in
+            request.isUpdate ? .change { $0.replacing(#"{"a":1,"b":[]}"#, with: #"{"b": [], "a": 1.0}"#) } : nil
+        }
+        try await client.items.update([
+            "id": "a", "effort": 0.1, "due": .timestamp(World.instant(1_234)), "tags": .json(#"{"a":1,"b":[]}"#),
+            "priority": .null,
+        ])
+        #expect(try await client.context.push().warnings.isEmpty)
+    }
+}
