@@ -35,6 +35,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
 
     private struct Shared {
         var inFlight: Set<Int64> = []
+        var unavailable: [Int64: Int] = [:]
         var delegate: (any SyncContextDelegate)?
         /// The locks by the bytes of the table's name. Names that are equal as text can belong to different tables.
         var tableLocks: [RowID: AsyncLock] = [:]
@@ -434,6 +435,12 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     var inFlight: Set<Int64> {
         get { shared.withLock { $0.inFlight } }
         set { shared.withLock { $0.inFlight = newValue } }
+    }
+
+    /// The operations for which the server was not available, with the number of pushes in a row that they ended.
+    var unavailable: [Int64: Int] {
+        get { shared.withLock { $0.unavailable } }
+        set { shared.withLock { $0.unavailable = newValue } }
     }
 
     /// Runs `body` while no push of this context and no pull or purge of these tables is running.

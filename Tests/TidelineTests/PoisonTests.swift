@@ -240,3 +240,87 @@ struct PoisonTests {
         #expect(progress.withLock { $0 } == [PushProgress(sent: 1, failed: 0, total: 1)])
     }
 }
+
+/// Rule P3: a row for which the server is never available does not stop the others.
+@Suite("Unavailable rows", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
+struct UnavailableRowTests {
+    private func answer503(_ client: Client, for texts: [String]) {
+        client.transport.inspect { _, body in
+            texts.contains { body.contains("\"\($0)\"") } ? .answer(.answer(503)) : nil
+        }
+    }
+
+    @Test(
+        "P3 one row that is always answered 503 fails alone, and the other rows and pulls go on",
+        arguments: StoreKind.perEngine, [1, 8])
+    func oneRow(_ stores: StoreKind, maxInFlight: Int) async throws {
+        let world = try World(stores)
+        let client = try await world.makeClient()
+        try world.plant([World.row("theirs", at: 0)])
+        for id in ["a", "b", "c"] { try await client.items.insert(["id": .string(id), "text": .string(id)]) }
+        answer503(client, for: ["a"])
+        let settings = PushSettings(maxInFlight: maxInFlight)
+        _ = await syncErrorCode { try await client.context.push(settings: settings) }
+        #expect(await syncErrorCode { try await client.context.push(settings: settings) } == .completedWithErrors)
+        #expect(try world.serverTexts() == ["b", "c", "theirs"])
+        let error = try #require(try await client.context.operationErrors().first)
+        #expect(error.itemID == "a" && error.code == .serverFailed && error.status == 503)
+        let pull = PullSettings(whenPushFails: .pullOthers)
+        #expect(await syncErrorCode { try await client.items.pull(settings: pull) } == .completedWithErrors)
+        #expect(try client.row("theirs") != nil)
+        client.transport.inspect(nil)
+        try await client.context.push()
+        #expect(try await client.queue().isEmpty)
+    }
+
+    @Test(
+        "P3 a row that ended several pushes with 503 fails alone, also as the only one", arguments: StoreKind.perEngine)
+    func onlyRow(_ stores: StoreKind) async throws {
+        let client = try await World(stores).makeClient()
+        try await client.items.insert(["id": "a", "text": "a"])
+        answer503(client, for: ["a"])
+        for code in [SyncError.Code.network, .network, .completedWithErrors, .completedWithErrors] {
+            #expect(await syncErrorCode { try await client.context.push() } == code)
+        }
+    }
+
+    @Test("P3 a server that is not available ends every push, however many", arguments: StoreKind.perEngine)
+    func allRows(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let client = try await world.makeClient { $0.retry.maximumAttempts = 1 }
+        let ids = (0..<20).map { "r\($0)" }
+        for id in ids { try await client.items.insert(["id": .string(id), "text": .string(id)]) }
+        client.transport.inspect { _, _ in .answer(.answer(503)) }
+        let settings = PushSettings(maxInFlight: 1)
+        for _ in 1...30 {
+            client.transport.clear()
+            #expect(await syncErrorCode { try await client.context.push(settings: settings) } == .network)
+            #expect(client.transport.requests.count <= 3)
+        }
+        client.transport.inspect(nil)
+        try await client.context.push()
+        #expect(try await client.queue().isEmpty)
+    }
+
+    @Test("P3 an operation that is not available fails alone only if others succeed")
+    func machine() {
+        func makeMachine(_ earlier: PushMachine.EarlierFailures = .init()) -> PushMachine {
+            var machine = PushMachine(maxInFlight: 2)
+            _ = machine.step(.started(last: 2, earlier: earlier))
+            _ = machine.step(.found(PushMachineTests.candidate(1, "a")))
+            _ = machine.step(.found(PushMachineTests.candidate(2, "b")))
+            return machine
+        }
+        var machine = makeMachine()
+        let before = machine.failsAlone(1)
+        _ = machine.step(.succeeded(2))
+        let after = machine.failsAlone(1)
+        #expect(!before && after)
+        var repeated = makeMachine(.init(deferred: [1, 2], unavailable: [1, 2]))
+        let results = (1...3).map { _ in repeated.failsAlone(1) }
+        #expect(results == [true, true, false])
+        var once = makeMachine(.init(deferred: [1]))
+        let isAlone = once.failsAlone(1)
+        #expect(!isAlone)
+    }
+}

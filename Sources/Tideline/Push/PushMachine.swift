@@ -31,6 +31,8 @@ struct PushMachine: Sendable {
         var deferred: Set<Int64> = []
         /// The operations not to send, such as conflicts that are not resolved.
         var held: Set<Int64> = []
+        /// The deferred operations for which the server was repeatedly not available.
+        var unavailable: Set<Int64> = []
     }
 
     /// The next action.
@@ -91,6 +93,11 @@ struct PushMachine: Sendable {
     /// The rows of deferred operations.
     private var waiting: Set<RowKey> = []
     private var serverFailures = 0
+    private var successes = 0
+    /// The number of successes when each operation in flight was sent.
+    private var successesBefore: [Int64: Int] = [:]
+    /// The number of operations since the last success for which the server was not available.
+    private var unavailableCount = 0
     /// The number of conflicts of each operation that a policy has resolved.
     private var resolutions: [Int64: Int] = [:]
     private var earlier = EarlierFailures()
@@ -127,11 +134,15 @@ struct PushMachine: Sendable {
             wait(id, for: other)
         case .succeeded(let id):
             inFlight[id] = nil
+            successesBefore[id] = nil
+            successes += 1
+            unavailableCount = 0
             serverFailures = 0
             release(id)
         case .failed(let id, let isServerFailure):
             if !earlier.deferred.contains(id) { serverFailures = isServerFailure ? serverFailures + 1 : 0 }
             if let row = inFlight.removeValue(forKey: id) { blocked.insert(row) }
+            successesBefore[id] = nil
             holdBackDependents(of: id)
         case .rebased(let id):
             serverFailures = 0
@@ -142,6 +153,20 @@ struct PushMachine: Sendable {
 
     /// Returns whether a policy may resolve another conflict of the operation.
     func mayResolve(_ id: Int64) -> Bool { resolutions[id, default: 0] < Self.maximumResolutions }
+
+    /// Returns whether an operation for which the server was not available fails alone, instead of ending the push.
+    ///
+    /// It does if another operation has succeeded since it was sent, or if it is sent after all others because it has ended
+    /// an earlier push in this way, and another one has succeeded or it has ended several pushes. If the server is not
+    /// available for other operations either, they end the push.
+    mutating func failsAlone(_ id: Int64) -> Bool {
+        let isRepeated = earlier.deferred.contains(id) && (successes > 0 || earlier.unavailable.contains(id))
+        guard isRepeated || successes > successesBefore[id, default: successes],
+            unavailableCount < Self.maximumServerFailures - 1
+        else { return false }
+        unavailableCount += 1
+        return true
+    }
 
     private mutating func consider(_ candidate: Candidate) {
         let row = RowKey(candidate)
@@ -168,6 +193,7 @@ struct PushMachine: Sendable {
         if let index = ready.firstIndex(where: { !inFlight.values.contains($0.row) }) {
             let (id, row) = ready.remove(at: index)
             inFlight[id] = row
+            successesBefore[id] = successes
             return .send(id)
         }
         guard awaited.count < Self.maximumWaiting || inFlight.isEmpty else { return .wait }

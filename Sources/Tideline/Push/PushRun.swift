@@ -44,6 +44,20 @@ struct PushRun<Store: LocalStore>: Sendable {
             }
         }
 
+        /// The error if the server was reached and not available for the operation, or `nil`.
+        var unavailable: SyncError? {
+            guard case .failure(let error as SyncError) = answer, error.code == .network, error.status != nil else {
+                return nil
+            }
+            return error
+        }
+
+        /// Makes an error that would end the push the failure of the operation.
+        mutating func fail(_ error: SyncError) {
+            let failure = OperationFailure(.serverFailed, error.message, status: error.status, cause: error)
+            answer = .success(Answer(outcome: .failure(failure), kind: claimed.operation.kind))
+        }
+
         /// Returns the event for the push machine.
         func event(_ end: StoredEnd) -> PushMachine.Event {
             switch end {
@@ -125,6 +139,9 @@ struct PushRun<Store: LocalStore>: Sendable {
                 earlier.deferred.insert(record.operationID)
             }
         }
+        let unavailable = context.unavailable.filter { !earlier.held.contains($0.key) && $0.key <= last }
+        earlier.unavailable = earlier.deferred.union(unavailable.filter { $0.value > 1 }.keys)
+        earlier.deferred.formUnion(unavailable.keys)
         result.progress.total = count - earlier.held.count
         var machine = PushMachine(maxInFlight: max(settings.maxInFlight, 1))
         machine.handle(.started(last: last, earlier: earlier))
@@ -146,16 +163,21 @@ struct PushRun<Store: LocalStore>: Sendable {
         let arrivals = Arrivals<Ended>()
         await withTaskGroup(of: Void.self) { group in
             var ended: [Ended] = []
+            // Operations for which the server was not available, while it is open whether others succeed.
+            var open: [Ended] = []
             var isUnfinished = false
             repeat {
                 if Task.isCancelled, abort == nil { abort = SyncError(.cancelled, "the push was cancelled") }
+                for one in ended { running.remove(one.id) }
+                ended += open
+                open = separateUnavailable(from: &ended, &machine, isLast: running.isEmpty || abort != nil)
                 // Closures, because this generic type would create each key path again every time.
                 abort = abort ?? ended.lazy.compactMap { $0.abort }.first
-                for one in ended { running.remove(one.id) }
                 let held = lease?.held
                 do {
                     let step = try await advance(
-                        ended, machine, start.dependencies, claims: abort == nil, isLast: running.isEmpty)
+                        ended, machine, start.dependencies, claims: abort == nil && open.isEmpty,
+                        isLast: running.isEmpty && open.isEmpty)
                     machine = report(step, &result)
                     isUnfinished = step.isUnfinished
                     if step.givesUp { abort = Self.serverFailing }
@@ -171,14 +193,14 @@ struct PushRun<Store: LocalStore>: Sendable {
                     }
                 } catch {
                     // Nothing of this transaction was stored. One outcome that the store rejects must not undo the others.
-                    context.inFlight = running.union(ended.map { $0.id })
+                    context.inFlight = running.union((ended + open).map { $0.id })
                     lease?.resume(held)
                     for one in ended { machine = await storeAlone(one, machine, &result, abort: &abort) }
                     abort = abort ?? error
                     isUnfinished = false
                 }
                 ended = running.isEmpty || isUnfinished ? [] : await arrivals.takeAll()
-            } while !ended.isEmpty || isUnfinished
+            } while !ended.isEmpty || isUnfinished || !open.isEmpty
             group.cancelAll()
         }
         context.inFlight = []
@@ -186,7 +208,41 @@ struct PushRun<Store: LocalStore>: Sendable {
         result.progress.heldBack = machine.heldBackCount
         logHeldBack(machine.heldBackCount)
         if let abort { throw abort }
+        context.unavailable = [:]
         return !mustWait
+    }
+
+    /// Lets operations for which alone the server is not available fail, so that they do not end every push. Remembers
+    /// those that end this push.
+    ///
+    /// - Parameter isLast: Whether no operation is in flight.
+    /// - Returns: The operations about which those in flight, or those that ended just now, have still to decide. They are
+    ///   removed from `ended`.
+    private func separateUnavailable(
+        from ended: inout [Ended], _ machine: inout PushMachine, isLast: Bool
+    ) -> [Ended] {
+        guard ended.contains(where: { $0.unavailable != nil }) else { return [] }
+        let isDecided = isLast && ended.allSatisfy { $0.unavailable != nil }
+        var open: [Ended] = []
+        var others: [Ended] = []
+        for var one in ended {
+            guard let error = one.unavailable else {
+                others.append(one)
+                continue
+            }
+            if machine.failsAlone(one.id) {
+                context.unavailable[one.id] = nil
+                one.fail(error)
+            } else if !isDecided, error.retryAfter == nil {
+                open.append(one)
+                continue
+            } else {
+                context.unavailable[one.id, default: 0] += 1
+            }
+            others.append(one)
+        }
+        ended = others
+        return open
     }
 
     private func logHeldBack(_ count: Int) {
