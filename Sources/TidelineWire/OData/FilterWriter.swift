@@ -75,6 +75,12 @@ struct FilterWriter {
         }
     }
 
+    /// The maximum number of terms in a row.
+    ///
+    /// A parser may nest each term of a row in the one before, and some servers refuse more than 100 levels. A longer row is
+    /// written as a balanced tree, with parentheses.
+    private static let maximumRow = 16
+
     /// Writes the terms of an `and` or `or`. A group within a group of the same kind needs no parentheses and adds no
     /// depth.
     private mutating func group(
@@ -86,20 +92,46 @@ struct FilterWriter {
             return
         }
         let inner = minimum == precedence && !isOperand ? depth : depth + 1
-        var pieces: [Piece] = []
-        for (index, term) in terms.enumerated() {
-            if index > 0 { pieces.append(.text(word)) }
-            pieces.append(.node(term, depth: inner, minimum: precedence, isOperand: false))
-        }
         guard terms.count == 1 else {
-            push(pieces, precedence: precedence, minimum: minimum)
+            let pieces = Self.flattened(terms, precedence).map {
+                Piece.node($0, depth: inner, minimum: precedence, isOperand: false)
+            }
+            push(Self.row(of: pieces[...], joinedBy: word), precedence: precedence, minimum: minimum)
             return
         }
         if isOperand && first.mayBeNull {
-            push(pieces + [.text(word + neutral)], precedence: precedence, minimum: minimum)
+            let piece = Piece.node(first, depth: inner, minimum: precedence, isOperand: false)
+            push([piece, .text(word + neutral)], precedence: precedence, minimum: minimum)
         } else {
             pending.append(.node(first, depth: inner, minimum: minimum, isOperand: isOperand))
         }
+    }
+
+    /// Returns the terms with those of groups of the same kind in their place.
+    private static func flattened(_ terms: [RowPredicate], _ precedence: FilterPrecedence) -> [RowPredicate] {
+        var flat: [RowPredicate] = []
+        var rest = Array(terms.reversed())
+        while let term = rest.popLast() {
+            switch (term, precedence) {
+            case (.and(let inner), .and) where inner.count > 1, (.or(let inner), .or) where inner.count > 1:
+                rest += inner.reversed()
+            case (.membership(let member, let values), .or) where values.count > 1:
+                flat += values.map { .comparison(.equal, member, .literal($0)) }
+            default:
+                flat.append(term)
+            }
+        }
+        return flat
+    }
+
+    /// Returns the text of terms, with a word between them.
+    private static func row(of terms: ArraySlice<Piece>, joinedBy word: String) -> [Piece] {
+        guard terms.count > maximumRow else { return Array(terms.map { [$0] }.joined(separator: [.text(word)])) }
+        let middle = terms.startIndex + terms.count / 2
+        let halves = [terms[..<middle], terms[middle...]].map { half in
+            [.text("(")] + row(of: half, joinedBy: word) + [.text(")")]
+        }
+        return halves[0] + [.text(word)] + halves[1]
     }
 
     private mutating func function(
