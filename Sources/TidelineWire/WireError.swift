@@ -29,6 +29,12 @@ package struct WireError: Error, Sendable {
         self.id = id
     }
 
+    /// The message for two rows whose ids are equal but for case.
+    package static func differingInCase(_ first: String, _ second: String) -> String {
+        "the server has two rows whose ids differ only in case, \(first.debugDescription) and \(second.debugDescription); "
+            + "delete one, or define the table with idMatching: .exact"
+    }
+
     /// The kinds of errors. A later version may add kinds.
     package struct Code: RawRepresentable, Sendable, Hashable, Codable, CustomStringConvertible {
         package let rawValue: String

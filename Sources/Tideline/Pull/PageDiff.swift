@@ -1,4 +1,5 @@
 internal import TidelineStore
+internal import TidelineWire
 
 /// The changes of a page to the local store. They are computed without writing, so that a page without changes needs no
 /// write transaction.
@@ -19,7 +20,7 @@ struct PageDiff: Sendable {
     private var rebased: [(operation: TableOperation, index: Int)] = []
 
     private let page: PulledPage
-    /// The oldest operation of each row with pending operations.
+    /// The oldest operation of each row of the page with pending operations.
     private let pending: IDTable<TableOperation>
     /// The rows whose operations ended after the page was requested.
     private let outdated: IDTable<RecentlyPushedRows.End>
@@ -55,8 +56,7 @@ struct PageDiff: Sendable {
         let page = held.page
         let schema = page.codec.schema
         self.page = page
-        let found = try operations.operations(of: schema.name, in: reader)
-        pending = IDTable(found.lazy.map { (.string($0.itemID), $0) }, matching: schema.idMatching)
+        pending = try operations.oldestOperations(of: page.rows, schema, in: reader)
         let ends = settled.ends(of: schema.name, after: page.askedAt)
         outdated = IDTable(ends.lazy.map { ($0.key, $0.value) }, matching: schema.idMatching)
         let columns = state.rejected == nil ? [] : schema.columns.filter { !$0.isOptional }
@@ -168,7 +168,9 @@ struct PageDiff: Sendable {
             return true
         }
         if columns.has(stamp, view), shows(known, view) { return false }
-        // A page requested before a push shows the row as it was before the push.
+        // A page requested before a push shows the row as it was before the push. A later one is newer, whatever the
+        // server's clock says.
+        guard mayBeStale || outdated[view.packedID] != nil else { return true }
         guard let updatedAt = columns.updatedAt(of: view), let newest = stamp.updatedAt else { return true }
         return updatedAt >= newest
     }
@@ -181,6 +183,8 @@ struct PageDiff: Sendable {
 
     /// Returns whether the row is stored in the same state as in the page, or `nil` if it is not stored.
     private mutating func isStored(_ view: borrowing RowView, in reader: some StoreReader) throws -> Bool? {
+        // If the identifier differs in case, it may be a different row with the same version and timestamp.
+        var isOtherCase = false
         let (id, version, updatedAt) = (view.packedID, columns.versionBytes(of: view), columns.updatedAt(of: view))
         let found = try reader.withRow(in: schema.name, id: view.id) { stored -> (isSame: Bool, isRespelled: Bool) in
             let stamps = StampColumns(stored.shape)
@@ -188,18 +192,20 @@ struct PageDiff: Sendable {
                 stamps.versionBytes(of: stored).map { $0.elementsEqual(version) }
             }
             let isRespelled = ignoresCase && !stored.packedID.elementsEqual(id)
-            // If the identifier differs in case, it may be a different row with the same version and timestamp.
-            return (isSame == true && stamps.updatedAt(of: stored) == updatedAt && !isRespelled, isRespelled)
+            return (isSame == true && stamps.updatedAt(of: stored) == updatedAt, isRespelled)
         }
-        if found?.isRespelled == true { isRespelled = true }
-        guard isRefreshing, found?.isSame == true else { return found?.isSame }
-        return try reader.row(in: schema.name, id: view.id).map { shows($0, view) }
+        if found?.isRespelled == true { (isRespelled, isOtherCase) = (true, true) }
+        guard isRefreshing || isOtherCase, found?.isSame == true else { return found?.isSame }
+        return try reader.row(in: schema.name, id: view.id).map { hasValues(of: view, $0) }
     }
 
     /// Returns whether a stored row in the same state has all values of the page's row. Values are compared only if the
     /// stored row may lack columns.
     private func shows(_ kept: Row, _ view: borrowing RowView) -> Bool {
-        guard isRefreshing else { return true }
+        !isRefreshing || hasValues(of: view, kept)
+    }
+
+    private func hasValues(of view: borrowing RowView, _ kept: Row) -> Bool {
         let shape = page.rows.shape
         for index in 0..<shape.count {
             if let value = view.value(at: index), value != kept[shape.columns[index].name] ?? .null { return false }
@@ -218,9 +224,8 @@ struct PageDiff: Sendable {
         let first = String(decoding: other, as: UTF8.self)
         throw SyncError(
             .invalidAnswer,
-            "the server has two rows whose ids differ only in case, \(first.debugDescription) and "
-                + "\(view.idText.debugDescription); delete one, or define the table with idMatching: .exact",
-            table: schema.name, column: "id", id: view.idText, cause: SpellingConflict())
+            WireError.differingInCase(first, view.idText), table: schema.name, column: "id", id: view.idText,
+            cause: SpellingConflict())
     }
 
     // MARK: Writing

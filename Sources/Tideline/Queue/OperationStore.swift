@@ -32,6 +32,45 @@ struct OperationStore: Sendable {
         return try operations(matching: query, in: reader)
     }
 
+    /// Returns the oldest operation of each of the given rows that has one.
+    ///
+    /// The cost depends on the number of rows, not on that of operations: a queue of at most as many operations is read
+    /// once, and the rows are looked up in a longer one.
+    func oldestOperations(
+        of rows: borrowing PackedRows, _ schema: TableSchema, in reader: some StoreReader
+    ) throws -> IDTable<TableOperation> {
+        guard rows.count > 0 else { return IDTable(matching: schema.idMatching) }
+        let all = try operations(of: schema.name, ofQueueUpTo: rows.count, in: reader)
+        if let all { return IDTable(all.lazy.map { (.string($0.itemID), $0) }, matching: schema.idMatching) }
+        var found = IDTable<TableOperation>(matching: schema.idMatching)
+        for index in 0..<rows.count {
+            let key = rows.withRow(at: index) { schema.itemKey($0.idText) }
+            guard let oldest = try operations(of: schema.name, key: key, in: reader).first else { continue }
+            oldest.itemID.withUTF8Bytes { found.insert(oldest, for: $0) }
+        }
+        return found
+    }
+
+    /// Returns the operations of a table, oldest first, or `nil` if the queue of all tables has more than `maximum`
+    /// operations.
+    private func operations(
+        of table: String, ofQueueUpTo maximum: Int, in reader: some StoreReader
+    ) throws -> [TableOperation]? {
+        var (found, count): ([TableOperation], Int) = ([], 0)
+        try reader.scan(Query(tables.operations).order(by: "id").limit(maximum + 1)) { view in
+            count += 1
+            guard count <= maximum else { return .stop }
+            if view["table"]?.string?.isSameBytes(as: table) == true { found.append(try operation(from: view)) }
+            return .next
+        }
+        return count <= maximum ? found : nil
+    }
+
+    /// Returns whether the table has pending operations.
+    func isPending(table: String, in reader: some StoreReader) throws -> Bool {
+        try !reader.isEmpty(Query(tables.operations).filter(.column("table") == .value(table)))
+    }
+
     func operations(matching query: Query, in reader: some StoreReader) throws -> [TableOperation] {
         var found: [TableOperation] = []
         try reader.scan(query) { view in
@@ -262,5 +301,17 @@ private final class NumberBlock: Sendable {
     func begin(_ name: String, after last: Int64, upTo limit: Int64) -> Int64 {
         state.withLock { $0 = State(name: name, last: last + 1, limit: limit) }
         return last + 1
+    }
+}
+
+extension StoreReader {
+    /// Returns whether no row matches a query.
+    func isEmpty(_ query: Query) throws -> Bool {
+        var isEmpty = true
+        try scan(query.limit(1)) { _ in
+            isEmpty = false
+            return .stop
+        }
+        return isEmpty
     }
 }

@@ -26,19 +26,25 @@ struct IDSet {
     @inline(__always)
     func hash(_ id: UnsafeRawBufferPointer) -> UInt64 { hasher.hash(id) }
 
-    /// Inserts the last row of `rows`. Returns `false` if an inserted row already has the same id.
-    mutating func insertLast(_ hash: UInt64, of rows: borrowing PackedRows) -> Bool {
+    /// Inserts the last row of `rows`.
+    ///
+    /// - Returns: The position of an inserted row that has the same id already, or `nil`.
+    mutating func insertLast(_ hash: UInt64, of rows: borrowing PackedRows) -> Int? {
         if hashes.count * 2 >= places.count { grow() }
         let row = rows.count - 1
         var place = Int(truncatingIfNeeded: hash) & (places.count - 1)
         while places[place] != 0 {
             let other = Int(places[place]) - 1
-            if hashes[other] == hash, areSame(row, firstRow + other, in: rows) { return false }
+            if hashes[other] == hash, areSame(row, firstRow + other, in: rows) {
+                // The numbers of later rows depend on this one's.
+                hashes.append(hash)
+                return firstRow + other
+            }
             place = (place + 1) & (places.count - 1)
         }
         hashes.append(hash)
         places[place] = UInt32(hashes.count)
-        return true
+        return nil
     }
 
     private mutating func grow() {

@@ -56,7 +56,7 @@ package struct PageParser: Sendable {
     /// - Throws: ``WireError`` with the offset of the error: ``WireError/Code/malformedJSON`` or
     ///   ``WireError/Code/wrongShape``; ``WireError/Code/invalidValue``, with the table, column and id;
     ///   ``WireError/Code/missingID`` for a row whose id is missing, null or empty; ``WireError/Code/duplicateID`` for
-    ///   a second row with an id that is equal under the table's `idMatching`.
+    ///   a second row with an id that is equal under the table's `idMatching`, unless both rows are deleted.
     package func parsePage(
         _ bytes: UnsafeRawBufferPointer, into rows: inout PackedRows, skipsMisfits: Bool = false
     ) throws(WireError) -> PageInfo {
@@ -67,7 +67,11 @@ package struct PageParser: Sendable {
             try reader.readPage(into: &rows)
         } catch {
             rows.truncate(toCount: mark)
-            throw wireError(error, in: bytes, rowStart: reader.row.start)
+            var error = wireError(error, in: bytes, rowStart: reader.row.start)
+            if let other = reader.otherID, let id = error.id, other != id {
+                error.message = WireError.differingInCase(other, id)
+            }
+            throw error
         }
         var info = reader.info
         info.misfits = reader.misfits.map { misfit in

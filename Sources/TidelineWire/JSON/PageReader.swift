@@ -26,6 +26,8 @@ struct PageReader: ~Copyable {
     private let appColumns: Range<Int>
     /// The first name that differs from that of a column only in case, if no column has occurred.
     private var misspelled: JSONFault?
+    /// The id of the row that already has the id of the last row, if that is an error.
+    private(set) var otherID: String?
     /// The rows that were left out. Their messages are created at the end.
     private(set) var misfits: [(row: RowMisfit, fault: JSONFault, rowStart: Int)] = []
 
@@ -116,10 +118,16 @@ struct PageReader: ~Copyable {
         let hash = try pack(into: &rows)
         if let fault = row.misfit { return leaveOut(fault, of: &rows) }
         if row.isDeleted == true { info.deleted.append(rows.count - 1) }
-        guard ids.insertLast(hash, of: rows) else {
+        if let other = ids.insertLast(hash, of: rows) { try acceptTombstone(after: other, of: rows) }
+        info.rowCount += 1
+    }
+
+    /// Throws unless the last row and the earlier one with its id, perhaps in another case, are deleted.
+    private mutating func acceptTombstone(after other: Int, of rows: borrowing PackedRows) throws(JSONFault) {
+        guard row.isDeleted == true, info.deleted.contains(other) else {
+            otherID = rows.withRow(at: other) { $0.idText }
             throw JSONFault(kind: .duplicateID, offset: row.idOffset, place: .id)
         }
-        info.rowCount += 1
     }
 
     /// Removes the last row, which has an invalid value, from the batch.

@@ -27,6 +27,19 @@ import TidelineWire
         #expect(try parser(.exact).page(page([a, b])).rows.map(\.idText) == [a, b])
     }
 
+    @Test func twoDeletedRowsWhoseIDsDifferInCaseAreNoErrorAndOneTextNamesTheIDsOfOtherRows() throws {
+        func page(_ a: Bool, _ b: Bool) -> String {
+            #"[{"id":"A","deleted":\#(a)},{"id":"x"},{"id":"a","deleted":\#(b)},{"id":"X2"}]"#
+        }
+        let read = try parser(.asciiCaseInsensitive).page(page(true, true))
+        #expect(read.info.deleted == [0, 2] && read.rows.map(\.idText) == ["A", "x", "a", "X2"])
+        for (a, b) in [(true, false), (false, true), (false, false)] {
+            let error = wireError { () throws(WireError) in try parser(.asciiCaseInsensitive).page(page(a, b)) }
+            #expect(error?.code == .duplicateID && error?.id == "a")
+            #expect(error?.message == WireError.differingInCase("A", "a"))
+        }
+    }
+
     @Test(arguments: [IDMatching.asciiCaseInsensitive, .exact])
     func idsThatOnlyLookAlikeAreTwo(matching: IDMatching) throws {
         // Identifiers that differ in one bit or in length only: letters in other cases, canonical equivalents, zeros.
