@@ -70,21 +70,26 @@ struct PushOutcomes: Sendable {
     }
 
     /// Returns a row from a pull that is newer than that of the response: one received while the request was in flight,
-    /// or before if nothing was sent. Of two rows with the same timestamp, the pulled one is newer, as it is not the row
-    /// that the request replaced. Without timestamps, a row of neither of these versions is newer: if it is older, the pull
-    /// that received it has not yet received the row of the response.
+    /// or before if nothing was sent.
+    ///
+    /// The order of requests decides, because the server's clock may go back: a row received before the request was made is
+    /// older than the response. If the only request of an operation replaced a known version, a row with neither this version
+    /// nor that of the response is newer. Otherwise the timestamps decide. Of two rows with the same timestamp, the pulled
+    /// one is newer, as it is not the row that the request replaced. Without timestamps, a row of neither of these versions is
+    /// newer: if it is older, the pull that received it has not yet received the row of the response.
     private func newerCopy(
         _ answer: OperationSender.Result, _ current: TableOperation, _ sent: TableOperation
     ) throws -> Row? {
         guard let pulled = try current.pulled.map(codec.row) else { return nil }
         if answer.isUnsent { return codec.completed(pulled) }
-        guard let row = answer.row else { return nil }
+        guard let row = answer.row, current.pulled != sent.pulled else { return nil }
+        let isOther = pulled.version.map { $0 != row.version && $0 != sent.baseVersion } ?? false
+        let isOnlyRequest = sent.baseVersion != nil && current.attempts <= 1 && current.sent.count <= 1
         let isNewer =
             if let pulledAt = pulled.updatedAt, let answeredAt = row.updatedAt {
-                pulledAt >= answeredAt
+                pulledAt >= answeredAt || isOnlyRequest && isOther
             } else {
-                current.pulled != sent.pulled
-                    && pulled.version.map { $0 != row.version && $0 != sent.baseVersion } ?? false
+                isOther
             }
         return isNewer ? codec.completed(pulled) : nil
     }
