@@ -14,7 +14,11 @@ extension SyncContext {
                             table: query.table)
                     }
                     let removed = try writer.delete(matching: query)
-                    if resetsTokens { try tokens.remove(table: query.table, in: writer) }
+                    if resetsTokens {
+                        try tokens.remove(table: query.table, in: writer)
+                    } else if try writer.isEmpty(Query(query.table)) {
+                        try tokens.noteEmpty(table: query.table, in: writer)
+                    }
                     return removed
                 }
             }

@@ -27,6 +27,8 @@ public struct SyncError: Error, Sendable {
     public var storedRow: Row?
     /// The errors of individual operations in a push, including a push that was aborted after them.
     public var operationErrors: [TableOperationError]
+    /// Whether something else than the service gave the response.
+    var isFromOther = false
     /// The underlying error: a `StoreError`, a ``TransportError``, a `WireError`, or an error thrown by the delegate.
     public var cause: (any Error)?
 

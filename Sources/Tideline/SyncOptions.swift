@@ -26,6 +26,12 @@ public struct SyncOptions: Sendable {
     public var maximumDecisions = 1_000
     /// The time limit for one request, including its response.
     public var timeout: Duration = .seconds(60)
+    /// The maximum length of the path and query of a request for a page of a pull, in bytes; 8,000 by default, which most
+    /// servers accept.
+    ///
+    /// A pull with a filter that exceeds it throws ``SyncError/Code/invalidArgument`` with the length before anything is
+    /// sent. Shorten the filter, or split its list of values into several pulls with a query id each.
+    public var maximumURLLength = 8_000
     /// The policy for retrying requests.
     public var retry = RetryPolicy()
     /// Returns the header that authenticates a request, such as `Authorization`, or `nil` if no user is signed in. It is

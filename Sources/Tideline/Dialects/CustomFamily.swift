@@ -255,7 +255,7 @@ struct CursorFeed<D: CustomDialect>: PullFeed {
 
     var first: (any PageStep)? { CursorStep(family: family, plan: plan, cursor: cursor) }
 
-    mutating func begin(with page: PulledPage) {}
+    mutating func begin(with page: PulledPage) -> (any PageStep)? { nil }
 
     mutating func receive(_ page: PulledPage) throws(SyncError) -> ReceivedPage {
         var token: PullToken?

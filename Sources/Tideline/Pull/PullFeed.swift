@@ -6,7 +6,9 @@ protocol PullFeed: Sendable {
     /// The first page to request, or `nil` if the query can match no row.
     var first: (any PageStep)? { get }
     /// Notes what only the first response tells.
-    mutating func begin(with page: PulledPage)
+    ///
+    /// - Returns: The page to request instead, if the pull cannot begin with this one; otherwise `nil`.
+    mutating func begin(with page: PulledPage) -> (any PageStep)?
     /// Processes a page.
     ///
     /// - Throws: ``SyncError`` with code noProgress if the server returns the same rows again and again.
@@ -83,6 +85,9 @@ struct FeedStart: Sendable {
     var filter = ""
     /// See ``PullState/isRefreshing``.
     var isRefreshing = false
+    /// Whether the table is empty, so that deleted rows need not be requested. Rows that are deleted during the pull are found
+    /// by the next one, which looks back before the start of this one.
+    var omitsDeleted = false
 }
 
 /// Detects a cycle of any length in the last identifiers, cursors, or links of pages, which should never repeat.

@@ -53,7 +53,8 @@ extension PullRun {
                 guard diff.isEmpty else { return nil }
                 after.note(diff, of: held)
             }
-            return after.isSpellingInDoubt ? nil : after
+            // The stored token must let the pull restart.
+            return after.isSpellingInDoubt && after.stored != after.initial ? nil : after
         }
         if let found { state = found }
         return found != nil
@@ -73,7 +74,7 @@ extension PullRun {
                 try diff.write(operations: context.operations, in: writer)
                 after.note(diff, of: held)
             }
-            try save(token, &after, in: writer)
+            try save(token, isLast: group.last?.isLast == true, &after, in: writer)
             after.result.writes += 1
             return after
         }
@@ -87,11 +88,16 @@ extension PullRun {
             held, state, settled: context.settled, mayBeStale: mayBeStale, operations: context.operations, in: reader)
     }
 
-    private func save(_ token: PullToken?, _ state: inout PullState, in writer: SyncContext<Store>.Writer) throws {
+    private func save(
+        _ token: PullToken?, isLast: Bool, _ state: inout PullState, in writer: SyncContext<Store>.Writer
+    ) throws {
         guard let queryID else { return }
         // The pull restarts. If the process ends before that, the next pull restarts too.
-        let next = state.isSpellingInDoubt ? state.initial : token.flatMap { state.limited($0) }
+        var next = state.isSpellingInDoubt ? state.initial : token.flatMap { state.limited($0) }
         guard next != nil || state.isSpellingInDoubt else { return }
+        if isLast || next?.isLeftEmpty == true {
+            next?.isLeftEmpty = try writer.isEmpty(Query(schema.name)) ? true : nil
+        }
         let isReplaced = try context.tokens.replace(
             state.stored, with: next, table: schema.name, queryID: queryID, in: writer)
         guard isReplaced else {

@@ -1,5 +1,4 @@
 internal import Logging
-internal import Synchronization
 internal import TidelineStore
 internal import TidelineWire
 
@@ -26,7 +25,21 @@ struct PullRun<Store: LocalStore>: Sendable {
     ///   a reserved parameter.
     func checkRequest() throws {
         guard let first = try context.family.makeFeed(plan, from: FeedStart()).first else { return }
-        _ = try first.call(limit: first.limit)
+        try checkLength(of: first.call(limit: first.limit))
+    }
+
+    /// Throws if the URL of a request is longer than servers accept.
+    private func checkLength(of call: ServerCall) throws {
+        guard call.request.target.utf8.count > context.options.maximumURLLength else { return }
+        throw SyncError(
+            .invalidArgument,
+            "the request for a page is longer than the \(context.options.maximumURLLength) bytes of "
+                + "SyncOptions.maximumURLLength: \(lengthAdvice(for: call))", table: schema.name)
+    }
+
+    private func lengthAdvice(for call: ServerCall) -> String {
+        "its path and query have \(call.request.target.utf8.count) bytes; shorten the filter, or split its list of values "
+            + "into several pulls with a query id each"
     }
 
     func run() async throws -> PullResult {
@@ -52,7 +65,12 @@ struct PullRun<Store: LocalStore>: Sendable {
         do {
             try await run(from: first, &state)
             if state.isSpellingInDoubt {
-                state = state.restarted(with: start.feed, matching: schema.idMatching)
+                // Rows that were deleted after the pull began may be stored by now.
+                var beginning = state.start
+                beginning.omitsDeleted = false
+                let feed = try context.family.makeFeed(plan, from: beginning)
+                guard let first = feed.first else { return state.result }
+                state = state.restarted(with: feed, matching: schema.idMatching)
                 try await run(from: first, &state)
             }
             return state.result
@@ -75,7 +93,7 @@ struct PullRun<Store: LocalStore>: Sendable {
 
     private func fetchAll(from first: any PageStep, _ state: inout PullState) async throws {
         var page = try await fetch(first)
-        state.feed.begin(with: page)
+        while let other = state.feed.begin(with: page) { page = try await fetch(other) }
         while true {
             guard let next = try state.receive(page) else { return try await storePending(&state) }
             // The next page is fetched while these pages are stored.
@@ -105,6 +123,8 @@ struct PullRun<Store: LocalStore>: Sendable {
         var token: PullToken?
         /// Whether the table is empty.
         var isFresh: Bool
+        /// Whether the table is empty and has pending operations.
+        var isPending: Bool
         /// The number of commits of other processes.
         var externalCommit: UInt64?
     }
@@ -114,8 +134,10 @@ struct PullRun<Store: LocalStore>: Sendable {
         let externalCommit = try await context.performing { try $0.externalCommitNumber() }
         return try await context.reading { reader in
             let token = try queryID.map { try context.tokens.token(table: table, queryID: $0, in: reader) } ?? nil
+            let isFresh = try reader.isEmpty(Query(table))
             return Known(
-                token: token, isFresh: try reader.rows(matching: Query(table).limit(1)).rows.isEmpty,
+                token: token, isFresh: isFresh,
+                isPending: try isFresh && context.operations.isPending(table: table, in: reader),
                 externalCommit: externalCommit)
         }
     }
@@ -142,6 +164,11 @@ struct PullRun<Store: LocalStore>: Sendable {
                 "the token of a pull of \(schema.name) is of another dialect; the pull begins with the first row")
             return try begin(known, from: nil, filter)
         }
+        if known.isFresh, token.isLeftEmpty != true {
+            context.options.logger.notice(
+                "the rows of \(schema.name) are missing although a pull has stored some; it begins with the first row")
+            return try begin(known, from: nil, filter)
+        }
         // Rows that were stored with other columns are fetched again.
         return try begin(known, from: token.columns == plan.columns ? token : nil, filter)
     }
@@ -149,25 +176,36 @@ struct PullRun<Store: LocalStore>: Sendable {
     /// Makes the state of a pull that continues from a token, or begins with the first row.
     private func begin(_ known: Known, from token: PullToken?, _ filter: String) throws -> PullState {
         let isRefreshing = !known.isFresh && (token == nil || token?.isRefreshing == true)
-        let start = FeedStart(token: token, stored: known.token, filter: filter, isRefreshing: isRefreshing)
+        // A deleted row matters only to a stored row, or to an operation that may restore one.
+        let start = FeedStart(
+            token: token, stored: known.token, filter: filter, isRefreshing: isRefreshing,
+            omitsDeleted: queryID != nil && token == nil && known.isFresh && !known.isPending)
         return PullState(
-            feed: try context.family.makeFeed(plan, from: start), stored: known.token, initial: known.token,
-            isFresh: known.isFresh, isRefreshing: isRefreshing, skipsMisfits: plan.skipsMisfits,
-            externalCommit: known.externalCommit)
+            feed: try context.family.makeFeed(plan, from: start), start: start, initial: token,
+            isFresh: known.isFresh, skipsMisfits: plan.skipsMisfits, externalCommit: known.externalCommit)
     }
 
     // MARK: Pages
 
-    /// Fetches a page, with fewer rows if the server rejects the page size.
+    /// Fetches a page, with fewer rows if the server rejects the page size, or if the page is too large for it, for the
+    /// transport, or for the time limit.
     private func fetch(_ step: any PageStep) async throws -> PulledPage {
         let limits = context.pageLimits
         var limit = limits.limit(for: schema.name, wanted: step.limit)
-        var refusal: SyncError?
+        var (refusal, failure): (SyncError?, SyncError?)
+        var timeouts = 0
         while true {
             do {
                 let page = try await fetch(step, limit: limit)
-                limits.accept(limit, for: schema.name, isReduced: refusal != nil)
+                limits.accept(limit, for: schema.name, isReduced: refusal != nil, wanted: step.limit)
                 return page
+            } catch let error as SyncError where error.concernsPageSize {
+                let first = failure ?? error
+                let next = limits.halve(limit, for: schema.name)
+                if error.isTimeout { timeouts += 1 }
+                guard let next, timeouts < PageLimits.maximumTimeouts else { throw first }
+                failure = first
+                limit = next
             } catch let error as SyncError
                 where [.rejected, .network].contains(error.code) && context.family.mayRefusePageSize(error)
             {
@@ -182,6 +220,7 @@ struct PullRun<Store: LocalStore>: Sendable {
     private func fetch(_ step: any PageStep, limit: Int) async throws -> PulledPage {
         let askedAt = context.settled.now
         let call = try step.call(limit: limit)
+        try checkLength(of: call)
         let answer: ServerAnswer
         do {
             answer = try await context.connection.send(call)
@@ -193,6 +232,7 @@ struct PullRun<Store: LocalStore>: Sendable {
             // A page is its own look-up.
             var failure = answer.isDoubtful ? context.connection.foreign(answer) : answer.failure(table: schema.name)
             failure.table = schema.name
+            if [414, 431].contains(failure.status) { failure.message += "; \(lengthAdvice(for: call))" }
             throw answer.kind == .gone && step.hasCursor ? ExpiredCursor(failure: failure) : failure
         }
         do {
@@ -213,42 +253,4 @@ private struct ExpiredCursor: Error {
     var failure: SyncError
     /// The result of the pages before.
     var result = PullResult()
-}
-
-/// The greatest page size that the server accepts for each table, as far as known, for the lifetime of the context.
-final class PageLimits: Sendable {
-    private struct Limit {
-        /// The greatest accepted page size.
-        var accepted = 0
-        /// The page size that was accepted after a larger one was rejected.
-        var maximum = Int.max
-    }
-
-    /// The page sizes to try after a rejection.
-    private static let steps = [500, 100, 50]
-
-    /// The limits by the bytes of the table's name.
-    private let limits = Mutex<[RowID: Limit]>([:])
-
-    /// Returns the number of rows to request when `wanted` rows are wanted.
-    func limit(for table: String, wanted: Int) -> Int {
-        limits.withLock { min(wanted, $0[.string(table)]?.maximum ?? .max) }
-    }
-
-    /// Returns the page size to try after the server refused a page of `refused` rows, or `nil` if the size was not the
-    /// reason.
-    func next(after refused: Int, for table: String) -> Int? {
-        guard limits.withLock({ ($0[.string(table)]?.accepted ?? 0) < refused }) else { return nil }
-        return Self.steps.first { $0 < refused }
-    }
-
-    /// Records that a page of `limit` rows was accepted, after rejections of larger pages if `isReduced`.
-    func accept(_ limit: Int, for table: String, isReduced: Bool) {
-        limits.withLock { limits in
-            var known = limits[.string(table)] ?? Limit()
-            known.accepted = max(known.accepted, limit)
-            if isReduced { known.maximum = limit }
-            limits[.string(table)] = known
-        }
-    }
 }

@@ -24,8 +24,10 @@ struct PullState: Sendable {
     var result = PullResult()
     /// The token as stored, used to detect changes by others.
     var stored: PullToken?
-    /// The token with which the pull began.
+    /// The token from which the pull continues.
     let initial: PullToken?
+    /// Where the pull began.
+    let start: FeedStart
     /// The pages that were received and are not stored yet.
     private(set) var pending: [PendingPage] = []
     var feed: any PullFeed
@@ -37,6 +39,8 @@ struct PullState: Sendable {
     /// first page with such a row.
     private var skipped: (first: Timestamp, before: PullToken?)?
 
+    /// Whether the table was empty when the pull began.
+    private let beganEmpty: Bool
     /// Whether the table was empty when the pull began, and no other process has committed since.
     private(set) var isFresh: Bool
     /// Whether the pull fetches all rows into a table that is not empty. Stored rows may lack columns that were added,
@@ -60,26 +64,30 @@ struct PullState: Sendable {
     private var latest = IDTable<RowStamp>(matching: .exact)
 
     init(
-        feed: any PullFeed, stored: PullToken?, initial: PullToken?, isFresh: Bool, isRefreshing: Bool,
-        skipsMisfits: Bool, externalCommit: UInt64?
+        feed: any PullFeed, start: FeedStart, initial: PullToken?, isFresh: Bool, skipsMisfits: Bool,
+        externalCommit: UInt64?
     ) {
         self.externalCommit = externalCommit
         commitAtRequest = externalCommit
         self.feed = feed
-        self.stored = stored
+        self.start = start
+        stored = start.stored
         self.initial = initial
-        latestToken = stored
+        latestToken = start.stored
+        beganEmpty = isFresh
         self.isFresh = isFresh
-        self.isRefreshing = isRefreshing
+        isRefreshing = start.isRefreshing
         rejected = skipsMisfits ? [:] : nil
     }
 
     /// Returns the state of a pull that restarts with a feed and compares the identifiers of all rows. Rows already
     /// written remain counted.
     func restarted(with feed: any PullFeed, matching: IDMatching) -> PullState {
+        var start = start
+        start.stored = stored
         var state = PullState(
-            feed: feed, stored: stored, initial: initial, isFresh: false, isRefreshing: isRefreshing,
-            skipsMisfits: rejected != nil, externalCommit: externalCommit)
+            feed: feed, start: start, initial: initial, isFresh: false, skipsMisfits: rejected != nil,
+            externalCommit: externalCommit)
         state.ids = IDTable(matching: matching)
         state.result = result
         state.result.rowsPulled = 0
@@ -165,7 +173,9 @@ struct PullState: Sendable {
         guard let token = last.token else { return nil }
         // Rows whose identifiers differ only in case must not be skipped, so the token advances only at the end.
         guard ids == nil || last.isLast else { return stored }
-        return stored.map { feed.token(of: last, replacing: $0) } ?? token
+        var next = stored.map { feed.token(of: last, replacing: $0) } ?? token
+        if last.isLast { next.isLeftEmpty = beganEmpty && result.rowsStored == 0 ? true : nil }
+        return next
     }
 
     /// Returns a token that lets the next pull return the rows that this one has skipped, or `nil` to leave the stored one.

@@ -19,6 +19,11 @@ public struct PullToken: Sendable, Hashable, Codable {
     var columns: String?
     /// Whether a pull of all rows into a table that was not empty is unfinished; `nil` for no.
     var isRefreshing: Bool?
+    /// Whether the table was empty when the latest complete pull ended; `nil` for no. If the table is empty and the token does
+    /// not say so, something has removed the rows, and the next pull begins with the first row.
+    var isLeftEmpty: Bool?
+    /// The rows whose stamps are ahead of the server's clock, or `nil` if there are none.
+    var ahead: Ahead?
     /// The name of the custom dialect whose cursor this is, or `nil` for a watermark of a table service.
     var dialect: String?
     /// The cursor of the custom dialect, as JSON.
@@ -29,6 +34,23 @@ public struct PullToken: Sendable, Hashable, Codable {
         self.serverDate = serverDate
         self.filter = filter
         self.columns = columns
+    }
+
+    /// The rows that were stamped by a clock ahead of the server's `Date`.
+    ///
+    /// The look-back would request them in each pull until the server's clock has passed them. As soon as no row can be
+    /// committed among them anymore, the next pulls leave them out.
+    struct Ahead: Sendable, Hashable, Codable {
+        /// The server's clock when the pull ended that received ``PullToken/updatedAt``.
+        var date: Timestamp
+        /// The stamps that were read completely, or `nil` if there are none yet.
+        var read: Span?
+    }
+
+    /// A closed range of stamps.
+    struct Span: Sendable, Hashable, Codable {
+        var first: Timestamp
+        var last: Timestamp
     }
 
     /// The lower bound of a pull.
@@ -49,10 +71,7 @@ public struct PullToken: Sendable, Hashable, Codable {
     /// after its newest one.
     func start(lookback: Duration) -> Start? {
         guard let updatedAt else { return nil }
-        // A longer duration exceeds the range of timestamps and would overflow.
-        let parts = min(lookback, .seconds(400_000_000_000)).components
-        let ticks = parts.seconds * Timestamp.ticksPerSecond + parts.attoseconds / 100_000_000_000
-        let earliest = (serverDate ?? updatedAt).advanced(byTicks: -ticks)
+        let earliest = (serverDate ?? updatedAt).advanced(byTicks: -lookback.ticks)
         return earliest <= updatedAt ? Start(bound: earliest) : Start(bound: updatedAt, isExclusive: isDrained == true)
     }
 
@@ -69,7 +88,17 @@ public struct PullToken: Sendable, Hashable, Codable {
         var token = self
         token.updatedAt = min(updatedAt, ceiling)
         token.isDrained = nil
+        token.ahead = nil
         return token
+    }
+}
+
+extension Duration {
+    /// The duration in ticks of a ``Timestamp``, at most about 12,000 years.
+    var ticks: Int64 {
+        // A longer duration exceeds the range of timestamps and would overflow.
+        let parts = min(self, .seconds(400_000_000_000)).components
+        return parts.seconds * Timestamp.ticksPerSecond + parts.attoseconds / 100_000_000_000
     }
 }
 
@@ -109,6 +138,16 @@ struct TokenStore: Sendable {
 
     func remove(table: String, queryID: String? = nil, in writer: some StoreWriter) throws {
         try writer.delete(matching: query(table: table, queryID: queryID))
+    }
+
+    /// Records in the table's tokens that the table is empty on purpose, so that the next pulls continue from them.
+    func noteEmpty(table: String, in writer: some StoreWriter) throws {
+        for var row in try writer.rows(matching: query(table: table, queryID: nil)).rows {
+            guard var token = try Self.token(in: row) else { continue }
+            token.isLeftEmpty = true
+            row["value"] = .string(try RecordJSON.encode(token))
+            try writer.upsert(row, into: tables.config)
+        }
     }
 
     func removeAll(in writer: some StoreWriter) throws {

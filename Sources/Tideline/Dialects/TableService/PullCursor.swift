@@ -37,6 +37,8 @@ struct PullCursor: Sendable {
     /// The watermark: the greatest `updatedAt` up to which all rows were applied, or `nil` if there is none yet.
     private(set) var token: Timestamp?
     private var mode: Mode
+    /// The stamps that are not requested because they were read before.
+    let skipped: PullToken.Span?
     private let pageSize: Int
     private var wantsCount: Bool
     /// Detects a server that returns the same rows repeatedly.
@@ -51,6 +53,7 @@ struct PullCursor: Sendable {
     ///   - lookback: The longest time between a row's timestamp and its commit.
     init(token: PullToken?, lookback: Duration, pageSize: Int) {
         self.token = token?.updatedAt
+        skipped = token?.ahead?.read
         self.pageSize = pageSize
         let start = token?.start(lookback: lookback)
         mode = .window(from: start?.bound, isExclusive: start?.isExclusive ?? false)
@@ -61,6 +64,7 @@ struct PullCursor: Sendable {
     /// most `limit` rows.
     init(order: [OrderTerm], skip: Int, limit: Int?, pageSize: Int) {
         self.pageSize = pageSize
+        skipped = nil
         wantsCount = false
         mode =
             order.isEmpty && skip == 0 && limit == nil
@@ -185,10 +189,14 @@ struct PullCursor: Sendable {
         let updatedAt = RowPredicate.column("updatedAt")
         switch mode {
         case .window(let bound, let isExclusive):
+            var filter = bound.map { isExclusive ? updatedAt > .value($0) : updatedAt >= .value($0) }
+            if let skipped, let bound, bound <= skipped.last {
+                let others = updatedAt < .value(skipped.first) || updatedAt > .value(skipped.last)
+                filter = filter.map { $0 && others }
+            }
             return Request(
-                filter: bound.map { isExclusive ? updatedAt > .value($0) : updatedAt >= .value($0) },
-                order: [OrderTerm("updatedAt"), OrderTerm("id")],
-                limit: pageSize, wantsCount: wantsCount)
+                filter: filter, order: [OrderTerm("updatedAt"), OrderTerm("id")], limit: pageSize,
+                wantsCount: wantsCount)
         case .drain(let bound, let lastID):
             let end = bound.advanced(byTicks: Timestamp.ticksPerMillisecond)
             var filter = updatedAt >= .value(bound) && updatedAt < .value(end)

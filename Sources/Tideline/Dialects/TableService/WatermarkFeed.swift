@@ -15,12 +15,18 @@ struct WatermarkFeed: PullFeed {
     private var serverDate: Timestamp?
     /// The replacement for a missing server date; see ``PullToken/firstStamp``.
     private var firstStamp: Timestamp?
+    /// The server's clock at its latest response.
+    private var latestDate: Timestamp?
+    /// The least `updatedAt` received that is far ahead of the server's clock.
+    private var firstAhead: Timestamp?
+    private let pageSize: Int
 
     init(_ family: TableServiceFamily, _ plan: PullPlan, from start: FeedStart) {
         self.family = family
         self.plan = plan
         self.start = start
-        let (query, pageSize) = (plan.query, min(plan.settings.pageSize, family.maximumPageSize))
+        let query = plan.query
+        pageSize = min(plan.settings.pageSize, family.maximumPageSize)
         cursor =
             plan.queryID == nil
             ? PullCursor(order: query.order, skip: query.skip, limit: query.limit, pageSize: pageSize)
@@ -34,7 +40,7 @@ struct WatermarkFeed: PullFeed {
     }
 
     private func step(_ request: PullCursor.Request) -> TablePageStep {
-        TablePageStep(family: family, plan: plan, request: request)
+        TablePageStep(family: family, plan: plan, request: request, includesDeleted: !start.omitsDeleted)
     }
 
     // MARK: Pages
@@ -42,17 +48,29 @@ struct WatermarkFeed: PullFeed {
     /// Records the server's clock from the first page.
     ///
     /// Without a date, the clock is at least the newest timestamp that the server is known to have assigned by then.
-    mutating func begin(with page: PulledPage) {
+    ///
+    /// If the clock has reached the stamps that the pull leaves out, or may have, the pull begins without leaving any out:
+    /// new rows may have such stamps.
+    mutating func begin(with page: PulledPage) -> (any PageStep)? {
+        if let skipped = cursor.skipped, page.serverDate.map({ skipped.first <= presentEnd($0) }) ?? true {
+            var token = start.token
+            token?.ahead = nil
+            cursor = PullCursor(token: token, lookback: plan.settings.lookback, pageSize: pageSize)
+            return first
+        }
         serverDate = page.serverDate
         if serverDate == nil { firstStamp = [start.stored?.updatedAt, page.summary.newest].compactMap(\.self).max() }
         // The next complete pull covers a pull that did not end.
         firstStamp = [firstStamp, start.stored?.firstStamp].compactMap(\.self).min()
+        return nil
     }
 
     mutating func receive(_ page: PulledPage) throws(SyncError) -> ReceivedPage {
         let kind = cursor.pageKind
         let decision = try cursor.receive(page.summary)
         oldest = [oldest, page.summary.oldest].compactMap(\.self).min()
+        latestDate = page.serverDate
+        noteAhead(in: page)
         guard case .request(let request) = decision else {
             return ReceivedPage(kind: kind, token: token(isLast: true), oldest: oldest)
         }
@@ -67,27 +85,72 @@ struct WatermarkFeed: PullFeed {
             updatedAt: updatedAt, serverDate: serverDate, filter: start.filter, columns: plan.columns)
         if isLast {
             token.serverDate = [serverDate, firstStamp].compactMap(\.self).min()
+            token.ahead = ahead(upTo: updatedAt)
             return token.drained
         }
         token.firstStamp = firstStamp
+        if cursor.skipped != nil { token.ahead = start.token?.ahead }
         token.isRefreshing = start.isRefreshing ? true : nil
         return token
     }
 
     func token(of page: PendingPage, replacing stored: PullToken) -> PullToken {
         guard let token = page.token else { return stored }
+        // The stored token proves nothing if the pull began with the first row.
+        guard start.token != nil else { return token }
         guard stored.dialect == nil, stored.updatedAt == token.updatedAt, stored.columns == token.columns,
             stored.isRefreshing == token.isRefreshing
         else { return token }
         guard page.isLast else { return stored }
         // Without new rows, the stored token stays unless the other one spares the next pull rows that this pull
         // received. An earlier server date only makes the next pull look further back.
-        if stored.firstStamp != nil { return token }
+        if stored.firstStamp != nil || stored.ahead?.read != token.ahead?.read { return token }
+        // Only a complete pull proves that rows ahead of the server's clock were read.
+        if token.ahead != nil, stored.isDrained != true { return token }
         let lookback = plan.settings.lookback
         guard let oldest = page.oldest, let before = stored.start(lookback: lookback)?.first,
             let start = token.start(lookback: lookback)?.first, before < start, oldest < start
         else { return stored }
         return token
+    }
+
+    // MARK: Stamps ahead of the server's clock
+
+    /// How far a stamp must be ahead of the end of the present for the next pulls to leave it out, in ticks. The clock would
+    /// soon reach a nearer one.
+    private static let minimumLead = 60 * Timestamp.ticksPerSecond
+
+    /// Returns the greatest stamp that a server whose header has the given date may assign, except by a clock that is ahead.
+    ///
+    /// The header has whole seconds.
+    private func presentEnd(_ date: Timestamp) -> Timestamp {
+        date.advanced(byTicks: Timestamp.ticksPerSecond).advanced(byTicks: plan.settings.lookback.ticks)
+    }
+
+    private mutating func noteAhead(in page: PulledPage) {
+        guard plan.queryID != nil, let serverDate, let newest = page.summary.newest else { return }
+        let least = presentEnd(serverDate).advanced(byTicks: Self.minimumLead)
+        guard newest >= least else { return }
+        page.rows.forEachRow { view in
+            guard let updatedAt = page.columns.updatedAt(of: view), updatedAt >= least else { return }
+            firstAhead = min(updatedAt, firstAhead ?? updatedAt)
+        }
+    }
+
+    /// Returns what the token notes about rows ahead of the server's clock.
+    ///
+    /// Such rows were read completely if an earlier pull has received the last of them, and the look-back has passed since:
+    /// like that row, all before it have been committed by now. A stamp that a second clock, less far ahead, assigns later is
+    /// found when the server's clock reaches the first of them.
+    private func ahead(upTo updatedAt: Timestamp) -> PullToken.Ahead? {
+        guard let serverDate, let latestDate, updatedAt > presentEnd(serverDate) else { return nil }
+        var ahead = PullToken.Ahead(date: latestDate, read: cursor.skipped)
+        guard let before = start.token, before.isDrained == true, before.firstStamp == nil, let last = before.updatedAt,
+            let known = before.ahead, presentEnd(known.date) <= serverDate,
+            let first = [cursor.skipped?.first, firstAhead].compactMap(\.self).min(), first <= last
+        else { return ahead }
+        ahead.read = PullToken.Span(first: first, last: last)
+        return ahead
     }
 
     func limited(_ token: PullToken, to skipped: Timestamp, before: PullToken?) -> PullToken? {
@@ -100,6 +163,7 @@ struct TablePageStep: PageStep {
     let family: TableServiceFamily
     let plan: PullPlan
     let request: PullCursor.Request
+    let includesDeleted: Bool
 
     var limit: Int { request.limit }
     var hasCursor: Bool { false }
@@ -112,7 +176,8 @@ struct TablePageStep: PageStep {
         page.limit = limit
         page.includesTotalCount = request.wantsCount
         let options = ReadOptions(
-            includeDeleted: true, parameters: plan.parameters, isSyncTable: true, isIncremental: plan.queryID != nil)
+            includeDeleted: includesDeleted, parameters: plan.parameters, isSyncTable: true,
+            isIncremental: plan.queryID != nil)
         return family.call(try family.dialect.read(page, schema: plan.schema, options: options))
     }
 

@@ -1,0 +1,172 @@
+import HTTPTypes
+import Testing
+import TidelineStore
+import TidelineTestStores
+
+@testable import Tideline
+
+/// Rule F16: a token without its rows.
+@Suite("Emptied tables", .releasesClients, .bothDialects)
+struct EmptiedTableTests {
+    private static func removeRows(of client: Client) throws {
+        _ = try client.store.write { try $0.delete(matching: Query("TodoItem")) }
+    }
+
+    /// Makes a client that has pulled five rows, and a minute later pulled again.
+    private func makePulled(_ world: World) async throws -> Client {
+        let client = try await world.makeClient()
+        try world.plant(World.rows(at: (0..<5).map { $0 * 10_000 }))
+        for _ in 1...2 {
+            try await client.items.pull(queryID: "q")
+            world.clock.advance(by: .seconds(60))
+        }
+        client.transport.clear()
+        return client
+    }
+
+    /// Expects that a pull takes one request and no write, now and a minute later.
+    private func expectRest(_ client: Client, _ world: World, location: SourceLocation = #_sourceLocation) async throws
+    {
+        for _ in 1...3 {
+            client.transport.clear()
+            let result = try await client.items.pull(queryID: "q")
+            #expect(client.transport.requests.count == 1, sourceLocation: location)
+            #expect(result.writes == 0 && result.rowsStored == 0, sourceLocation: location)
+            world.clock.advance(by: .seconds(60))
+        }
+    }
+
+    @Test(
+        "F16 a pull into a table that was emptied beside the queue begins with the first row",
+        arguments: StoreKind.perEngine, [2, 1000])
+    func emptied(_ stores: StoreKind, pageSize: Int) async throws {
+        let world = try World(stores)
+        let client = try await makePulled(world)
+        try Self.removeRows(of: client)
+        let settings = PullSettings(pageSize: pageSize)
+        #expect(try await client.items.pull(queryID: "q", settings: settings).rowsStored == 5)
+        #expect(try client.store.versions() == world.serverVersions())
+        world.clock.advance(by: .seconds(60))
+        try await client.items.pull(queryID: "q", settings: settings)
+        try await expectRest(client, world)
+    }
+
+    @Test(
+        "F16 a pull that begins with the first row again and is killed goes on where it stood, and loses nothing",
+        arguments: StoreKind.perEngine, 1...3)
+    func killed(_ stores: StoreKind, page: Int) async throws {
+        let world = try World(stores)
+        let client = try await makePulled(world)
+        try Self.removeRows(of: client)
+        client.transport.inspect { _, _ in client.transport.requests.count > page ? .loseRequest : nil }
+        _ = await syncErrorCode {
+            try await client.items.pull(queryID: "q", settings: PullSettings(pageSize: 2))
+        }
+        client.transport.inspect(nil)
+        try await client.items.pull(queryID: "q", settings: PullSettings(pageSize: 2))
+        #expect(try client.store.versions() == world.serverVersions())
+    }
+
+    @Test(
+        "F16 a table of which the client has deleted all rows takes one request at rest",
+        arguments: StoreKind.perEngine, [true, false])
+    func deleted(_ stores: StoreKind, byClient: Bool) async throws {
+        let world = try World(stores)
+        let client = try await makePulled(world)
+        let writer = byClient ? client : try await world.makeOther()
+        for number in 0..<5 { try await writer.items.delete(id: "r00\(number)") }
+        try await writer.context.push()
+        try await client.items.pull(queryID: "q")
+        world.clock.advance(by: .seconds(60))
+        try await client.items.pull(queryID: "q")
+        #expect(try client.texts().isEmpty)
+        try await expectRest(client, world)
+        try world.plant([World.row("new", at: 10_000_000_000)])
+        try await client.items.pull(queryID: "q")
+        #expect(try client.texts() == ["new"])
+    }
+
+    @Test("F16 a filter that matches nothing takes one request at rest", arguments: StoreKind.perEngine)
+    func matchesNothing(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let client = try await world.makeClient()
+        try world.plant(World.rows(at: (0..<5).map { $0 * 10_000 }) + [World.row("z", at: 9, deleted: true)])
+        let query = Query("TodoItem").filter(.column("text") == "no such text")
+        for _ in 1...4 {
+            client.transport.clear()
+            let result = try await client.items.pull(query, queryID: "none")
+            #expect(client.transport.requests.count == 1 && result.writes == 0 && result.rowsPulled == 0)
+            world.clock.advance(by: .seconds(60))
+        }
+    }
+
+    @Test(
+        "F16 rows whose deletes the server refuses are not read by each pull", arguments: StoreKind.perEngine)
+    func refusedDeletes(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let client = try await makePulled(world)
+        for number in 0..<5 { try await client.items.delete(id: "r00\(number)") }
+        client.transport.inspect { request, _ in request.method == .delete ? .answer(.answer(403)) : nil }
+        let settings = PullSettings(whenPushFails: .pullOthers)
+        var rows = 0
+        for round in 1...4 {
+            client.transport.clear()
+            var counting = settings
+            let counts = Recorder<Int>()
+            counting.onProgress = { counts.add($0.rowsPulled) }
+            _ = await syncErrorCode { try await client.items.pull(queryID: "q", settings: counting) }
+            rows = counts.values.last ?? 0
+            if round > 2 {
+                #expect(client.transport.requests.filter { $0.hasPrefix("GET") && $0.contains("orderby") }.count == 1)
+            }
+            world.clock.advance(by: .seconds(60))
+        }
+        #expect(rows == 0)
+    }
+
+    @Test("F16 a purge that keeps the tokens brings no row back, and a later loss does", arguments: StoreKind.perEngine)
+    func purged(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let client = try await makePulled(world)
+        #expect(try await client.items.purge(resetsTokens: false) == 5)
+        try await expectRest(client, world)
+        #expect(try client.texts().isEmpty)
+        try world.plant([World.row("new", at: 10_000_000_000)])
+        try await client.items.pull(queryID: "q")
+        #expect(try client.texts() == ["new"])
+        try Self.removeRows(of: client)
+        try await client.items.pull(queryID: "q")
+        #expect(try client.store.versions() == world.serverVersions())
+    }
+
+    @Test("F16 a late row into an empty table counts as a stored row", arguments: StoreKind.perEngine)
+    func lateRow(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let client = try await makePulled(world)
+        try await client.items.purge(resetsTokens: false)
+        let date = try #require(try await client.items.pullToken(queryID: "q")?.serverDate)
+        let late = date.ticks - 17_900_000_000_000_000 - 10_000_000
+        try world.plant([World.row("late", at: late)])
+        try await client.items.pull(queryID: "q")
+        #expect(try client.texts() == ["late"])
+        try Self.removeRows(of: client)
+        try await client.items.pull(queryID: "q")
+        #expect(try client.store.versions() == world.serverVersions())
+    }
+
+    @Test("F16 a custom dialect begins with the first row once", arguments: StoreKind.perEngine)
+    func customDialect(_ stores: StoreKind) async throws {
+        let world = NotesWorld(stores)
+        let client = try await world.makeClient()
+        for number in 0..<5 { world.server.write("\(number)", ["text": "x"]) }
+        try await client.pull()
+        _ = try client.store.write { try $0.delete(matching: Query("Note")) }
+        #expect(try await client.pull().rowsStored == 5)
+        for number in 0..<5 { world.server.write("\(number)", nil) }
+        try await client.pull()
+        try await client.pull()
+        world.server.clear()
+        #expect(try await client.pull().writes == 0)
+        #expect(world.server.requests == ["GET /db/Note/_changes?since=10&limit=1000"])
+    }
+}
