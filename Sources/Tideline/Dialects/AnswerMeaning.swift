@@ -117,6 +117,7 @@ struct ServerAnswer: Sendable {
             }
         var error = SyncError(code, "\(reason)\(meaning.message)", table: table, id: id, status: status)
         error.retryAfter = meaning.retryAfter
+        error.isFromOther = kind == .notFromService
         return error
     }
 }

@@ -102,6 +102,10 @@ struct SyncLoop<Store: LocalStore>: Sendable {
         return end
     }
 
+    /// The statuses of failures that end by themselves: a table that is missing may be there with the next version of the service,
+    /// and a server that is not available comes back.
+    private static var passingStatuses: Set<Int> { [404, 408, 429, 502, 503, 504] }
+
     private static var signalsAtOnce: Int { 64 }
     private static var signalPause: Duration { .milliseconds(200) }
 
@@ -139,9 +143,8 @@ struct SyncLoop<Store: LocalStore>: Sendable {
             if error.code != .completedWithErrors { outcome.failure = SyncMachine.Failure(error) }
             for failed in error.operationErrors {
                 context.options.logger.warning("\(failed)")
-                // A table that is missing may be there again with the next version of the service.
-                if failed.code == .serverFailed, failed.status == 404 {
-                    outcome.withoutTable.insert(failed.operationID)
+                if failed.code == .serverFailed, failed.status.map(Self.passingStatuses.contains) == true {
+                    outcome.delayed.insert(failed.operationID)
                 } else if failed.record.isRetried(context.policies.policy(for: failed.table)) {
                     outcome.failedOnServer.insert(failed.operationID)
                 }

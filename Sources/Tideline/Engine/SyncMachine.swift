@@ -85,8 +85,8 @@ struct SyncMachine: Sendable {
         var failure: Failure?
         /// The operations that failed on the server in this push, or whose conflict a policy may resolve.
         var failedOnServer: Set<Int64> = []
-        /// The operations whose table the server does not have. They are always sent again.
-        var withoutTable: Set<Int64> = []
+        /// The operations that failed on the server for a reason that ends by itself. They are always sent again.
+        var delayed: Set<Int64> = []
         /// All operations with an unresolved error.
         var unresolved: Set<Int64> = []
     }

@@ -49,7 +49,7 @@ struct PushRun<Store: LocalStore>: Sendable {
             guard case .failure(let error as SyncError) = answer, error.code == .network, error.status != nil else {
                 return nil
             }
-            return error
+            return error.isFromOther ? nil : error
         }
 
         /// Makes an error that would end the push the failure of the operation.

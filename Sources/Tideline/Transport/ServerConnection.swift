@@ -112,7 +112,9 @@ struct ServerConnection: Sendable {
 
     /// Returns the error for a response that the service did not give.
     func foreign(_ answer: ServerAnswer) -> SyncError {
-        SyncError(.network, Trust(base: base).message(for: answer.response), status: answer.status)
+        var error = SyncError(.network, Trust(base: base).message(for: answer.response), status: answer.status)
+        error.isFromOther = true
+        return error
     }
 
     private func transmit(
