@@ -71,6 +71,35 @@ struct PartialAnswerTests {
         #expect(server["complete"] == false && server["priority"] == 7 && server["tags"] == .json("[1]"))
     }
 
+    @Test(
+        "P10 a null that others set, and that an answer omits, stays null", arguments: StoreKind.perEngine,
+        [true, false])
+    func nullOfOthers(_ stores: StoreKind, resolves: Bool) async throws {
+        let world = try World(stores)
+        let client = try await world.makeSyncedClient()
+        try await client.items.update(["id": "a", "text": "two"])
+        if resolves {
+            // A delegate sends the row on the version of the conflict.
+            client.context.delegate = ResolvingDelegate()
+        } else {
+            client.transport.inspect { _, _ in .loseAnswer }
+            #expect(await syncErrorCode { try await client.context.push() } == .network)
+        }
+        try await world.updateElsewhere(["id": "a", "priority": .null])
+        if !resolves { try await client.items.update(["id": "a", "complete": true]) }
+        client.transport.inspect { request, _ in
+            guard request.isUpdate else { return nil }
+            return .change { answer in
+                // A server that omits nulls.
+                answer.response.status == .ok ? answer.replacing("\"priority\":null,", with: "") : answer
+            }
+        }
+        try await client.context.push()
+        #expect(try world.serverRow("a")?["priority"] == .null)
+        #expect(try client.row("a")?["priority"] == .null)
+        #expect(try client.row("a")?["text"] == "two")
+    }
+
     @Test("P10 a value that an answer contains replaces the one that was sent", arguments: StoreKind.perEngine)
     func changedByServer(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeSyncedClient()
@@ -134,6 +163,18 @@ struct PartialAnswerTests {
         }
         #expect(message.contains("\"text\"") && message.contains("\"Text\""), "\(message)")
         #expect(try client.row("a")?["text"] == (isPull ? "one" : "two"))
+    }
+}
+
+/// Resolves a conflict with the local values of columns that the update changes.
+private struct ResolvingDelegate: SyncContextDelegate {
+    func perform(_ operation: PushOperation) async throws -> Row? {
+        do {
+            return try await operation.execute()
+        } catch let failure as OperationFailure where failure.code == .conflict {
+            operation.item["version"] = failure.serverItem?["version"]
+            return try await operation.execute()
+        }
     }
 }
 

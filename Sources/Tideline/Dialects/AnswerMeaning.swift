@@ -15,7 +15,8 @@ public struct AnswerMeaning: Sendable {
         case refused
         /// The server failed. The request is retried; then the operation fails, and the push continues with others.
         case serverFailed
-        /// The server cannot answer now. The request is retried; then the push or pull ends, to be tried again later.
+        /// The server cannot answer now. The request is retried; then the push or pull ends, to be tried again later. An
+        /// operation that is always answered so while others succeed fails alone.
         case unavailable
         /// The user must sign in. The token is refreshed once; then the push or pull ends.
         case signInNeeded

@@ -145,10 +145,12 @@ extension OperationSender {
     ///
     /// - Parameters:
     ///   - sent: The body of the request.
-    ///   - ancestor: The row as the request left it, used for columns that the response omits, and if the response has no
-    ///     row and the row must be requested.
-    func result(_ answer: RowAnswer, sent: Row, ancestor: Row) async throws -> Result {
-        let (row, isAnswered) = try await row(in: answer, from: ancestor)
+    ///   - ancestor: The row as the request left it, without changes of others. Used if the response has no row and the row
+    ///     must be requested.
+    ///   - known: The row as the request left it, with changes of others, or `nil` for `ancestor`. Columns that the response
+    ///     omits have its values.
+    func result(_ answer: RowAnswer, sent: Row, ancestor: Row, known: Row? = nil) async throws -> Result {
+        let (row, isAnswered) = try await row(in: answer, from: known ?? ancestor)
         var result = Result(row: row, ancestor: isAnswered ? nil : ancestor)
         // A row that was read later may contain changes of others.
         if isAnswered { result.warnings = warnings(sent: sent, stored: row) }

@@ -167,7 +167,8 @@ struct OperationSender: Sendable {
         switch try kind(of: answer) {
         case .done:
             let ancestor = (built ?? base ?? Row()).merging(changes)
-            var result = try await result(answer, sent: body, ancestor: ancestor)
+            let known = try server ?? replacedRow(target, base) ?? Row()
+            var result = try await result(answer, sent: body, ancestor: ancestor, known: known.merging(changes))
             if built != nil { result.ancestor = ancestor }
             return result
         case .gone:
@@ -188,6 +189,12 @@ struct OperationSender: Sendable {
         default:
             throw try await rejection(answer, to: attempt)
         }
+    }
+
+    /// Returns the row that an update changed, or `nil` if it is not known, as when a delegate sends it on another version.
+    private func replacedRow(_ target: UpdateTarget, _ base: Row?) throws -> Row? {
+        if let base, target.version == nil || target.version == base.version { return base }
+        return try target.row.map(codec.row)
     }
 
     /// Builds on the server row if it is the operation's own work, and sends the remaining changes of the item.
