@@ -143,6 +143,9 @@ public struct SyncTable: Sendable {
 
     /// Fetches the server's matching rows into the local table. Pushes first if the table has pending operations.
     ///
+    /// A row that matched a filter before, and that was changed on the server so that it no longer does, stays in the local
+    /// table as it was; see <doc:Pulls>.
+    ///
     /// - Parameters:
     ///   - query: The rows to pull, by default all. It must be a query of this table.
     ///   - queryID: A name for an incremental pull of these rows: 1 to 255 characters, not blank. The next pull with

@@ -374,7 +374,8 @@ struct DatasyncServerTests {
         let result = try await client.table("TodoItem").pull(queryID: "all")
         #expect(result.rowsStored == 3)
         #expect(transport.requests[0].headers[.init("ZUMO-API-VERSION")!] == "3.0.0")
-        #expect(transport.requests[0].target.contains("__includedeleted=true"))
+        // Rule F14: the first pull into an empty table asks for no deleted rows.
+        #expect(!transport.requests[0].target.contains("__includedeleted"))
         #expect(
             transport.requests[1].target.contains("updatedAt ge cast(2026-11-21T09:12:49.403Z,Edm.DateTimeOffset)"))
         let row = try #require(try client.store.read { try $0.row(in: "TodoItem", id: "a") })

@@ -1,6 +1,7 @@
 /// The settings of a pull.
 public struct PullSettings: Sendable {
-    /// The number of rows per page, 1 or more; 1000 by default. The server's own limit is respected.
+    /// The number of rows per page, 1 or more; 1000 by default. The server's own limit is respected, and pages that are too
+    /// large or time out are requested with fewer rows; see <doc:Pulls>.
     public var pageSize: Int
     /// The number of pages per transaction, 1 or more; 1 by default.
     ///
