@@ -63,7 +63,7 @@ struct FirstPullTests {
     }
 
     @Test(
-        "F14 a row that is deleted before a pull begins anew for its identifiers is removed",
+        "F14 a row that is deleted before a pull begins again for its identifiers is removed",
         arguments: StoreKind.perEngine)
     func respelled(_ stores: StoreKind) async throws {
         let world = try World(stores) { $0.schemas[0].idMatching = .exact }

@@ -100,7 +100,7 @@ struct PartialAnswerTests {
         #expect(try client.row("a")?["text"] == "two")
     }
 
-    @Test("P10 a value that an answer contains replaces the one that was sent", arguments: StoreKind.perEngine)
+    @Test("P10 a value that an answer contains replaces the value that was sent", arguments: StoreKind.perEngine)
     func changedByServer(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeSyncedClient()
         client.transport.inspect { request, _ in

@@ -7,7 +7,7 @@ import TidelineWire
 
 @testable import Tideline
 
-/// What direct requests make of the responses of original servers.
+/// Direct requests and the responses of original servers.
 @Suite("Remote table: original servers", .releasesClients)
 struct RemoteTruthTests {
     private func makeClient(
@@ -90,7 +90,7 @@ struct RemoteTruthTests {
         if isDefined { try await client.define([World.schema]) }
         let row = try await client.remoteTable("TodoItem").insert(["text": "x"])
         #expect(row.id == "SRV-1" && row["text"] == "x")
-        // The row that was asked for must be the one that is returned.
+        // The response must have the requested row.
         let code = await syncErrorCode {
             _ = try await client.remoteTable("TodoItem").insert(["id": "a", "text": "x"])
         }

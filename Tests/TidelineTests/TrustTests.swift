@@ -32,7 +32,7 @@ struct Impostor: Sendable, CustomTestStringConvertible {
 }
 
 /// Rules T1 to T4: who gave a response.
-@Suite("Who answered", .bothDialects, .releasesClients)
+@Suite("Trust", .bothDialects, .releasesClients)
 struct TrustTests {
     /// Pushes while something else answers, and checks that the push ended as one that did not reach the server.
     private func expectUnreachable(_ client: Client, _ impostor: Impostor) async throws {
@@ -165,7 +165,7 @@ struct TrustTests {
 }
 
 /// Rules T1, S8, and S9 in a sync that runs itself.
-@Suite("Who answered: a sync that runs itself", .timeLimit(.minutes(15)), .releasesClients)
+@Suite("Trust: a sync that runs itself", .timeLimit(.minutes(15)), .releasesClients)
 struct TrustedSyncTests {
     @Test(
         "T2 ten seconds behind a sign-in page of the network lose nothing, and everything arrives by itself",

@@ -99,7 +99,7 @@ struct UnseenChangesTests {
             let answer = world.service.handle(request, body: Array(#"{"text":"two"}"#.utf8))
             #expect(answer.response.status == .ok)
             do { try await self.change(world, ["id": "a", "priority": 9]) } catch { Issue.record(error) }
-            return .answer(.answer(200, "<html>"))
+            return .answer(.answer(200, "no JSON"))
         }
         #expect(try await pushErrors(client).map(\.code) == [.conflict])
         #expect(try await pushErrors(client).map(\.code) == [.conflict])

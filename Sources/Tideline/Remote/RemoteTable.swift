@@ -57,7 +57,7 @@ public struct RemoteTable: Sendable {
     ///
     /// If the local store defines the table, a row without an identifier gets a new UUID. Otherwise the server assigns
     /// the identifier, and the request is not retried.
-    /// - Returns: The server row. If `row` has no identifier, it has the one that the server assigned, which may be another
+    /// - Returns: The server row. If `row` has no identifier, it has that of the server, which may be another
     ///   than the UUID.
     public func insert(_ row: Row, parameters: Parameters = []) async throws -> Row {
         try await mapped {

@@ -79,6 +79,8 @@ extension ODataDialect {
     }
 
     package func mark(of response: HTTPResponse, _ body: [UInt8]) -> Bool? {
+        // A row or a list shows the service itself.
+        guard response.status.code >= 300 || ErrorBody.isPage(body) else { return nil }
         if response.headerFields[.zumoServerVersion] != nil { return true }
         return (400..<500).contains(response.status.code) && ErrorBody.hasExactForm(body) ? true : nil
     }

@@ -140,7 +140,7 @@ struct DatasyncRequestTests {
             (404, .insert, .rejected), (404, .existingRow, .gone), (410, .existingRow, .gone),
             (409, .insert, .conflict), (412, .existingRow, .conflict), (408, .existingRow, .unavailable),
             (429, .existingRow, .unavailable), (503, .existingRow, .unavailable), (500, .existingRow, .serverFailure),
-            (502, .existingRow, .serverFailure), (504, .existingRow, .serverFailure), (302, .existingRow, .rejected),
+            (502, .existingRow, .unavailable), (504, .existingRow, .unavailable), (302, .existingRow, .rejected),
             (501, .existingRow, .rejected),
         ])
     func meanings(status: Int, purpose: RequestPurpose, expected: AnswerMeaning) {

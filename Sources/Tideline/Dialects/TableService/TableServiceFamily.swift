@@ -68,10 +68,12 @@ struct TableServiceFamily: ServerFamily {
         }
     }
 
-    /// Returns whether a response has the row of a conflict, with its version.
+    /// Returns whether a response has the row of a conflict, with its version, or the row that an insert sent, as the Node server
+    /// responds.
     private func isRowOfConflict(_ response: TransportResponse, _ request: RowRequest) -> Bool {
         guard [409, 412].contains(response.response.status.code),
-            let row = try? RowCodec.looseRow(String(decoding: response.body, as: UTF8.self)), row.version != nil
+            let row = try? RowCodec.looseRow(String(decoding: response.body, as: UTF8.self)),
+            row.version != nil || request.action == .insert
         else { return false }
         return request.schema.itemKey(row.idText).isSameBytes(as: request.schema.itemKey(request.id))
     }
