@@ -11,8 +11,7 @@ struct LostRequests: Sendable {
     let base: Row?
     /// The bodies, oldest first.
     let bodies: [Row]
-    /// Whether the bodies are those of an insert. The server may fill in the columns that an insert omits, such as with
-    /// default values, so that these columns do not show whose row it is.
+    /// Whether the bodies are those of an insert.
     let isInsert: Bool
 
     /// - Parameter operation: The operation of the bodies.
@@ -45,31 +44,11 @@ struct LostRequests: Sendable {
     }
 
     /// Returns the newest match whose ancestor equals the row in every column, which means that no one has changed the
-    /// row since. The base row alone can also match. Of an insert whose row has not changed since, only the
-    /// columns of the body are compared.
+    /// row since. The base row alone can also match.
     func exactMatch(_ server: Row) -> Match? {
         let bases = base.map { [Match(body: Row(), ancestor: $0)] } ?? []
         let matches = bases + bodies.map { Match(body: $0, ancestor: (base ?? Row()).merging($0)) }
-        return matches.last { isExact($0, server) }
-    }
-
-    private func isExact(_ match: Match, _ server: Row) -> Bool {
-        if mayBeFilledIn(server), codec.hasAppColumns(match.body) { return codec.shows(server, match.body) }
-        return codec.appColumns.allSatisfy { codec.isSame(server, match.ancestor, in: $0) }
-    }
-
-    /// Returns whether the server may have filled in the columns that an insert omits. If the row has changed since it was
-    /// inserted, others may have written them.
-    private func mayBeFilledIn(_ server: Row) -> Bool {
-        guard isInsert else { return false }
-        guard let createdAt = server["createdAt"]?.timestamp, let updatedAt = server.updatedAt else { return true }
-        return createdAt == updatedAt
-    }
-
-    /// Returns the ancestor of a match as the server stored it: with the values that the server may have filled in.
-    func stored(_ match: Match, in server: Row) -> Row {
-        guard mayBeFilledIn(server) else { return match.ancestor }
-        return codec.completed(match.ancestor, from: server)
+        return matches.last { match in codec.appColumns.allSatisfy { codec.isSame(server, match.ancestor, in: $0) } }
     }
 }
 

@@ -214,7 +214,7 @@ struct OperationSender: Sendable {
             // A column that only a migration changed differs from the server's row and is not sent.
             changes = changes.filteringColumns { match.body[$0] != nil || changes[$0] != base[$0] ?? .null }
         }
-        let ancestor = lost.stored(match, in: server)
+        let ancestor = match.ancestor
         guard !codec.overlaps(changes, server, ancestor: ancestor, counts: policy.counts) else {
             throw conflict(answer, server: server)
         }
