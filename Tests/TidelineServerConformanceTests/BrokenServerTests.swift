@@ -218,12 +218,12 @@ extension ServerFlaw {
         .output("clears columns that an update omits", "SRV-405", dialect: .zumo2) { request, answer in
             if request.method == .patch { answer.replace(#""text":"[^"]*""#, with: #""text":null"#) }
         },
-        .input("keeps columns that a PUT omits", "SRV-406", "SRV-407", dialect: .datasync3) { request, body in
+        .input("keeps columns that a PUT clears", "SRV-406", "SRV-407", dialect: .datasync3) { request, body in
             guard request.method == .put else { return }
             var text = String(decoding: body, as: UTF8.self)
-            for (column, value) in [("text", #""a""#), ("number", "1"), ("price", "1.5"), ("done", "true")]
-            where !text.contains("\"\(column)\"") {
-                text = text.dropLast() + ",\"\(column)\":\(value)}"
+            for (column, value) in [("text", #""a""#), ("number", "1"), ("price", "1.5"), ("done", "true")] {
+                text = text.replacing("\"\(column)\":null", with: "\"\(column)\":\(value)")
+                if !text.contains("\"\(column)\"") { text = text.dropLast() + ",\"\(column)\":\(value)}" }
             }
             body = Array(text.utf8)
         },
