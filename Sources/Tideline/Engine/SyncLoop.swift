@@ -181,7 +181,7 @@ extension SyncMachine.Failure {
     init(_ error: SyncError) {
         self.init(
             code: error.code, message: error.description, retryAfter: error.retryAfter,
-            isDoubtful: error.code == .network && error.status.map { (400..<500).contains($0) } == true)
+            isDoubtful: error.isFromOther && error.status.map { (400..<500).contains($0) } == true)
     }
 }
 
