@@ -36,16 +36,20 @@ extension ServerCheck {
             }
         },
         ServerCheck(
-            "SRV-903", "Of an update and a delete with one version at the same time, one succeeds",
+            "SRV-903", "Of an update and a delete with one version, in any order, one succeeds",
             why: "Otherwise a row is deleted with a change that nobody has seen."
         ) { check in
-            for _ in 0..<(4 * check.session.options.rounds) {
+            for round in 0..<(4 * check.session.options.rounds) {
                 let row = try await check.insert()
-                let answers = try await concurrently(2) { number in
-                    number == 0
-                        ? try await check.update(row, ["text": "b"], version: row.version)
-                        : try await check.delete(row.id, version: row.version)
-                }
+                let requests: [@Sendable () async throws -> ServerAnswer] = [
+                    { try await check.update(row, ["text": "b"], version: row.version) },
+                    { try await check.delete(row.id, version: row.version) },
+                ]
+                // At the same time, a server may always process the same one first.
+                let answers =
+                    round % 2 == 0
+                    ? try await concurrently(2) { try await requests[$0]() }
+                    : [try await requests[0](), try await requests[1]()]
                 try check.expect(answers.filter(\.isSuccess).count, is: 1, "the number of requests that succeed")
                 let isFound = try await check.lookup(row.id).status == 200
                 try check.expect(isFound, is: answers[0].isSuccess, "whether the row is found")
