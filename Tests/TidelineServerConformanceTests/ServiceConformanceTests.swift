@@ -104,7 +104,8 @@ struct ServiceConformanceTests {
         await #expect(throws: (any Error).self) { try await suite.session.sharedRows() }
         await suite.finish()
         let left = try fixture.store.read { try $0.rows(matching: Query("ConformanceItem")) }.rows
-        #expect(left.count == 50 && left.allSatisfy { $0["deleted"] == true })
+        // The failure cancels the inserts that are in flight.
+        #expect((1...50).contains(left.count) && left.allSatisfy { $0["deleted"] == true }, "\(left)")
     }
 }
 
