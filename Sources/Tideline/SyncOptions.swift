@@ -73,8 +73,8 @@ public struct SyncEnvironment: Sendable {
     public var sleep: @Sendable (Duration) async throws -> Void
     /// Returns a random number from 0 to 1, used to vary retry delays.
     public var random: @Sendable () -> Double
-    /// Returns the current time, used to record when an operation failed, in ``SyncStatus``, and for the lease that lets one
-    /// of several processes push. No delay depends on it.
+    /// Returns the current time, used to record when an operation failed, in ``SyncStatus``, for the lease that lets one of
+    /// several processes push, and for the interval of ``PullSettings/removesLeavers``. No delay depends on it.
     public var now: @Sendable () -> Timestamp
     /// Returns a new row identifier: a lowercase UUID.
     public var makeID: @Sendable () -> String

@@ -144,7 +144,7 @@ public struct SyncTable: Sendable {
     /// Fetches the server's matching rows into the local table. Pushes first if the table has pending operations.
     ///
     /// A row that matched a filter before, and that was changed on the server so that it no longer does, stays in the local
-    /// table as it was; see <doc:Pulls>.
+    /// table as it was, unless ``PullSettings/removesLeavers`` is set; see <doc:Pulls>.
     ///
     /// - Parameters:
     ///   - query: The rows to pull, by default all. It must be a query of this table.

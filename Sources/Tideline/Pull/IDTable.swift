@@ -29,6 +29,11 @@ struct IDTable<Element: Sendable>: Sendable {
 
     var isEmpty: Bool { entries.isEmpty }
 
+    /// Calls a closure with each identifier, as it was first inserted, and its value.
+    func forEachEntry(_ body: (_ id: [UInt8], _ element: Element) throws -> Void) rethrows {
+        for entry in entries { try body(entry.id, entry.element) }
+    }
+
     subscript(id: UnsafeRawBufferPointer) -> Element? { index(of: id).map { entries[$0].element } }
 
     /// Returns the identifier as it was first inserted.

@@ -19,6 +19,12 @@ enum PullArguments {
             throw refuse("the setting maxInFlight of a pull must be 1 or more, not \(settings.maxInFlight)")
         }
         try settings.push.check()
+        if let interval = settings.removesLeavers {
+            guard interval >= .zero else { throw refuse("the interval removesLeavers must not be negative") }
+            guard query.skip == 0, query.limit == nil else {
+                throw refuse("all rows of a filter are compared; remove skip and limit from the query")
+            }
+        }
         guard settings.lookback >= .zero else { throw refuse("the lookback must not be negative") }
         for (name, _) in settings.parameters where name.isEmpty || name.hasPrefix("$") || name.hasPrefix("__") {
             throw refuse(

@@ -62,15 +62,41 @@ enum PageKind: Sendable, Hashable {
 
 /// The rows that a pull fetches, and its settings.
 struct PullPlan: Sendable {
-    let query: Query
+    private(set) var query: Query
     /// The name of the incremental pull, or `nil` for a pull of all rows.
-    let queryID: String?
+    private(set) var queryID: String?
     let settings: PullSettings
-    let codec: RowCodec
+    /// The definition of the table.
+    let schema: TableSchema
+    /// Reads the rows of responses.
+    private(set) var codec: RowCodec
     /// The columns that the pull stores; see ``PullToken/columns``.
     let columns: String
 
-    var schema: TableSchema { codec.schema }
+    init(query: Query, queryID: String?, settings: PullSettings, schema: TableSchema) {
+        self.query = query
+        self.queryID = queryID
+        self.settings = settings
+        self.schema = schema
+        codec = RowCodec(schema: schema)
+        columns = schema.columnFingerprint
+    }
+
+    /// Whether the pages have only the identifiers and versions of rows, which are compared and not stored.
+    var isListing: Bool { query.selection != nil }
+
+    /// Returns the plan of a list of the identifiers and versions of all rows that match a predicate.
+    func listing(_ predicate: RowPredicate?) -> PullPlan {
+        var plan = self
+        plan.query = Query(schema.name, predicate: predicate, selection: ["id", "version"])
+        plan.queryID = nil
+        // Other columns of a server that ignores the selection are not read.
+        plan.codec = RowCodec(
+            schema: TableSchema(
+                schema.name, columns: [], systemColumns: [.updatedAt, .version], idMatching: schema.idMatching))
+        return plan
+    }
+
     var parameters: [(String, String)] { settings.parameters.map { ($0.name, $0.value) } }
     var skipsMisfits: Bool { settings.whenRowDoesNotFit == .skipAndReport }
 }

@@ -17,7 +17,7 @@ public struct PullProgress: Sendable, Hashable {
 
 /// The result of a pull.
 public struct PullResult: Sendable, Hashable {
-    /// The number of pages received, not counting retries.
+    /// The number of pages received, not counting retries and the lists of ``PullSettings/removesLeavers``.
     public internal(set) var requests = 0
     /// The number of rows received. A row that the next page returns again unchanged is counted once.
     public internal(set) var rowsPulled = 0
@@ -25,6 +25,8 @@ public struct PullResult: Sendable, Hashable {
     public internal(set) var rowsStored = 0
     /// The number of rows removed because the server deleted them.
     public internal(set) var rowsRemoved = 0
+    /// The number of rows removed because they have left the query; see ``PullSettings/removesLeavers``.
+    public internal(set) var leaversRemoved = 0
     /// The number of rows that were skipped because they do not fit the local table; see
     /// ``PullSettings/RowMismatch/skipAndReport``.
     public internal(set) var rowsSkipped = 0

@@ -5,7 +5,7 @@ internal import TidelineWire
 /// One pull of one table. It requests the pages that its ``PullFeed`` decides on and stores them.
 struct PullRun<Store: LocalStore>: Sendable {
     let context: SyncContext<Store>
-    private let plan: PullPlan
+    let plan: PullPlan
 
     var query: Query { plan.query }
     var queryID: String? { plan.queryID }
@@ -13,23 +13,32 @@ struct PullRun<Store: LocalStore>: Sendable {
     var schema: TableSchema { plan.schema }
 
     init(context: SyncContext<Store>, query: Query, queryID: String?, settings: PullSettings, schema: TableSchema) {
+        self.init(
+            context: context, plan: PullPlan(query: query, queryID: queryID, settings: settings, schema: schema))
+    }
+
+    init(context: SyncContext<Store>, plan: PullPlan) {
         self.context = context
-        plan = PullPlan(
-            query: query, queryID: queryID, settings: settings, codec: RowCodec(schema: schema),
-            columns: schema.columnFingerprint)
+        self.plan = plan
     }
 
     /// Validates the first request without sending it.
     ///
     /// - Throws: `WireError` or ``SyncError`` for a query that cannot be sent: NaN, a column that a filter cannot name, or
-    ///   a reserved parameter.
+    ///   a reserved parameter; ``SyncError`` for one whose rows cannot be compared, if the pull removes leavers.
     func checkRequest() throws {
-        guard let first = try context.family.makeFeed(plan, from: FeedStart()).first else { return }
-        try checkLength(of: first.call(limit: first.limit))
+        if let first = try firstCall() { try checkLength(of: first) }
+        if settings.removesLeavers != nil { try checkComparison() }
+    }
+
+    /// Returns the request for the first page, or `nil` if the query matches no row.
+    func firstCall() throws -> ServerCall? {
+        let first = try context.family.makeFeed(plan, from: FeedStart()).first
+        return try first.map { try $0.call(limit: $0.limit) }
     }
 
     /// Throws if the URL of a request is longer than servers accept.
-    private func checkLength(of call: ServerCall) throws {
+    func checkLength(of call: ServerCall) throws {
         guard call.request.target.utf8.count > context.options.maximumURLLength else { return }
         throw SyncError(
             .invalidArgument,
@@ -44,6 +53,13 @@ struct PullRun<Store: LocalStore>: Sendable {
 
     func run() async throws -> PullResult {
         let start = try await begin()
+        var result = try await pull(from: start)
+        // A pull into an empty table has just received all rows.
+        if let interval = settings.removesLeavers, !start.isFresh { try await removeLeavers(every: interval, &result) }
+        return result
+    }
+
+    private func pull(from start: PullState) async throws -> PullResult {
         do {
             return try await run(start)
         } catch let expired as ExpiredCursor {
@@ -189,19 +205,21 @@ struct PullRun<Store: LocalStore>: Sendable {
 
     /// Fetches a page, with fewer rows if the server rejects the page size, or if the page is too large for it, for the
     /// transport, or for the time limit.
-    private func fetch(_ step: any PageStep) async throws -> PulledPage {
+    func fetch(_ step: any PageStep) async throws -> PulledPage {
         let limits = context.pageLimits
-        var limit = limits.limit(for: schema.name, wanted: step.limit)
+        // A page of identifiers is small, whatever the rows are.
+        let table = plan.isListing ? "\(schema.name)\u{0}" : schema.name
+        var limit = limits.limit(for: table, wanted: step.limit)
         var (refusal, failure): (SyncError?, SyncError?)
         var timeouts = 0
         while true {
             do {
                 let page = try await fetch(step, limit: limit)
-                limits.accept(limit, for: schema.name, isReduced: refusal != nil, wanted: step.limit)
+                limits.accept(limit, for: table, isReduced: refusal != nil, wanted: step.limit)
                 return page
             } catch let error as SyncError where error.concernsPageSize {
                 let first = failure ?? error
-                let next = limits.halve(limit, for: schema.name)
+                let next = limits.halve(limit, for: table)
                 if error.isTimeout { timeouts += 1 }
                 guard let next, timeouts < PageLimits.maximumTimeouts else { throw first }
                 failure = first
@@ -210,7 +228,7 @@ struct PullRun<Store: LocalStore>: Sendable {
                 where [.rejected, .network].contains(error.code) && context.family.mayRefusePageSize(error)
             {
                 let first = refusal ?? error
-                guard let next = limits.next(after: limit, for: schema.name) else { throw first }
+                guard let next = limits.next(after: limit, for: table) else { throw first }
                 refusal = first
                 limit = next
             }
@@ -249,7 +267,7 @@ struct PullRun<Store: LocalStore>: Sendable {
 }
 
 /// An error for a cursor that the server no longer knows.
-private struct ExpiredCursor: Error {
+struct ExpiredCursor: Error {
     var failure: SyncError
     /// The result of the pages before.
     var result = PullResult()

@@ -31,6 +31,17 @@ public struct PullSettings: Sendable {
     /// A pull that continues an earlier one asks in any case. The first pull of a large table is then slower on a server
     /// that must count the rows.
     public var countsRows: Bool
+    /// The minimum time between two comparisons with the server that remove the rows that have left the query, or `nil` to
+    /// keep such rows, which is the default; zero to compare in each pull.
+    ///
+    /// A row leaves the query if it no longer matches the filter on the server, if the server has removed it without a
+    /// tombstone, or if the user may no longer read it. An incremental pull does not receive it. The comparison lists the
+    /// identifiers and versions of the rows that match on the server, and removes the other local rows that match the filter,
+    /// except those with pending operations. See <doc:Pulls>.
+    ///
+    /// The time of the last comparison is stored with the token, by the device's clock. A pull without a query id compares each
+    /// time. The query must not have skip or limit.
+    public var removesLeavers: Duration?
     /// The settings of the push before the pull.
     public var push: PushSettings
     /// Whether to push before the pull if the table has pending operations.
@@ -77,7 +88,8 @@ public struct PullSettings: Sendable {
         pageSize: Int = 1000, pagesPerTransaction: Int = 1, whenPushFails: PushFailure = .fail,
         whenFilterChanges: FilterChange = .fail, whenRowDoesNotFit: RowMismatch = .stop,
         lookback: Duration = .seconds(5), parameters: [(name: String, value: String)] = [],
-        maxInFlight: Int = 4, countsRows: Bool = false, push: PushSettings = PushSettings(),
+        maxInFlight: Int = 4, countsRows: Bool = false, removesLeavers: Duration? = nil,
+        push: PushSettings = PushSettings(),
         onProgress: (@Sendable (PullProgress) -> Void)? = nil
     ) {
         self.pageSize = pageSize
@@ -89,6 +101,7 @@ public struct PullSettings: Sendable {
         self.parameters = parameters
         self.maxInFlight = maxInFlight
         self.countsRows = countsRows
+        self.removesLeavers = removesLeavers
         self.push = push
         self.onProgress = onProgress
     }

@@ -174,6 +174,7 @@ struct PullState: Sendable {
         // Rows whose identifiers differ only in case must not be skipped, so the token advances only at the end.
         guard ids == nil || last.isLast else { return stored }
         var next = stored.map { feed.token(of: last, replacing: $0) } ?? token
+        next.comparedAt = stored?.comparedAt
         if last.isLast { next.isLeftEmpty = beganEmpty && result.rowsStored == 0 ? true : nil }
         return next
     }
@@ -181,7 +182,9 @@ struct PullState: Sendable {
     /// Returns a token that lets the next pull return the rows that this one has skipped, or `nil` to leave the stored one.
     func limited(_ token: PullToken) -> PullToken? {
         guard let skipped else { return token }
-        return feed.limited(token, to: skipped.first, before: skipped.before)
+        var limited = feed.limited(token, to: skipped.first, before: skipped.before)
+        limited?.comparedAt = stored?.comparedAt
+        return limited
     }
 
     // MARK: Rows

@@ -24,6 +24,9 @@ public struct PullToken: Sendable, Hashable, Codable {
     var isLeftEmpty: Bool?
     /// The rows whose stamps are ahead of the server's clock, or `nil` if there are none.
     var ahead: Ahead?
+    /// When the rows were last compared with the server by the device's clock, or `nil` if they were not; see
+    /// ``PullSettings/removesLeavers``.
+    var comparedAt: Timestamp?
     /// The name of the custom dialect whose cursor this is, or `nil` for a watermark of a table service.
     var dialect: String?
     /// The cursor of the custom dialect, as JSON.
@@ -112,6 +115,13 @@ struct TokenStore: Sendable {
 
     func token(table: String, queryID: String, in reader: some StoreReader) throws -> PullToken? {
         try Self.token(in: row(table: table, queryID: queryID, in: reader))
+    }
+
+    /// Returns the tokens of a table, with their query ids.
+    func tokens(of table: String, in reader: some StoreReader) throws -> [(queryID: String, token: PullToken)] {
+        try reader.rows(matching: query(table: table, queryID: nil)).rows.compactMap { row in
+            try Self.token(in: row).map { (row["key"]?.string ?? "", $0) }
+        }
     }
 
     /// Replaces the expected token with another; `nil` removes it.

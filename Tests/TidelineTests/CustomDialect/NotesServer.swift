@@ -40,6 +40,8 @@ final class NotesServer: Transport {
     func clear() { state.withLock { ($0.requests, $0.headers) = ([], []) } }
     func inspect(_ inspector: Inspector?) { state.withLock { $0.inspector = inspector } }
     func limitPages(to count: Int) { state.withLock { $0.maximumPage = count } }
+    /// Removes a document without a trace in the list of changes.
+    func forget(_ key: String) { state.withLock { $0.documents["Note/\(key)"] = nil } }
     /// Forgets the list of changes so far, so that cursors up to now are no longer known.
     func compact() { state.withLock { $0.horizon = $0.sequence + 1 } }
 

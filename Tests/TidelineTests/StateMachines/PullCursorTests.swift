@@ -219,6 +219,35 @@ struct PullCursorTests {
         #expect(try cursor.receive(PageSummary()) == .finish)
     }
 
+    @Test("F13 a list ends with a short page that has all rows of the server's count, and with no other")
+    func listing() throws {
+        func request(after last: Value?, count: Bool = true) -> PullCursor.Request {
+            .init(
+                filter: last.map { .column("id") > .literal($0) }, order: [OrderTerm("id")], limit: 3, wantsCount: count
+            )
+        }
+        var cursor = PullCursor(listing: 3)
+        #expect(cursor.first == request(after: nil))
+        // The count is not requested again before the end is likely.
+        #expect(try cursor.receive(Self.page(3, total: 11, last: "c")) == .request(request(after: "c", count: false)))
+        #expect(try cursor.receive(Self.page(3, last: "f")) == .request(request(after: "f", count: false)))
+        #expect(try cursor.receive(Self.page(0, last: nil)) == .request(request(after: "f")))
+        #expect(try cursor.receive(Self.page(2, total: 4, last: "h")) == .request(request(after: "h")))
+        #expect(try cursor.receive(Self.page(2, total: 2, last: "j", link: true)) == .request(request(after: "j")))
+        #expect(try cursor.receive(Self.page(3, total: 3, last: "m")) == .request(request(after: "m")))
+        #expect(try cursor.receive(Self.page(1, total: 0, last: "n")) == .request(request(after: "n")))
+        #expect(try cursor.receive(Self.page(0, total: 0, last: nil, link: true)) == .finish)
+    }
+
+    @Test(
+        "F13 a list without a count, with an impossible one, or with rows that do not come is an error",
+        arguments: [nil, -1, 2] as [Int64?])
+    func uncountedListing(_ total: Int64?) {
+        var cursor = PullCursor(listing: 3)
+        let error = #expect(throws: SyncError.self) { try cursor.receive(Self.page(0, total: total, last: nil)) }
+        #expect(error?.code == (total == 2 ? .noProgress : .invalidAnswer))
+    }
+
     @Test("F3 top limits the rows of all pages, and skip is the start, in the caller's order")
     func bySkip() throws {
         let given = [OrderTerm("text", descending: true)]

@@ -32,6 +32,7 @@ struct PullCursor: Sendable {
         case drain(from: Timestamp, lastID: String?)
         case byID(last: String?)
         case bySkip(skip: Int, remaining: Int?, order: [OrderTerm])
+        case listing(last: String?)
     }
 
     /// The watermark: the greatest `updatedAt` up to which all rows were applied, or `nil` if there is none yet.
@@ -41,6 +42,8 @@ struct PullCursor: Sendable {
     let skipped: PullToken.Span?
     private let pageSize: Int
     private var wantsCount: Bool
+    /// The number of rows that a list has not returned yet, as far as the server has counted them.
+    private var unlisted: Int64 = 0
     /// Detects a server that returns the same rows repeatedly.
     private var loops = LoopDetector()
     /// The greatest `updatedAt` received, which becomes the token once its millisecond is read completely.
@@ -71,6 +74,14 @@ struct PullCursor: Sendable {
             ? .byID(last: nil) : .bySkip(skip: skip, remaining: limit, order: Self.completed(order))
     }
 
+    /// Creates a cursor for a list of all rows by identifier, whose absence from it has consequences.
+    init(listing pageSize: Int) {
+        self.pageSize = pageSize
+        skipped = nil
+        wantsCount = true
+        mode = .listing(last: nil)
+    }
+
     /// Returns the order with the identifier as the last term, so that rows that are equal in all other terms keep
     /// their places between pages.
     private static func completed(_ order: [OrderTerm]) -> [OrderTerm] {
@@ -90,7 +101,7 @@ struct PullCursor: Sendable {
         switch mode {
         case .window: .window
         case .drain: .drain
-        case .byID, .bySkip: .separate
+        case .byID, .bySkip, .listing: .separate
         }
     }
 
@@ -114,7 +125,35 @@ struct PullCursor: Sendable {
             try requireNew(page.lastID, allowing: 1)
             mode = .bySkip(skip: skip + page.count, remaining: left, order: order)
             return .request(request)
+        case .listing:
+            return try receiveList(page)
         }
+    }
+
+    /// Processes a page of a list.
+    ///
+    /// Something else than the service may give an empty or short response, so a list ends only with the server's count: a
+    /// short page that has all rows that match.
+    private mutating func receiveList(_ page: PageSummary) throws(SyncError) -> Decision {
+        let count = Int64(page.count)
+        if wantsCount {
+            guard let total = page.totalCount, total >= 0 else {
+                throw SyncError(
+                    .invalidAnswer,
+                    "the list of the server's rows has no count, which would show that it is complete: the server does not "
+                        + "count rows, or something else answered")
+            }
+            if total == count, page.isShort, !page.hasNextLink || count == 0 { return .finish }
+            guard count > 0 else { throw Self.noProgress("the server counts rows that it does not return") }
+            unlisted = total
+        }
+        unlisted -= count
+        if count > 0 {
+            try requireNew(page.lastID)
+            mode = .listing(last: page.lastID)
+        }
+        wantsCount = page.isShort || unlisted <= Int64(pageSize)
+        return .request(request)
     }
 
     private mutating func receiveWindow(_ page: PageSummary, from bound: Timestamp?) throws(SyncError) -> Decision {
@@ -202,9 +241,10 @@ struct PullCursor: Sendable {
             var filter = updatedAt >= .value(bound) && updatedAt < .value(end)
             if let lastID { filter = filter && .column("id") > .value(lastID) }
             return Request(filter: filter, order: [OrderTerm("id")], limit: pageSize)
-        case .byID(let last):
+        case .byID(let last), .listing(let last):
             return Request(
-                filter: last.map { .column("id") > .value($0) }, order: [OrderTerm("id")], limit: pageSize)
+                filter: last.map { .column("id") > .value($0) }, order: [OrderTerm("id")], limit: pageSize,
+                wantsCount: wantsCount)
         case .bySkip(let skip, let remaining, let order):
             return Request(filter: nil, order: order, skip: skip, limit: min(pageSize, remaining ?? pageSize))
         }

@@ -25,12 +25,17 @@ struct WatermarkFeed: PullFeed {
         self.family = family
         self.plan = plan
         self.start = start
-        let query = plan.query
         pageSize = min(plan.settings.pageSize, family.maximumPageSize)
-        cursor =
-            plan.queryID == nil
-            ? PullCursor(order: query.order, skip: query.skip, limit: query.limit, pageSize: pageSize)
-            : PullCursor(token: start.token, lookback: plan.settings.lookback, pageSize: pageSize)
+        cursor = Self.makeCursor(plan, from: start.token, pageSize: pageSize)
+    }
+
+    private static func makeCursor(_ plan: PullPlan, from token: PullToken?, pageSize: Int) -> PullCursor {
+        if plan.isListing { return PullCursor(listing: pageSize) }
+        guard plan.queryID == nil else {
+            return PullCursor(token: token, lookback: plan.settings.lookback, pageSize: pageSize)
+        }
+        let query = plan.query
+        return PullCursor(order: query.order, skip: query.skip, limit: query.limit, pageSize: pageSize)
     }
 
     var first: (any PageStep)? {
