@@ -106,6 +106,18 @@ public final class SyncClient<Store: LocalStore>: Sendable {
         try await table(query.table).pull(query, queryID: queryID, settings: settings)
     }
 
+    /// Compares the local rows that match a query with the server's; see ``SyncTable/verify(_:settings:)``.
+    public func verify(_ query: Query, settings: PullSettings = PullSettings()) async throws -> TableComparison {
+        try await table(query.table).verify(query, settings: settings)
+    }
+
+    /// Fetches the rows that differ from the server's, and removes those that the server does not have; see
+    /// ``SyncTable/repair(_:settings:)``.
+    @discardableResult
+    public func repair(_ query: Query, settings: PullSettings = PullSettings()) async throws -> TableRepair {
+        try await table(query.table).repair(query, settings: settings)
+    }
+
     /// Pulls several tables side by side, in order of priority; see ``SyncTable/pull(_:queryID:settings:)``.
     ///
     /// Pushes once before if one of the tables has pending operations. At most ``PullSettings/maxInFlight`` pulls run at the

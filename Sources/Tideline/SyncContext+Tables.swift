@@ -31,6 +31,8 @@ protocol TableContext: AnyObject, Sendable {
     func observeValue<T: Sendable & Equatable>(_ query: Query, _ value: @escaping @Sendable (Int) -> T) -> LiveValue<T>
 
     func pull(_ query: Query, queryID: String?, settings: PullSettings) async throws -> PullResult
+    func verify(_ query: Query, settings: PullSettings) async throws -> TableComparison
+    func repair(_ query: Query, settings: PullSettings) async throws -> TableRepair
     func pullToken(table: String, queryID: String) async throws -> PullToken?
     func resetToken(table: String, queryID: String?) async throws
     nonisolated(nonsending) func purge(_ query: Query, resetsTokens: Bool) async throws -> Int

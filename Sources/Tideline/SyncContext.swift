@@ -262,15 +262,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
             let pushError =
                 settings.pushesFirst ? try await pushBeforePull(of: [query.table], settings: settings) : nil
             do {
-                let result = try await lock(of: query.table).withLock {
-                    try await connection.account.withCurrentUser {
-                        // The owner of the store may have changed while the pull waited for the lock.
-                        try await confirmOwner()
-                        settled.beginPull(of: query.table)
-                        defer { settled.endPull(of: query.table) }
-                        return try await run.run()
-                    }
-                }
+                let result = try await withPull(of: query.table) { try await run.run() }
                 if pushError == nil { return result }
             } catch {
                 var failure = syncError(error)

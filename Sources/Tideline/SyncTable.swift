@@ -160,6 +160,38 @@ public struct SyncTable: Sendable {
         try await context.pull(own(query), queryID: queryID, settings: settings)
     }
 
+    /// Compares the local rows that match a query of this table with the server's, and changes nothing.
+    ///
+    /// Lists the identifiers and versions of the rows that match on the server. This finds rows that no incremental pull
+    /// receives, such as rows that were imported into the server's database with old timestamps. See <doc:Pulls>.
+    ///
+    /// - Parameters:
+    ///   - query: The rows to compare, by default all. It must not have skip or limit.
+    ///   - settings: The page size and the parameters of the requests.
+    /// - Returns: The differences. Rows with pending operations are listed separately.
+    /// - Throws: ``SyncError``, as ``pull(_:queryID:settings:)``; with code ``SyncError/Code/invalidAnswer`` if the server does
+    ///   not count the rows, which would show that the list is complete.
+    public func verify(
+        _ query: Query? = nil, settings: PullSettings = PullSettings()
+    ) async throws -> TableComparison {
+        try await context.verify(own(query), settings: settings)
+    }
+
+    /// Compares the local rows that match a query of this table with the server's, fetches the rows that are missing or have
+    /// another version, and removes those that only the local table has.
+    ///
+    /// Rows with pending operations do not change. Tokens do not change either.
+    ///
+    /// - Parameters:
+    ///   - query: The rows to repair, by default all. It must not have skip or limit.
+    ///   - settings: See ``PullSettings``.
+    /// - Returns: The differences, and what was changed.
+    /// - Throws: ``SyncError``, as ``verify(_:settings:)``. Rows that were already stored stay.
+    @discardableResult
+    public func repair(_ query: Query? = nil, settings: PullSettings = PullSettings()) async throws -> TableRepair {
+        try await context.repair(own(query), settings: settings)
+    }
+
     /// Returns the token of an incremental pull, or `nil` if the pull has not begun or its token was reset.
     ///
     /// - Parameter queryID: The name of the pull.

@@ -64,7 +64,7 @@ private func tideline(
     _: SyncContext<AnyStore>.Type, _: any SyncContextDelegate.Type, _: SyncEnvironment.Type, _: SyncError.Type,
     _: SyncOptions.Type, _: SyncSettings.Type, _: SyncStatus.Type, _: SyncTable.Type, _: SyncTransaction.Type,
     _: Table<Named>.Type,
-    _: TableOperation.Type,
+    _: TableComparison.Type, _: TableOperation.Type, _: TableRepair.Type,
     _: TableOperationError.Type, _: any Transport.Type,
     _: TransportError.Type, _: TransportResponse.Type
 ) {}

@@ -330,6 +330,7 @@ struct LeaverTests {
             let settings = PullSettings(removesLeavers: interval)
             #expect(await syncErrorCode { try await client.items.pull(query, settings: settings) } == .invalidArgument)
         }
+        #expect(await syncErrorCode { _ = try await client.items.verify(all.limit(3)) } == .invalidArgument)
         #expect(client.transport.requests.isEmpty)
     }
 }

@@ -113,7 +113,7 @@ struct CustomLeaverTests {
             #expect(try client.texts() == ["a": "one", "d": "new"])
         }
         world.server.inspect(nil)
-        #expect(try await client.pull(settings).leaversRemoved == 1)
+        #expect(try await client.notes.repair().rowsRemoved == 1)
         #expect(try client.texts() == ["d": "new"])
     }
 }
