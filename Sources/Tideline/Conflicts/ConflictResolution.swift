@@ -25,7 +25,7 @@ struct ConflictResolution: Sendable {
             try discard(operation, error: error, in: writer)
         case .update(let item):
             try operations.remove(operation, in: writer)
-            try storeNewest(operation.itemID, at: stamped(item, operation, error), pulled: operation.pulled, in: writer)
+            try storeNewest(stamped(item, operation, error), error, pulled: operation.pulled, in: writer)
         case .keep(let item):
             let failed = operation
             try rebase(&operation, onto: item, error: error)
@@ -58,11 +58,9 @@ struct ConflictResolution: Sendable {
         _ operation: TableOperation, error: OperationErrorRecord, in writer: some StoreWriter
     ) throws {
         try operations.remove(operation, in: writer)
-        let pulled = try operation.pulled.map(codec.row)
         let base = try error.isRowGone ? nil : (operation.localBase ?? operation.base).map(codec.row)
-        var known = error.failure.serverItem ?? base
-        // A pull may have received a newer row than the response to the push.
-        if let pulled, known.map({ $0.changedAt <= pulled.changedAt }) ?? true { known = pulled }
+        // A pull after the failure received a newer row than the response to the push.
+        let known = try operation.pulled.map(codec.row) ?? error.failure.serverItem ?? base
         // If the newest row does not fit the table, an older one that does is stored.
         let candidates = known?.isTombstone == true ? [] : [known, base].compactMap(\.self)
         if let row = candidates.first(where: { !$0.isTombstone && codec.fits($0) }) {
@@ -86,10 +84,6 @@ struct ConflictResolution: Sendable {
         if let server = error.failure.serverItem {
             operation.base = operation.baseVersion == server.version ? server.json : nil
             operation.sent = []
-            // A copy that was pulled before the server row is no longer the newest state.
-            if let pulled = try operation.pulled.map(codec.row), pulled.changedAt < server.changedAt {
-                operation.pulled = nil
-            }
         } else if operation.baseVersion != failed {
             operation.base = nil
         }
@@ -145,13 +139,17 @@ struct ConflictResolution: Sendable {
         try operations.removeError(of: operation.id, in: writer)
     }
 
-    /// Stores the item, or the row from a later pull if that is newer than the item.
+    /// Stores the item, or the row from a pull after the failure, unless the caller has read a newer one.
     ///
     /// The result is the same as if the pull had come after the resolution, because no later pull returns that row
     /// again. A pulled row that does not fit the table is omitted.
-    private func storeNewest(_ id: String, at item: Row, pulled: String?, in writer: some StoreWriter) throws {
+    private func storeNewest(
+        _ item: Row, _ error: OperationErrorRecord, pulled: String?, in writer: some StoreWriter
+    ) throws {
+        let id = error.itemID
+        let isOfFailure = item.version == error.failure.serverItem?.version
         guard let pulled = try pulled.map(codec.row), pulled.isTombstone || codec.fits(pulled),
-            item.changedAt <= pulled.changedAt
+            isOfFailure || item.changedAt <= pulled.changedAt
         else {
             return try writer.upsert(item.fitted(to: schema, id: id), into: schema.name)
         }

@@ -84,7 +84,9 @@ struct PushOutcomes: Sendable {
         if answer.isUnsent { return codec.completed(pulled) }
         guard let row = answer.row, current.pulled != sent.pulled else { return nil }
         let isOther = pulled.version.map { $0 != row.version && $0 != sent.baseVersion } ?? false
-        let isOnlyRequest = sent.baseVersion != nil && current.attempts <= 1 && current.sent.count <= 1
+        // A restore is two requests.
+        let isOnlyRequest =
+            sent.baseVersion != nil && !sent.restores && current.attempts <= 1 && current.sent.count <= 1
         let isNewer =
             if let pulledAt = pulled.updatedAt, let answeredAt = row.updatedAt {
                 pulledAt >= answeredAt || isOnlyRequest && isOther
@@ -201,6 +203,7 @@ struct PushOutcomes: Sendable {
     ) throws -> StoredEnd {
         guard var current = try coalesced(sent, in: writer) else { return .done }
         let item = try current.deletedItem.map(codec.row) ?? writer.row(in: schema.name, id: current.itemID)
+        try replaceOlderCopy(by: failure.serverItem, of: &current, sent)
         var failure = failure
         var match: LostRequests.Match?
         if failure.code == .conflict {
@@ -228,6 +231,17 @@ struct PushOutcomes: Sendable {
             try errors.save(record, in: writer)
         }
         return .failed(record)
+    }
+
+    /// Replaces a row from a pull that is older than the server row of a failure: one received before the request was made,
+    /// or one with an earlier timestamp. No later pull returns it again, so something must take its place.
+    private func replaceOlderCopy(
+        by server: Row?, of current: inout TableOperation, _ sent: TableOperation
+    ) throws {
+        guard let server, let pulled = try current.pulled.map(codec.row) else { return }
+        if current.pulled == sent.pulled || pulled.updatedAt ?? .min < server.updatedAt ?? .min {
+            current.pulled = server.json
+        }
     }
 
     /// Stores that the push ended with an unknown outcome of the operation, which stays in the queue.
