@@ -83,11 +83,17 @@ final class Account: Sendable {
     /// Returns the user whose token a request carries.
     ///
     /// Within a push or pull, this is the user for whom it runs, with the newest token; nobody if it began without a user.
-    /// - Throws: ``SyncError`` with code otherUser if another user has signed in since it began.
+    /// - Throws: ``SyncError`` with code otherUser if another user has signed in since it began; with code authentication if
+    ///   a user has who edits rows since then, and it began without a user.
     func userForRequest() throws(SyncError) -> SignedInUser? {
         let user = user
         guard let scope = UserScope.current(of: self), !Self.isSame(scope.userID, user?.userID) else { return user }
-        guard let userID = scope.userID else { return nil }
+        guard let userID = scope.userID else {
+            throw SyncError(
+                .authentication,
+                "nobody was signed in when the push or pull began, but \(user?.userID.debugDescription ?? "somebody") is now; "
+                    + "push or pull again")
+        }
         throw SyncError(
             .otherUser,
             "the user \(userID.debugDescription) was signed in when the push or pull began, but "
