@@ -48,7 +48,7 @@ extension SyncMachine {
             phase = .resting
             idleSince = step.now
             // A server that is reached again also signals again.
-            if networkFailures > 0 { signals.startOver() }
+            if networkFailures > 0 { recover() }
             networkFailures = 0
             return
         }
@@ -160,7 +160,19 @@ extension SyncMachine {
         step.schedule(.signIn(signInCount), settings.maximumRetryDelay)
     }
 
+    /// Notes that a server that failed for reads too, or was out of reach, has recovered. The operations on which it failed
+    /// are sent once more, and its change signals are asked for again.
+    private mutating func recover() {
+        signals.startOver()
+        let failed = poison
+        guard !failed.isEmpty else { return }
+        for id in failed { serverFailures[id] = Self.maximumServerFailures - 1 }
+        if failureRetry != .all { failureRetry = .failedOnServer(except: []) }
+        isPushWanted = true
+    }
+
     private mutating func succeed(at index: Int, _ step: inout Step) {
+        if entries[index].failures > 0 { recover() }
         entries[index].failures = 0
         entries[index].failure = nil
         entries[index].startInterval(&step)

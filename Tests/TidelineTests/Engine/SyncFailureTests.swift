@@ -175,6 +175,23 @@ struct SyncFailureTests {
         }
     }
 
+    @Test("S5 an operation arrives by itself after the server failed for everything", arguments: StoreKind.perEngine)
+    func everythingFails(_ stores: StoreKind) throws {
+        let virtual = try VirtualWorld(stores)
+        try virtual.run {
+            let client = try await virtual.makeClient { $0.retry.maximumAttempts = 1 }
+            try await client.items.insert(["id": "a", "text": "mine"])
+            client.transport.inspect { _, _ in .answer(.answer(500)) }
+            try await client.client.start([Self.todo])
+            try await virtual.sleep(.seconds(3600))
+            #expect(client.transport.requests.count { $0.hasPrefix("POST") } == 5)
+            client.transport.inspect(nil)
+            try await virtual.sleep(.seconds(600))
+            #expect(try virtual.world.serverTexts() == ["mine"])
+            await client.client.stop()
+        }
+    }
+
     @Test(
         "S5 a correction that is saved while the server rejects the operation is sent", arguments: StoreKind.perEngine)
     func correction(_ stores: StoreKind) throws {
