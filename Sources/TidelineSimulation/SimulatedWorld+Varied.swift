@@ -8,7 +8,13 @@ extension SimulatedWorld {
     /// Of 96 seeds in a row, each has another combination.
     package mutating func vary(by seed: UInt64) {
         if seed % 2 == 1 { dialect = .datasync3 }
-        if seed / 2 % 2 == 0 { schema = Self.referencingTables }
+        if seed / 2 % 2 == 0 {
+            schema = Self.referencingTables
+        } else {
+            schema[0].columns.append(.double("price"))
+            earlierSchema = schema
+            earlierSchema?[0].columns.removeAll { $0.name == "done" }
+        }
         switch seed / 4 % 4 {
         case 0: options.conflictPolicy = .merge(others: .client)
         case 1: options.conflictPolicy = .clientWins

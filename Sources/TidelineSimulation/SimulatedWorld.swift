@@ -25,7 +25,8 @@ public struct SimulatedWorld: Sendable {
 
         /// Lost, late, and repeated requests, and lost responses.
         public static let network = Faults(rawValue: 1)
-        /// Error responses, unreadable responses, pages with too few rows, late commits, and crashes of the server.
+        /// Error responses, unreadable responses, responses in part, pages with too few rows, late commits, and crashes of
+        /// the server.
         public static let server = Faults(rawValue: 2)
         /// The end of a device's process at any call of its store or of the network.
         public static let kills = Faults(rawValue: 4)
@@ -33,8 +34,14 @@ public struct SimulatedWorld: Sendable {
         public static let cancellation = Faults(rawValue: 8)
         /// Clocks that jump.
         public static let clocks = Faults(rawValue: 16)
+        /// Something that responds in place of the server, or changes what passes through it; see ``Intermediary``.
+        public static let intermediaries = Faults(rawValue: 32)
+        /// A second user, the removal of a user's data, and tables that another process of the device defines.
+        public static let identities = Faults(rawValue: 64)
         /// All kinds.
-        public static let all: Faults = [.network, .server, .kills, .cancellation, .clocks]
+        public static let all: Faults = [
+            .network, .server, .kills, .cancellation, .clocks, .intermediaries, .identities,
+        ]
     }
 
     /// The app's tables. By default, one table with a text, a number, and a Boolean.

@@ -16,7 +16,7 @@ import TidelineTestSupport
 /// The environment variable `TIDELINE_SEEDS` sets the number of seeds, `TIDELINE_SEED` runs a single one.
 @Suite("Simulation", .timeLimit(.minutes(600)))
 struct SimulationTests {
-    @Test("Edits, kills, faults, and clocks in any order violate no invariant", arguments: Seeds(600))
+    @Test("Edits, kills, faults, and clocks in any order violate no invariant", arguments: Seeds(1_200))
     func invariants(seed: UInt64) async throws {
         try await Simulation(seed: seed).run()
     }
@@ -143,6 +143,69 @@ struct ReplayTests {
         try await Simulation(schedule).run()
     }
 
+    @Test("F17 a row that was pulled after a conflict is shown, although the server's clock went back on it")
+    func clockGoesBackOnConflict() async throws {
+        let schedule = SimulationSchedule(
+            seed: 2289, devices: 3, serverQuirks: 957, services: 1,
+            steps: [
+                SimulationStep(19, .serverWrite(table: "Todo", id: "r1")),
+                SimulationStep(21, .setServerClock(seconds: -1)),
+                SimulationStep(22, .write(table: "Todo", id: "r1", columns: ["title"]), on: 1),
+                SimulationStep(23, .push, on: 1),
+                SimulationStep(24, .serverWrite(table: "Todo", id: "r1")),
+            ])
+        try await Simulation(schedule).run()
+    }
+
+    @Test("F4 a row that was pulled before a conflict remains, if its pending insert is deleted after the conflict")
+    func deletedAfterConflict() async throws {
+        let schedule = SimulationSchedule(
+            seed: 17547, devices: 2,
+            steps: [
+                SimulationStep(4, .serverWrite(table: "Todo", id: "r1")),
+                SimulationStep(11, .serverWrite(table: "Todo", id: "r2")),
+                SimulationStep(12, .setServerClock(seconds: 3600)),
+                SimulationStep(13, .write(table: "Todo", id: "r2", columns: ["rank"]), on: 1),
+                SimulationStep(14, .sync(seconds: 26), on: 1),
+                SimulationStep(16, .write(table: "Todo", id: "r2", columns: ["title"]), on: 1),
+                SimulationStep(18, .push, on: 1),
+                SimulationStep(20, .delete(table: "Todo", id: "r2"), on: 1),
+            ])
+        try await Simulation(schedule).run()
+    }
+
+    @Test("F17 the first of the two requests of a restore is not taken for a change by others")
+    func pulledDuringRestore() async throws {
+        let schedule = SimulationSchedule(
+            seed: 30018, devices: 1,
+            steps: [
+                SimulationStep(8, .write(table: "Todo", id: "r3", columns: ["rank"]), on: 0),
+                SimulationStep(9, .push, on: 0),
+                SimulationStep(11, .delete(table: "Todo", id: "r3"), on: 0),
+                SimulationStep(14, .pull(table: "Todo", queryID: "all", isFiltered: false), on: 0, overlap: 7),
+                SimulationStep(15, .write(table: "Todo", id: "r3", columns: ["title"]), on: 0, overlap: 0),
+                SimulationStep(16, .push, on: 0, overlap: 43),
+                SimulationStep(18, .delete(table: "Todo", id: "r3"), on: 0),
+            ])
+        try await Simulation(schedule).run()
+    }
+
+    @Test("L13 a push that began without a user does not send the edits of one who signs in")
+    func signInDuringPush() async throws {
+        for overlap in 1...12 {
+            let schedule = SimulationSchedule(
+                seed: 2134, devices: 1,
+                steps: [
+                    SimulationStep(8, .write(table: "Todo", id: "r3", columns: ["title"]), on: 0),
+                    SimulationStep(9, .write(table: "Todo", id: "r1", columns: ["title"]), on: 0),
+                    SimulationStep(19, .push, on: 0, overlap: overlap),
+                    SimulationStep(21, .signIn(user: 1), on: 0, overlap: 1),
+                    SimulationStep(22, .write(table: "Todo", id: "r1", columns: ["rank"]), on: 0),
+                ])
+            try await Simulation(schedule).run()
+        }
+    }
+
     @Test("C4 a row that was pulled before the conflict is not shown after the conflict was resolved")
     func olderCopy() async throws {
         let schedule = SimulationSchedule(
@@ -228,7 +291,7 @@ struct SimulationFailureTests {
             struct Refusal: Error {}
             func perform(_ operation: PushOperation) async throws -> Row? { throw Refusal() }
         }
-        let failure = try await failure { $0.policy = Refusing() }
+        let failure = try await failure(seeds: 2...200) { $0.policy = Refusing() }
         #expect(failure.violations[0].invariant == "the queue becomes empty")
         #expect(failure.schedule.steps.count == 1)
     }

@@ -144,6 +144,14 @@ struct Oracle {
 
     func mark(of device: Int) -> Int { devices[device].mark }
 
+    /// Returns whether a device has written a value.
+    func wrote(_ device: Int, _ value: Value, to column: String, of id: String, in table: String) -> Bool {
+        devices[device].own[Cell(table: table, row: id, column: column)]?.contains(value) == true
+    }
+
+    /// Returns whether the server has deleted a row at least once.
+    func wasDeleted(_ id: String, in table: String) -> Bool { deleted.contains(RowName(table: table, row: id)) }
+
     /// Records that a resolution dropped the device's pending changes of a row.
     ///
     /// - Parameter mark: The mark of the device when the error was reported. A resolution does not affect later edits.

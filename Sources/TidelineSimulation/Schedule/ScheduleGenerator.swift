@@ -94,19 +94,26 @@ struct ScheduleGenerator {
         let id = "r\(latest.row)"
         let step =
             switch choice {
-            case ..<34:
+            case ..<31:
                 SimulationStep(number, write(table.name), on: device)
-            case ..<43: SimulationStep(number, .delete(table: table.name, id: id), on: device)
-            case ..<64: SimulationStep(number, .push, on: device)
-            case ..<81: SimulationStep(number, pull(table), on: device)
-            case ..<82: SimulationStep(number, .purge(table: table.name), on: device)
-            case ..<83: SimulationStep(number, .forcePurge(table: table.name), on: device)
-            case ..<85: SimulationStep(number, .restart, on: device)
-            case ..<86: SimulationStep(number, .update, on: device)
-            case ..<89: jump(number, device, schedule)
-            case ..<94: SimulationStep(number, .serverWrite(table: table.name, id: id))
-            case ..<96: SimulationStep(number, .serverDelete(table: table.name, id: id))
-            case ..<97: SimulationStep(number, .serverRestart)
+            case ..<40: SimulationStep(number, .delete(table: table.name, id: id), on: device)
+            case ..<60: SimulationStep(number, .push, on: device)
+            case ..<74: SimulationStep(number, pull(table), on: device)
+            case ..<76: SimulationStep(number, .sync(seconds: Int.random(in: 1..<200, using: &random)), on: device)
+            case ..<77: SimulationStep(number, .purge(table: table.name), on: device)
+            case ..<78: SimulationStep(number, .forcePurge(table: table.name), on: device)
+            case ..<80: SimulationStep(number, .restart, on: device)
+            case ..<81: SimulationStep(number, .update, on: device)
+            case ..<84: jump(number, device, schedule)
+            case ..<89: SimulationStep(number, .serverWrite(table: table.name, id: id))
+            case ..<91: SimulationStep(number, .serverDelete(table: table.name, id: id))
+            case ..<92: SimulationStep(number, .serverRestart)
+            case ..<96 where world.faults.contains(.intermediaries):
+                SimulationStep(number, .intermediary(intermediary(), seconds: pick([2, 20, 600, 7200])), on: device)
+            case 96 where world.faults.contains(.identities):
+                SimulationStep(number, .signIn(user: happens(70) ? 0 : 1), on: device)
+            case 97 where world.faults.contains(.identities):
+                SimulationStep(number, happens(50) ? .wipe : .updateElsewhere, on: device)
             default: SimulationStep(number, .wait(seconds: pick([1, 4, 60, 3600])))
             }
         return disturbed(step, schedule)
@@ -123,6 +130,24 @@ struct ScheduleGenerator {
         case ..<7: .pull(table: table.name, queryID: "all", isFiltered: false)
         case ..<9: .pull(table: table.name, queryID: "some", isFiltered: true)
         default: .pull(table: table.name, queryID: nil, isFiltered: false)
+        }
+    }
+
+    private mutating func intermediary() -> Intermediary {
+        switch Int.random(in: 0..<16, using: &random) {
+        case ..<10:
+            let requests: Intermediary.Requests = happens(70) ? .all : happens(70) ? .writes : .reads
+            let body = pick(Intermediary.Body.allCases)
+            let status = pick(Intermediary.statuses)
+            // Success without a page cannot be told from that of a server, and a failure of all writes from one that the
+            // operations cause.
+            return .responds(
+                status: status, body: status == 200 ? .page : body, to: [500, 503].contains(status) ? .all : requests)
+        case 10: return .limitsResponses(bytes: pick([100, 300, 500]))
+        case 11: return .limitsTargets(bytes: pick([40, 120, 200]))
+        case 12: return .slows(bytesPerSecond: pick([2, 5, 10]))
+        case 13, 14: return .repeats
+        default: return .withholdsTokens
         }
     }
 
@@ -160,7 +185,7 @@ struct ScheduleGenerator {
 
     private func usesNetwork(_ action: SimulationStep.Action) -> Bool {
         switch action {
-        case .push, .pull, .custom: true
+        case .push, .pull, .sync, .custom: true
         default: false
         }
     }
@@ -172,19 +197,20 @@ struct ScheduleGenerator {
             + (world.faults.contains(.server)
                 ? [
                     .status(code: 0, processed: false), .unreadable, .cutPage, .lateCommit(milliseconds: 0),
-                    .serverCrash(call: 0),
+                    .serverCrash(call: 0), .partial, .otherCase, .ahead(seconds: 0),
                 ]
                 : [])
         guard !kinds.isEmpty else { return nil }
         switch pick(kinds) {
         case .late: return .late(steps: Int.random(in: 1...8, using: &random))
         case .status:
-            // A refusal with 4xx means that the request was not processed. A 404 would be a lie about the row.
+            // A refusal with 4xx means that the request was not processed.
             return happens(40)
                 ? .status(code: pick([500, 502, 503, 504]), processed: true)
-                : .status(code: pick([401, 403, 408, 409, 412, 429, 500, 502, 503, 504]), processed: false)
+                : .status(code: pick(Intermediary.statuses.filter { $0 >= 300 }), processed: false)
         case .lateCommit: return .lateCommit(milliseconds: pick([1, 500, 3000]))
         case .serverCrash: return .serverCrash(call: Int.random(in: 1...5, using: &random))
+        case .ahead: return .ahead(seconds: pick([60, 86_400]))
         case let other: return other
         }
     }

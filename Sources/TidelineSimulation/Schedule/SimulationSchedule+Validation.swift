@@ -59,7 +59,9 @@ extension SimulationStep.Action {
     fileprivate var isOnServer: Bool {
         switch self {
         case .serverWrite, .serverDelete, .serverRestart, .setServerClock, .wait: true
-        case .write, .delete, .push, .pull, .purge, .forcePurge, .restart, .update, .setClock, .custom: false
+        case .write, .delete, .push, .pull, .sync, .purge, .forcePurge, .restart, .update, .updateElsewhere, .setClock,
+            .intermediary, .signIn, .wipe, .custom:
+            false
         }
     }
 
@@ -78,14 +80,19 @@ extension SimulationStep.Action {
             try requireTable(table, world)
             if let queryID { try requireID(queryID) }
         case .purge(let table), .forcePurge(let table): try requireTable(table, world)
+        case .sync(let seconds): try SimulationStep.require(seconds, in: 0...1_000_000, "seconds")
         case .setClock(let seconds), .setServerClock(let seconds):
             try SimulationStep.require(seconds, in: -1_000_000...1_000_000, "seconds")
         case .wait(let seconds): try SimulationStep.require(seconds, in: 0...1_000_000, "seconds")
+        case .intermediary(let intermediary, let seconds):
+            try intermediary.validate()
+            try SimulationStep.require(seconds, in: 0...1_000_000, "seconds")
+        case .signIn(let user): try SimulationStep.require(user, in: 0...1, "the user")
         case .custom(let name):
             guard world.actions.contains(where: { $0.name == name }) else {
                 throw SimulationError("the world has no action \(name.debugDescription)")
             }
-        case .push, .restart, .update, .serverRestart: break
+        case .push, .restart, .update, .updateElsewhere, .wipe, .serverRestart: break
         }
     }
 
@@ -120,7 +127,20 @@ extension SimulationStep.Fault {
         case .lateCommit(let milliseconds):
             try SimulationStep.require(milliseconds, in: 0...1_000_000, "the milliseconds of a late commit")
         case .serverCrash(let call): try SimulationStep.require(call, in: 1...1_000_000, "the call of a crash")
-        case .requestLost, .responseLost, .overtaken, .doubled, .unreadable, .cutPage: break
+        case .ahead(let seconds): try SimulationStep.require(seconds, in: 0...1_000_000, "the seconds ahead")
+        case .requestLost, .responseLost, .overtaken, .doubled, .unreadable, .partial, .otherCase, .cutPage: break
+        }
+    }
+}
+
+extension Intermediary {
+    fileprivate func validate() throws {
+        switch self {
+        case .responds(let status, _, _): try SimulationStep.require(status, in: 200...599, "the status")
+        case .limitsResponses(let bytes), .limitsTargets(let bytes):
+            try SimulationStep.require(bytes, in: 0...1_000_000, "bytes")
+        case .slows(let bytes): try SimulationStep.require(bytes, in: 1...1_000_000, "bytesPerSecond")
+        case .repeats, .withholdsTokens: break
         }
     }
 }

@@ -14,6 +14,8 @@ public struct SimulationStep: Sendable, Hashable, Codable {
         /// The app pulls a table, incrementally if `queryID` is not `nil`. If `isFiltered`, it pulls the rows that match
         /// the world's filter of the table.
         case pull(table: String, queryID: String?, isFiltered: Bool)
+        /// The app runs a sync that keeps its tables in step, unless one is running.
+        case sync(seconds: Int)
         /// The app purges a table.
         case purge(table: String)
         /// The app purges a table with its operations.
@@ -24,6 +26,14 @@ public struct SimulationStep: Sendable, Hashable, Codable {
         case update
         /// The clock of the device jumps.
         case setClock(seconds: Int)
+        /// Something stands between the device and the server for a time.
+        case intermediary(Intermediary, seconds: Int)
+        /// The first or the second user of the device signs in.
+        case signIn(user: Int)
+        /// The app removes the data of its user.
+        case wipe
+        /// Another process of the device, with a newer version of the app, defines its tables with all columns.
+        case updateElsewhere
         /// The app performs one of the author's actions.
         case custom(name: String)
         /// The server changes a row.
@@ -54,6 +64,12 @@ public struct SimulationStep: Sendable, Hashable, Codable {
         case status(code: Int, processed: Bool)
         /// The response has a body that is not JSON.
         case unreadable
+        /// The response to a write has only the system columns of the row.
+        case partial
+        /// The columns of a response are named in another case.
+        case otherCase
+        /// The server's clock is ahead for this request.
+        case ahead(seconds: Int)
         /// The server returns only the first rows of a page, without an indication.
         case cutPage
         /// The server stamps the row, and commits it later.
@@ -106,11 +122,16 @@ extension SimulationStep.Action: CustomStringConvertible {
         case .pull(let table, let queryID, let isFiltered):
             "pull(table: \(table.debugDescription), queryID: \(queryID?.debugDescription ?? "nil"), "
                 + "isFiltered: \(isFiltered))"
+        case .sync(let seconds): "sync(seconds: \(seconds))"
         case .purge(let table): "purge(table: \(table.debugDescription))"
         case .forcePurge(let table): "forcePurge(table: \(table.debugDescription))"
         case .restart: "restart"
         case .update: "update"
         case .setClock(let seconds): "setClock(seconds: \(seconds))"
+        case .intermediary(let intermediary, let seconds): "intermediary(.\(intermediary), seconds: \(seconds))"
+        case .signIn(let user): "signIn(user: \(user))"
+        case .wipe: "wipe"
+        case .updateElsewhere: "updateElsewhere"
         case .custom(let name): "custom(name: \(name.debugDescription))"
         case .serverWrite(let table, let id):
             "serverWrite(table: \(table.debugDescription), id: \(id.debugDescription))"

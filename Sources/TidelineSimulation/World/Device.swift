@@ -14,6 +14,10 @@ final class Device: Sendable {
         var offset: Duration
         /// Whether the app was updated to define all columns.
         var isUpdated = false
+        /// The number of the signed-in user, or `nil` if nobody is signed in.
+        var user: Int?
+        /// What stands between the device and the server, and until when.
+        var intermediary: (kind: Intermediary, until: Duration)?
         var ids = 0
         /// The number of the latest decision of a conflict policy that was recorded.
         var lastDecision: Int64 = 0
@@ -49,6 +53,41 @@ final class Device: Sendable {
     func moveClock(by seconds: Int) { state.withLock { $0.offset += .seconds(seconds) } }
     func update() { state.withLock { $0.isUpdated = true } }
 
+    /// What stands between the device and the server, or `nil` if nothing does.
+    var intermediary: Intermediary? {
+        state.withLock { state in state.intermediary.flatMap { $0.until > executor.now ? $0.kind : nil } }
+    }
+
+    /// Sets what stands between the device and the server for a time, or removes it.
+    func place(_ intermediary: Intermediary?, for seconds: Int = 0) {
+        let until = executor.now + .seconds(seconds)
+        state.withLock { $0.intermediary = intermediary.map { ($0, until) } }
+    }
+
+    /// Signs a user in, also in the process that runs.
+    func signIn(_ user: Int) {
+        state.withLock { $0.user = user }
+        client?.currentUser = signedInUser
+    }
+
+    /// Signs in the user to whom the data in the store belongs, if there is one.
+    func signInOwner() throws {
+        let record = try base.read { try $0.row(in: SystemTables().config, id: "owner") }
+        guard let text = record?["value"]?.string else { return }
+        for user in 0...1 where text.contains(name(of: user)) { signIn(user) }
+    }
+
+    private func name(of user: Int) -> String { "user\(index)-\(user)" }
+
+    /// The token of the signed-in user, or `nil` if nobody is signed in.
+    var token: String? { signedInUser?.authenticationToken }
+
+    private var signedInUser: SignedInUser? {
+        state.withLock { $0.user }.map { user in
+            SignedInUser(userID: name(of: user), authenticationToken: name(of: user))
+        }
+    }
+
     /// The tables that this version of the app defines.
     var schema: [TableSchema] {
         state.withLock { $0.isUpdated } ? world.schema : world.earlierSchema ?? world.schema
@@ -78,6 +117,7 @@ final class Device: Sendable {
         let client = try SyncClient(
             url: "http://server.simulation", store: store, transport: transport, options: makeOptions())
         client.context.delegate = delegate
+        client.currentUser = signedInUser
         state.withLock { state in
             state.life = life
             state.client = client
@@ -91,6 +131,13 @@ final class Device: Sendable {
         options.dialect = world.dialect
         options.logger.logLevel = .critical
         options.retry.maximumAttempts = 2
+        if index == 1 {
+            struct NoToken: Error {}
+            options.authorization = { [weak self] _ in
+                if self?.intermediary == .withholdsTokens { throw NoToken() }
+                return nil
+            }
+        }
         options.environment.sleep = { [executor] in try await executor.sleep(for: $0) }
         options.environment.random = { StepContext.current?.unitRandom() ?? 0.5 }
         options.environment.now = { [weak self] in self?.now ?? .min }

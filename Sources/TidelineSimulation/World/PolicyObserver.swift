@@ -46,6 +46,7 @@ struct PolicyObserver: SyncContextDelegate {
         let mark = run.withOracle { $0.mark(of: device.index) }
         for error in result.operationErrors {
             run.log("device \(device.index): \(error)")
+            run.checkVerdict(of: error, device)
             guard let row = error.serverItem else { continue }
             run.withOracle { $0.sees(device.index, row, in: error.table) }
         }

@@ -9,7 +9,7 @@ struct SimulatedTransport: Transport {
 
     func send(_ request: HTTPRequest, body: [UInt8]?, timeout: Duration) async throws -> TransportResponse {
         try life.pass()
-        let response = try await run.exchange(request, body ?? [], from: device, life)
+        let response = try await run.exchange(request, body ?? [], from: device, timeout: timeout)
         try life.pass()
         return response
     }

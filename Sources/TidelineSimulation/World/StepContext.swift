@@ -15,12 +15,20 @@ final class StepContext: Sendable {
     let step: SimulationStep
     /// The operations that were pending when the step began, if tables reference each other.
     let pending: PendingReferences?
-    private let state: Mutex<(random: SplitMix64, requests: Int, marks: [Int], edits: Int, refusals: Int)>
+    private struct State {
+        var random: SplitMix64
+        var requests = 0
+        var marks: [Int] = []
+        var edits = 0
+        var refusals = 0
+    }
+
+    private let state: Mutex<State>
 
     init(_ step: SimulationStep, seed: UInt64, pending: PendingReferences?) {
         self.step = step
         self.pending = pending
-        state = Mutex((SplitMix64(seed: seed &+ UInt64(truncatingIfNeeded: step.number) &* 0x9E37_79B9), 0, [], 0, 0))
+        state = Mutex(State(random: SplitMix64(seed: seed &+ UInt64(truncatingIfNeeded: step.number) &* 0x9E37_79B9)))
     }
 
     /// The mark of the device in the ``Oracle`` at the commit before the latest one of the step, or `nil` if there is

@@ -48,9 +48,10 @@ extension WorldRun {
 
     private static func isExpected(_ code: SyncError.Code, _ action: SimulationStep.Action) -> Bool {
         switch action {
-        case .write, .delete: [.cancelled, .rowExists, .noSuchRow, .rowChanged].contains(code)
-        case .push, .pull, .custom, .restart, .update: ![.store, .invalidArgument, .noProgress].contains(code)
-        case .purge, .forcePurge: [.cancelled, .operationsPending, .operationInFlight].contains(code)
+        case .write, .delete: [.cancelled, .rowExists, .noSuchRow, .rowChanged, .otherUser].contains(code)
+        case .push, .pull, .sync, .custom, .restart, .update, .updateElsewhere:
+            ![.store, .invalidArgument, .noProgress].contains(code)
+        case .purge, .forcePurge, .wipe: [.cancelled, .operationsPending, .operationInFlight].contains(code)
         default: false
         }
     }
@@ -72,17 +73,31 @@ extension WorldRun {
             var query = Query(table)
             if isFiltered, let filter = filter(of: table) { query = query.filter(filter) }
             let id = queryID.map { isFiltered ? "\($0)-filtered" : $0 }
-            try await client.pull(
-                query, queryID: id,
-                settings: PullSettings(
-                    pageSize: isHealing && schedule.seed % 3 != 0 ? 100 : 2, whenPushFails: .pullOthers,
-                    lookback: schedule.hasClocksBehind ? .zero : .seconds(5), push: world.push))
+            var settings = pullSettings
+            if isHealing && removesLeavers || isFiltered && step.number % 3 == 0 { settings.removesLeavers = .zero }
+            // Another query id would keep its rows.
+            if isHealing, removesLeavers {
+                try await client.table(table).resetPullToken(queryID: isFiltered ? "all" : "some-filtered")
+            }
+            try await client.pull(query, queryID: id, settings: settings)
+        case .sync(let seconds):
+            let subscriptions = world.schema.map { Subscription($0.name, interval: .seconds(max(30, seconds / 10))) }
+            try await SimulatedDevice(device: device, run: self)
+                .sync(subscriptions, settings: SyncSettings(pull: pullSettings), for: .seconds(seconds))
         case .purge(let table): try await client.table(table).purge()
         case .forcePurge(let table): try await client.table(table).forcePurge()
         case .update:
             try await client.define(world.schema)
             device.update()
+        case .updateElsewhere:
+            let store = SimulatedStore(device.base, life: device.life, observing: world.schema) { _ in }
+            let transport = SimulatedTransport(device: device.index, life: device.life, run: self)
+            let other = try SyncClient(url: "http://server.simulation", store: store, transport: transport)
+            try await other.define(world.schema)
         case .setClock(let seconds): device.moveClock(by: seconds)
+        case .intermediary(let intermediary, let seconds): device.place(intermediary, for: seconds)
+        case .signIn(let user): device.signIn(user)
+        case .wipe: try await client.wipe()
         case .custom(let name):
             guard let action = world.actions.first(where: { $0.name == name }) else {
                 throw SimulationError("the world has no action \(name.debugDescription)")
@@ -90,6 +105,15 @@ extension WorldRun {
             try await action.body(SimulatedDevice(device: device, run: self))
         default: break
         }
+    }
+
+    /// Whether the last pulls of the devices remove the rows that no longer match on the server.
+    var removesLeavers: Bool { schedule.seed % 5 < 2 }
+
+    private var pullSettings: PullSettings {
+        PullSettings(
+            pageSize: isHealing && schedule.seed % 3 != 0 ? 100 : 2, whenPushFails: .pullOthers,
+            lookback: schedule.hasClocksBehind ? .zero : .seconds(5), push: world.push)
     }
 
     /// The filter of the pulls of some rows: those whose first number is even, or whose first text is not null.

@@ -25,14 +25,31 @@ struct Message: Sendable, CustomStringConvertible {
         "\(request.method) \(request.path?.removingPercentEncoding ?? "") \(Self.text(body))"
     }
 
+    /// The identifier of the row that the request changes or reads, or `nil` if it is for a table.
+    var id: String? {
+        let parts = (request.path ?? "").prefix { $0 != "?" }.split(separator: "/")
+        if parts.count > 2 { return String(parts[2]).removingPercentEncoding }
+        return (try? JSONSerialization.jsonObject(with: Data(body)) as? [String: Any])?["id"] as? String
+    }
+
+    /// Returns the table of the request, or `nil` if it is for none of the app's tables.
+    func table(in schema: [TableSchema]) -> String? {
+        let parts = (request.path ?? "").prefix { $0 != "?" }.split(separator: "/")
+        guard parts.count >= 2, let name = String(parts[1]).removingPercentEncoding else { return nil }
+        return schema.first { $0.name == name }?.name
+    }
+
     /// Returns the table and the identifier of the row that the request changes.
     func row(in schema: [TableSchema]) -> (table: String, id: String)? {
-        let path = (request.path ?? "").split(separator: "?").first ?? ""
-        let parts = path.split(separator: "/").map { String($0).removingPercentEncoding ?? String($0) }
-        guard parts.count >= 2, schema.contains(where: { $0.name == parts[1] }) else { return nil }
-        if parts.count > 2 { return (parts[1], parts[2]) }
-        let object = try? JSONSerialization.jsonObject(with: Data(body)) as? [String: Any]
-        return (object?["id"] as? String).map { (parts[1], $0) }
+        guard let table = table(in: schema), let id else { return nil }
+        return (table, id)
+    }
+
+    /// The texts between quotation marks in the query, such as the identifiers of a look-up.
+    var quotedTexts: [String] {
+        let parts = (request.path?.removingPercentEncoding ?? "").split(
+            separator: "'", omittingEmptySubsequences: false)
+        return parts.indices.filter { $0 % 2 == 1 }.map { String(parts[$0]) }
     }
 
     static func text(_ body: [UInt8]) -> String { String(decoding: body.prefix(400), as: UTF8.self) }
@@ -40,9 +57,24 @@ struct Message: Sendable, CustomStringConvertible {
 
 /// The network between the devices and the server.
 extension WorldRun {
-    /// Carries a request to the server and its response back, with the faults of the step.
+    /// Carries a request to the server and its response back, with the faults of the step, through what stands between
+    /// the device and the server.
     func exchange(
-        _ request: HTTPRequest, _ body: [UInt8], from device: Int, _ life: Life
+        _ request: HTTPRequest, _ body: [UInt8], from device: Int, timeout: Duration
+    ) async throws -> TransportResponse {
+        let intermediary = isHealing ? nil : devices[device].intermediary
+        if let response = intercept(request, by: intermediary) {
+            log("device \(device): \(Message(request, body, from: device, sentAt: 0))")
+            try await executor.sleep(for: .milliseconds(20))
+            log("device \(device): HTTP \(response.response.status.code) from something else than the server")
+            return response
+        }
+        let response = try await exchange(request, body, from: device, repeats: intermediary == .repeats)
+        return try await pass(response, to: request, body, by: intermediary, timeout: timeout)
+    }
+
+    private func exchange(
+        _ request: HTTPRequest, _ body: [UInt8], from device: Int, repeats: Bool
     ) async throws -> TransportResponse {
         await executor.turn()
         let context = StepContext.current
@@ -70,11 +102,18 @@ extension WorldRun {
         case .status(let code, processed: false): return refused(code, device)
         default: break
         }
+        checkDecimals(of: message)
+        checkUser(of: message)
         let service = schedule.hasClocksBehind ? random(0..<schedule.services) : random(0..<4) / 3
-        let response = try process(message, fault, service: service)
+        var response = try process(message, fault, service: service)
+        if repeats, ![.get, .post].contains(request.method) {
+            log("server: the request arrives again")
+            response = try process(message, nil, service: service)
+        }
+        response = withDecimals(response)
         if case .overtaken = fault, request.method != .get { try overtake(message, context) }
         try await executor.sleep(for: .milliseconds(random(1..<40)))
-        return try arrived(response, request, fault, device)
+        return try arrived(response, message, fault, device)
     }
 
     private func refused(_ code: Int, _ device: Int) -> TransportResponse {
@@ -84,8 +123,9 @@ extension WorldRun {
 
     /// Returns what arrives of a response.
     private func arrived(
-        _ response: TransportResponse, _ request: HTTPRequest, _ fault: SimulationStep.Fault?, _ device: Int
+        _ response: TransportResponse, _ message: Message, _ fault: SimulationStep.Fault?, _ device: Int
     ) throws -> TransportResponse {
+        let request = message.request
         var response = response
         switch fault {
         case .responseLost, .overtaken(isLost: true):
@@ -101,8 +141,15 @@ extension WorldRun {
                 response.body = cut
                 response.response.headerFields[.link] = nil
             }
+        case .partial where request.method != .get:
+            log("device \(device): the response has only a part of the row")
+            response = Self.partial(response)
+        case .otherCase:
+            log("device \(device): the response has columns in another case")
+            response = inOtherCase(response)
         default: break
         }
+        heard(response.response.status.code, to: message)
         log("device \(device): \(brief(response))")
         return response
     }
@@ -163,10 +210,11 @@ extension WorldRun {
             delay = max(.zero, min(age, .milliseconds(milliseconds)))
         }
         if case .serverCrash(let call) = fault { crash = call }
+        if case .ahead(let seconds) = fault, message.request.method != .get { delay = .seconds(-seconds) }
         let (response, changes) = try server.handle(
             message.request, message.body, service: service, commitDelay: delay, crash: crash)
         note(changes, of: message)
-        if delay > .zero { log("server: the row was stamped \(delay) before its commit") }
+        if delay != .zero { log("server: the row was stamped \(delay) before its commit") }
         guard let response else {
             log("server: it ends and starts again")
             throw TransportError(.connection, "the server closed the connection")
