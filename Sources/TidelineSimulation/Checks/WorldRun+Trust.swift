@@ -10,7 +10,7 @@ extension WorldRun {
         checkDifference(of: error, device)
         switch error.code {
         case .conflict: checkVerdict(on: error.itemID, in: error.table, "conflict", device)
-        case .rejected where !state.withLock({ $0.confirmed.contains(device.index) }):
+        case .rejected where !state.withLock({ $0.verdicts.contains { $0.device == device.index } }):
             // One look-up of a push shows that the server is there.
             checkVerdict(on: error.itemID, in: error.table, "rejection", device)
         default: break
@@ -22,14 +22,8 @@ extension WorldRun {
         guard let device = message.device, let table = message.table(in: world.schema) else { return }
         let ids = message.id.map { [$0] } ?? message.quotedTexts
         let rows = ids.map { LocalRow(device: device, table: table, id: $0) }
-        state.withLock { state in
-            if message.request.method == .get || status >= 400 {
-                state.verdicts.formUnion(rows)
-                if !rows.isEmpty { state.confirmed.insert(device) }
-            } else {
-                state.verdicts.subtract(rows)
-            }
-        }
+        guard !rows.isEmpty, message.request.method == .get || status >= 400 else { return }
+        state.withLock { $0.verdicts.formUnion(rows) }
     }
 
     /// Checks that the server has refused a request for a row, or that the row was looked up.
