@@ -17,10 +17,15 @@ final class ClaimedOperation<Store: LocalStore>: AttemptJournal {
         var unknown: [String]
         /// The first request, if it was stored with the claim, and its body.
         var announced: (attempt: Attempt, body: String?)?
+        /// The values that the first request of an update writes, if it was stored with the claim.
+        var changes: Row?
     }
 
     var schema: TableSchema { codec.schema }
     var unknownBodies: [String] { state.withLock { $0.unknown } }
+    /// The changes of an update since the base row, as they were when the operation was claimed, or `nil` if they are not
+    /// known.
+    var changes: Row? { state.withLock { $0.changes } }
 
     init(
         _ operation: TableOperation, codec: RowCodec, snapshot: Row?, context: SyncContext<Store>, lease: PushLease?
@@ -58,7 +63,10 @@ final class ClaimedOperation<Store: LocalStore>: AttemptJournal {
         let json = json(of: body)
         let attempt = try note(json, of: &stored)
         try context.operations.save(stored, in: writer)
-        state.withLock { $0.announced = (attempt, json) }
+        state.withLock { state in
+            state.announced = (attempt, json)
+            if operation.kind == .update { state.changes = body }
+        }
     }
 
     func note(_ body: Row?) async throws -> Attempt {

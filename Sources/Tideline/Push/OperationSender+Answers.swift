@@ -161,9 +161,10 @@ extension OperationSender {
     /// it cut, or a default value for null.
     private func warnings(sent: Row, stored: Row) -> [PushWarning] {
         sent.values.compactMap { name, value in
-            guard !SystemColumns.names.contains(name), let answered = stored[name],
-                !RowCodec.isExactlySame(value, answered)
-            else { return nil }
+            // A body has no other system column than the identifier.
+            guard name != "id", let answered = stored[name], !RowCodec.isExactlySame(value, answered) else {
+                return nil
+            }
             return PushWarning(table: table, itemID: id, column: name, sent: value, stored: answered)
         }
     }

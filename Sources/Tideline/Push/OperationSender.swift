@@ -15,6 +15,8 @@ struct OperationSender: Sendable {
     let journal: any AttemptJournal
     /// The policy for conflicts of the table.
     let policy: ConflictPolicy
+    /// The changes of an update, if they were computed for the item when the operation was claimed.
+    var claimedChanges: Row?
 
     /// The server's response to an operation.
     struct Result: Sendable {
@@ -39,7 +41,7 @@ struct OperationSender: Sendable {
     /// Sends `item`.
     func send(_ item: Row) async throws -> Result {
         if operation.kind == .delete { return try await delete(version: item.version) }
-        let item = try checked(item)
+        let item = try claimedChanges == nil ? checked(item) : item
         if operation.kind == .insert { return try await insert(item, mayUndelete: operation.restores) }
         return try await operation.restores ? restore(item) : update(item)
     }
@@ -121,7 +123,7 @@ struct OperationSender: Sendable {
 
     private func update(_ item: Row) async throws -> Result {
         let base = try operation.base.map(codec.row)
-        let body = try changes(of: item)
+        let body = try claimedChanges ?? changes(of: item)
         if body.isEmpty { return Result(row: try localBase() ?? base, isUnsent: true) }
         return try await patch(body, of: item, version: item.version, known: Row(), base: base, round: 1)
     }
@@ -167,8 +169,10 @@ struct OperationSender: Sendable {
         switch try kind(of: answer) {
         case .done:
             let ancestor = (built ?? base ?? Row()).merging(changes)
-            let known = try server ?? replacedRow(target, base) ?? Row()
-            var result = try await result(answer, sent: body, ancestor: ancestor, known: known.merging(changes))
+            // Usually, the row that the request changed is the base row.
+            let isBase = built == nil && server == nil && base != nil && target.version == base?.version
+            let known = try isBase ? nil : (server ?? replacedRow(target, base) ?? Row()).merging(changes)
+            var result = try await result(answer, sent: body, ancestor: ancestor, known: known)
             if built != nil { result.ancestor = ancestor }
             return result
         case .gone:

@@ -111,7 +111,8 @@ extension PushRun {
         return OperationSender(
             connection: connection, family: context.family, codec: claimed.codec, operation: operation,
             parameters: settings.parameters, trust: trust, journal: claimed,
-            policy: context.policies.policy(for: operation.table))
+            policy: context.policies.policy(for: operation.table),
+            claimedChanges: kind == .update ? claimed.changes : nil)
     }
 }
 

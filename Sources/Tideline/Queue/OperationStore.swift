@@ -222,11 +222,14 @@ struct OperationStore: Sendable {
 /// Packs an operation for the queue's table, without an intermediate row.
 private struct OperationPacker: ~Copyable {
     private(set) var rows: PackedRows
+    /// The position after that of the previous column. The columns are set in the order of the table.
+    private var next = 0
 
     init(_ shape: RowShape) { rows = PackedRows(shape: shape, byteCapacity: 1_024) }
 
     mutating func append(_ operation: TableOperation, sent: String) throws {
         rows.beginRow()
+        next = 0
         try set(operation.table, as: .string, "table")
         try set(operation.itemID, as: .string, "itemId")
         try set(operation.itemKey, as: .string, "itemKey")
@@ -234,13 +237,13 @@ private struct OperationPacker: ~Copyable {
         try set(operation.deletedItem, as: .json, "properties")
         try set(operation.baseVersion, as: .string, "baseVersion")
         try set(operation.base, as: .json, "base")
-        try set(operation.localBase, as: .json, "localBase")
         try set(operation.pulled, as: .json, "pulled")
         try rows.setInt(operation.attempts, at: position("attempts"))
         try set(sent, as: .json, "sent")
         try rows.setBool(operation.restores, at: position("restores"))
         try rows.setInt(operation.revision, at: position("revision"))
         try set(operation.lastError, as: .string, "lastError")
+        try set(operation.localBase, as: .json, "localBase")
         rows.setID(.int(operation.id))
         try rows.endRow()
     }
@@ -251,8 +254,11 @@ private struct OperationPacker: ~Copyable {
         text.withUTF8 { rows.setBytes(UnsafeRawBufferPointer($0), as: tag, at: position) }
     }
 
-    private func position(_ column: String) throws -> Int {
-        if let position = rows.shape.index(of: column) { return position }
+    private mutating func position(_ column: String) throws -> Int {
+        if let position = rows.shape.index(of: column, guess: next) {
+            next = position + 1
+            return position
+        }
         throw StoreError(
             .schemaMismatch, "the table of the queue lacks a column; create the client again", table: rows.shape.table,
             column: column)

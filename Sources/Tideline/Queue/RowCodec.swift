@@ -42,12 +42,16 @@ struct RowCodec: Sendable {
 
     /// Returns the server's row with null in the app's columns that it omits. The two are equivalent on the wire.
     func completed(_ row: Row) -> Row {
-        appColumns.filter { row[$0] == nil }.reduce(into: row) { $0[$1] = .null }
+        schema.columns.reduce(into: row) { row, column in
+            if row[column.name] == nil { row[column.name] = .null }
+        }
     }
 
     /// Returns the row with the values of another one in the app's columns that it omits, or null.
     func completed(_ row: Row, from other: Row) -> Row {
-        appColumns.filter { row[$0] == nil }.reduce(into: row) { $0[$1] = other[$1] ?? .null }
+        schema.columns.reduce(into: row) { row, column in
+            if row[column.name] == nil { row[column.name] = other[column.name] ?? .null }
+        }
     }
 
     /// Returns whether a row has any of the app's columns.

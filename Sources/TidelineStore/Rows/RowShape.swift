@@ -37,8 +37,11 @@ public final class RowShape: Sendable {
     /// Returns the position of the column with the given name, or `nil` if there is none. `id` has no position.
     public func index(of name: String) -> Int? { index(of: name, guess: 0) }
 
+    /// Returns the position of the column with the given name, or `nil` if there is none.
+    ///
+    /// - Parameter guess: The position to try first.
     @inline(__always)
-    func index(of name: String, guess: Int) -> Int? {
+    package func index(of name: String, guess: Int) -> Int? {
         let known = unsafe name.utf8.withContiguousStorageIfAvailable {
             unsafe find(UnsafeRawBufferPointer($0), guess: guess)
         }
