@@ -106,6 +106,48 @@ struct SideBySidePullTests {
         }
     }
 
+    @Test(
+        "P13 a pull that the server delays ends the round of a sync that runs itself, also beside one that succeeds",
+        arguments: [408, 429], ["100", nil])
+    func delayedPull(_ status: Int, retryAfter: String?) throws {
+        let virtual = try makeWorld(.simplest)
+        try virtual.run {
+            let client = try await virtual.makeClient { $0.retry.maximumAttempts = 1 }
+            try await client.client.define(Self.tables)
+            func counts() throws -> [Int] {
+                try Self.tables.prefix(3).map { table in try client.store.read { try $0.count(Query(table.name)) } }
+            }
+            let record = virtual.record(client)
+            client.transport.inspect { request, _ in
+                guard request.target.contains("/T1") else { return nil }
+                // The other pull ends first.
+                try? await virtual.sleep(.milliseconds(100))
+                return .answer(.answer(status, headers: retryAfter.map { [.retryAfter: $0] } ?? [:]))
+            }
+            try await client.client.start([
+                Subscription("T0"), Subscription("T1"), Subscription("T2", priority: -1),
+            ])
+            try await virtual.sleep(.milliseconds(500))
+            guard case .offline(let message, _) = client.client.status else {
+                Issue.record("the status is \(client.client.status)")
+                return
+            }
+            #expect(message.contains("HTTP \(status)"))
+            #expect(try counts() == [10, 0, 0])
+            if retryAfter != nil {
+                // No table is asked for before the delay.
+                let count = client.transport.requests.count { $0.contains("/T") }
+                try await virtual.sleep(.seconds(99))
+                #expect(client.transport.requests.count { $0.contains("/T") } == count)
+            }
+            client.transport.inspect(nil)
+            try await virtual.sleep(.seconds(2))
+            #expect(try counts() == [10, 10, 10])
+            #expect(!record.kinds.contains("failing"))
+            await client.client.stop()
+        }
+    }
+
     @Test("F1 pulls side by side push once before", arguments: StoreKind.perEngine)
     func pushesOnce(_ stores: StoreKind) throws {
         let virtual = try makeWorld(stores)

@@ -1,0 +1,146 @@
+import Testing
+import TidelineStore
+
+@testable import Tideline
+
+/// Handles events, each with the actions that must follow, as ``MachineScript`` writes them.
+func expectActions(
+    _ subscriptions: [Subscription], hasSignals: Bool = false, retryAfter: Duration? = nil,
+    _ steps: [(event: String, actions: String)], sourceLocation: SourceLocation = #_sourceLocation
+) {
+    var script = MachineScript(subscriptions, hasSignals: hasSignals)
+    script.retryAfter = retryAfter
+    for (number, step) in steps.enumerated() {
+        let actions = script.handle(step.event)
+        #expect(actions == step.actions, "step \(number + 1), \(step.event)", sourceLocation: sourceLocation)
+    }
+}
+
+/// A machine whose events and actions are texts.
+struct MachineScript {
+    static let a = Subscription("a")
+    static let pair = [Subscription("a"), Subscription("b")]
+
+    var subscriptions: [Subscription]
+    var now = Timestamp(clampingTicks: 17_900_000_000_000_000)
+    var retryAfter: Duration?
+    private var machine: SyncMachine
+    private var pulled: [Int] = []
+
+    init(_ subscriptions: [Subscription], hasSignals: Bool = false) {
+        self.subscriptions = subscriptions
+        machine = SyncMachine(settings: .init(hasSignals: hasSignals))
+    }
+
+    /// Handles an event and returns the actions, separated by semicolons.
+    mutating func handle(_ event: String) -> String {
+        let actions = machine.handle(self.event(event), at: now, random: { 0.5 })
+        return actions.map { text(of: $0) }.joined(separator: "; ")
+    }
+
+    private func event(_ text: String) -> SyncMachine.Event {
+        let words = text.split(separator: " ").map(String.init)
+        switch words[0] {
+        case "declared": return .declared(subscriptions)
+        case "local": return .localChange
+        case "requested": return .requested
+        case "signedIn": return .signedIn
+        case "signal": return .changed(table: words[1])
+        case "network": return .network(isAvailable: words.count == 1)
+        case "pushed": return .pushed(outcome(words.dropFirst()))
+        case "pulled": return .pulled(results(words.dropFirst()))
+        case "pushDelay": return .fired(.pushDelay)
+        case "pushRetry": return .fired(.pushRetry)
+        case "networkTimer": return .fired(.network)
+        case let word where word.hasPrefix("ended"):
+            let end = SyncMachine.SignalsEnd(
+                isUnsupported: words.contains("unsupported"), canContinue: words.contains("continues"),
+                retryAfter: retryAfter)
+            return .signalsEnded(Int(word.dropFirst(5)) ?? 0, end)
+        default: return .fired(timer(words[0]))
+        }
+    }
+
+    private func timer(_ word: String) -> SyncMachine.Timer {
+        let numbers = word.split { !$0.isNumber }.compactMap { Int($0) }
+        let number = numbers.first ?? 0
+        return switch word.prefix(while: { !$0.isNumber }) {
+        case "interval": .interval(number, changes: numbers.dropFirst().first ?? 0)
+        case "pullRetry": .pullRetry(number)
+        case "signal": .signal(number)
+        case "signalRetry": .signalRetry(number)
+        case "signalsWork": .signalsWork(number)
+        case "signIn": .signIn(number)
+        default: .offline(number)
+        }
+    }
+
+    private func outcome(_ words: ArraySlice<String>) -> SyncMachine.PushOutcome {
+        var outcome = SyncMachine.PushOutcome()
+        guard let kind = words.first else { return outcome }
+        let ids = Set(words.dropFirst().compactMap { Int64($0) })
+        switch kind {
+        case "unresolved": outcome.unresolved = ids
+        case "failed": (outcome.unresolved, outcome.failedOnServer) = (ids, ids)
+        default: outcome.failure = .init(code: .init(rawValue: kind), retryAfter: retryAfter)
+        }
+        return outcome
+    }
+
+    /// The results of the latest pulls, all successful except the one of the table that the words name.
+    private func results(_ words: ArraySlice<String>) -> [Int: SyncMachine.Failure?] {
+        var results: [Int: SyncMachine.Failure?] = [:]
+        for id in pulled {
+            let table = machine.entries.first { $0.id == id }?.subscription.table
+            let code = words.first == table ? words.dropFirst().first : nil
+            results[id] = .some(
+                code.map {
+                    .init(
+                        code: .init(rawValue: $0), retryAfter: retryAfter, isDoubtful: words.contains("doubtful"))
+                })
+        }
+        return results
+    }
+
+    private mutating func text(of action: SyncMachine.Action) -> String {
+        switch action {
+        case .push(.all): return "push all"
+        case .push(.failedOnServer): return "push failed"
+        case .push(.none): return "push"
+        case .pull(let pulls):
+            pulled = pulls.map(\.id)
+            return "pull \(pulls.map(\.subscription.table).joined(separator: " "))"
+        case .schedule(let timer, let delay): return "\(text(of: timer)) \(delay / .seconds(1))"
+        case .publish(let status): return text(of: status)
+        case .listen(let number): return "listen\(number)"
+        }
+    }
+
+    private func text(of timer: SyncMachine.Timer) -> String {
+        switch timer {
+        case .pushDelay: "pushDelay"
+        case .pushRetry: "pushRetry"
+        case .network: "network"
+        case .interval(let id, let changes): changes == 0 ? "interval\(id)" : "interval\(id)#\(changes)"
+        case .pullRetry(let id): "pullRetry\(id)"
+        case .signal(let id): "signal\(id)"
+        case .offline(let number): "offline\(number)"
+        case .signIn(let number): "signIn\(number)"
+        case .signalRetry(let number): "signalRetry\(number)"
+        case .signalsWork(let number): "signalsWork\(number)"
+        }
+    }
+
+    private func text(of status: SyncStatus) -> String {
+        switch status {
+        case .stopped: "stopped"
+        case .idle: "idle"
+        case .pushing(let done, let total): "pushing \(done) \(total)"
+        case .pulling(let table, _, _): "pulling \(table)"
+        case .offline: "offline"
+        case .needsSignIn: "sign in"
+        case .needsAttention(let count): "attention \(count)"
+        case .failing(let code, _, _): "failing \(code)"
+        }
+    }
+}

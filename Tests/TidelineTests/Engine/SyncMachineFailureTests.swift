@@ -1,0 +1,196 @@
+import Testing
+import TidelineStore
+
+@testable import Tideline
+
+/// The decisions of a sync that runs itself about failures of the network, the server, and the sign-in.
+@Suite("Sync machine, failures")
+struct SyncMachineFailureTests {
+    @Test("S3 failures of the network are retried with growing delays, up to the bound, and a success resets them")
+    func backOff() {
+        var script = MachineScript([MachineScript.a])
+        _ = script.handle("declared")
+        var delays: [String] = []
+        for number in 1...11 {
+            delays.append(script.handle("pushed network").split(separator: ";").first.map(String.init) ?? "")
+            #expect(script.handle("offline\(number)") == "push all")
+        }
+        // The random number of the script is 0.5, which reduces each delay to three quarters.
+        #expect(
+            delays
+                == ([0.75, 1.5, 3, 6, 12, 24, 48, 96, 192, 225, 225] as [Double]).enumerated()
+                .map { "offline\($0 + 1) \($1)" })
+        for event in ["pushed", "pulled"] { _ = script.handle(event) }
+        _ = script.handle("interval1")
+        #expect(script.handle("pushed network") == "offline12 0.75; offline")
+    }
+
+    @Test("S3 while offline, local changes, signals, and intervals wait; the app's request does not")
+    func waitsOffline() {
+        expectActions(
+            MachineScript.pair,
+            [
+                ("declared", "push all"), ("pushed", "pulling a; pull a b"),
+                ("pulled b network", "interval1 60.0; offline1 0.75; offline"), ("local", "pushDelay 0.2; offline"),
+                ("pushDelay", "offline"), ("signal a", "signal1 1.0; offline"), ("interval1", "offline"),
+                ("requested", "push all"), ("pushed", "pulling a; pull a b"),
+                ("pulled", "interval1 60.0; interval2 60.0; idle"), ("offline1", "idle"),
+            ])
+    }
+
+    @Test("S3 a new network starts over at once; reports that keep coming do so once in a delay")
+    func connectivity() {
+        expectActions(
+            [MachineScript.a],
+            [
+                ("declared", "push all"), ("pushed network", "offline1 0.75; offline"),
+                ("offline1", "push all"), ("pushed network", "offline2 1.5; offline"),
+                ("network lost", "offline"), ("network", "network 1.0; push all"),
+                ("pushed network", "offline3 0.75; offline"), ("network", "offline"), ("network", "offline"),
+                ("offline2", "offline"), ("networkTimer", "network 1.0; push all"), ("pushed", "pulling a; pull a"),
+                ("pulled", "interval1 60.0; idle"), ("networkTimer", "idle"),
+                // A report without news changes nothing.
+                ("network", "idle"), ("network lost", "idle"), ("network", "network 1.0; push all"),
+            ])
+    }
+
+    @Test("S3 Retry-After is obeyed up to the bound", arguments: [(20, "20.0"), (0, "0.75"), (9_999, "300.0")])
+    func retryAfter(_ seconds: Int, _ delay: String) {
+        var script = MachineScript([MachineScript.a])
+        _ = script.handle("declared")
+        script.retryAfter = .seconds(seconds)
+        #expect(script.handle("pushed network") == "offline1 \(delay); offline")
+    }
+
+    @Test("S4 a failure of one subscription is shown, and the others continue")
+    func failingSubscription() {
+        expectActions(
+            MachineScript.pair,
+            [
+                ("declared", "push all"), ("pushed", "pulling a; pull a b"),
+                ("pulled b rejected", "interval1 60.0; pullRetry2 0.75; failing rejected"),
+                ("interval1", "push"), ("pushed", "pulling a; pull a"),
+                ("pulled", "interval1 60.0; failing rejected"), ("signal b", "failing rejected"),
+                ("pullRetry2", "push"), ("pushed", "pulling b; pull b"),
+                ("pulled b rejected", "pullRetry2 1.5; failing rejected"), ("pullRetry2", "push"),
+                ("pushed", "pulling b; pull b"), ("pulled", "interval2 60.0; idle"),
+            ])
+    }
+
+    @Test("T3 S4 an answer that need not be the server's fails its table alone, but only if another table is pulled")
+    func doubtfulAnswer() {
+        expectActions(
+            MachineScript.pair,
+            [
+                ("declared", "push all"), ("pushed", "pulling a; pull a b"),
+                ("pulled b network doubtful", "interval1 60.0; pullRetry2 0.75; failing rejected"),
+                ("pullRetry2", "push"), ("pushed", "pulling b; pull b"),
+                ("pulled b network doubtful", "offline1 0.75; offline"),
+            ])
+    }
+
+    @Test("P13 a delay that the server asks for ends the round, also beside a pull that succeeds")
+    func delayedPull() {
+        expectActions(
+            MachineScript.pair + [Subscription("low", priority: -1)], retryAfter: .seconds(20),
+            [
+                ("declared", "push all"), ("pushed", "pulling a; pull a b"),
+                ("pulled b network", "interval1 60.0; offline1 20.0; offline"), ("offline1", "push"),
+                ("pushed", "pulling b; pull b"), ("pulled", "interval2 60.0; pulling low; pull low"),
+            ])
+    }
+
+    @Test("S4 a sign-in is needed until the app signs in or asks for a sync, and nothing is lost meanwhile")
+    func signIn() {
+        expectActions(
+            [MachineScript.a],
+            [
+                ("declared", "push all"), ("pushed authentication", "signIn1 300.0; sign in"),
+                ("local", "pushDelay 0.2; sign in"), ("pushDelay", "sign in"), ("network lost", "sign in"),
+                ("signedIn", "push all"),
+                ("pushed", "pulling a; pull a"), ("pulled a authentication", "signIn2 300.0; sign in"),
+                ("signIn1", "sign in"), ("signIn2", "push"), ("pushed authentication", "signIn3 300.0; sign in"),
+                ("network", "network 1.0; push all"), ("pushed authentication", "signIn4 300.0; sign in"),
+                ("requested", "push all"),
+                ("pushed", "pulling a; pull a"), ("pulled", "interval1 60.0; idle"), ("signedIn", "idle"),
+            ])
+    }
+
+    @Test("S4 a sign-in during a push or pull that fails repeats the round once")
+    func signInDuringRound() {
+        expectActions(
+            [MachineScript.a],
+            [
+                ("declared", "push all"), ("signedIn", ""), ("pushed authentication", "push all"),
+                ("pushed authentication", "signIn1 300.0; sign in"), ("signedIn", "push all"),
+                ("pushed", "pulling a; pull a"),
+                ("signedIn", ""), ("pulled a authentication", "push"), ("signedIn", ""),
+                // The pull has the new token.
+                ("pushed", "pulling a; pull a"), ("pulled a authentication", "signIn2 300.0; sign in"),
+            ])
+    }
+
+    @Test("S5 an operation that the server rejects is shown and not sent again until the app asks")
+    func rejectedOperation() {
+        expectActions(
+            [MachineScript.a],
+            [
+                ("declared", "push all"), ("pushed unresolved 1", "pulling a; pull a"),
+                ("pulled", "interval1 60.0; attention 1"), ("interval1", "push"),
+                ("pushed unresolved 1", "pulling a; pull a"), ("pulled", "interval1 60.0; attention 1"),
+                ("requested", "push all"), ("pushed", "pulling a; pull a"), ("pulled", "idle"),
+            ])
+    }
+
+    @Test("S5 an operation that fails on the server is retried with growing delays, and then no more")
+    func serverFailure() {
+        var script = MachineScript([])
+        _ = script.handle("declared")
+        for delay in ["0.75", "1.5", "3.0", "6.0"] {
+            #expect(script.handle("pushed failed 1") == "pushRetry \(delay); idle")
+            #expect(script.handle("local") == "pushDelay 0.2; idle")
+            #expect(script.handle("pushDelay") == "push")
+            #expect(script.handle("pushed unresolved 1") == "idle")
+            #expect(script.handle("pushRetry") == "push failed")
+        }
+        #expect(script.handle("pushed failed 1") == "attention 1")
+        #expect(script.handle("requested") == "push all")
+        #expect(script.handle("pushed") == "idle")
+    }
+
+    @Test("S5 while the server fails for all operations, pushes wait and pulls continue")
+    func serverFailing() {
+        expectActions(
+            [MachineScript.a],
+            [
+                ("declared", "push all"), ("pushed serverFailing", "pushRetry 0.75; pulling a; pull a"),
+                ("pulled", "interval1 60.0; failing serverFailing"), ("local", "pushDelay 0.2; failing serverFailing"),
+                ("pushDelay", "failing serverFailing"), ("interval1", "pulling a; pull a"),
+                ("pulled", "interval1 60.0; failing serverFailing"), ("pushRetry", "push failed"), ("pushed", "idle"),
+            ])
+    }
+
+    @Test("S3 the delays have no effect on the time, and the time none on the delays")
+    func clockJumps() {
+        var script = MachineScript([MachineScript.a])
+        for (event, ticks) in [("declared", Int64(0)), ("pushed", -1_000_000_000_000), ("pulled", .max)] {
+            script.now = Timestamp(clampingTicks: ticks)
+            _ = script.handle(event)
+        }
+        script.now = Timestamp(clampingTicks: .min)
+        #expect(script.handle("interval1") == "push")
+        #expect(script.handle("pushed network") == "offline1 0.75; offline")
+        script.now = .max
+        #expect(script.handle("offline1") == "push")
+    }
+
+    @Test("S4 no pull follows a cancellation without a reason at once")
+    func cancelledPull() {
+        expectActions(
+            [MachineScript.a],
+            [
+                ("declared", "push all"), ("pushed cancelled", "pulling a; pull a"),
+                ("pulled a cancelled", "pullRetry1 0.75; failing cancelled"),
+            ])
+    }
+}
