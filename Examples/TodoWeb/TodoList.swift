@@ -98,7 +98,7 @@ struct TodoList: Sendable {
         case .idle: PageState.Status("in sync", .good)
         case .pushing(let done, let total): PageState.Status("sending \(done) of \(total)", .good)
         case .pulling: PageState.Status("fetching", .good)
-        case .offline: PageState.Status("offline", .waiting)
+        case .offline(let message, _): PageState.Status("offline: \(message)", .waiting)
         case .needsSignIn: PageState.Status("the server requires a sign-in", .bad)
         case .needsAttention(let count):
             PageState.Status(count == 1 ? "one change needs you" : "\(count) changes need you", .bad)

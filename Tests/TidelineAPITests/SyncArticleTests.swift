@@ -28,7 +28,7 @@ private func showStatus(_ client: SyncClient<some LocalStore>) async {
         case .idle(let since): show("In sync at \(since)")
         case .pushing(let done, let total): show("Sending \(done) of \(total)")
         case .pulling(let table, let rows, let total): show("Fetching \(table): \(rows) of about \(total ?? rows)")
-        case .offline(let nextTry): show("Offline until \(nextTry)")
+        case .offline(let message, let nextTry): show("Offline until \(nextTry): \(message)")
         case .needsSignIn: show("Sign in to continue")
         case .needsAttention(let count): show("\(count) changes were not accepted")
         case .failing(_, let message, _): show(message)

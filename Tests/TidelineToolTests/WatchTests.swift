@@ -12,13 +12,16 @@ import TidelineTestSupport
 @Suite("tideline todo sync --watch")
 struct WatchTests {
     private static let time = Timestamp(clampingTicks: 17_900_000_000_000_000)
+    private static let page = "a page\u{1B}[2J\nanswered"
 
     private static let statuses: [SyncStatus] = [
         .pushing(done: 0, total: 0), .pulling(table: "TodoItem", rows: 0, total: nil),
         .pulling(table: "TodoItem", rows: 500, total: 1_200), .idle(since: time),
         .pulling(table: "TodoItem", rows: 1, total: nil), .idle(since: time.advanced(byTicks: 50_000_000)),
-        .pushing(done: 1, total: 3), .pushing(done: 2, total: 3), .idle(since: time), .offline(nextTry: time),
-        .offline(nextTry: time.advanced(byTicks: 50_000_000)), .needsSignIn, .needsAttention(operationErrors: 2),
+        .pushing(done: 1, total: 3), .pushing(done: 2, total: 3), .idle(since: time),
+        .offline(message: page, nextTry: time),
+        .offline(message: page, nextTry: time.advanced(byTicks: 50_000_000)), .needsSignIn,
+        .needsAttention(operationErrors: 2),
         .failing(code: .rejected, message: "the server rejected \u{1B}[2J\nthe request", nextTry: time),
     ]
 
@@ -40,7 +43,8 @@ struct WatchTests {
         let lines = output(isInteractive: false, isColored: false).split(separator: "\n").map(String.init)
         #expect(
             lines == [
-                "in sync", "sending 3 changes", "in sync", "offline", "the server requires a sign-in",
+                "in sync", "sending 3 changes", "in sync", #"offline: a page\u{1B}[2J"#,
+                "the server requires a sign-in",
                 "2 changes not synced; see tideline todo status", #"failing: the server rejected \u{1B}[2J"#,
             ])
     }
@@ -108,7 +112,7 @@ struct WatchTests {
             "todo", "sync", "--watch", "--url", "http://127.0.0.1:1", "--store", "sqlite:\(tool.path("client.db"))",
         ])
         defer { watcher.stop() }
-        #expect(watcher.readLine() == "offline")
+        #expect(watcher.readLine()?.hasPrefix("offline: cannot reach http://127.0.0.1:1: ") == true)
         watcher.signal(SIGTERM)
         #expect(watcher.wait() == 0)
         #expect(watcher.errors().contains("1 change in the queue for the next sync"))

@@ -140,7 +140,10 @@ struct SyncLoop<Store: LocalStore>: Sendable {
         } catch {
             let error = context.syncError(error)
             var outcome = SyncMachine.PushOutcome()
-            if error.code != .completedWithErrors { outcome.failure = SyncMachine.Failure(error) }
+            if error.code != .completedWithErrors {
+                outcome.failure = SyncMachine.Failure(error)
+                if error.code != .cancelled { context.options.logger.notice("\(error)") }
+            }
             for failed in error.operationErrors {
                 context.options.logger.warning("\(failed)")
                 if failed.code == .serverFailed, failed.status.map(Self.passingStatuses.contains) == true {
@@ -180,7 +183,8 @@ struct SyncLoop<Store: LocalStore>: Sendable {
 extension SyncMachine.Failure {
     init(_ error: SyncError) {
         self.init(
-            code: error.code, message: error.description, retryAfter: error.retryAfter,
+            code: error.code, message: error.code == .network ? error.message : error.description,
+            retryAfter: error.retryAfter,
             isDoubtful: error.isFromOther && error.status.map { (400..<500).contains($0) } == true)
     }
 }

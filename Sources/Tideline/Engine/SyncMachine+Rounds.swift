@@ -17,7 +17,8 @@ extension SyncMachine {
     mutating func advance(_ step: inout Step) {
         switch phase {
         case .pushing, .pulling: return
-        case .offline(_, let nextTry): return step.actions.append(.publish(.offline(nextTry: nextTry)))
+        case .offline(_, let message, let nextTry):
+            return step.actions.append(.publish(.offline(message: message, nextTry: nextTry)))
         case .needsSignIn: return step.actions.append(.publish(.needsSignIn))
         case .resting: break
         }
@@ -87,7 +88,8 @@ extension SyncMachine {
             isPushWanted = true
             if failureRetry == .none { failureRetry = latestRetry }
             if outcome.failure?.code == .authentication { return needSignIn(&step) }
-            return goOffline(retryAfter: outcome.failure?.retryAfter, &step)
+            return goOffline(
+                message: outcome.failure?.message ?? "", retryAfter: outcome.failure?.retryAfter, &step)
         // The next push waits until the process that has taken over has ended its own.
         case .otherProcess?:
             isPushWanted = true
@@ -144,8 +146,9 @@ extension SyncMachine {
         }
         if codes.contains(.authentication) { return needSignIn(&step) }
         if codes.contains(.network) {
-            let delays = results.values.compactMap { $0?.code == .network ? $0?.retryAfter : nil }
-            return goOffline(retryAfter: delays.max(), &step)
+            let failures = results.sorted { $0.key < $1.key }.compactMap(\.value).filter { $0.code == .network }
+            return goOffline(
+                message: failures.first?.message ?? "", retryAfter: failures.compactMap(\.retryAfter).max(), &step)
         }
         continueRound(&step)
     }

@@ -124,7 +124,7 @@ struct SyncMachine: Sendable {
         case resting
         case pushing
         case pulling
-        case offline(number: Int, nextTry: Timestamp)
+        case offline(number: Int, message: String, nextTry: Timestamp)
         case needsSignIn
     }
 
@@ -365,7 +365,7 @@ struct SyncMachine: Sendable {
             entries[index].signal = (false, false)
             if isRepeated, entries[index].failure == nil { followSignal(at: index, &step) }
         case .offline(let number):
-            if case .offline(number, _) = phase { phase = .resting }
+            if case .offline(number, _, _) = phase { phase = .resting }
         case .signIn(signInCount):
             if phase == .needsSignIn { phase = .resting }
         case .signIn: break
@@ -402,12 +402,12 @@ struct SyncMachine: Sendable {
     // MARK: Offline
 
     /// Ends the round. It is repeated after a delay.
-    mutating func goOffline(retryAfter: Duration?, _ step: inout Step) {
+    mutating func goOffline(message: String, retryAfter: Duration?, _ step: inout Step) {
         networkFailures += 1
         offlineCount += 1
         let delay = retryDelay(failures: networkFailures, retryAfter: retryAfter, random: step.random)
         remaining = []
-        phase = .offline(number: offlineCount, nextTry: step.now.advanced(by: delay))
+        phase = .offline(number: offlineCount, message: message, nextTry: step.now.advanced(by: delay))
         step.schedule(.offline(offlineCount), delay)
     }
 }

@@ -11,8 +11,9 @@ public enum SyncStatus: Sendable, Hashable {
     case pushing(done: Int, total: Int)
     /// Rows of a table are fetched: the number of rows received, and the approximate number of rows to receive, if known.
     case pulling(table: String, rows: Int, total: Int?)
-    /// The server cannot be reached. The sync tries again at this time, or earlier if a network becomes available.
-    case offline(nextTry: Timestamp)
+    /// The server cannot be reached, or something else answers in its place, such as the sign-in page of a network. The
+    /// message describes the reason. The sync tries again at this time, or earlier if a network becomes available.
+    case offline(message: String, nextTry: Timestamp)
     /// The server requires a sign-in. Pending changes wait until ``SyncClient/signIn(provider:token:)``, a new
     /// ``SyncClient/currentUser``, or ``SyncClient/syncNow()``.
     case needsSignIn

@@ -98,15 +98,19 @@ struct StatusLine {
             // The pull of a list without changes shows nothing.
             guard rows > 1, !isBrief else { return nil }
             return ("fetched \(rows)\(total.map { " of about \($0)" } ?? "") items", .plain)
-        case .offline(let nextTry):
-            return (isBrief ? "offline" : "offline, next try at \(localTime(nextTry))", .open)
+        case .offline(let message, let nextTry):
+            return (stopped("offline", nextTry, message, isBrief), .open)
         case .needsSignIn: return ("the server requires a sign-in", .bad)
         case .needsAttention(let count):
             return ("\(counted(count, "change")) not synced; see tideline todo status", .bad)
         case .failing(_, let message, let nextTry):
-            let text = printable(String(message.prefix { $0 != "\n" }))
-            return (isBrief ? "failing: \(text)" : "failing, next try at \(localTime(nextTry)): \(text)", .bad)
+            return (stopped("failing", nextTry, message, isBrief), .bad)
         }
+    }
+
+    /// Returns the text of a status with a reason, whose first line is shown.
+    private static func stopped(_ word: String, _ nextTry: Timestamp, _ message: String, _ isBrief: Bool) -> String {
+        "\(word)\(isBrief ? "" : ", next try at \(localTime(nextTry))"): \(printable(String(message.prefix { $0 != "\n" })))"
     }
 }
 #endif

@@ -28,11 +28,12 @@ struct SyncFailureTests {
             try await virtual.sleep(.seconds(6 * 3600))
             // The delays grow to five minutes.
             #expect((60...120).contains(client.transport.requests.count), "\(client.transport.requests.count)")
-            guard case .offline(let nextTry) = client.client.status else {
+            guard case .offline(let message, let nextTry) = client.client.status else {
                 Issue.record("the status is \(client.client.status)")
                 return
             }
             #expect(nextTry > client.context.options.environment.now())
+            #expect(message.contains("cannot reach"))
             client.transport.inspect(nil)
             connectivity.report(false)
             connectivity.report(true)
