@@ -1,0 +1,131 @@
+#if Tool
+import Foundation
+import Testing
+import TidelineTestSupport
+
+@testable import TidelineTool
+
+/// A network whose sign-in page answers in place of the server, at its address.
+@Suite("Behind a hotel portal", .timeLimit(.minutes(5)))
+struct PortalTests {
+    let tool: Tool
+
+    init() throws { tool = try Tool() }
+
+    private func report(_ store: String = "client.db") throws -> StatusCommand.Report {
+        let output = try tool.todo("status", "--json", store: store)
+        return try JSONDecoder().decode(StatusCommand.Report.self, from: Data(output.out.utf8))
+    }
+
+    private func texts(_ store: String = "client.db") throws -> [String] {
+        let output = try tool.todo("list", "--json", store: store)
+        return try JSONDecoder().decode([TodoItem].self, from: Data(output.out.utf8)).compactMap(\.text).sorted()
+    }
+
+    private func sync(_ url: String, _ store: String = "client.db") throws {
+        let output = try tool.todo("sync", "--url", url, store: store)
+        #expect(output.status == 0, "\(output.err)")
+    }
+
+    /// Syncs three items with a server, which then stops, and adds, edits, and removes one item each.
+    ///
+    /// - Returns: The address of the server.
+    private func makeEdits() throws -> String {
+        let (server, url) = try tool.startServer()
+        defer { server.stop() }
+        for text in ["Buy milk", "Buy jam", "Buy rice"] { #expect(try tool.todo("add", text).status == 0) }
+        try sync(url)
+        let items = try JSONDecoder().decode([TodoItem].self, from: Data(tool.todo("list", "--json").out.utf8))
+        func id(_ text: String) throws -> String { try #require(items.first { $0.text == text }).id }
+        #expect(try tool.todo("add", "Buy tea").status == 0)
+        #expect(try tool.todo("edit", id("Buy milk"), "Buy oat milk").status == 0)
+        #expect(try tool.todo("rm", id("Buy rice")).status == 0)
+        return url
+    }
+
+    private func port(_ url: String) throws -> Int { try #require(url.split(separator: ":").last.flatMap { Int($0) }) }
+
+    /// Starts the server again at its address.
+    private func restartServer(_ url: String) throws -> ToolProcess {
+        let server = try tool.start([
+            "serve", "--port", "\(port(url))", "--store", tool.location(.sqlite, "server"),
+        ])
+        #expect(try #require(server.readLine()).hasSuffix(url))
+        return server
+    }
+
+    private static let expected = ["Buy jam", "Buy oat milk", "Buy tea"]
+
+    @Test(
+        "sync names the page and keeps the queue, and everything arrives afterward",
+        arguments: HotelPortal.Answer.allCases)
+    func sync(_ answer: HotelPortal.Answer) async throws {
+        defer { tool.remove() }
+        let url = try makeEdits()
+        let portal = try await HotelPortal(port: port(url), answers: [answer])
+        let refused = try tool.todo("sync", "--url", url)
+        try await portal.end()
+        #expect(refused.status == 1)
+        #expect(
+            refused.err.contains(answer == .redirect ? HotelPortal.address : HotelPortal.title)
+                && refused.err.contains("the service at \(url)"), "\(refused.err)")
+        #expect(try report().pending.map(\.kind) == ["insert", "update", "delete"])
+        #expect(try report().errors.isEmpty)
+        #expect(try texts() == Self.expected)
+        let server = try restartServer(url)
+        defer { server.stop() }
+        try sync(url)
+        try sync(url, "other.db")
+        #expect(try report().pending.isEmpty)
+        #expect(try texts() == Self.expected && texts("other.db") == Self.expected)
+    }
+
+    @Test("sync --watch is offline and names the page, and continues by itself afterward")
+    func watch() async throws {
+        defer { tool.remove() }
+        let url = try makeEdits()
+        let answers = HotelPortal.Answer.allCases.filter { $0 != .redirect }
+        let portal = try await HotelPortal(port: port(url), answers: answers)
+        let watcher = try tool.start([
+            "todo", "sync", "--watch", "--url", url, "--store", "sqlite:\(tool.path("client.db"))",
+        ])
+        defer { watcher.stop() }
+        let line = try #require(watcher.readLine(within: WaitLimit.seconds))
+        #expect(line.hasPrefix("offline: ") && line.contains(HotelPortal.title), "\(line)")
+        try await suspendUntil("a request for each kind of answer") {
+            portal.requests >= answers.count
+        }
+        #expect(try report().pending.map(\.kind) == ["insert", "update", "delete"])
+        try await portal.end()
+        let server = try restartServer(url)
+        defer { server.stop() }
+        while let line = watcher.readLine(within: WaitLimit.seconds), line != "in sync" {}
+        #expect(try report().pending.isEmpty)
+        try sync(url, "other.db")
+        #expect(try texts() == Self.expected && texts("other.db") == Self.expected)
+        watcher.signal(SIGINT)
+        #expect(watcher.wait() == 0)
+    }
+
+    @Test("The web page of a client shows the page that answers, and that it is in sync afterward")
+    func webPage() async throws {
+        defer { tool.remove() }
+        let (first, url) = try tool.startServer()
+        first.stop()
+        let portal = try await HotelPortal(port: port(url), answers: [.page])
+        let program = tool.executable.deletingLastPathComponent().appendingPathComponent("TodoWeb")
+        let client = try ToolProcess(
+            ["--server", url, "--database", tool.path("web.db"), "--port", "0"], executable: program)
+        defer { client.stop() }
+        let address = try #require(client.readLine(within: WaitLimit.seconds)?.split(separator: "/").last)
+        let events = try RawConnection(String(address))
+        events.send("GET /events HTTP/1.1\r\nHost: \(address)\r\n\r\n")
+        let offline = try events.receive(until: #""text":"offline: "#, HotelPortal.title)
+        #expect(offline.contains("the service at "))
+        try await portal.end()
+        let server = try restartServer(url)
+        defer { server.stop() }
+        _ = try events.receive(until: #""text":"in sync""#)
+    }
+}
+#endif
