@@ -51,6 +51,12 @@ final class DemoClient {
         return try decode(quietly("sync", ["--json", "--url", url ?? stage.url]).out)
     }
 
+    /// Starts a sync that runs until SIGINT.
+    func watch() throws -> ToolProcess {
+        tell("sync", ["--watch"])
+        return try ToolProcess(["todo", "sync", "--watch", "--store", location, "--url", url ?? stage.url])
+    }
+
     // MARK: Running
 
     private func tell(_ command: String, _ arguments: [String]) {

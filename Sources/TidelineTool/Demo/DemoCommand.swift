@@ -6,7 +6,7 @@ internal import Foundation
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract: "Demonstrate and check an offline to-do list: a kill, a conflict, a sync that runs itself.",
+        abstract: "Demonstrate and check an offline to-do list: a kill, a conflict, a hotel portal.",
         discussion: """
             Starts a server and two clients in separate processes, once for each engine, in a folder that is removed \
             afterward. Exit status 1 if a check fails.

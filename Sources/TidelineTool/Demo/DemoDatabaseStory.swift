@@ -23,7 +23,7 @@ struct DemoDatabaseStory {
     }
 
     private func shareTheDatabase() throws {
-        stage.title("10. A second server shares the database, and each of two more clients uses another server")
+        stage.title("11. A second server shares the database, and each of two more clients uses another server")
         second.url = try stage.startAnotherServer()
         try first.run("add", "Fix the roof")
         _ = try first.sync()
@@ -34,7 +34,7 @@ struct DemoDatabaseStory {
     }
 
     private func loseTheDatabase() async throws {
-        stage.title("11. PostgreSQL is killed (kill -9), and comes back")
+        stage.title("12. PostgreSQL is killed (kill -9), and comes back")
         try database.kill()
         try second.run("add", "Paint the door")
         let failure = try second.run("sync", "--url", second.url ?? stage.url, status: 1)

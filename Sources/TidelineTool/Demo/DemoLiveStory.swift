@@ -5,7 +5,7 @@ internal import Tideline
 internal import TidelineAsyncHTTPClient
 internal import TidelineStore
 
-/// The last steps of the demo: two clients in this process that sync by themselves, a merge of two edits of one row, an
+/// The next steps of the demo: two clients in this process that sync by themselves, a merge of two edits of one row, an
 /// operation that the server rejects, and a server that stops and comes back.
 struct DemoLiveStory {
     let stage: DemoStage
@@ -15,7 +15,6 @@ struct DemoLiveStory {
     private static let table = TodoItem.schema.name
     // Without an interval: the server signals each change.
     private static let subscriptions = [Subscription(table, interval: nil)]
-    private static let limit: Duration = .seconds(30)
 
     init(stage: DemoStage) throws {
         self.stage = stage
@@ -96,7 +95,7 @@ struct DemoLiveStory {
                 $0?[TodoItem.text] == text
             }
         }
-        try await waitUntil("the first reports that one change needs attention") {
+        try await stage.wait("the first reports that one change needs attention") {
             first.status == .needsAttention(operationErrors: 1)
         }
         let rejected = try await first.operationErrors()
@@ -117,14 +116,14 @@ struct DemoLiveStory {
         stage.title("   The item gets a text, and the server accepts it")
         try await first.table(Self.table).update(["id": "empty", "text": "Buy sugar"])
         try await wait("the second sees it", for: second, id: "empty") { $0?[TodoItem.text] == "Buy sugar" }
-        try await waitUntil("the queue of the first is empty, and it needs no attention") {
+        try await stage.wait("the queue of the first is empty, and it needs no attention") {
             guard case .idle = first.status else { return false }
             return try await first.pendingOperationsCount == 0
         }
         try stage.check("no error is left", try await first.operationErrors().isEmpty)
         stage.title("   Another rejected item is discarded")
         try await first.table(Self.table).insert(["id": "blank", "complete": true])
-        try await waitUntil("the first reports that one change needs attention") {
+        try await stage.wait("the first reports that one change needs attention") {
             first.status == .needsAttention(operationErrors: 1)
         }
         for error in try await first.operationErrors() { try await error.cancelOperationAndDiscardItem() }
@@ -136,7 +135,7 @@ struct DemoLiveStory {
         stage.title("9. The server stops, and comes back")
         stage.stopServer()
         try await first.table(Self.table).update(["id": "tea", "text": "Buy black tea"])
-        try await waitUntil("the first client is offline, and its change is in the queue") {
+        try await stage.wait("the first client is offline, and its change is in the queue") {
             guard case .offline = first.status else { return false }
             return try await first.pendingOperationsCount == 1
         }
@@ -147,17 +146,7 @@ struct DemoLiveStory {
     private func wait(
         _ promise: String, for client: SyncClient<AnyStore>, id: String = "tea", _ holds: (Row?) -> Bool
     ) async throws {
-        try await waitUntil(promise) { holds(try await client.table(Self.table).row(id: id)) }
-    }
-
-    /// Waits for a state that stays once it is reached.
-    private func waitUntil(_ promise: String, _ holds: () async throws -> Bool) async throws {
-        let start = ContinuousClock.now
-        while try await !holds(), ContinuousClock.now - start < Self.limit {
-            try await Task.sleep(for: .milliseconds(10))
-        }
-        let seconds = Double((ContinuousClock.now - start) / .milliseconds(1)) / 1000
-        try stage.check("\(promise) (after \(String(format: "%.2f", seconds)) s)", try await holds())
+        try await stage.wait(promise) { holds(try await client.table(Self.table).row(id: id)) }
     }
 }
 #endif

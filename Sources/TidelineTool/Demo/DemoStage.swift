@@ -46,13 +46,30 @@ final class DemoStage {
         say("✓ \(promise)")
     }
 
+    /// Waits for a state that stays once it is reached, and checks it.
+    func wait(_ promise: String, _ holds: () async throws -> Bool) async throws {
+        let start = ContinuousClock.now
+        while try await !holds(), ContinuousClock.now - start < .seconds(30) {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        let seconds = Double((ContinuousClock.now - start) / .milliseconds(1)) / 1000
+        try check("\(promise) (after \(String(format: "%.2f", seconds)) s)", try await holds())
+    }
+
     // MARK: Server
 
     func startServer() throws { try startServer(port: "0") }
 
     /// Starts the server again at the same address.
-    func restartServer() throws {
-        try startServer(port: String(url[url.index(after: url.lastIndex(of: ":") ?? url.startIndex)...]))
+    func restartServer() throws { try startServer(port: port) }
+
+    private var port: String { String(url[url.index(after: url.lastIndex(of: ":") ?? url.startIndex)...]) }
+
+    /// Starts a sign-in page at the address of the server, which must have stopped.
+    func openPortal() async throws -> HotelPortal {
+        let portal = try await HotelPortal(port: Int(port) ?? 0)
+        say("a sign-in page answers on \(url)")
+        return portal
     }
 
     /// The table of the server, which rejects items without a text. The table of the clients does not.

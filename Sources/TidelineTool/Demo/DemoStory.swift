@@ -28,6 +28,7 @@ struct DemoStory {
         try settleByKeeping()
         try await rest()
         try await DemoLiveStory(stage: stage).tell()
+        if stage.engine.keepsRows { try await DemoPortalStory(stage: stage, first: first, second: second).tell() }
     }
 
     // MARK: 1
