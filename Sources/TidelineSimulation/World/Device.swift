@@ -16,7 +16,7 @@ final class Device: Sendable {
         var isUpdated = false
         /// The number of the signed-in user, or `nil` if nobody is signed in.
         var user: Int?
-        /// What stands between the device and the server, and until when.
+        /// The thing between the device and the server, and its end.
         var intermediary: (kind: Intermediary, until: Duration)?
         var ids = 0
         /// The number of the latest decision of a conflict policy that was recorded.
@@ -53,12 +53,12 @@ final class Device: Sendable {
     func moveClock(by seconds: Int) { state.withLock { $0.offset += .seconds(seconds) } }
     func update() { state.withLock { $0.isUpdated = true } }
 
-    /// What stands between the device and the server, or `nil` if nothing does.
+    /// The thing between the device and the server, or `nil` if there is nothing.
     var intermediary: Intermediary? {
         state.withLock { state in state.intermediary.flatMap { $0.until > executor.now ? $0.kind : nil } }
     }
 
-    /// Sets what stands between the device and the server for a time, or removes it.
+    /// Puts something between the device and the server for a time, or removes it.
     func place(_ intermediary: Intermediary?, for seconds: Int = 0) {
         let until = executor.now + .seconds(seconds)
         state.withLock { $0.intermediary = intermediary.map { ($0, until) } }

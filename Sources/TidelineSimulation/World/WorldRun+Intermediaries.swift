@@ -4,7 +4,7 @@ internal import Tideline
 internal import TidelineServer
 internal import TidelineStore
 
-/// What stands between the devices and the server.
+/// The effects of intermediaries, and of responses in part.
 extension WorldRun {
     /// Returns the response that a device gets instead of the server's, or `nil` if the request passes.
     func intercept(_ request: HTTPRequest, by intermediary: Intermediary?) -> TransportResponse? {
