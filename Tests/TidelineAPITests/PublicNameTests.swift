@@ -70,9 +70,9 @@ private func tideline(
 ) {}
 
 private func tidelineSimulation(
-    _: AcknowledgedEdit.Type, _: Seeds.Type, _: SimulatedDevice.Type, _: SimulatedWorld.Type, _: Simulation.Type,
-    _: SimulationError.Type, _: SimulationFailure.Type, _: SimulationResult.Type, _: SimulationSchedule.Type,
-    _: SimulationState.Type, _: SimulationStep.Type, _: Violation.Type
+    _: AcknowledgedEdit.Type, _: Intermediary.Type, _: Seeds.Type, _: SimulatedDevice.Type, _: SimulatedWorld.Type,
+    _: Simulation.Type, _: SimulationError.Type, _: SimulationFailure.Type, _: SimulationResult.Type,
+    _: SimulationSchedule.Type, _: SimulationState.Type, _: SimulationStep.Type, _: Violation.Type
 ) {}
 
 private func tidelineKeyValue(
