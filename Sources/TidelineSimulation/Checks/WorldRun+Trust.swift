@@ -10,9 +10,14 @@ extension WorldRun {
         checkDifference(of: error, device)
         switch error.code {
         case .conflict: checkVerdict(on: error.itemID, in: error.table, "conflict", device)
-        case .rejected where !state.withLock({ $0.verdicts.contains { $0.device == device.index } }):
-            // One look-up of a push shows that the server is there.
-            checkVerdict(on: error.itemID, in: error.table, "rejection", device)
+        case .rejected:
+            // One look-up of a push shows that the server is there, and a client also rejects what the server has stored, such
+            // as a row with another identifier.
+            let row = LocalRow(device: device.index, table: error.table, id: error.itemID)
+            let isThere = state.withLock { state in
+                state.written.contains(row) || state.verdicts.contains { $0.device == device.index }
+            }
+            if !isThere { checkVerdict(on: error.itemID, in: error.table, "rejection", device) }
         default: break
         }
     }
@@ -22,8 +27,14 @@ extension WorldRun {
         guard let device = message.device, let table = message.table(in: world.schema) else { return }
         let ids = message.id.map { [$0] } ?? message.quotedTexts
         let rows = ids.map { LocalRow(device: device, table: table, id: $0) }
-        guard !rows.isEmpty, message.request.method == .get || status >= 400 else { return }
-        state.withLock { $0.verdicts.formUnion(rows) }
+        guard !rows.isEmpty else { return }
+        state.withLock { state in
+            if message.request.method == .get || status >= 400 {
+                state.verdicts.formUnion(rows)
+            } else {
+                state.written.formUnion(rows)
+            }
+        }
     }
 
     /// Checks that the server has refused a request for a row, or that the row was looked up.

@@ -26,6 +26,8 @@ final class WorldRun: Sendable {
         var authors: [LocalRow: (token: String, mark: Int)] = [:]
         /// The rows that the server has refused to change for a device, and those that the device has looked up.
         var verdicts: Set<LocalRow> = []
+        /// The rows that the server has changed for a device.
+        var written: Set<LocalRow> = []
     }
 
     /// A row of a device.
