@@ -65,6 +65,7 @@ static inline int tideline_wait_for_lock(void *timeout, int count) {
     if (count == 0) start = now;
     int64_t waited = (int64_t)(now.tv_sec - start.tv_sec) * 1000000 + (now.tv_nsec - start.tv_nsec) / 1000;
     if (waited >= (int64_t)(intptr_t)timeout * 1000) return 0;
+    // SQLite signals no release of a lock to other connections, so the thread sleeps between two tries.
     usleep(waited < 250000 ? 2000 : waited < 1000000 ? 200 : 20);
     return 1;
 }
