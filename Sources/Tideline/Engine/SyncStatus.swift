@@ -18,7 +18,8 @@ public enum SyncStatus: Sendable, Hashable {
     /// ``SyncClient/currentUser``, or ``SyncClient/syncNow()``.
     case needsSignIn
     /// This number of operations failed and are not sent again until they change, ``SyncClient/syncNow()`` is called, the
-    /// sync is started again, a network becomes available, or the server recovers after it failed for pulls too; see ``SyncClient/operationErrors()``. Everything else is in step.
+    /// sync is started again, a network becomes available, or the server recovers after it failed for pulls too; see
+    /// ``SyncClient/operationErrors()``. Everything else is in step.
     case needsAttention(operationErrors: Int)
     /// A push or the pull of a subscription fails for another reason, which the message describes. Everything else
     /// continues. It is tried again at this time.
