@@ -100,7 +100,16 @@ public struct ServerConformance: Sendable {
     }
 
     /// Deletes the rows that several checks share. Call it after the last check.
-    public func finish() async { await Task { await session.removeSharedRows() }.value }
+    ///
+    /// - Returns: What the suite leaves in the table, as a sentence, or `nil` if that is nothing. A server with soft delete
+    ///   keeps deleted rows.
+    @discardableResult
+    public func finish() async -> String? {
+        await Task {
+            await session.removeSharedRows()
+            return await session.leftovers()
+        }.value
+    }
 
     private func outcome(of check: ServerCheck) async -> CheckResult {
         let facts: ServerFacts

@@ -99,7 +99,7 @@ extension ServerFlaw {
             if answer.status == 400 { answer.set(400, "") }
         },
         .output("answers an unknown table with 500", "SRV-105") { request, answer in
-            if answer.status == 404, request.isList, !request.target.contains("ConformanceItem") { answer.set(500) }
+            if request.isList, !request.target.contains("ConformanceItem") { answer.set(500) }
         },
         .output("takes a DELETE without an id", "SRV-106") { request, answer in
             if request.method == .delete, !request.isOfRow { answer.set(200) }
@@ -178,6 +178,12 @@ extension ServerFlaw {
         },
         .input("distinguishes the case of ids", "SRV-304") { request, body in
             body = Array(String(decoding: body, as: UTF8.self).replacing(#"-Ab""#, with: #"-other""#).utf8)
+            request.replace("-Ab\\b", with: "-other")
+        },
+        .output("answers inserts with 200", "SRV-317") { if $1.status == 201 { $1.set(200) } },
+        .output("returns ids in lower case", "SRV-318") { $1.text = $1.text.replacing("-aBcD", with: "-abcd") },
+        .output("sends the ETag of the row before", "SRV-418") { request, answer in
+            if request.isUpdate { answer.response.headerFields[.eTag] = request.headerFields[.ifMatch] ?? "\"before\"" }
         },
         .output("answers a repeated insert with 200", "SRV-305", "SRV-901") { request, answer in
             if request.method == .post, answer.status == 409 { answer.set(200) }

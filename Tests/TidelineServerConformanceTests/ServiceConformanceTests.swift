@@ -91,7 +91,8 @@ struct ServiceConformanceTests {
             let result = await suite.run(check)
             #expect(result.status == .passed || result.status == .skipped, "\(check): \(String(describing: result))")
         }
-        await suite.finish()
+        let leftovers = await suite.finish()
+        #expect(leftovers?.contains("deleted rows, which the server keeps") == true, "\(leftovers ?? "nothing")")
         let left = try fixture.store.read { try $0.rows(matching: Query("ConformanceItem")) }.rows
         #expect(left.filter { $0["deleted"] == false }.map(\.idText) == [row.id])
         #expect(left.first { $0.idText == row.id }?["version"]?.string == row.version)

@@ -46,9 +46,12 @@ extension ServerCheck {
                 "A table with idMatching .exact keeps both rows; a pull of others refuses such a pair with an error",
             needs: [.clientIDs]
         ) { check in
-            let id = check.newID() + "-aB"
-            try check.expectSuccess(try await check.tryInsert(["text": "a"], id: id), "an insert")
-            let second = try await check.tryInsert(["text": "b"], id: String(id.dropLast(2)) + "Ab")
+            let id = check.newID()
+            try check.expectSuccess(try await check.tryInsert(["text": "a"], id: id + "-aB"), "an insert")
+            // A server that does not find it would store a second row, with which clients cannot pull the table.
+            let found = try await check.lookup(id + "-Ab")
+            try check.expect(found, has: 200, what: "a lookup of the id in another case")
+            let second = try await check.tryInsert(["text": "b"], id: id + "-Ab")
             try check.expect(second, has: 409, what: "an insert of the same id in another case")
         },
         ServerCheck(
@@ -196,6 +199,26 @@ extension ServerCheck {
             try check.expect(change.status < 500, "null for an unknown column: \(change.summary)")
             let json = try await check.tryInsert(["text": "a", "conformanceJSON": .json("[1]")], id: check.newID())
             try check.expect(json.status < 500, "an array as a value: \(json.summary)")
+        },
+        ServerCheck(
+            "SRV-317", "The status of an insert is 201, not another success",
+            why: "HTTP says so, and clients of other makers may expect it.",
+            tolerated: "The client takes each success with a row for an insert"
+        ) { check in
+            let answer = try await check.tryInsert(["text": "a"], id: check.newID())
+            try check.expect(answer, has: 201, what: "an insert")
+        },
+        ServerCheck(
+            "SRV-318", "A row keeps the case of the letters of its id",
+            why: "The app uses the id that it has made, also as a reference in other tables.",
+            tolerated: "By default, a local table takes ids that differ only in the case of ASCII letters for one id",
+            needs: [.clientIDs]
+        ) { check in
+            let id = check.newID() + "-aBcD"
+            let answer = try await check.tryInsert(["text": "a"], id: id)
+            try check.expectSuccess(answer, "an insert")
+            try check.expect(try answer.row().id, is: id, "the id in the response to an insert")
+            try check.expect(try await check.list().ids, is: [id], "the ids in the list")
         },
     ]
 }

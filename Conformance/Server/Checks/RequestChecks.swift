@@ -55,16 +55,18 @@ extension ServerCheck {
                 !message.isEmpty && !message.hasPrefix("{"), "\(refused.summary), without a readable reason")
         },
         ServerCheck(
-            "SRV-105", "A table that does not exist is answered with 404",
-            why: "The client reports a wrong name of a table as an error of the app.",
+            "SRV-105", "A table that does not exist is answered with 404, or is empty if an insert creates it",
+            why: "The client reports a wrong name as an error of the app, and pulls nothing from a new table.",
             tolerated: "The client reports any other status as an error, too"
         ) { check in
             let answer = try await check.send(
                 WireRequest(
                     method: .get, target: "tables/\(check.mark)",
                     headers: [.zumoAPIVersion: check.dialect.apiVersion, .accept: "application/json"]))
-            try check.expect(answer, has: 404, what: "a table that does not exist")
-            _ = try await check.list()
+            try check.expect(answer, has: 200, 404, what: "a table that does not exist")
+            if answer.isSuccess { try check.expect(try answer.page().ids, is: [], "the ids in a new table") }
+            let row = try await check.insert()
+            try check.expect(try await check.list().ids, is: [row.id], "the ids in the suite's table")
         },
         ServerCheck(
             "SRV-106", "A DELETE of the table's URL, without an id, deletes nothing",

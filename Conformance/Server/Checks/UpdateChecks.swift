@@ -198,6 +198,19 @@ extension ServerCheck {
             let stored = try await check.found(row.id)
             try check.expect(stored.updatedAt != Timestamp(stamp), "the stored updatedAt is that of the body")
         },
+        ServerCheck(
+            "SRV-418", "The ETag of a response to a change is not that of the row before",
+            why: "The client bases its next change on it, and would be in conflict with its own."
+        ) { check in
+            let answer = try await check.tryInsert(["text": "a"], id: check.newID())
+            let row = try answer.row()
+            let changed = try await check.update(row, ["text": "b"])
+            let found = try await check.found(row.id)
+            for (answer, row) in [(answer, row), (changed, found)] {
+                guard let version = answer.version else { continue }
+                try check.expect(version, is: row.version ?? "none", "the version in the ETag of \(answer.summary)")
+            }
+        },
     ]
 }
 

@@ -181,7 +181,7 @@ final class ServerCheckContext: Sendable {
         }
         _ = try? await concurrently(ids.count, width: 16) { number in
             guard let wire = try? self.dialect.delete(ids[number], from: self.table, version: nil) else { return }
-            _ = try? await self.session.send(wire)
+            self.session.noteRemoval(try? await self.session.send(wire))
         }
     }
 

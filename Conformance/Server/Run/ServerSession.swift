@@ -20,6 +20,14 @@ final class ServerSession: Sendable {
     let options: ServerConformance.Options
     private let transport: any Transport
     private let requests = Atomic(0)
+    private let removals = Mutex(Removals())
+
+    /// The outcomes of the deletes of rows at the end of their checks.
+    private struct Removals {
+        var deleted = 0
+        var failed = 0
+    }
+
     private let facts = OnceTask<ServerFacts>()
     private let shared = OnceTask<SharedRows>()
 
@@ -97,6 +105,29 @@ final class ServerSession: Sendable {
                 throw error
             }
         }
+    }
+
+    /// Records the response to the delete of a row at the end of its check, or `nil` if there was none.
+    func noteRemoval(_ answer: ServerAnswer?) {
+        removals.withLock { removals in
+            switch answer?.status {
+            case .some(200..<300): removals.deleted += 1
+            // The check has deleted it, or it was never inserted.
+            case 404, 410: break
+            default: removals.failed += 1
+            }
+        }
+    }
+
+    /// What the suite leaves in the table, or `nil` if that is nothing.
+    func leftovers() async -> String? {
+        let (deleted, failed) = removals.withLock { ($0.deleted, $0.failed) }
+        let keepsTombstones = await facts.finished()?.keepsTombstones ?? false
+        var parts: [String] = []
+        if keepsTombstones, deleted > 0 { parts.append("\(deleted) or more deleted rows, which the server keeps") }
+        if failed > 0 { parts.append("\(failed) rows that could not be deleted") }
+        guard !parts.isEmpty else { return nil }
+        return "The suite leaves in the table \(options.table.debugDescription): \(parts.joined(separator: "; "))."
     }
 
     /// Deletes the rows that checks share, if there are any.

@@ -87,8 +87,9 @@ struct ServerConformanceSession: Sendable {
                 results.append(result)
                 if !options.reports.quiet { progress.end(result, of: name) }
             }
-            await suite.finish()
+            let leftovers = await suite.finish()
             if !options.reports.quiet { progress.end(name) }
+            if let leftovers, !options.reports.quiet { terminal.write("\(leftovers)\n") }
             results += checks.dropFirst(results.count).map {
                 CheckResult(id: $0.id, status: .notRun, reason: "the run ended before this check")
             }
