@@ -19,6 +19,7 @@ package struct ServedSchemas: Sendable {
                     .schemaMismatch, "the table protocol requires string ids", table: schema.name, column: "id")
             }
             let stored = existing.first { $0.name.isSameBytes(as: schema.name) && !$0.isSystem }
+            if let stored { try Self.checkRequirements(of: schema, over: stored) }
             return served(try stored?.union(schema) ?? schema, keeping: [])
         }
         let others = existing.filter { table in
@@ -26,6 +27,16 @@ package struct ServedSchemas: Sendable {
                 && !definitions.contains { $0.name.isSameBytes(as: table.name) }
         }
         return definitions + others.map { served($0, keeping: []) }
+    }
+
+    /// Throws if a definition requires a column in which the existing rows may have nulls.
+    private static func checkRequirements(of schema: TableSchema, over stored: TableSchema) throws {
+        let column = schema.columns.first { !$0.isOptional && stored.column($0.name)?.isOptional == true }
+        guard let column else { return }
+        throw StoreError(
+            .schemaMismatch,
+            "the column exists and may be null, so it cannot be required; define it without the requirement",
+            table: schema.name, column: column.name)
     }
 
     /// Returns the definition with further columns, all system columns, and the indexes that pulls use.

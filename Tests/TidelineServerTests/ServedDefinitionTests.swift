@@ -21,6 +21,26 @@ struct ServedDefinitionTests {
         #expect(schema.columns == Self.newer.columns && schema.systemColumns == .all)
     }
 
+    @Test("A served column that may be null cannot be required, and the message names it", arguments: StoreKind.served)
+    func required(_ stores: StoreKind) throws {
+        let store = try stores.makeStore()
+        _ = try TableService(store: store, options: TableServiceOptions(schemas: [Self.newer]))
+        let required = TableSchema("Item", columns: [ColumnSchema("count", .int, isOptional: false)])
+        let options = TableServiceOptions(schemas: [required])
+        let errors = [
+            expectError(.schemaMismatch) { _ = try TableService(store: store, options: options) },
+            expectError(.schemaMismatch) { _ = try ServedSchemas.changes(by: options, over: store.tables()) },
+        ]
+        for error in errors { #expect(error?.table == "Item" && error?.column == "count") }
+        // A required column that becomes optional is not required again.
+        let empty = try stores.makeStore()
+        for isOptional in [false, false, true] {
+            let schema = TableSchema("Item", columns: [ColumnSchema("count", .int, isOptional: isOptional)])
+            _ = try TableService(store: empty, options: TableServiceOptions(schemas: [schema]))
+        }
+        expectError(.schemaMismatch) { _ = try TableService(store: empty, options: options) }
+    }
+
     @Test("L11 a served column of another type is refused, naming table and column", arguments: StoreKind.served)
     func otherType(_ stores: StoreKind) throws {
         let store = try stores.makeStore()
