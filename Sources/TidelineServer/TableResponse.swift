@@ -25,6 +25,16 @@ extension TableResponse {
         self.init(response: HTTPResponse(status: status, headerFields: [.contentType: "application/json"]), body: json)
     }
 
+    /// Creates the response to a read that finds no rows.
+    init(emptyPage wanted: TableRead, _ dialect: DialectName) {
+        let json: String
+        switch dialect {
+        case .zumo2: json = wanted.includesTotalCount ? #"{"results":[],"count":0}"# : "[]"
+        case .datasync3: json = wanted.includesTotalCount ? #"{"items":[],"count":0}"# : #"{"items":[]}"#
+        }
+        self.init(.ok, json: Array(json.utf8))
+    }
+
     /// Creates a response with a single row and its version.
     init(_ status: HTTPResponse.Status, row: borrowing RowView) {
         var writer = JSONWriter()

@@ -119,8 +119,18 @@ extension TableService {
     /// Returns the beginning of links for the sender of a request, or `nil` for relative ones.
     func origin(of request: HTTPRequest) -> String? {
         if let url = options.publicURL { return url }
-        guard let scheme = request.scheme, let authority = request.authority else { return nil }
+        guard let scheme = request.scheme, let authority = request.authority, Self.isAuthority(authority) else {
+            return nil
+        }
         return "\(scheme)://\(authority)"
+    }
+
+    /// Returns whether a text of a client consists of a host and perhaps a port, and of nothing that would end a link.
+    private static func isAuthority(_ text: String) -> Bool {
+        let isPlain = text.utf8.allSatisfy { byte in
+            (byte | 0x20) &- UInt8(ascii: "a") < 26 || "0123456789-._~:[]%".utf8.contains(byte)
+        }
+        return isPlain && !text.isEmpty && text.utf8.count <= 300
     }
 
     func lookup(

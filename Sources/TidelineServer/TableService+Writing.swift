@@ -219,7 +219,9 @@ extension TableService {
         guard grows else {
             guard let first = unknown.first else { return WriteTarget(table: current) }
             throw RequestRejection(
-                .badRequest, "table \(name.debugDescription) has no column \(first.name.debugDescription)")
+                .badRequest,
+                "table \(name.debugDescription) has no column \(first.name.debugDescription)"
+                    + current.schema.suggestion(for: first.name))
         }
         let missing = unknown.columnSchemas
         guard !missing.isEmpty else { return WriteTarget(table: current) }

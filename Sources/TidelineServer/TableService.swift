@@ -271,6 +271,10 @@ public final class TableService<Store: LocalStore>: Sendable {
         }
         let (dialect, meaning) = try meaning(of: request)
         let access = try access(of: caller, for: meaning)
+        if !body.isEmpty { try requireJSON(request) }
+        if callsStore, case .read(let wanted) = meaning, try isYetToBeCreated(meaning.table) {
+            return .respond(TableResponse(emptyPage: wanted, dialect))
+        }
         if dialect == .datasync3 {
             return try stepAsDatasync(to: meaning, request, body: body, access, callsStore: callsStore)
         }
@@ -307,9 +311,34 @@ public final class TableService<Store: LocalStore>: Sendable {
 
     func table(_ name: String) throws -> ServedTable {
         guard let table = catalog.table(name) else {
-            throw RequestRejection(.notFound, "there is no table \(name.debugDescription)")
+            // Other names could be those of tables that the caller has no right to.
+            let near = catalog.schemas.first { $0.name.asciiLowercased == name.asciiLowercased }
+            let hint = near.map { "; did you mean \($0.name.debugDescription)?" } ?? ""
+            throw RequestRejection(.notFound, "there is no table \(name.debugDescription)\(hint)")
         }
         return table
+    }
+
+    /// Returns whether a table does not exist, and its first insert would create it. Its pages are empty, as clients pull a
+    /// table before they insert a row.
+    private func isYetToBeCreated(_ name: String) throws -> Bool {
+        guard options.createsTablesOnFirstInsert, catalog.table(name) == nil else { return false }
+        // Another service may have created it.
+        try catalog.refresh(name)
+        guard catalog.table(name) == nil else { return false }
+        return (try? catalog.preview(name, with: [])) != nil
+    }
+
+    /// Rejects a body that the sender does not declare as JSON, such as that of a form of a web page. A sender need not declare
+    /// it.
+    private func requireJSON(_ request: HTTPRequest) throws(RequestRejection) {
+        guard let type = request.headerFields[.contentType] else { return }
+        let media = type.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
+        guard media != "application/json", media != "text/json", !media.hasSuffix("+json") else { return }
+        throw RequestRejection(
+            .unsupportedMediaType,
+            "the body is \(String(type.prefix(100)).debugDescription); send JSON with the header Content-Type: application/json"
+        )
     }
 }
 

@@ -37,7 +37,7 @@ struct ReadingTests {
         let fixture = try filled(stores, 50)
         let full = fixture.send(.get, "/tables/Item")
         #expect(try fixture.rows(full).rows.count == 50)
-        #expect(full.link == "<http://host:8080/tables/Item?$skip=50>; rel=next")
+        #expect(full.link == "http://host:8080/tables/Item?$skip=50; rel=next")
         #expect(fixture.send(.get, "/tables/Item?$skip=50").text == "[]")
         #expect(fixture.send(.get, "/tables/Item?$top=51").link == nil)
         #expect(fixture.send(.get, "/tables/Item?$top=0").link == nil)
@@ -74,7 +74,7 @@ struct ReadingTests {
             #expect(answer.body.count < 2_020 || rows.count == 1)
             ids += rows.map(\.idText)
             sizes.append(rows.count)
-            path = answer.link?.split(separator: ">").first?.dropFirst("<http://host:8080".count).description
+            path = answer.link?.split(separator: ";").first?.dropFirst("http://host:8080".count).description
         }
         #expect(ids == (10..<22).map(String.init))
         #expect(sizes == [3, 2, 1, 3, 3])
@@ -105,7 +105,7 @@ struct ReadingTests {
             request.headerFields[.zumoAPIVersion] = "2.0.0"
             (request.method, request.path) = (.get, "/tables/Item?$top=1")
             #expect(
-                service.handle(request, body: []).link == "<\(origin)/tables/Item?$top=1&$skip=1>; rel=next")
+                service.handle(request, body: []).link == "\(origin)/tables/Item?$top=1&$skip=1; rel=next")
         }
     }
 
@@ -120,12 +120,63 @@ struct ReadingTests {
         let created = service.handle(request, body: Array(#"{"id":"1"}"#.utf8))
         service.handle(request, body: Array(#"{"id":"1"}"#.utf8)) { #expect($0.status == .conflict) }
         request.method = .get
-        request.path = "/tables/None"
+        request.path = "/tables/None/1"
         service.handle(request, body: []) { #expect($0.status == .notFound) }
         let all = served.withLock { $0 }
         #expect(all.map(\.response.status) == [.created, .conflict, .notFound])
         #expect(all.map(\.request.method) == [.post, .post, .get])
         #expect(all.first?.response == created && all.allSatisfy { $0.duration > .zero })
+    }
+
+    @Test func `a host of a request that could end a link is not copied into it`() throws {
+        let service = try TableService(store: StoreKind.simplest.makeStore())
+        for (host, isCopied) in [
+            ("a.b-c:80", true), ("[::1]:80", true), ("", false), ("a>; rel=next, <b", false), ("a/b", false),
+            ("a b", false),
+            (String(repeating: "a", count: 301), false),
+        ] {
+            var request = HTTPRequest(
+                method: .post, scheme: "http", authority: host, path: "/tables/Item",
+                headerFields: [.zumoAPIVersion: "2.0.0"])
+            _ = service.handle(request, body: Array("{}".utf8))
+            (request.method, request.path) = (.get, "/tables/Item?$top=1")
+            let link = service.handle(request, body: []).link
+            #expect(link == "\(isCopied ? "http://\(host)" : "")/tables/Item?$top=1&$skip=1; rel=next")
+        }
+    }
+
+    @Test(arguments: StoreKind.served)
+    func `a table that an insert may create is empty, and similar names are suggested`(_ stores: StoreKind) throws {
+        let growing = try ServiceFixture(stores, schemas: nil)
+        #expect(growing.send(.get, "/tables/New?$filter=text%20eq%20'a'").text == "[]")
+        #expect(growing.send(.get, "/tables/New?$inlinecount=allpages").text == #"{"results":[],"count":0}"#)
+        #expect(growing.send(.get, "/tables/New/1").status == .notFound)
+        let fixed = try ServiceFixture(stores)
+        let hints = [
+            (fixed.send(.get, "/tables/item"), "Item"), (fixed.send(.get, "/tables/Item?$orderby=Text"), "text"),
+            (fixed.send(.get, "/tables/Item?$filter=Text%20eq%20'a'"), "text"),
+            (fixed.send(.get, "/tables/Item?$select=Text"), "text"),
+            (fixed.send(.post, "/tables/Item", #"{"Text":"a"}"#), "text"),
+        ]
+        for (answer, name) in hints {
+            #expect(answer.status.code >= 400, "\(answer.text)")
+            #expect(answer.text.contains("did you mean \\\"\(name)\\\"?"), "\(answer.text)")
+        }
+    }
+
+    @Test func `a body that is declared as something else than JSON is refused`() throws {
+        let service = try TableService(store: StoreKind.simplest.makeStore())
+        for (type, status) in [
+            (nil, 201), ("application/json", 201), ("application/json; charset=utf-8", 201), ("Text/JSON", 201),
+            ("application/problem+json", 201), ("text/plain", 415), ("application/x-www-form-urlencoded", 415),
+            ("", 415),
+        ] {
+            var request = HTTPRequest(
+                method: .post, scheme: "http", authority: "host", path: "/tables/Item",
+                headerFields: [.zumoAPIVersion: "2.0.0"])
+            request.headerFields[.contentType] = type
+            #expect(service.handle(request, body: Array("{}".utf8)).status.code == status, "\(type ?? "none")")
+        }
     }
 
     @Test(arguments: StoreKind.served)
@@ -134,7 +185,7 @@ struct ReadingTests {
         let path = "/tables/Item?%24skip=2&$filter=text%20ne%20%27%26%27&$top=3&a=%C3%A9&$orderby=count%20desc"
         #expect(
             fixture.send(.get, path).link
-                == "<http://host:8080/tables/Item?$filter=text%20ne%20%27%26%27&$top=3&a=%C3%A9&$orderby=count%20desc&$skip=5>; rel=next"
+                == "http://host:8080/tables/Item?$filter=text%20ne%20%27%26%27&$top=3&a=%C3%A9&$orderby=count%20desc&$skip=5; rel=next"
         )
     }
 

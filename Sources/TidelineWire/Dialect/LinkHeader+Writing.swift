@@ -1,13 +1,15 @@
 extension LinkHeader {
     /// Returns the header's value for the page after the requested one: the URL of the request with another `$skip`.
     ///
+    /// The URL has no angle brackets, because the SDKs of Azure Mobile Apps read only this form.
+    ///
     /// - Parameters:
     ///   - origin: The scheme and host, such as `http://localhost:8080`, or `nil` for a link relative to the host.
     ///   - target: The path and query of the request.
     package static func next(origin: String?, target: String, skip: Int) -> String {
         let path = PercentEncoding.repair(target.utf8.prefix { $0 != UInt8(ascii: "?") })
         let query = query(of: target, replacing: [("$skip", skip)])
-        return "<\(origin ?? "")\(path.hasPrefix("/") ? "" : "/")\(path)?\(query)>; rel=next"
+        return "\(origin ?? "")\(path.hasPrefix("/") ? "" : "/")\(path)?\(query); rel=next"
     }
 
     /// Returns the member `nextLink` for the page after the requested one: the query of the request with another `$skip`

@@ -79,8 +79,8 @@ struct FilterParser {
         }
         guard types.allows(word) else {
             throw WireError(
-                .invalidFilter, "the table does not define this column of the filter", offset: offset, column: word
-            )
+                .invalidFilter, "the table does not define this column of the filter\(types.suggestion(for: word))",
+                offset: offset, column: word)
         }
         return .column(word)
     }

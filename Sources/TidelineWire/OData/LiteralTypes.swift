@@ -19,6 +19,12 @@ struct LiteralTypes {
     /// Whether the table has the column, or `true` if there is no definition of the table.
     func allows(_ column: String) -> Bool { types.map { $0[column] != nil } ?? true }
 
+    /// Returns the end of a message about a column that the table does not define: a similar name, or nothing.
+    func suggestion(for column: String) -> String {
+        closestName(to: column, among: (types ?? [:]).keys.sorted()).map { "; did you mean \($0.debugDescription)?" }
+            ?? ""
+    }
+
     /// Returns the comparison of two operands, with a string literal converted to the type of the column.
     ///
     /// - Throws: ``WireError/Code/invalidFilter``, with the name of the column, if the literal does not fit it.
