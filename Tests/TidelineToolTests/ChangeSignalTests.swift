@@ -78,7 +78,8 @@ struct ChangeSignalTests {
             try await Self.insert(authority)
             let cursor = try await Self.poll("tables=TodoItem", authority).cursor
             let connection = try RawConnection(authority)
-            connection.send("GET /.changes?tables=TodoItem HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\n\r\n")
+            connection.send(
+                "GET /.changes?tables=TodoItem HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
             _ = try await RawConnection.blocking { try connection.receive(until: "data: ") }
             let refused = try await send(.get, "/.changes?tables=TodoItem&since=\(cursor)", to: authority)
             #expect(refused.response.status == .serviceUnavailable)
@@ -95,7 +96,7 @@ struct ChangeSignalTests {
             func wait(accept: String, for seconds: Int) throws -> RawConnection {
                 let connection = try RawConnection(authority)
                 connection.send(
-                    "GET /.changes?tables=TodoItem&since=\(cursor)&wait=\(seconds) HTTP/1.1\r\nHost: a\r\n"
+                    "GET /.changes?tables=TodoItem&since=\(cursor)&wait=\(seconds) HTTP/1.1\r\nHost: localhost\r\n"
                         + "Accept: \(accept)\r\n\r\n")
                 return connection
             }
@@ -123,7 +124,8 @@ struct ChangeSignalTests {
         try await serving { authority in
             try await Self.insert(authority)
             let connection = try RawConnection(authority)
-            connection.send("GET /.changes?tables=TodoItem HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\n\r\n")
+            connection.send(
+                "GET /.changes?tables=TodoItem HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
             let head = try await RawConnection.blocking { try connection.receive(until: "data: ", "\n\n") }
             #expect(head.hasPrefix("HTTP/1.1 200 OK") && head.contains("text/event-stream"))
             for _ in 0..<50 { try await Self.insert(authority) }
@@ -135,7 +137,7 @@ struct ChangeSignalTests {
             let cursor = try #require(events.components(separatedBy: "id: ").last?.prefix { $0 != "\n" })
             let again = try RawConnection(authority)
             again.send(
-                "GET /.changes?tables=TodoItem HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\n"
+                "GET /.changes?tables=TodoItem HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n"
                     + "Last-Event-ID: \(cursor)\r\n\r\n")
             let next = try await RawConnection.blocking { try again.receive(until: "data: ", "\n\n") }
             #expect(!next.contains(last) && next.contains("TodoItem"))
@@ -152,10 +154,10 @@ struct ChangeSignalTests {
         let cursor = try await Self.poll("tables=TodoItem", authority).cursor
         let connections = try (0..<10).map { _ in try RawConnection(authority) }
         for connection in connections {
-            connection.send("GET /.changes?tables=TodoItem&since=\(cursor) HTTP/1.1\r\nHost: a\r\n\r\n")
+            connection.send("GET /.changes?tables=TodoItem&since=\(cursor) HTTP/1.1\r\nHost: localhost\r\n\r\n")
         }
         let stream = try RawConnection(authority)
-        stream.send("GET /.changes?tables=TodoItem HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\n\r\n")
+        stream.send("GET /.changes?tables=TodoItem HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
         _ = try await RawConnection.blocking { try stream.receive(until: "data: ") }
         for connection in connections { #expect(!connection.waits(milliseconds: 20)) }
         server.signal(SIGTERM)

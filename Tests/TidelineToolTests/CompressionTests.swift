@@ -40,7 +40,7 @@ struct CompressionTests {
             let connection = try RawConnection(authority)
             let accept = encodings.map { "Accept-Encoding: \($0)\r\n" } ?? ""
             connection.send(
-                "GET \(path) HTTP/1.1\r\nHost: a\r\nConnection: close\r\nZUMO-API-VERSION: 2.0.0\r\n\(accept)\r\n"
+                "GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nZUMO-API-VERSION: 2.0.0\r\n\(accept)\r\n"
             )
             return try connection.receiveBytesToEnd()
         }

@@ -230,7 +230,7 @@ struct HTTP2Tests {
             unread.send(.end(nil))
             try await suspendUntil("the server to write the page") {
                 try await client.send(.get, "/metrics").body
-                    .contains("tideline_requests_total{method=\"GET\",status=\"2xx\",table=\"T\"} 1\n")
+                    .contains("tideline_requests_total{method=\"GET\",status=\"200\",table=\"T\"} 1\n")
             }
             let refused = try await client.send(.get, "/tables/T")
             #expect(refused.status == 503 && refused.head.headerFields[.retryAfter] == "1")

@@ -14,7 +14,7 @@ import TidelineServer
 /// Clients that send too little, too much, or invalid requests.
 @Suite("Server limits", .timeLimit(.minutes(5)))
 struct ServerLimitTests {
-    private static let head = "Host: a\r\nZUMO-API-VERSION: 2.0.0\r\n"
+    private static let head = "Host: localhost\r\nZUMO-API-VERSION: 2.0.0\r\n"
 
     private static func short(_ change: (inout ServerLimits) -> Void) -> ServerLimits {
         // Limits that are not under test must not end it.
@@ -48,12 +48,14 @@ struct ServerLimitTests {
     @Test("A connection that is idle after a response is closed")
     func idleAfterAnswer() async throws {
         try await serving(limits: Self.short { $0.idleTimeout = .milliseconds(50) }) { authority in
-            let text = try await exchange(authority, "GET /tables/T HTTP/1.1\r\n\(Self.head)\r\n")
+            let text = try await exchange(authority, "GET /tables/T/1 HTTP/1.1\r\n\(Self.head)\r\n")
             #expect(RawAnswer(text)?.status == 404)
         }
     }
 
-    @Test("Incomplete headers are answered with 408", arguments: ["G", "GET /tables/T HTTP/1.1\r\nHost: a\r\n"])
+    @Test(
+        "Incomplete headers are answered with 408",
+        arguments: ["G", "GET /tables/T HTTP/1.1\r\nHost: localhost\r\n"])
     func slowHeaders(text: String) async throws {
         try await serving(limits: Self.short { $0.headerTimeout = .milliseconds(50) }) { authority in
             let answer = try #require(RawAnswer(try await exchange(authority, text)))
@@ -87,7 +89,8 @@ struct ServerLimitTests {
                 RawAnswer(try await exchange(authority, "POST /tables/T HTTP/1.1\r\n\(Self.head)\(rest)")))
             #expect(answer.status == 408)
             #expect(answer.error?.contains("body") == true)
-            let read = try await exchange(authority, "GET /tables/T HTTP/1.1\r\n\(Self.head)Connection: close\r\n\r\n")
+            let read = try await exchange(
+                authority, "GET /tables/T/1 HTTP/1.1\r\n\(Self.head)Connection: close\r\n\r\n")
             #expect(RawAnswer(read)?.status == 404, "a request that was cut short was carried out")
         }
     }
@@ -174,7 +177,7 @@ struct ServerLimitTests {
             service: try TableService(store: SQLiteStore.inMemory())
         ) { body in scheduled.withLock { $0.append(body) } }
         let channel = EmbeddedChannel(handler: RequestHandler(responder))
-        let head = HTTPRequest(method: .post, scheme: "http", authority: "a", path: "/tables/T")
+        let head = HTTPRequest(method: .post, scheme: "http", authority: "localhost", path: "/tables/T")
         try channel.writeInbound(HTTPRequestPart.head(head))
         try channel.writeInbound(HTTPRequestPart.body(ByteBuffer(repeating: 0x20, count: 600)))
         if isComplete { try channel.writeInbound(HTTPRequestPart.end(nil)) }
@@ -227,7 +230,7 @@ struct ServerLimitTests {
     @Test("A request to switch protocols is answered as a normal request and ends the connection")
     func upgrade() async throws {
         try await serving { authority in
-            let text = "GET /tables/T HTTP/1.1\r\n\(Self.head)Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
+            let text = "GET /tables/T/1 HTTP/1.1\r\n\(Self.head)Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
             let answer = try #require(RawAnswer(try await exchange(authority, text)))
             #expect(answer.status == 404)
             #expect(answer.headers["connection"] == "close")
@@ -237,8 +240,8 @@ struct ServerLimitTests {
     @Test("Pipelined requests are answered in order")
     func pipelining() async throws {
         try await serving { authority in
-            let requests = (0..<20).map { "GET /tables/T\($0) HTTP/1.1\r\n\(Self.head)\r\n" }
-            let last = "GET /tables/Last HTTP/1.1\r\n\(Self.head)Connection: close\r\n\r\n"
+            let requests = (0..<20).map { "GET /tables/T\($0)/1 HTTP/1.1\r\n\(Self.head)\r\n" }
+            let last = "GET /tables/Last/1 HTTP/1.1\r\n\(Self.head)Connection: close\r\n\r\n"
             let text = try await exchange(authority, requests.joined() + last)
             let tables = text.matches(of: #/there is no table \\"(\w+)\\"/#).map { String($0.output.1) }
             #expect(tables == (0..<20).map { "T\($0)" } + ["Last"])
@@ -248,7 +251,7 @@ struct ServerLimitTests {
     @Test("A request of HTTP/1.0 ends the connection")
     func oldVersion() async throws {
         try await serving { authority in
-            let text = try await exchange(authority, "GET /tables/T HTTP/1.0\r\n\(Self.head)\r\n")
+            let text = try await exchange(authority, "GET /tables/T/1 HTTP/1.0\r\n\(Self.head)\r\n")
             #expect(RawAnswer(text)?.status == 404)
         }
     }
@@ -316,7 +319,8 @@ struct ServerLimitTests {
         try await serving { authority in
             try await RawConnection.blocking {
                 let connection = try RawConnection(authority)
-                connection.send("GET /tables/A HTTP/1.1\r\n\(Self.head)\r\nGET /tables/B HTTP/1.1\r\n\(Self.head)\r\n")
+                connection.send(
+                    "GET /tables/A/1 HTTP/1.1\r\n\(Self.head)\r\nGET /tables/B/1 HTTP/1.1\r\n\(Self.head)\r\n")
                 connection.closeOutput()
                 let text = try connection.receiveToEnd()
                 #expect(text.matches(of: #/there is no table \\"(\w+)\\"/#).map { String($0.output.1) } == ["A", "B"])

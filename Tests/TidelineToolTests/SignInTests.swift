@@ -145,7 +145,8 @@ struct SignInTests {
                 let connection = try RawConnection(authority)
                 // The body never ends.
                 connection.send(
-                    "POST \(path) HTTP/1.1\r\nHost: a\r\nZUMO-API-VERSION: 2.0.0\r\nContent-Length: 100\r\n\r\n{")
+                    "POST \(path) HTTP/1.1\r\nHost: localhost\r\nZUMO-API-VERSION: 2.0.0\r\nContent-Length: 100\r\n\r\n{"
+                )
                 return try connection.receiveAnswer()
             }
             #expect(answer.status == status && answer.error?.isEmpty == false, "\(path): \(answer)")

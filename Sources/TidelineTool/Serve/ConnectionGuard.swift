@@ -193,14 +193,24 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
 /// Marks the last request of an HTTP/1 connection with the header `Connection: close`, for ``ConnectionGuard``: also one that lists
 /// `close` among others, and each request of HTTP/1.0, which knows no interim responses either.
+///
+/// Reports a request of HTTP/1.1 whose host is not certain as invalid: one without the header Host, or with several.
 final class LastRequestMarker: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
 
+    private struct UncertainHost: Error, CustomStringConvertible {
+        let count: Int
+        var description: String { "it has \(count == 0 ? "no header" : "\(count) headers") Host instead of one" }
+    }
+
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard case .head(var head) = unwrapInboundIn(data), !head.isKeepAlive else {
-            return context.fireChannelRead(data)
+        guard case .head(var head) = unwrapInboundIn(data) else { return context.fireChannelRead(data) }
+        let hosts = head.headers["Host"].count
+        guard hosts == 1 || hosts == 0 && head.version == .http1_0 else {
+            return context.fireErrorCaught(UncertainHost(count: hosts))
         }
+        guard !head.isKeepAlive else { return context.fireChannelRead(data) }
         head.headers.replaceOrAdd(name: "Connection", value: "close")
         if head.version == .http1_0 { head.headers.remove(name: "Expect") }
         context.fireChannelRead(wrapInboundOut(.head(head)))

@@ -164,6 +164,16 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        do {
+            try await serve()
+        } catch  where operations.logFormat == .json && !(error is ExitCode) {
+            // Standard error has nothing but JSON.
+            logger.critical("\(Self.message(for: error))")
+            throw ExitCode.failure
+        }
+    }
+
+    private func serve() async throws {
         let file = try schema.map(SchemaFile.read) ?? SchemaFile(tables: [TodoItem.schema])
         let server = try await makeServer()
         if server.signIn == nil, let place = file.firstRights {
@@ -172,7 +182,7 @@ struct ServeCommand: AsyncParsableCommand {
                     + " --jwt-key, or --jwks")
         }
         let location = try store ?? StoreLocation(parsing: Self.defaultStore)
-        location.warnIfForgetful()
+        location.warnIfForgetful { logger.warning("\($0)") }
         let options = try serviceOptions(file, hasSignIn: server.signIn != nil)
         if configuration.check {
             return try await ServeCheck(location: location, options: options, server: server).run()
@@ -215,6 +225,7 @@ struct ServeCommand: AsyncParsableCommand {
     private func makeServer() async throws -> TableServer {
         var server = TableServer(
             host: host, port: port, limits: limits, logger: logger, servesMetrics: operations.metrics)
+        server.publicURL = operations.publicURL
         server.signIn = try await signIn.makeVerifier(logger: logger)
         server.identity = try operations.makeIdentity()
         server.compresses = operations.compression

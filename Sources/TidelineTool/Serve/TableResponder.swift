@@ -17,6 +17,8 @@ final class TableResponder<Store: LocalStore>: Sendable {
     let responses: MemoryBudget
     /// The limit on the requests of each address, or `nil`.
     private let rate: RequestRate?
+    private let pageGuard: LocalPageGuard?
+    private let refusals: RefusalLog
     /// Runs a closure on a thread that may block: store calls wait for disks and locks.
     private let schedule: TableServer.Schedule
     private let reads: ReadQueue
@@ -34,6 +36,8 @@ final class TableResponder<Store: LocalStore>: Sendable {
         bodies = MemoryBudget(limit: server.limits.maximumBodiesSize)
         responses = MemoryBudget(limit: server.limits.maximumResponsesSize)
         rate = server.limits.maximumRate.map(RequestRate.init)
+        pageGuard = server.signIn == nil ? LocalPageGuard(host: server.host, publicURL: server.publicURL) : nil
+        refusals = RefusalLog(server.logger)
     }
 
     // MARK: Admission
@@ -65,6 +69,11 @@ final class TableResponder<Store: LocalStore>: Sendable {
             var response = ServerResponse(.tooManyRequests, "too many requests from this address; try again later")
             response.head.headerFields[.retryAfter] = "\(delay)"
             return response
+        }
+        if let reason = pageGuard?.refusal(of: request.head) { return ServerResponse(.forbidden, reason) }
+        if let encoding = request.head.headerFields[.contentEncoding], encoding.lowercased() != "identity" {
+            return ServerResponse(
+                .unsupportedMediaType, "the body is compressed (\(encoding)); send it without Content-Encoding")
         }
         guard request.path.utf8.count <= server.limits.maximumQuerySize else {
             return ServerResponse(
@@ -152,6 +161,7 @@ final class TableResponder<Store: LocalStore>: Sendable {
         var head = response.head
         head.headerFields[RequestID.field] = request.id
         let status = head.status.code
+        refusals.note(status, to: request)
         let isTable = status < 400 || status == 409 || status == 412
         server.metrics.answered(
             request.head.method, status, table: isTable ? Self.table(in: request.path) : nil,

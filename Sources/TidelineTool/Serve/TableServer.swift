@@ -18,6 +18,8 @@ struct TableServer {
     var port: Int
     /// Finds out who sends requests, or `nil` for a server without a sign-in.
     var signIn: TokenVerifier?
+    /// The URL under which a proxy serves the server, or `nil`.
+    var publicURL: String?
     let limits: ServerLimits
     var logger: Logger
     /// The maximum number of requests that use the store concurrently.

@@ -77,10 +77,9 @@ extension TodoSubcommand {
 
 extension StoreLocation {
     /// Prints a warning if the store loses its rows when the command ends.
-    func warnIfForgetful() {
+    func warnIfForgetful(_ warn: (String) -> Void = { StandardOutput.note("Warning: \($0)") }) {
         guard !keepsRows else { return }
-        StandardOutput.note(
-            "Warning: \(text) keeps nothing when this command ends; specify a file, such as sqlite:todo.db.")
+        warn("\(text) keeps nothing when this command ends; specify a file, such as sqlite:todo.db.")
     }
 }
 #endif

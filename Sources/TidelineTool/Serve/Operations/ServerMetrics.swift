@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// The metrics of a server.
 ///
-/// Their number is bounded: methods and status codes are grouped, and of the tables, the first hundred that requests have
+/// Their number is bounded: other methods than those of the protocol are grouped, and of the tables, the first hundred that requests have
 /// found have metrics of their own. All others share the empty name.
 final class ServerMetrics: Sendable {
     private struct Series: Hashable {
@@ -31,7 +31,7 @@ final class ServerMetrics: Sendable {
     private static let methods: Set<String> = ["GET", "POST", "PATCH", "PUT", "DELETE", "HEAD"]
     /// The texts of the page by the names of the metrics.
     static let descriptions = [
-        "tideline_requests_total": "Responses by method, class of status, and table.",
+        "tideline_requests_total": "Responses by method, status, and table.",
         "tideline_rows_written_total": "Inserted, changed, and deleted rows by table.",
         "tideline_errors_total": "Responses that report a failure of the store or the server.",
         "tideline_request_duration_seconds": "The time from the headers of a request to its response.",
@@ -64,7 +64,7 @@ final class ServerMetrics: Sendable {
         let isWrite = !["GET", "HEAD", "other"].contains(name) && status / 100 == 2
         let (requests, rows) = state.withLock { state in
             let table = table.map { state.known($0) } ?? ""
-            let series = Series(method: name, status: status / 100, table: table)
+            let series = Series(method: name, status: status, table: table)
             let requests = state.requests[series] ?? counter(series)
             state.requests[series] = requests
             guard isWrite else { return (requests, nil as Counter?) }
@@ -82,7 +82,7 @@ final class ServerMetrics: Sendable {
         Counter(
             label: "tideline_requests_total",
             dimensions: [
-                ("method", series.method), ("status", "\(series.status)xx"), ("table", series.table),
+                ("method", series.method), ("status", "\(series.status)"), ("table", series.table),
             ], factory: factory)
     }
 
