@@ -50,6 +50,10 @@ typedef struct {
     int is_store;
     // The page size, or 0 as long as the file is not known to have checksums.
     int page_size;
+    // The page size of a store with checksums whose header may not be in the file yet; 0 for other files.
+    int expected_size;
+    // Whether pages are accepted whose checksum is missing, which is 0, and how many were read.
+    int accepts_missing, missing_count;
     // Buffer in which a page is completed before it is written.
     uint8_t *page;
 } CheckedFile;
@@ -90,8 +94,8 @@ static int checked_close(sqlite3_file *file) {
 }
 
 // Returns the buffer for one page, or a null pointer if memory is exhausted.
-static uint8_t *page_memory(CheckedFile *file) {
-    if (!file->page) file->page = malloc((size_t)file->page_size);
+static uint8_t *page_memory(CheckedFile *file, int size) {
+    if (!file->page) file->page = malloc((size_t)size);
     return file->page;
 }
 
@@ -104,8 +108,8 @@ static int read_below(sqlite3_file *file, void *bytes, int count, sqlite3_int64 
 
 // Determines whether the file has checksums, before a page after the first one is read or written.
 //
-// A store is created in the write-ahead log, and other connections can be open before a checkpoint writes its header to
-// the file. Every checkpoint writes the first page before the others, so the header in the file is valid for them.
+// A store has its header from its first commit. Earlier versions created the store in the write-ahead log. As long as a
+// reader needs the previous version of the first page, checkpoints write other pages without it.
 static int find_header(sqlite3_file *file) {
     CheckedFile *checked = (CheckedFile *)file;
     if (checked->is_store) return SQLITE_OK;
@@ -116,9 +120,19 @@ static int find_header(sqlite3_file *file) {
 }
 
 static int read_page(sqlite3_file *file, uint8_t *page, int size, sqlite3_int64 offset) {
+    CheckedFile *checked = (CheckedFile *)file;
     int code = read_below(file, page, size, offset);
     if (code != SQLITE_OK) return code;
-    return load(page + size - checksum_size) == checksum(page, size, offset) ? SQLITE_OK : SQLITE_IOERR_DATA;
+    uint64_t stored = load(page + size - checksum_size);
+    if (stored == checksum(page, size, offset)) return SQLITE_OK;
+    if (stored || !checked->accepts_missing) return SQLITE_IOERR_DATA;
+    checked->missing_count++;
+    return SQLITE_OK;
+}
+
+// Writes a checksum to the end of a page in memory.
+static void store_checksum(uint8_t *page, int size, uint64_t sum) {
+    for (int index = 0; index < checksum_size; index++) page[size - checksum_size + index] = (uint8_t)(sum >> 8 * index);
 }
 
 static int checked_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 offset) {
@@ -129,7 +143,7 @@ static int checked_read(sqlite3_file *file, void *bytes, int count, sqlite3_int6
     if (is_page(checked, count, offset) && offset > 0) return read_page(file, bytes, count, offset);
     if (size && offset >= size && offset % size + count < size) {
         // SQLite can read part of a page, for which there is no checksum: read and check the whole page.
-        uint8_t *page = page_memory(checked);
+        uint8_t *page = page_memory(checked, size);
         if (!page) return SQLITE_IOERR_NOMEM;
         code = read_page(file, page, size, offset - offset % size);
         if (code == SQLITE_OK) memcpy(bytes, page + offset % size, (size_t)count);
@@ -147,14 +161,14 @@ static int checked_write(sqlite3_file *file, const void *bytes, int count, sqlit
     int code = offset < header_size ? SQLITE_OK : find_header(file);
     if (code != SQLITE_OK) return code;
     if (offset == 0 && count >= header_size) note_header(checked, bytes);
-    if (!is_page(checked, count, offset)) return below(file)->pMethods->xWrite(below(file), bytes, count, offset);
-    uint8_t *page = page_memory(checked);
+    int is_expected = !checked->is_store && count == checked->expected_size && offset > 0 && offset % count == 0;
+    if (!is_expected && !is_page(checked, count, offset)) {
+        return below(file)->pMethods->xWrite(below(file), bytes, count, offset);
+    }
+    uint8_t *page = page_memory(checked, count);
     if (!page) return SQLITE_IOERR_NOMEM;
     memcpy(page, bytes, (size_t)count);
-    uint64_t sum = checksum(page, count, offset);
-    for (int index = 0; index < checksum_size; index++) {
-        page[count - checksum_size + index] = (uint8_t)(sum >> 8 * index);
-    }
+    store_checksum(page, count, checksum(page, count, offset));
     return below(file)->pMethods->xWrite(below(file), page, count, offset);
 }
 
@@ -274,4 +288,66 @@ const char *tideline_register_checksums(uint32_t application_id, uint32_t user_v
 int tideline_reserve_checksums(sqlite3 *database) {
     int count = checksum_size;
     return sqlite3_file_control(database, 0, SQLITE_FCNTL_RESERVE_BYTES, &count);
+}
+
+// MARK: Missing checksums
+
+static CheckedFile *checked_file(sqlite3 *database) {
+    sqlite3_file *file = 0;
+    int code = sqlite3_file_control(database, 0, SQLITE_FCNTL_FILE_POINTER, &file);
+    return code == SQLITE_OK && file && file->pMethods == &checked_methods ? (CheckedFile *)file : 0;
+}
+
+void tideline_accept_missing_checksums(sqlite3 *database) {
+    CheckedFile *file = checked_file(database);
+    if (file) file->accepts_missing = 1;
+}
+
+int tideline_require_checksums(sqlite3 *database, int page_size) {
+    CheckedFile *file = checked_file(database);
+    if (!file) return 0;
+    int count = file->missing_count;
+    file->accepts_missing = file->missing_count = 0;
+    file->expected_size = page_size;
+    return count;
+}
+
+// Compares the checksums of all pages after the first one; see tideline_add_missing_checksums.
+static int add_missing(CheckedFile *file, uint8_t *page, int size, int is_writing, int *missing, int *wrong) {
+    sqlite3_file *base = below(&file->base);
+    sqlite3_int64 end = 0;
+    int code = base->pMethods->xFileSize(base, &end);
+    for (sqlite3_int64 offset = size; code == SQLITE_OK && offset + size <= end; offset += size) {
+        code = read_below(&file->base, page, size, offset);
+        uint64_t sum = checksum(page, size, offset), stored = load(page + size - checksum_size);
+        if (code != SQLITE_OK || stored == sum) continue;
+        if (stored) {
+            ++*wrong;
+            continue;
+        }
+        ++*missing;
+        store_checksum(page, size, sum);
+        sqlite3_int64 end_of_page = offset + size - checksum_size;
+        if (is_writing) code = base->pMethods->xWrite(base, page + size - checksum_size, checksum_size, end_of_page);
+    }
+    if (code == SQLITE_OK && is_writing) code = base->pMethods->xSync(base, SQLITE_SYNC_FULL);
+    return code;
+}
+
+int tideline_add_missing_checksums(sqlite3 *database, int page_size, int is_writing, int *missing, int *wrong) {
+    // The lock of a checkpoint, WAL_CKPT_LOCK: others do not write pages meanwhile.
+    const int lock = 1;
+    CheckedFile *file = checked_file(database);
+    *missing = *wrong = 0;
+    if (!file) return SQLITE_CANTOPEN;
+    sqlite3_file *base = below(&file->base);
+    uint8_t *page = malloc((size_t)page_size);
+    if (!page) return SQLITE_NOMEM;
+    int code = base->pMethods->xShmLock(base, lock, 1, SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE);
+    if (code == SQLITE_OK) {
+        code = add_missing(file, page, page_size, is_writing, missing, wrong);
+        base->pMethods->xShmLock(base, lock, 1, SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE);
+    }
+    free(page);
+    return code;
 }

@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import CSQLiteChecksums
 internal import Foundation
 public import TidelineStore
 
@@ -60,7 +61,9 @@ public final class SQLiteStore: LocalStore {
         let deadline = Deadline(after: options.busyTimeout)
         let writer = try Connection.open(path, for: .writing, options: options)
         try writer.requireWholeFile()
+        tideline_accept_missing_checksums(writer.handle)
         try writer.prepareStore(options, mayCreate: options.createsIfMissing, deadline: deadline)
+        try writer.completeChecksums(deadline)
         let capabilities = StoreCapabilities(
             name: "sqlite", durability: options.durability == .full ? .full : .normal, sharesFilesWithProcesses: true,
             storesNaN: false, detectsBitFlips: try writer.hasChecksums())

@@ -1,5 +1,6 @@
 import Foundation
 import TidelineStore
+import TidelineTestSupport
 
 /// Edits the table `Item` as the lines of the input request: `StoreProbe <engine> --edit <folder>`.
 ///
@@ -18,9 +19,30 @@ struct Editing {
             case "delete": try store.write { _ = try $0.delete(id: "\(numbers[0])", from: "Item") }
             case "hold": try hold(numbers[0])
             case "random": try makeRandomEdits(numbers[0])
+            case "read": try read()
+            case "grow": try grow(numbers[0]..<numbers[1])
             default: exit(64)
             }
             say("done")
+        }
+        try store.close()
+    }
+
+    /// Waits within a read.
+    private func read() throws {
+        try store.read { reader in
+            _ = try reader.schema(of: GrowingTable.schema.name)
+            say("reading")
+            _ = readLine()
+        }
+    }
+
+    /// Adds rows to the growing table.
+    private func grow(_ numbers: Range<Int>) throws {
+        try store.define([GrowingTable.schema])
+        for number in numbers {
+            try store.write { try GrowingTable.add(number, to: $0) }
+            say("grown \(number)")
         }
     }
 

@@ -24,6 +24,21 @@ const char *tideline_register_checksums(uint32_t application_id, uint32_t user_v
 // Reserves space for checksums in the pages of an empty database, which must be open through the VFS.
 int tideline_reserve_checksums(sqlite3 *database);
 
+// Earlier versions created a store in the write-ahead log, and could write pages to the file without their checksums
+// before its header was in the file. Such a page has the checksum 0.
+
+// Accepts pages without a checksum, until tideline_require_checksums is called.
+void tideline_accept_missing_checksums(sqlite3 *database);
+
+// Rejects pages without a checksum from now on, and writes each page with one even if the header is not in the file yet.
+// Returns the number of pages without a checksum that were read before.
+int tideline_require_checksums(sqlite3 *database, int page_size);
+
+// Counts the pages of the file whose checksum is missing and those whose checksum is wrong, and writes the missing ones
+// if is_writing is not 0. The connection must have read the database in the mode of the write-ahead log. Returns
+// SQLITE_BUSY during a checkpoint of another connection.
+int tideline_add_missing_checksums(sqlite3 *database, int page_size, int is_writing, int *missing, int *wrong);
+
 // Returns the checksum of a page of `count` bytes, a multiple of 32, excluding its last eight bytes.
 uint64_t tideline_page_checksum(const uint8_t *page, int count, uint64_t number);
 

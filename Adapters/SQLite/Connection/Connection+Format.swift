@@ -15,10 +15,47 @@ extension Connection {
         guard path == nil || sqlite3_db_readonly(handle, "main") == 0 else {
             throw StoreError(.readOnly, "the file or its file system is read-only", path: path)
         }
-        // The space for checksums is fixed with the first page, which the switch to the write-ahead log writes.
+        // The space for checksums is fixed with the first page.
         if isEmpty, path != nil, options.checksums { tideline_reserve_checksums(handle) }
-        if path != nil { try deadline.retrying { () throws(StoreError) in try self.useWriteAheadLog() } }
+        // The store is created before there is a log, so that the file has its header before any other page.
         if isEmpty { try deadline.retrying { () throws(StoreError) in try self.createStore(options) } }
+        if path != nil { try deadline.retrying { () throws(StoreError) in try self.useWriteAheadLog() } }
+    }
+
+    /// Adds checksums to pages that an earlier version wrote without them, once for each store, and rejects such pages from
+    /// then on.
+    ///
+    /// A page without a checksum has zeros in its place. If the sums of other pages are wrong, the file is damaged, and
+    /// nothing is added.
+    func completeChecksums(_ deadline: Deadline) throws(StoreError) {
+        guard try hasChecksums() else { return }
+        let isComplete = try integer(FileFormat.countChecksumRecords) > 0
+        if !isComplete { try deadline.retrying { () throws(StoreError) in try self.addMissingChecksums() } }
+        let missing = tideline_require_checksums(handle, Int32(try integer("PRAGMA page_size")))
+        guard !isComplete || missing == 0 else {
+            throw .sqlite(tideline_wrong_checksum, nil, path: path, doing: "the store could not be opened")
+        }
+    }
+
+    private func addMissingChecksums() throws(StoreError) {
+        let counts = try addMissingChecksums(isWriting: false)
+        guard counts.wrong == 0 else { return }
+        if counts.missing > 0 {
+            try checkIntegrity()
+            _ = try addMissingChecksums(isWriting: true)
+        }
+        // Without space for the record, the next opening checks all pages again.
+        try? executeOnce(FileFormat.recordChecksums)
+    }
+
+    private func addMissingChecksums(isWriting: Bool) throws(StoreError) -> (missing: Int32, wrong: Int32) {
+        let size = Int32(try integer("PRAGMA page_size"))
+        var counts: (missing: Int32, wrong: Int32) = (0, 0)
+        let result = tideline_add_missing_checksums(handle, size, isWriting ? 1 : 0, &counts.missing, &counts.wrong)
+        guard result == SQLITE_OK else {
+            throw .sqlite(result, nil, path: path, doing: "the checksums could not be completed")
+        }
+        return counts
     }
 
     /// Whether each page of the file has a checksum.
@@ -61,8 +98,9 @@ extension Connection {
         do {
             // Another process may have created the store in the meantime.
             if try isEmptyDatabase() {
-                // Another process may have written the first page without space for checksums.
-                let hasRoom = header(FileExtent.headerSize)?[20] == FileFormat.checksumSize
+                // Another program may have written the first page without space for checksums.
+                let reserved = header(FileExtent.headerSize)?[20] ?? FileFormat.checksumSize
+                let hasRoom = path != nil && reserved == FileFormat.checksumSize
                 let version = options.checksums && hasRoom ? FileFormat.checksummedVersion : FileFormat.plainVersion
                 for statement in FileFormat.creation(version: version) { try executeOnce(statement) }
             }

@@ -16,6 +16,9 @@ enum DatabaseFile {
     /// Returns whether a nonempty write-ahead log exists for the file.
     static func hasLog(_ path: String) -> Bool { size("\(file(at: path))-wal") ?? 0 > 0 }
 
+    /// Returns whether there is the journal of a process that was killed while it created the store.
+    static func hasJournal(_ path: String) -> Bool { size("\(file(at: path))-journal") ?? 0 > 0 }
+
     /// Returns the path of the file by which processes tell each other of commits.
     static func signal(_ path: String) -> String { "\(file(at: path))-signal" }
 
@@ -44,7 +47,7 @@ extension Connection {
     /// If there is a log, a process that was killed during a checkpoint may have left the file too short, or the last
     /// page incomplete; in that case, the log contains those pages.
     func requireWholeFile() throws(StoreError) {
-        guard let path, let extent = extent() else { return }
+        guard let path, !DatabaseFile.hasJournal(path), let extent = extent() else { return }
         let isCutOff =
             DatabaseFile.hasLog(path)
             ? !LogPages(of: path, pageSize: extent.pageSize).contains(extent.missingPages)

@@ -33,12 +33,16 @@ enum FileFormat {
 
     static func creation(version: Int64) -> [String] {
         ["PRAGMA application_id = \(applicationID)", "PRAGMA user_version = \(version)"] + tables
+            + (version == checksummedVersion ? [recordChecksums] : [])
     }
     private static let tables = [
         #"CREATE TABLE "tideline_meta" ("id" INTEGER PRIMARY KEY, "generation" INTEGER NOT NULL)"#,
         #"INSERT INTO "tideline_meta" VALUES (1, 1)"#,
         #"CREATE TABLE "tideline_tables" ("name" TEXT NOT NULL PRIMARY KEY, "definition" TEXT NOT NULL)"#,
     ]
+    /// Records in a second row that no page of the file lacks its checksum. Earlier versions could write such pages.
+    static let recordChecksums = #"INSERT OR IGNORE INTO "tideline_meta" VALUES (2, 1)"#
+    static let countChecksumRecords = #"SELECT count(*) FROM "tideline_meta" WHERE "id" = 2"#
     static let selectGeneration = #"SELECT "generation" FROM "tideline_meta" WHERE "id" = 1"#
     static let selectDefinitions = #"SELECT "name", "definition" FROM "tideline_tables""#
     static let saveDefinition = #"INSERT OR REPLACE INTO "tideline_tables" VALUES (?1, ?2)"#
