@@ -73,6 +73,9 @@ final class DatabaseOwner: @unchecked Sendable {
         if let failure = progress.withLock({ $0.failure }) { throw failure }
     }
 
+    /// Throws an error if the files are not at the path anymore.
+    func requireFiles() throws(StoreError) { try folder.requireFiles() }
+
     /// Records a successful commit with the given number of changes.
     func committed(_ changes: Int) {
         progress.withLock { progress in

@@ -43,6 +43,9 @@ final class DatabaseFolder: Sendable {
     /// Releases the lock.
     func release() { lock.release() }
 
+    /// Throws an error if the files are not at the path anymore.
+    func requireFiles() throws(StoreError) { try lock.requireFiles() }
+
     /// Takes the lock again after LevelDB has closed the folder.
     func lockAgain() throws(StoreError) { try lock.take() }
 

@@ -27,12 +27,16 @@ struct FolderLock: Sendable {
     private let folder: String
     private let identity: Identity
     private let descriptor: Int32
+    private let lockPath: String
+    private let currentPath: String
 
     /// Locks an existing folder, without changing anything in it except `LOCK`.
     ///
     /// - Throws: ``StoreError/Code/locked`` if another store or process has the folder open.
     init(_ folder: String) throws(StoreError) {
         self.folder = folder
+        lockPath = "\(folder)/LOCK"
+        currentPath = "\(folder)/CURRENT"
         (descriptor, identity) = try Self.held.withLock { held throws(StoreError) in
             var status = stat()
             if stat("\(folder)/LOCK", &status) == 0, held.contains(Identity(status)) {
@@ -52,6 +56,14 @@ struct FolderLock: Sendable {
             }
             held.insert(Identity(status))
             return (descriptor, Identity(status))
+        }
+    }
+
+    /// Throws an error if the folder or its files are not at the path anymore, before a commit is acknowledged.
+    func requireFiles() throws(StoreError) {
+        var status = stat()
+        guard stat(lockPath, &status) == 0, Identity(status) == identity, access(currentPath, F_OK) == 0 else {
+            throw .filesMoved(path: folder)
         }
     }
 

@@ -1,5 +1,7 @@
 // The differences between operating systems, in one place. Only Linux is compiled and tested; see the README.
 
+internal import Synchronization
+
 #if canImport(Darwin)
 public import Darwin
 #elseif canImport(Glibc)
@@ -106,8 +108,43 @@ func currentThread() -> UInt {
     #endif
 }
 
+/// The process in which a store was opened. A child of it cannot use the store, whose files, locks, and threads belong to the
+/// parent.
+///
+/// A child process counts when it begins, so that a comparison needs no system call.
+package struct OpeningProcess: Sendable {
+    private static let forkCount = Atomic(0)
+
+    #if !os(Windows) && !os(WASI)
+    private static let isObserved: Bool =
+        unsafe pthread_atfork(
+            nil, nil, { OpeningProcess.forkCount.add(1, ordering: .relaxed) }) == 0
+    #else
+    private static let isObserved = true
+    #endif
+
+    private let forkCount: Int
+
+    /// Remembers the current process.
+    package init() {
+        _ = Self.isObserved
+        forkCount = Self.forkCount.load(ordering: .relaxed)
+    }
+
+    /// Whether the current process is a child of it.
+    package var isForked: Bool { forkCount != Self.forkCount.load(ordering: .relaxed) }
+}
+
 #if !os(Windows)
 extension StoreError {
+    /// Creates the error for a store whose files are not at its path anymore. A commit there would be found by nobody.
+    package static func filesMoved(path: String?) -> StoreError {
+        StoreError(
+            .io,
+            "the files were removed, renamed, or replaced while the store was open; close it in this process, then open it "
+                + "again", path: path)
+    }
+
     /// Creates the error for a failed system call.
     package static func system(_ number: Int32, path: String, doing: String) -> StoreError {
         let reason = unsafe String(cString: strerror(number))

@@ -56,6 +56,8 @@ package final class ReadWriteLock: Sendable {
     private let condition = NSCondition()
     /// Whether the store's resources were released.
     private let isReleased = Mutex(false)
+    /// The process that opened the store.
+    private let process = OpeningProcess()
 
     /// Creates a lock.
     ///
@@ -70,6 +72,7 @@ package final class ReadWriteLock: Sendable {
     /// Begins a read, after other work has ended if the policy or a thread with exclusive access requires it.
     @discardableResult
     package func beginReading() throws(StoreError) -> Admission {
+        try requireOwnProcess()
         let thread = currentThread()
         let admission = try state.withLock { state throws(StoreError) in try state.admitReader(thread, policy) }
         if let admission { return admission }
@@ -112,6 +115,7 @@ package final class ReadWriteLock: Sendable {
     /// - Throws: ``StoreError/Code/busy`` inside a write of the same thread and, unless the policy allows it, inside a
     ///   read; ``StoreError/Code/closed``.
     package func beginWriting() throws(StoreError) {
+        try requireOwnProcess()
         let thread = currentThread()
         let (number, isAdmitted) = try state.withLock { state throws(StoreError) in
             let number = try state.takeTicket(thread, policy)
@@ -180,8 +184,10 @@ package final class ReadWriteLock: Sendable {
 
     /// Rejects further work, waits for operations in progress, and calls `release` once.
     ///
+    /// In a child of the process that opened the store, closing it has no effect: its resources belong to the parent.
     /// - Throws: ``StoreError/Code/busy`` inside a read or write of the same thread; the error of `release`.
     package func close(_ release: () throws -> Void) throws {
+        guard isInOwnProcess else { return }
         let thread = currentThread()
         try state.withLock { state throws(StoreError) in
             guard !state.isInside(thread) else {
@@ -196,6 +202,21 @@ package final class ReadWriteLock: Sendable {
             guard !isReleased else { return }
             isReleased = true
             try release()
+        }
+    }
+
+    // MARK: Processes
+
+    /// Whether this process opened the store.
+    package var isInOwnProcess: Bool { !process.isForked }
+
+    /// Throws an error in a child of the process that opened the store. The state of the lock may be that of a thread that
+    /// the child does not have.
+    private func requireOwnProcess() throws(StoreError) {
+        guard isInOwnProcess else {
+            throw StoreError(
+                .closed,
+                "the store was opened before this process was forked from another; use it there, or open it after exec")
         }
     }
 
