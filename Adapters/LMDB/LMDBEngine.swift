@@ -14,10 +14,11 @@ public import TidelineStore
 /// - **The map grows automatically**, even within a transaction, up to ``LMDBOptions/maximumMapSize``. Pages of deleted
 ///   rows are reused, but the file never shrinks. During a read, pages freed by later commits are not reused, and each
 ///   such commit grows the file by about ten pages. Keep reads short.
-/// - **Processes** share the files. A process removes the reader entries that killed processes leave behind. The folder
-///   must be on a local file system.
+/// - **Processes** share the files. A process removes the reader entries that killed processes leave behind, at the latest
+///   when the file has grown by a megabyte. While a process is suspended inside a write, others cannot write: they throw
+///   ``StoreError/Code/busy`` after ``LMDBOptions/busyTimeout``. The folder must be on a local file system.
 /// - **Stores in one process** with the same folder share one environment, which closes with the last of them.
-/// - **A process that forks** must not use the parent's open stores in the child; open them again after `exec`.
+/// - **Tables and indexes** number at most 4,095. An index that is removed leaves room for another.
 /// - **Damage** is detected when the file is opened after an unclean shutdown, or always; see
 ///   ``LMDBOptions/Verification``. Only LMDB may change the files while they are open: truncating the file under its map
 ///   crashes the process.
@@ -50,7 +51,8 @@ public final class LMDBEngine: OrderedKeyValueEngine {
         self.options = options
         capabilities = StoreCapabilities(
             name: "lmdb", durability: options.durability, sharesFilesWithProcesses: true,
-            isReadOnly: options.isReadOnly, detectsBitFlips: true)
+            isReadOnly: options.isReadOnly, detectsBitFlips: true,
+            maximumTablesAndIndexes: Environment.maximumSpaces - 1)
     }
 
     deinit { try? close() }
@@ -77,7 +79,9 @@ public final class LMDBEngine: OrderedKeyValueEngine {
     }
 
     public func close() throws {
-        guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        guard environment.lock.isInOwnProcess, !isClosed.exchange(true, ordering: .acquiringAndReleasing) else {
+            return
+        }
         try EnvironmentRegistry.shared.release(environment)
     }
 

@@ -9,7 +9,14 @@ extension KeyValueStore where Engine == LMDBEngine {
     ///
     /// - Throws: The errors of ``LMDBEngine/init(path:options:)`` and ``KeyValueStore/init(engine:)``.
     public convenience init(path: String, options: LMDBOptions = .init()) throws {
-        try self.init(engine: LMDBEngine(path: path, options: options))
+        let engine = try LMDBEngine(path: path, options: options)
+        do {
+            // Closes the engine if it fails.
+            try self.init(engine: engine)
+        } catch {
+            EnvironmentRegistry.shared.abandonCreation(of: engine.environment)
+            throw error
+        }
     }
 
     /// Removes the store in the folder at `path`: LMDB's files, and the folder if it contains nothing else.

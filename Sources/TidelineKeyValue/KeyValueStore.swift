@@ -93,7 +93,7 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
 
     public func define(_ tables: [TableSchema]) throws {
         // Usually nothing has to change, which requires no write lock.
-        guard try !read({ try SchemaPlan(defining: tables, over: $0.session.catalog) }).isEmpty else { return }
+        guard try !read({ try plan(defining: tables, over: $0.session.catalog) }).isEmpty else { return }
         try redefine { _ in tables }
     }
 
@@ -102,13 +102,17 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
         try transaction { session in
             definitions.withLock { $0.beginChange() }
             let tables = try body(KeyValueStoreWriter(session: session))
-            let plan = try SchemaPlan(defining: tables, over: session.catalog)
+            let plan = try plan(defining: tables, over: session.catalog)
             changed = session.catalog
             guard !plan.isEmpty else { return }
             changed = try session.changeDefinitions().apply(plan, to: session.catalog)
         } ended: { isCommitted in
             definitions.withLock { $0.endChange(isCommitted ? changed : nil) }
         }
+    }
+
+    private func plan(defining tables: [TableSchema], over catalog: Catalog) throws(StoreError) -> SchemaPlan {
+        try SchemaPlan(defining: tables, over: catalog, limit: capabilities.maximumTablesAndIndexes)
     }
 
     /// Rebuilds all index entries and row counts from the rows in one transaction, after a repair that may have lost

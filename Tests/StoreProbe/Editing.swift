@@ -20,6 +20,7 @@ struct Editing {
             case "hold": try hold(numbers[0])
             case "random": try makeRandomEdits(numbers[0])
             case "read": try read()
+            case "fork": fork()
             case "grow": try grow(numbers[0]..<numbers[1])
             default: exit(64)
             }
@@ -34,6 +35,30 @@ struct Editing {
             _ = try reader.schema(of: GrowingTable.schema.name)
             say("reading")
             _ = readLine()
+        }
+    }
+
+    /// Uses the store in a child process.
+    private func fork() {
+        typealias Fork = @convention(c) () -> pid_t
+        guard let symbol = dlsym(dlopen(nil, RTLD_NOW), "fork") else { exit(70) }
+        let child = unsafeBitCast(symbol, to: Fork.self)()
+        guard child == 0 else {
+            waitpid(child, nil, 0)
+            return
+        }
+        attempt("read") { try store.read { _ = try $0.count(Query("Item")) } }
+        attempt("write") { try store.write { _ = try $0.delete(id: "1", from: "Item") } }
+        attempt("close") { try store.close() }
+        _exit(0)
+    }
+
+    private func attempt(_ name: String, _ body: () throws -> Void) {
+        do {
+            try body()
+            say(name)
+        } catch {
+            say("\(name) \((error as? StoreError)?.code.rawValue ?? "other")")
         }
     }
 

@@ -181,8 +181,8 @@ import TidelineTestSupport
             try engine.write { transaction throws in
                 for space in 0..<UInt32(Environment.maximumSpaces) { try transaction.put(key(space, "a"), []) }
             }
-            let error = expectError(.full) { try engine.write { try $0.put(key(1 << 20, "a"), []) } }
-            #expect(error?.message.contains("4096") == true)
+            let error = expectError(.tooManyTables) { try engine.write { try $0.put(key(1 << 20, "a"), []) } }
+            #expect(error?.message.contains("4095") == true)
             #expect(try engine.read { try $0.value(key(4095, "a")) } == [])
             try engine.write { try $0.put(key(4095, "b"), []) }
         }

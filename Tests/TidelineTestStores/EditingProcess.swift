@@ -9,10 +9,14 @@ public final class EditingProcess {
     private lazy var lines = ProcessLines(of: process, output)
 
     /// Starts the process on the store of the given kind in a folder.
-    public init(_ kind: StoreKind, _ folder: String) throws {
-        let programs = Bundle.main.executableURL?.deletingLastPathComponent()
-        process.executableURL = programs?.appendingPathComponent("StoreProbe")
-        process.arguments = [kind.engine ?? "", "--edit", folder]
+    ///
+    /// - Parameter addressSpace: The limit of its address space in KiB, or `nil` for no limit.
+    public init(_ kind: StoreKind, _ folder: String, addressSpace: Int? = nil) throws {
+        let probe =
+            Bundle.main.executableURL?.deletingLastPathComponent().appendingPathComponent("StoreProbe").path ?? ""
+        let limit = addressSpace.map { "ulimit -v \($0); " } ?? ""
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = ["-c", "\(limit)exec \"$0\" \"$@\"", probe, kind.engine ?? "", "--edit", folder]
         // This process keeps the read end open too: writing to a pipe without a reader raises SIGPIPE.
         process.standardInput = input.fileHandleForReading
         process.standardOutput = output

@@ -45,8 +45,8 @@ struct CleanShutdownMarker {
     /// Counts this process before its first transaction.
     ///
     /// - Throws: ``StoreError`` if the record claims a clean shutdown and cannot be changed.
-    static func addWriter(in folder: Folder) throws(StoreError) {
-        try folder.locked { () throws(StoreError) in
+    static func addWriter(in folder: Folder, within timeout: Duration) throws(StoreError) {
+        try folder.locked(within: timeout) { () throws(StoreError) in
             let previous = CleanShutdownMarker(in: folder)
             let marker = CleanShutdownMarker(writers: (previous?.writers ?? 0) + 1, state: nil)
             let isClaimed = previous?.state != nil

@@ -6,7 +6,9 @@ extension Environment {
     /// Removes the store in a folder that this process does not have open, and the folder if it is empty afterwards.
     ///
     /// The caller holds the folder's lock, so that no store opens it in the meantime.
-    static func destroy(_ folder: Folder) throws(StoreError) {
+    ///
+    /// - Parameter removesFolder: Whether the folder is removed, too.
+    static func destroy(_ folder: Folder, removesFolder: Bool = true) throws(StoreError) {
         let isWhole = try exists(folder.dataPath)
         try isWhole ? requireStore(in: folder) : requireNoOtherFiles(folder.path)
         let lock = try LockFile(lockingOutOf: folder)
@@ -22,7 +24,7 @@ extension Environment {
             try remove(path)
             isChanged = true
         }
-        if isChanged { rmdir(folder.path) }
+        if isChanged, removesFolder { rmdir(folder.path) }
     }
 
     /// Throws an error if the folder contains another program's files.

@@ -4,7 +4,9 @@ internal import TidelineStore
 
 extension Environment {
     /// The size of the map, and the size of the file's pages in it, in bytes.
-    var mapUsage: (size: Int, used: Int) {
+    var mapUsage: (size: Int, used: Int) { Self.mapUsage(of: handle) }
+
+    private static func mapUsage(of handle: OpaquePointer) -> (size: Int, used: Int) {
         var information = MDB_envinfo()
         var statistics = MDB_stat()
         mdb_env_info(handle, &information)
@@ -21,29 +23,49 @@ extension Environment {
         try lock.withExclusiveAccess(within: timeout, to: "grow its map", path: path, body)
     }
 
-    /// Adopts the map size that another process set.
+    /// Makes the map large enough for a file that another process has enlarged.
     func adoptMapSize(busyTimeout: Duration) throws(StoreError) {
         try withoutOthers(within: busyTimeout) { () throws(StoreError) in
-            try setMapSize(0)
+            clearDeadReaders()
+            try setMapSize(try Self.sizeForFile(of: handle, path))
         }
     }
 
-    /// Doubles the map; no other thread may access it.
+    /// Returns a size of the map that suffices for the file, twice its size if there is address space for it.
+    static func sizeForFile(of handle: OpaquePointer, _ path: String) throws(StoreError) -> Int {
+        let (size, used) = mapUsage(of: handle)
+        return used < size ? size : try mappable(above: used, upTo: used * 2, path)
+    }
+
+    /// Doubles the map, or enlarges it as far as there is address space; no other thread may access it.
     func growMap(to maximum: Int) throws(StoreError) {
         let (size, _) = mapUsage
         guard size < maximum else {
             throw error(MDB_MAP_FULL, "the map already has its maximum size of \(size) bytes")
         }
-        try setMapSize(min(maximum, size * 2))
+        clearDeadReaders()
+        try setMapSize(try Self.mappable(above: size, upTo: min(maximum, size * 2), path))
     }
 
-    /// Sets the size of the map; 0 means the size recorded in the file.
-    private func setMapSize(_ size: Int) throws(StoreError) {
-        clearDeadReaders()
-        // LMDB unmaps the old map before it requests the new one, and is unusable if that fails. So try the size first.
-        guard size == 0 || Self.canMap(size) else {
-            throw StoreError(.full, "there is not enough address space for a map of \(size) bytes", path: path)
+    /// Returns the size closest to `most` for which there is address space.
+    ///
+    /// LMDB unmaps the old map before it requests the new one, and is unusable if that fails. So the sizes are tried
+    /// first.
+    private static func mappable(above least: Int, upTo most: Int, _ path: String) throws(StoreError) -> Int {
+        var extra = most - least
+        while !canMap(least + extra) {
+            extra /= 2
+            guard extra >= 1 << 16 else {
+                throw StoreError(
+                    .full,
+                    "there is not enough address space for a map of more than \(least) bytes; see LMDBOptions.mapSize",
+                    path: path)
+            }
         }
+        return least + extra
+    }
+
+    private func setMapSize(_ size: Int) throws(StoreError) {
         let result = mdb_env_set_mapsize(handle, size)
         guard result == MDB_SUCCESS else {
             isBroken = true

@@ -7,7 +7,7 @@ internal import TidelineStore
 extension Environment {
     /// Opens or creates the files of a folder that this process does not have open.
     static func open(_ folder: Folder, _ options: LMDBOptions) throws(StoreError) -> Environment {
-        let (environment, isClean) = try folder.locked { () throws(StoreError) in
+        let (environment, isClean, isMade) = try folder.locked(within: options.busyTimeout) { () throws(StoreError) in
             let isMade = try !exists(folder.dataPath)
             if isMade { try create(folder, options) }
             do throws(StoreError) {
@@ -15,7 +15,7 @@ extension Environment {
                 if !isClean || isMade, options.verification != .never, !options.isReadOnly {
                     CleanShutdownMarker.reset(in: folder)
                 }
-                return (try openFiles(folder, options), isClean)
+                return (try openFiles(folder, options), isClean, isMade)
             } catch {
                 if isMade { unlink(folder.dataPath) }
                 throw error
@@ -27,6 +27,7 @@ extension Environment {
             if isVerified { try environment.verify() }
             try environment.learnSpaces(busyTimeout: options.busyTimeout)
             environment.isIntact = isVerified || isClean
+            environment.isNew = isMade
             return environment
         } catch {
             environment.close()
@@ -50,7 +51,7 @@ extension Environment {
         var flags = MDB_NOTLS
         if options.isReadOnly { flags |= MDB_RDONLY }
         let handle = try Self.openHandle(
-            folder.path, flags: flags, mapSize: max(options.mapSize, recorded, heads.bytesInUse), options)
+            folder.path, flags: flags, mapSize: max(options.mapSize, recorded), least: heads.bytesInUse, options)
         do throws(StoreError) {
             let main = try Self.openMain(handle, folder.path)
             self.init(handle: handle, folder: folder, isReadOnly: options.isReadOnly, main: main)
@@ -60,12 +61,32 @@ extension Environment {
         }
     }
 
+    /// Opens the files with a map of the given size, or with a smaller one if there is too little address space.
+    ///
+    /// - Parameter least: The size of the content.
     private static func openHandle(
-        _ path: String, flags: Int32, mapSize: Int, _ options: LMDBOptions
+        _ path: String, flags: Int32, mapSize: Int, least: Int, _ options: LMDBOptions
     ) throws(StoreError) -> OpaquePointer {
         let granule = max(1, Int(sysconf(Int32(_SC_PAGESIZE))))
-        // The map size option can be any number; near the maximum of `Int`, round down.
-        let rounded = min((max(mapSize, granule) - 1) / granule, Int.max / granule - 1) * granule + granule
+        var size = max(mapSize, least, granule)
+        while true {
+            // The map size option can be any number; near the maximum of `Int`, round down.
+            let rounded = min((size - 1) / granule, Int.max / granule - 1) * granule + granule
+            do {
+                return try openHandle(path, flags: flags, rounded: rounded, options)
+            } catch {
+                let smaller = max(size / 2, least)
+                guard error.engineCode == Int(ENOMEM), smaller < size, smaller >= smallestMapSize else { throw error }
+                size = smaller
+            }
+        }
+    }
+
+    private static let smallestMapSize = 1 << 20
+
+    private static func openHandle(
+        _ path: String, flags: Int32, rounded: Int, _ options: LMDBOptions
+    ) throws(StoreError) -> OpaquePointer {
         var handle: OpaquePointer?
         var result = mdb_env_create(&handle)
         if result == MDB_SUCCESS { result = mdb_env_set_mapsize(handle, rounded) }
@@ -95,7 +116,7 @@ extension Environment {
             var dead: Int32 = 0
             mdb_reader_check(handle, &dead)
             guard result == MDB_MAP_RESIZED || dead > 0 else { break }
-            if result == MDB_MAP_RESIZED { mdb_env_set_mapsize(handle, 0) }
+            if result == MDB_MAP_RESIZED { mdb_env_set_mapsize(handle, try sizeForFile(of: handle, path)) }
             result = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
         }
         if result == MDB_SUCCESS { result = mdb_dbi_open(transaction, nil, 0, &main) }
@@ -111,7 +132,7 @@ extension Environment {
         switch result {
         case MDB_INVALID: error.message += "; another program created lock.mdb and has it open"
         case MDB_VERSION_MISMATCH: error.message += "; a program with another build of LMDB has it open"
-        case ENOMEM: error.message += "; there may be too little address space for a map of \(mapSize) bytes"
+        case ENOMEM: error.message += "; there is too little address space for a map of \(mapSize) bytes, its content"
         case EACCES where options.isReadOnly, EPERM where options.isReadOnly:
             error.code = .io
             error.message += "; readers need write permission for lock.mdb"
@@ -152,7 +173,8 @@ extension Environment {
         }
         defer { clear() }
         do throws(StoreError) {
-            mdb_env_close(try openHandle(workshop, flags: MDB_NOTLS | MDB_NOLOCK, mapSize: options.mapSize, options))
+            mdb_env_close(
+                try openHandle(workshop, flags: MDB_NOTLS | MDB_NOLOCK, mapSize: smallestMapSize, least: 0, options))
             try sync(draft)
         } catch {
             // The draft is removed, so its path would be of no use.

@@ -12,7 +12,7 @@ extension Environment {
             do {
                 // Read before the transaction begins, so that it can use their handles.
                 let known = spaces.withLock { $0 }
-                reader = try begin(idle, knowing: known)
+                reader = try begin(idle, knowing: known, busyTimeout)
                 if try hasOnly(known, reader) { return reader }
             } catch {
                 lock.endReading()
@@ -43,7 +43,9 @@ extension Environment {
     }
 
     /// Begins a transaction on the newest snapshot, reusing an idle transaction if possible.
-    private func begin(_ idle: ReadTransaction?, knowing spaces: SpaceTable) throws(StoreError) -> ReadTransaction {
+    private func begin(
+        _ idle: ReadTransaction?, knowing spaces: SpaceTable, _ busyTimeout: Duration
+    ) throws(StoreError) -> ReadTransaction {
         guard !isBroken else {
             idle?.end()
             throw error(MDB_PANIC, "the map could not be resized earlier")
@@ -57,17 +59,23 @@ extension Environment {
             idle.end()
             if result == MDB_MAP_RESIZED { throw error(result, "the read could not start") }
         }
-        return ReadTransaction(handle: try beginReader(), path: path, spaces: spaces)
+        return ReadTransaction(handle: try beginReader(busyTimeout), path: path, spaces: spaces)
     }
 
-    /// Begins a new read transaction, with its own entry in the reader table.
-    private func beginReader() throws(StoreError) -> OpaquePointer {
+    /// Begins a new read transaction, with its own entry in the reader table. Waits for reads of other processes if the
+    /// table is full.
+    private func beginReader(_ busyTimeout: Duration) throws(StoreError) -> OpaquePointer {
         var transaction: OpaquePointer?
         var result = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
-        if result == MDB_READERS_FULL {
+        let start = ContinuousClock.now
+        while result == MDB_READERS_FULL {
             clearDeadReaders()
             endIdleReaders()
             result = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
+            guard result == MDB_READERS_FULL, start.duration(to: .now) < busyTimeout else { break }
+            guard !Task.isCancelled else { throw StoreError(.cancelled, "the task was cancelled; nothing was read") }
+            // Other processes do not signal the end of their reads.
+            usleep(2_000)
         }
         guard result == MDB_SUCCESS, let transaction else { throw error(result, "the read could not start") }
         return transaction
@@ -84,7 +92,7 @@ extension Environment {
     func learnSpaces(busyTimeout: Duration) throws(StoreError) {
         while true {
             do {
-                return try learnSpacesOnce()
+                return try learnSpacesOnce(busyTimeout)
             } catch {
                 guard error.engineCode == Int(MDB_MAP_RESIZED) else { throw error }
                 try adoptMapSize(busyTimeout: busyTimeout)
@@ -92,13 +100,14 @@ extension Environment {
         }
     }
 
-    private func learnSpacesOnce() throws(StoreError) {
-        try lock.beginReading()
+    private func learnSpacesOnce(_ busyTimeout: Duration) throws(StoreError) {
+        // An idle transaction would keep its entry in the reader table, and its handles are old.
+        if let idle = try lock.beginReading().idle { unsafeDowncast(idle, to: ReadTransaction.self).end() }
         defer { lock.endReading() }
         spacesLock.lock()
         defer { spacesLock.unlock() }
         guard !isBroken else { throw error(MDB_PANIC, "the map could not be resized earlier") }
-        let transaction = try beginReader()
+        let transaction = try beginReader(busyTimeout)
         let table: SpaceTable
         do {
             table = try openSpaces(in: transaction, beside: spaces.withLock { $0 })

@@ -20,7 +20,7 @@ extension Environment {
         let result = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
         if result == MDB_MAP_RESIZED {
             // No other thread uses this environment yet.
-            mdb_env_set_mapsize(handle, 0)
+            mdb_env_set_mapsize(handle, try Self.sizeForFile(of: handle, path))
             return false
         }
         guard result == MDB_SUCCESS else { throw error(result, "the file could not be checked") }

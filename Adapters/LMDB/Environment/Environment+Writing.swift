@@ -22,10 +22,10 @@ extension Environment {
     func beginWriting(_ options: LMDBOptions) throws(StoreError) -> (OpaquePointer, SpaceTable) {
         setDurability(options.durability)
         if !isCounted {
-            try CleanShutdownMarker.addWriter(in: folder)
+            try CleanShutdownMarker.addWriter(in: folder, within: options.busyTimeout)
             isCounted = true
         }
-        lockFile()
+        try lockFile(within: options.busyTimeout)
         do throws(StoreError) {
             try growAhead(options)
             return try beginTransaction(options)
@@ -77,6 +77,11 @@ extension Environment {
     /// Grows the map before a transaction if little space is left and no read is in flight.
     private func growAhead(_ options: LMDBOptions) throws(StoreError) {
         let (size, used) = mapUsage
+        // The file may be growing because LMDB keeps the pages that a dead reader could need.
+        if used >= nextReaderCheck {
+            clearDeadReaders()
+            nextReaderCheck = used + Self.growthBetweenReaderChecks
+        }
         guard used > size - size / 4, size < options.maximumMapSize else { return }
         do {
             try withoutOthers(within: .zero) { () throws(StoreError) in
@@ -89,6 +94,11 @@ extension Environment {
     }
 
     // MARK: Commit
+
+    /// Throws an error if the data file is not at its path anymore, before a commit is acknowledged.
+    func requireFile() throws(StoreError) {
+        guard FileIdentity(at: dataPath) == identity else { throw .filesMoved(path: path) }
+    }
 
     /// Commits a transaction, which is ended even if that fails.
     ///
@@ -140,7 +150,9 @@ extension Environment {
 
     /// Waits until no other process that uses this engine writes. On a file system without such locks, a transaction that
     /// outgrows the map beside another process fails with ``StoreError/Code/busy``.
-    private func lockFile() { _ = SystemCalls.lock(file) }
+    private func lockFile(within timeout: Duration) throws(StoreError) {
+        _ = try SystemCalls.lock(file, within: timeout, at: path)
+    }
 
     /// Lets other processes write, after the transaction has ended.
     func unlockFile() { SystemCalls.unlock(file) }

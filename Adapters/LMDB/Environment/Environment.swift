@@ -9,7 +9,7 @@ internal import TidelineStore
 /// changes only with exclusive access, and `durability` only under the write lock.
 /// Everything else has its own lock.
 final class Environment: @unchecked Sendable {
-    /// The maximum number of tables and indexes in a store. A write transaction copies one word for each possible one,
+    /// The maximum number of key spaces: tables, indexes, and the catalog. A write transaction copies one word for each possible one,
     /// a read transaction allocates it once.
     static let maximumSpaces = 4096
 
@@ -19,7 +19,9 @@ final class Environment: @unchecked Sendable {
     /// Exclusive access is for resizing the map, because `mdb_env_set_mapsize` unmaps it. The turn of a writer includes
     /// the wait for the writers of other processes. LMDB itself makes writers wait for each other, but a thread that
     /// began a second write would deadlock without an error.
-    let lock = ReadWriteLock(.environment)
+    ///
+    /// Reads wait until there is an entry for them in the reader table.
+    let lock: ReadWriteLock
     /// LMDB's database of databases.
     let main: MDB_dbi
     /// The known spaces, as of the last commit of this process or later.
@@ -34,18 +36,36 @@ final class Environment: @unchecked Sendable {
     /// Whether the file was known to be intact when it was opened, and no commit has failed since. Changes only while the
     /// file is being opened and under the write lock.
     var isIntact = false
+    /// Whether the data file was created by this opening. Changes only while the file is being opened.
+    var isNew = false
+    /// The path of the data file, and its identity when it was opened.
+    let dataPath: String
+    let identity: FileIdentity?
+    /// The size of the file, in bytes, at which dead readers are cleared. Changes only under the write lock.
+    var nextReaderCheck = 0
+
+    static let growthBetweenReaderChecks = 1 << 20
 
     init(handle: OpaquePointer, folder: Folder, isReadOnly: Bool, main: MDB_dbi) {
         self.handle = handle
         self.folder = folder
         self.isReadOnly = isReadOnly
         self.main = main
+        dataPath = folder.dataPath
+        var file: mdb_filehandle_t = -1
+        mdb_env_get_fd(handle, &file)
+        identity = FileIdentity(of: file)
+        var maximumReaders: UInt32 = 0
+        mdb_env_get_maxreaders(handle, &maximumReaders)
+        lock = ReadWriteLock(.environment(maximumReaders: Int(max(1, maximumReaders))))
     }
 
     var path: String { folder.path }
 
     /// Closes the files. No transaction may be open.
     func close() {
+        // In a child of the process that opened the files, they belong to the parent.
+        guard lock.isInOwnProcess else { return }
         endIdleReaders()
         mdb_env_close(handle)
         if isCounted || isIntact, !isReadOnly {
@@ -82,9 +102,10 @@ final class Environment: @unchecked Sendable {
 extension ReadWriteLock.Policy {
     /// A thread may write to one store inside a read of another store in the same folder. Idle resources are reset
     /// ``ReadTransaction``s.
-    fileprivate static var environment: Self {
+    fileprivate static func environment(maximumReaders: Int) -> Self {
         var policy = Self()
         policy.allowsWritesInsideReads = true
+        policy.maximumReaders = maximumReaders
         policy.maximumIdle = 64
         return policy
     }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TidelineLMDBVerification
 internal import TidelineStore
 
 /// The environments open in this process. LMDB forbids two for the same folder, because closing one would release the
@@ -64,6 +65,18 @@ final class EnvironmentRegistry: Sendable {
         }
     }
 
+    /// Removes the files of a closed store whose creation failed, unless others use them or have stored something.
+    func abandonCreation(of environment: Environment) {
+        guard environment.isNew, let folder = try? Folder.existing(environment.path) else { return }
+        try? withSlot(of: folder) { slot throws(StoreError) in
+            guard slot.environment == nil else { return }
+            try folder.locked { () throws(StoreError) in
+                guard try FileHeads.read(try DataFile(folder.dataPath)).newest.transaction == 0 else { return }
+                try Environment.destroy(folder, removesFolder: environment.folder.isMade)
+            }
+        }
+    }
+
     /// Calls `body` with the slot of a folder. One thread at a time can open or close the folder's environment.
     private func withSlot<T>(
         of folder: Folder, _ body: (Slot) throws(StoreError) -> T
@@ -93,10 +106,6 @@ extension Environment {
             throw StoreError(
                 .locked, "the folder is open for reading only in this process; close that store first", path: path)
         }
-        guard FileIdentity(of: file) == FileIdentity(at: folder.dataPath) else {
-            throw StoreError(
-                .io, "the files were removed or replaced while open in this process; close that store first",
-                path: path)
-        }
+        try requireFile()
     }
 }

@@ -32,7 +32,8 @@ final class Folder: Sendable {
     let path: String
     let identity: FileIdentity
     private let descriptor: Int32
-    private let isMade: Bool
+    /// Whether the folder was created by this opening.
+    let isMade: Bool
     private let isReleased = Atomic(false)
 
     var dataPath: String { "\(path)/data.mdb" }
@@ -119,9 +120,13 @@ final class Folder: Sendable {
     }
 
     /// Runs `body` under a lock that keeps other processes with this engine from opening the folder.
-    func locked<T>(_ body: () throws(StoreError) -> T) throws(StoreError) -> T {
+    ///
+    /// - Throws: ``StoreError/Code/busy`` if another process has the lock for longer than `timeout`.
+    func locked<T>(
+        within timeout: Duration = .seconds(10), _ body: () throws(StoreError) -> T
+    ) throws(StoreError) -> T {
         // On a file system without such locks, only the creation of a store by two processes at once is at risk.
-        let isLocked = SystemCalls.lock(descriptor)
+        let isLocked = try SystemCalls.lock(descriptor, within: timeout, at: path)
         defer { if isLocked { SystemCalls.unlock(descriptor) } }
         return try body()
     }

@@ -1,15 +1,35 @@
 internal import CLMDB
 internal import Foundation
+internal import TidelineStore
 
 /// System calls whose names are hidden by Swift declarations where they are used.
 enum SystemCalls {
     static func open(_ path: String, _ flags: Int32, _ mode: mode_t = 0) -> Int32 { Foundation.open(path, flags, mode) }
 
-    static func lock(_ descriptor: Int32) -> Bool {
-        while tideline_lmdb_flock(descriptor, LOCK_EX) != 0 {
-            if errno != EINTR { return false }
+    /// Takes the exclusive lock of a file, for which it waits if another process has it.
+    ///
+    /// A process that is suspended does not release the lock, and a blocked system call would end neither in time nor with
+    /// the task. So the lock is tried at intervals, more often the longer it takes, like the lock of SQLite.
+    /// - Returns: `false` on a file system without such locks.
+    /// - Throws: ``StoreError/Code/busy`` after `timeout`; ``StoreError/Code/cancelled``.
+    static func lock(_ descriptor: Int32, within timeout: Duration, at path: String) throws(StoreError) -> Bool {
+        if tideline_lmdb_flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
+        var number = errno
+        let start = ContinuousClock.now
+        while number == EWOULDBLOCK || number == EINTR {
+            guard !Task.isCancelled else { throw StoreError(.cancelled, "the task was cancelled; nothing was written") }
+            let waited = start.duration(to: .now)
+            guard waited < timeout else {
+                throw StoreError(
+                    .busy, "another process has locked the files for too long; it may be suspended. Try again",
+                    path: path,
+                    engineCode: Int(number))
+            }
+            usleep(waited < .milliseconds(5) ? 100 : waited < .milliseconds(250) ? 2_000 : 200)
+            if tideline_lmdb_flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
+            number = errno
         }
-        return true
+        return false
     }
 
     static func unlock(_ descriptor: Int32) { _ = tideline_lmdb_flock(descriptor, LOCK_UN) }

@@ -13,7 +13,7 @@ extension StoreError {
     /// Suggestions for results whose LMDB message does not contain one.
     private static let hints: [Int32: String] = [
         MDB_MAP_FULL: "increase maximumMapSize",
-        MDB_DBS_FULL: "a store can have at most \(Environment.maximumSpaces) tables and indexes",
+        MDB_DBS_FULL: "a store can have at most \(Environment.maximumSpaces - 1) tables and indexes",
         MDB_READERS_FULL: "end some reads, or increase maximumReaders where the store is opened first",
         MDB_TXN_FULL: "split the changes into several transactions",
         MDB_PANIC: "close the store in this process, then open it again",
@@ -24,7 +24,8 @@ extension StoreError.Code {
     fileprivate init(lmdb code: Int32) {
         self =
             switch code {
-            case MDB_MAP_FULL, MDB_TXN_FULL, MDB_DBS_FULL: .full
+            case MDB_MAP_FULL, MDB_TXN_FULL: .full
+            case MDB_DBS_FULL: .tooManyTables
             case MDB_CORRUPTED, MDB_PAGE_NOTFOUND, MDB_INVALID, MDB_INCOMPATIBLE, MDB_CURSOR_FULL, MDB_PAGE_FULL:
                 .corrupt
             // The version of the data file was checked before, so it is the lock file that another build of LMDB

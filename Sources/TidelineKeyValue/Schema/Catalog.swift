@@ -35,6 +35,9 @@ final class Catalog: Sendable {
         return tables[Array(name.utf8)]
     }
 
+    /// The spaces of all tables and indexes.
+    var spaces: Set<KeySpace> { Set(tables.values.flatMap(\.definition.spaces)) }
+
     /// All tables, ordered by name.
     var all: [StoredTable] {
         tables.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.value)

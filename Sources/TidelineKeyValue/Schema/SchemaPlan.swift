@@ -14,13 +14,22 @@ struct SchemaPlan {
     /// The changes, in the order in which the tables were given.
     private(set) var changes: [Change] = []
     private var nextSpace: UInt32
+    /// The spaces of all definitions, including those of indexes that the plan removes.
+    private var used: Set<KeySpace>
+    /// The maximum number of spaces, or `nil` if there is no limit.
+    private let limit: Int?
+    /// No smaller number is unused, except that of the catalog.
+    private var smallestUnused = KeySpace.meta.number + 1
 
     /// Whether all tables are already as requested.
     var isEmpty: Bool { changes.isEmpty }
 
-    /// - Throws: ``StoreError/Code/schemaMismatch``, naming table and column.
-    init(defining schemas: [TableSchema], over catalog: Catalog) throws(StoreError) {
+    /// - Parameter limit: The maximum number of tables and indexes, or `nil` if there is no limit.
+    /// - Throws: ``StoreError/Code/schemaMismatch``, naming table and column; ``StoreError/Code/tooManyTables``.
+    init(defining schemas: [TableSchema], over catalog: Catalog, limit: Int? = nil) throws(StoreError) {
         nextSpace = catalog.nextSpace
+        used = catalog.spaces
+        self.limit = limit
         for schema in try TableEvolution.checked(schemas, beside: catalog.all.map(\.name)) {
             if let existing = catalog.table(named: schema.name) {
                 try evolve(existing, to: schema)
@@ -72,11 +81,21 @@ struct SchemaPlan {
                 removed: old.subtracting(new).sorted()))
     }
 
+    /// Returns an unused space. That of an index that was removed earlier is empty, and some engines keep it.
     private mutating func takeSpace(for schema: TableSchema) throws(StoreError) -> KeySpace {
-        guard nextSpace < .max else {
-            throw StoreError(.schemaMismatch, "the store has no key spaces left", table: schema.name)
+        if let limit, used.count >= limit {
+            throw StoreError(
+                .tooManyTables,
+                "the store can have at most \(limit) tables and indexes, including those that this definition removes",
+                table: schema.name)
         }
-        defer { nextSpace += 1 }
-        return KeySpace(number: nextSpace)
+        while used.contains(KeySpace(number: smallestUnused)) { smallestUnused += 1 }
+        let space = KeySpace(number: smallestUnused)
+        guard space.number < .max else {
+            throw StoreError(.tooManyTables, "the store has no key spaces left", table: schema.name)
+        }
+        used.insert(space)
+        nextSpace = max(nextSpace, space.number + 1)
+        return space
     }
 }

@@ -37,6 +37,9 @@ public struct StoreCapabilities: Sendable, Hashable, Codable {
     public var detectsBitFlips: Bool
     /// The maximum length of an identifier in characters.
     public var maximumIDLength: Int
+    /// The maximum number of tables and indexes together, or `nil` if there is no limit. A definition that exceeds it is
+    /// rejected with ``StoreError/Code/tooManyTables``.
+    public var maximumTablesAndIndexes: Int?
 
     /// Creates capabilities, with the usual values of an embedded engine as defaults.
     ///
@@ -45,7 +48,7 @@ public struct StoreCapabilities: Sendable, Hashable, Codable {
         name: String, isPersistent: Bool = true, durability: Durability = .normal,
         sharesFilesWithProcesses: Bool = false, readersDoNotBlockWriters: Bool = true, storesNaN: Bool = true,
         storesInfinity: Bool = true, isReadOnly: Bool = false,
-        detectsBitFlips: Bool = false, maximumIDLength: Int = 255
+        detectsBitFlips: Bool = false, maximumIDLength: Int = 255, maximumTablesAndIndexes: Int? = nil
     ) {
         self.name = name
         self.isPersistent = isPersistent
@@ -57,5 +60,6 @@ public struct StoreCapabilities: Sendable, Hashable, Codable {
         self.isReadOnly = isReadOnly
         self.detectsBitFlips = detectsBitFlips
         self.maximumIDLength = maximumIDLength
+        self.maximumTablesAndIndexes = maximumTablesAndIndexes
     }
 }

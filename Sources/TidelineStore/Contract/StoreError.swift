@@ -51,6 +51,8 @@ public struct StoreError: Error, Sendable {
         public static let noSuchTable = Code(rawValue: "noSuchTable")
         /// A definition is inconsistent with itself or with the stored one. Fix the definition.
         public static let schemaMismatch = Code(rawValue: "schemaMismatch")
+        /// The store cannot have more tables and indexes; see ``StoreCapabilities/maximumTablesAndIndexes``. Define fewer.
+        public static let tooManyTables = Code(rawValue: "tooManyTables")
         /// A value, column, or identifier does not fit the table. Fix the row.
         public static let invalidValue = Code(rawValue: "invalidValue")
         /// A stored value does not fit the property of the ``TableRecord`` that it is read into. Fix the type or the row.

@@ -105,6 +105,21 @@ import TidelineSupport
 
     // MARK: Definitions
 
+    @Test("More tables and indexes than the engine declares are refused")
+    func limitOfTables() throws {
+        let capabilities = StoreCapabilities(name: "memory", maximumTablesAndIndexes: 3)
+        let store = try KeyValueStore(engine: WrappedEngine(MemoryEngine(), capabilities: capabilities))
+        let first = TableSchema("First", columns: [.int("n")], indexes: [["n"]])
+        var second = TableSchema("Second", columns: [.int("n")], indexes: [["n"]])
+        try store.define([first])
+        let error = failure { try store.define([second]) }
+        #expect(error?.code == .tooManyTables && error?.table == "Second")
+        #expect(try store.tables() == [first])
+        second.indexes = []
+        try store.define([second])
+        #expect(try store.tables() == [first, second])
+    }
+
     @Test(
         arguments: [
             nil, [], [UInt8](repeating: 0, count: 12), [UInt8](repeating: 0xFF, count: 12), [1, 0, 0, 0, 0, 0, 0, 0],

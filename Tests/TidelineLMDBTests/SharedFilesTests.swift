@@ -1,0 +1,145 @@
+import CLMDB
+import Foundation
+import Testing
+import TidelineKeyValue
+import TidelineStore
+import TidelineTestStores
+import TidelineTestSupport
+
+@testable import TidelineLMDB
+
+/// Tests an LMDB store beside processes that are killed, suspended, or have little address space.
+@Suite(.serialized) struct SharedFilesTests {
+    private static let items = TableSchema("Item", columns: [.int("number")], systemColumns: [])
+    private static let quick = LMDBOptions(durability: .none, busyTimeout: .milliseconds(200))
+    private static let patient = LMDBOptions(durability: .none, busyTimeout: .seconds(600))
+
+    private let kind: StoreKind
+    private let files: StoreFiles
+    private var path: String { kind.path(in: files.path) }
+
+    init() throws {
+        kind = try #require(StoreKind.sharing.first { $0.engine == "lmdb" })
+        files = try StoreFiles(kind)
+        let store = try files.open()
+        try store.define([Self.items])
+        try store.close()
+    }
+
+    @Test("The file does not grow after a process was killed during a read")
+    func deadReader() throws {
+        try withTemporaryFolder { folder in
+            let engine = try LMDBEngine(path: folder, options: Self.quick)
+            try engine.write { try $0.put(key(1, "a"), [0]) }
+            let other = try OtherProcess("read", folder)
+            other.wait(for: 1)
+            _ = other.end()
+            for number in 0..<2_000 { try engine.write { try $0.put(key(1, "a"), [UInt8(number % 251)]) } }
+            let size = try FileManager.default.attributesOfItem(atPath: "\(folder)/data.mdb")[.size] as? Int
+            #expect(size ?? .max < 4 << 20)
+            try engine.close()
+        }
+    }
+
+    @Test("An index that is removed leaves its database for the next one")
+    func removedIndexes() throws {
+        let store = try LMDBStore(path: path, options: Self.quick)
+        var table = Self.items
+        for number in 0..<100 {
+            table.indexes = number % 2 == 0 ? [["number"]] : [["number", "id"]]
+            try store.define([table])
+            try store.write {
+                try $0.upsert(["id": .string("\(number)"), "number": .int(Int64(number))], into: "Item")
+            }
+            #expect(try store.read { try $0.count(Query("Item", predicate: .column("number") >= 0)) } == number + 1)
+        }
+        try store.withEngine { engine in #expect(engine.environment.spaces.withLock { $0.count } <= 4) }
+        #expect(store.capabilities.maximumTablesAndIndexes == 4_095)
+        try store.close()
+    }
+
+    @Test(
+        "Beside a process that is suspended inside a write, opening succeeds and a write ends in time or when cancelled"
+    )
+    func suspendedWriter() async throws {
+        let other = try EditingProcess(kind, files.path)
+        try other.start("hold 1")
+        try other.expect("holding")
+        other.setSuspended(true)
+        defer { other.setSuspended(false) }
+        let row: Row = ["id": "2", "number": 2]
+        let store = try LMDBStore(path: path, options: Self.quick)
+        expectError(.busy) { try store.write { try $0.upsert(row, into: "Item") } }
+        #expect(try store.read { try $0.count(Query("Item")) } == 0)
+        try store.close()
+        let waiting = try LMDBStore(path: path, options: Self.patient)
+        let task = Task { try waiting.write { try $0.upsert(row, into: "Item") } }
+        // The process is counted as a writer directly before it waits for the lock.
+        try await suspendUntil("the writer") { try waiting.withEngine { $0.environment.isCounted } }
+        task.cancel()
+        let error = await #expect(throws: StoreError.self) { try await task.value }
+        #expect(error?.code == .cancelled)
+        other.setSuspended(false)
+        try other.start("")
+        try other.expect("done")
+        try waiting.write { try $0.upsert(row, into: "Item") }
+        #expect(try waiting.read { try $0.count(Query("Item")) } == 2)
+        try waiting.close()
+        try other.finish()
+    }
+
+    @Test("Opening a folder that another process has locked for too long is busy")
+    func suspendedOpening() throws {
+        let folder = open(path, O_RDONLY | O_DIRECTORY)
+        defer { close(folder) }
+        try #require(tideline_lmdb_flock(folder, LOCK_EX) == 0)
+        expectError(.busy) { _ = try LMDBStore(path: path, options: Self.quick) }
+        try #require(tideline_lmdb_flock(folder, LOCK_UN) == 0)
+        try LMDBStore(path: path, options: Self.quick).close()
+    }
+
+    @Test("A process with little address space has a smaller map, which grows")
+    func smallAddressSpace() throws {
+        let other = try EditingProcess(kind, files.path, addressSpace: 1 << 20)
+        try other.start("grow 0 120")
+        for number in 0..<120 { try other.expect("grown \(number)") }
+        try other.expect("done")
+        try other.finish()
+        let store = try files.open()
+        #expect(try store.read { try $0.count(Query("Growing")) } == 120 * GrowingTable.rowsPerCommit)
+        try store.close()
+    }
+
+    @Test("More reads at once than the reader table has entries wait")
+    func manyReaders() throws {
+        try withTemporaryFolder { folder in
+            let engine = try LMDBEngine(path: folder, options: LMDBOptions(durability: .none, maximumReaders: 1))
+            try engine.write { try $0.put(key(1, "a"), [1]) }
+            var places: UInt32 = 0
+            mdb_env_get_maxreaders(engine.environment.handle, &places)
+            let begun = DispatchSemaphore(value: 0)
+            let isOver = DispatchSemaphore(value: 0)
+            let ended = DispatchGroup()
+            let failures = LockedValue<[any Error]>([])
+            for _ in 0..<(Int(places) + 20) {
+                ended.enter()
+                Thread {
+                    defer { ended.leave() }
+                    do {
+                        try engine.read { _ in
+                            begun.signal()
+                            isOver.wait()
+                        }
+                    } catch {
+                        failures.withLock { $0.append(error) }
+                    }
+                }.start()
+            }
+            for _ in 0..<places { try begun.finish() }
+            for _ in 0..<(Int(places) + 20) { isOver.signal() }
+            try ended.finish()
+            #expect(failures.withLock { $0 }.isEmpty)
+            try engine.close()
+        }
+    }
+}
