@@ -52,7 +52,7 @@ static inline int tideline_harden(sqlite3 *database) {
     return code;
 }
 
-// Busy handler: waits for a lock held by another connection, up to the timeout. It polls every two milliseconds, then more
+// Busy handler: waits for a lock held by another connection, up to the timeout in milliseconds. It polls every two milliseconds, then more
 // often the longer it waits.
 //
 // SQLite's own handler ends up polling every 100 milliseconds. Connections that write without a pause, and sync each
@@ -68,11 +68,6 @@ static inline int tideline_wait_for_lock(void *timeout, int count) {
     // SQLite signals no release of a lock to other connections, so the thread sleeps between two tries.
     usleep(waited < 250000 ? 2000 : waited < 1000000 ? 200 : 20);
     return 1;
-}
-
-// Sets how many milliseconds to wait for a lock.
-static inline int tideline_set_lock_timeout(sqlite3 *database, int milliseconds) {
-    return sqlite3_busy_handler(database, tideline_wait_for_lock, (void *)(intptr_t)milliseconds);
 }
 
 // Keeps the write-ahead log in place and unchanged when the connection is closed.
@@ -107,6 +102,16 @@ static inline int tideline_file_size(sqlite3 *database, sqlite3_int64 *size) {
     sqlite3_file *file = tideline_file(database);
     return file ? file->pMethods->xFileSize(file, size) : SQLITE_CANTOPEN;
 }
+
+// Returns whether the file was removed, renamed, or replaced since it was opened.
+static inline int tideline_has_moved(sqlite3 *database) {
+    int has_moved = 0;
+    int code = sqlite3_file_control(database, 0, SQLITE_FCNTL_HAS_MOVED, &has_moved);
+    return code == SQLITE_OK && has_moved;
+}
+
+// Writes a warning to SQLite's error log.
+static inline void tideline_log_warning(const char *message) { sqlite3_log(SQLITE_WARNING, "%s", message); }
 
 // Locks out every other connection, in this process and others, until this one is closed. Returns SQLITE_BUSY if
 // another connection holds a lock.

@@ -15,6 +15,7 @@ extension SQLiteStore {
     ///   cases.
     public static func destroy(path: String) throws {
         let file = DatabaseFile.file(at: try DatabaseFile.absolute(path))
+        try finishDestroying(file)
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: file, isDirectory: &isFolder) else {
             // A log without a database is left over from an interrupted removal.
@@ -26,11 +27,30 @@ extension SQLiteStore {
         defer { connection.close() }
         try DatabaseFile.remove(file)
     }
+
+    /// Removes the rest of a store whose removal was interrupted.
+    ///
+    /// - Throws: ``StoreError/Code/locked`` if another process is removing it now.
+    static func finishDestroying(_ path: String) throws(StoreError) {
+        let file = DatabaseFile.file(at: path)
+        let removed = DatabaseFile.removed(file)
+        guard DatabaseFile.exists(removed), !DatabaseFile.exists(file) else { return }
+        let connection: Connection
+        do throws(StoreError) {
+            connection = try Connection.alone(at: removed)
+        } catch {
+            // The other process has finished.
+            guard DatabaseFile.exists(removed) else { return }
+            throw error
+        }
+        defer { connection.close() }
+        try DatabaseFile.remove(file)
+    }
 }
 
 extension Connection {
     /// Opens a connection to a store that is not open elsewhere, and locks out others until the connection is closed.
-    fileprivate static func alone(at path: String) throws(StoreError) -> Connection {
+    static func alone(at path: String) throws(StoreError) -> Connection {
         var handle: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         let result = sqlite3_open_v2(path, &handle, flags, FileFormat.checksumVFS)
@@ -42,11 +62,30 @@ extension Connection {
         guard try connection.isOwnStore() else {
             throw StoreError(.notAStore, "the file is not a store; nothing was removed", path: path)
         }
-        try connection.lockOut()
+        try connection.excludeOthers()
+        return connection
+    }
+
+    /// Locks out others until the connection is closed, which then leaves the log in place.
+    private func excludeOthers() throws(StoreError) {
+        try lockOut()
         guard tideline_leave_log(handle) == SQLITE_OK else {
             throw StoreError(.io, "SQLite rejected a setting", path: path)
         }
-        return connection
+    }
+
+    /// Closes the connection after the creation of a store failed, and removes the files unless another process uses them or
+    /// has stored something.
+    func abandonCreation() {
+        defer { close() }
+        rollBack()
+        guard let path, (try? hasTables()) != true, (try? excludeOthers()) != nil else { return }
+        try? DatabaseFile.remove(DatabaseFile.file(at: path))
+    }
+
+    private func hasTables() throws(StoreError) -> Bool {
+        guard FileFormat.isNamed(in: handle) else { return false }
+        return try integer("SELECT count(*) FROM \"\(FileFormat.definitionsTable)\"") > 0
     }
 
     /// Returns whether the file is empty or a store of any version.

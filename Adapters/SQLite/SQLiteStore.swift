@@ -12,6 +12,14 @@ public import TidelineStore
 /// The file uses a write-ahead log, so readers and the writer do not wait for each other. Other processes can open the
 /// file too; the store waits for their locks for up to ``SQLiteOptions/busyTimeout``. NaN cannot be stored.
 ///
+/// Versions 3.7.0 to 3.51.2 of SQLite, except 3.44.6 and 3.50.7 and later versions of the same series, can lose commits or
+/// damage the file if two connections write or run a checkpoint at the same time, in one process or several. It is very
+/// rare. Use a later version of SQLite if you can; with one of these, opening the first store writes a warning to SQLite's
+/// error log (`SQLITE_CONFIG_LOG`). See [The WAL-Reset Bug](https://sqlite.org/wal.html#walresetbug).
+///
+/// While a store is open, only the store may remove, rename, or replace its files: writes then throw
+/// ``StoreError/Code/io``.
+///
 /// Damage to the file is reported as ``StoreError/Code/corrupt`` when the damaged page is read. A flipped bit within a
 /// value is detected only in a file with checksums; see ``SQLiteOptions/checksums``. ``verify()`` reads the whole
 /// store.
@@ -59,15 +67,22 @@ public final class SQLiteStore: LocalStore {
 
     private convenience init(writing path: String, _ options: SQLiteOptions) throws(StoreError) {
         let deadline = Deadline(after: options.busyTimeout)
+        try SQLiteStore.finishDestroying(path)
+        try DatabaseFile.requireFileOfLog(path)
+        let isNew = !DatabaseFile.exists(path)
         let writer = try Connection.open(path, for: .writing, options: options)
-        try writer.requireWholeFile()
-        tideline_accept_missing_checksums(writer.handle)
-        try writer.prepareStore(options, mayCreate: options.createsIfMissing, deadline: deadline)
-        try writer.completeChecksums(deadline)
-        let capabilities = StoreCapabilities(
-            name: "sqlite", durability: options.durability == .full ? .full : .normal, sharesFilesWithProcesses: true,
-            storesNaN: false, detectsBitFlips: try writer.hasChecksums())
-        let catalog = try writer.firstCatalog(deadline)
+        let capabilities: StoreCapabilities
+        let catalog: Catalog
+        do throws(StoreError) {
+            try writer.prepareForWriting(options, deadline)
+            capabilities = StoreCapabilities(
+                name: "sqlite", durability: options.durability == .full ? .full : .normal,
+                sharesFilesWithProcesses: true, storesNaN: false, detectsBitFlips: try writer.hasChecksums())
+            catalog = try writer.firstCatalog(deadline)
+        } catch {
+            if isNew { writer.abandonCreation() }
+            throw error
+        }
         let pool = ConnectionPool(writer: writer, readers: [], maximumReaders: options.maximumReaders) {
             () throws(StoreError) in try Connection.open(path, for: .reading, options: options)
         }
@@ -76,6 +91,7 @@ public final class SQLiteStore: LocalStore {
 
     private convenience init(reading path: String, _ options: SQLiteOptions) throws(StoreError) {
         let deadline = Deadline(after: options.busyTimeout)
+        try DatabaseFile.requireFileOfLog(path)
         let purpose = try Connection.readingPurpose(path, options, deadline)
         let reader = try Connection.open(path, for: purpose, options: options)
         try reader.requireWholeFile()
@@ -187,6 +203,7 @@ public final class SQLiteStore: LocalStore {
             let result = try body(session)
             session.end()
             if let failure = session.failure { throw failure }
+            try connection.requireFile()
             try connection.perform(.commit)
             connection.keepCatalog()
             return result
@@ -239,6 +256,14 @@ public final class SQLiteStore: LocalStore {
 }
 
 extension Connection {
+    /// Checks the file, and creates the store if it is empty.
+    fileprivate func prepareForWriting(_ options: SQLiteOptions, _ deadline: Deadline) throws(StoreError) {
+        try requireWholeFile()
+        tideline_accept_missing_checksums(handle)
+        try prepareStore(options, mayCreate: options.createsIfMissing, deadline: deadline)
+        try completeChecksums(deadline)
+    }
+
     /// Returns the catalog of a store that was just opened; reading it detects damage early.
     fileprivate func firstCatalog(_ deadline: Deadline) throws(StoreError) -> Catalog {
         try deadline.retrying { () throws(StoreError) in

@@ -6,20 +6,35 @@ extension Connection {
     /// Verifies that the database is a store, and initializes an empty one as a new store.
     func prepareStore(_ options: SQLiteOptions, mayCreate: Bool, deadline: Deadline) throws(StoreError) {
         let isReadOnly = options.isReadOnly && path != nil
-        let isEmpty = try deadline.retrying { () throws(StoreError) in try self.inSnapshot(self.isEmptyDatabase) }
+        let isEmpty = try isEmpty(isReadOnly: isReadOnly, deadline)
         guard !isEmpty || (mayCreate && !isReadOnly) else {
             throw StoreError(
                 .notAStore, "the file is empty; choose another path or, if a store was here, restore it", path: path)
         }
         if isReadOnly { return }
         guard path == nil || sqlite3_db_readonly(handle, "main") == 0 else {
-            throw StoreError(.readOnly, "the file or its file system is read-only", path: path)
+            throw .readOnlyFile(path)
         }
         // The space for checksums is fixed with the first page.
         if isEmpty, path != nil, options.checksums { tideline_reserve_checksums(handle) }
         // The store is created before there is a log, so that the file has its header before any other page.
         if isEmpty { try deadline.retrying { () throws(StoreError) in try self.createStore(options) } }
         if path != nil { try deadline.retrying { () throws(StoreError) in try self.useWriteAheadLog() } }
+    }
+
+    private func isEmpty(isReadOnly: Bool, _ deadline: Deadline) throws(StoreError) -> Bool {
+        do throws(StoreError) {
+            return try deadline.retrying { () throws(StoreError) in try self.inSnapshot(self.isEmptyDatabase) }
+        } catch {
+            throw isReadOnly ? error : explaining(error)
+        }
+    }
+
+    /// Returns the error for a file that cannot be written to if that is the cause of an error. On a read-only medium, SQLite
+    /// cannot create the shared memory of the log even to read.
+    func explaining(_ error: StoreError) -> StoreError {
+        let isUnopened = error.engineCode.map { $0 & 0xFF == Int(SQLITE_CANTOPEN) } == true
+        return isUnopened && path != nil && sqlite3_db_readonly(handle, "main") == 1 ? .readOnlyFile(path) : error
     }
 
     /// Adds checksums to pages that an earlier version wrote without them, once for each store, and rejects such pages from
@@ -115,5 +130,11 @@ extension Connection {
         try perform(.begin)
         defer { rollBack() }
         return try body()
+    }
+}
+
+extension StoreError {
+    fileprivate static func readOnlyFile(_ path: String?) -> StoreError {
+        StoreError(.readOnly, "the file or its file system is read-only; open it for reading only", path: path)
     }
 }

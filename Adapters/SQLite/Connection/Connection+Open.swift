@@ -13,6 +13,7 @@ extension Connection {
 
     /// Opens a connection to a file, or to a new in-memory database if `path` is `nil`.
     static func open(_ path: String?, for purpose: Purpose, options: SQLiteOptions) throws(StoreError) -> Connection {
+        LibraryVersion.warnOnce()
         var handle: OpaquePointer?
         let flags = openFlags(path, purpose, options)
         let name = purpose == .readingImmutable ? immutableURI(path ?? "") : path ?? ":memory:"
@@ -22,7 +23,11 @@ extension Connection {
             throw openingError(result, handle, path: path, options: options)
         }
         let connection = Connection(handle: handle, path: path)
-        try connection.configure(for: purpose, options: options)
+        do throws(StoreError) {
+            try connection.configure(for: purpose, options: options)
+        } catch {
+            throw purpose == .writing ? connection.explaining(error) : error
+        }
         return connection
     }
 
@@ -45,12 +50,17 @@ extension Connection {
 
     private func configure(for purpose: Purpose, options: SQLiteOptions) throws(StoreError) {
         let milliseconds = options.busyTimeout / Duration.milliseconds(1)
-        tideline_set_lock_timeout(handle, Int32(max(0, min(milliseconds, Double(Int32.max)))))
+        // A wait for a lock also ends when the task is cancelled; ``Deadline`` throws the error.
+        sqlite3_busy_handler(
+            handle, { Task.isCancelled ? 0 : tideline_wait_for_lock($0, $1) },
+            UnsafeMutableRawPointer(bitPattern: Int(max(0, min(milliseconds, Double(Int32.max))))))
         guard tideline_harden(handle) == SQLITE_OK else {
             throw StoreError(.io, "SQLite rejected a setting", path: path)
         }
         try SQLFunctions.register(on: handle, path: path)
-        let others = purpose == .writing ? Self.durability(options.durability) : [Self.mapping]
+        let others =
+            purpose == .writing
+            ? Self.durability(options.durability) + [Self.logLimit] : options.mapsFile ? [Self.mapping] : []
         for setting in Self.settings + others {
             try executeOnce("PRAGMA \(setting)")
         }
@@ -59,6 +69,10 @@ extension Connection {
     /// Together, these settings were measured to make bulk writes 1.8 times as fast as SQLite's defaults. A negative
     /// cache size is in KiB.
     private static let settings = ["cache_size = -65536", "temp_store = MEMORY", "wal_autocheckpoint = 8000"]
+
+    /// The size in bytes to which the log is truncated when it begins again after a complete checkpoint. It is the size at
+    /// which a commit runs a checkpoint, so only a log that grew during a long read is truncated.
+    private static let logLimit = "journal_size_limit = 33554432"
 
     /// The size in bytes of the part of the file that a reader maps. A writer does not, because SQLite then searches the
     /// write-ahead log for each page that it reads, even if the page is in its cache.
@@ -83,8 +97,15 @@ extension Connection {
         return error
     }
 
+    /// The longest path of a file in bytes: SQLite appends `-journal` and `-wal` to it.
+    private static let longestPath = 512 - "-journal".utf8.count - 1
+
     /// Returns why a file cannot be opened, as a code and in words; SQLite reports only the failure.
     private static func obstacle(at path: String, options: SQLiteOptions) -> (StoreError.Code, String)? {
+        let length = DatabaseFile.file(at: path).utf8.count
+        guard length <= longestPath else {
+            return (.io, "the path has \(length) bytes, and SQLite allows at most \(longestPath)")
+        }
         let files = FileManager.default
         var isFolder: ObjCBool = false
         if files.fileExists(atPath: path, isDirectory: &isFolder) {
@@ -100,7 +121,20 @@ extension Connection {
         guard options.createsIfMissing, !options.isReadOnly else {
             return (.io, "it does not exist, and the options do not allow creating it")
         }
-        return isPermitted(W_OK, folder) ? nil : (.readOnly, "there is no permission to create it in its folder")
+        guard isPermitted(W_OK, folder) else { return (.readOnly, "there is no permission to create it in its folder") }
+        return obstacleToCreation(at: path)
+    }
+
+    /// Returns why a file cannot be created, by trying to.
+    private static func obstacleToCreation(at path: String) -> (StoreError.Code, String)? {
+        let file = Foundation.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        guard file >= 0 else {
+            let number = errno
+            return number == EEXIST ? nil : (.init(systemError: number), String(cString: strerror(number)))
+        }
+        Foundation.close(file)
+        unlink(path)
+        return nil
     }
 
     /// Returns whether the effective user of this process has a permission for a file or folder.

@@ -24,6 +24,7 @@ final class Connection {
     /// The limit that the engine's progress handler reads.
     private var timeLimit: TimeLimitBox?
     private var isClosed = false
+    private let process = OpeningProcess()
 
     private enum Snapshot {
         /// No read is active, or a write transaction is.
@@ -48,7 +49,8 @@ final class Connection {
 
     /// Closes the file; the connection cannot be used afterwards. Closing it again does nothing.
     func close() {
-        guard !isClosed else { return }
+        // In a child of the process that opened the file, SQLite's state belongs to the parent.
+        guard !isClosed, !process.isForked else { return }
         isClosed = true
         tables.removeAll()
         statements.removeAll()
@@ -175,6 +177,13 @@ final class Connection {
         } catch {
             rollBack()
         }
+    }
+
+    // MARK: Files
+
+    /// Throws an error if the file is not at its path anymore, before a commit is acknowledged.
+    func requireFile() throws(StoreError) {
+        guard path == nil || tideline_has_moved(handle) == 0 else { throw .filesMoved(path: path) }
     }
 
     // MARK: Definitions

@@ -19,17 +19,46 @@ enum DatabaseFile {
     /// Returns whether there is the journal of a process that was killed while it created the store.
     static func hasJournal(_ path: String) -> Bool { size("\(file(at: path))-journal") ?? 0 > 0 }
 
+    /// Returns the name under which a store is removed, so that its log is not taken for one that lost its store.
+    static func removed(_ path: String) -> String { "\(file(at: path))-removed" }
+
+    /// Throws an error if there is a log with commits but no file, which SQLite would replace by an empty one.
+    static func requireFileOfLog(_ path: String) throws(StoreError) {
+        guard hasLog(path), size(file(at: path)) ?? 0 == 0, hasLog(path) else { return }
+        throw StoreError(
+            .corrupt,
+            "the file is missing or empty, but its write-ahead log may contain commits; restore the file, or destroy the store",
+            path: path)
+    }
+
     /// Returns the path of the file by which processes tell each other of commits.
     static func signal(_ path: String) -> String { "\(file(at: path))-signal" }
 
-    /// Removes a database and the files next to it that belong to it. The database goes first, because a log without it
-    /// is meaningless.
+    /// Removes a database and the files next to it that belong to it.
+    ///
+    /// The database is renamed first and removed last. If the process is killed in between, the next opening or removal
+    /// finds it under that name and removes the rest.
     static func remove(_ path: String) throws(StoreError) {
-        for file in [path, "\(path)-wal", "\(path)-shm", "\(path)-journal", "\(path)-signal"] where unlink(file) != 0 {
+        let removed = removed(path)
+        guard rename(path, removed) == 0 || errno == ENOENT || errno == ENOTDIR else {
+            throw .system(errno, path: path, doing: "the file cannot be removed")
+        }
+        for suffix in leftovers where unlink("\(path)\(suffix)") != 0 {
             let number = errno
             if number == ENOENT || number == ENOTDIR { continue }
-            throw .system(number, path: file, doing: "the file cannot be removed")
+            throw .system(number, path: "\(path)\(suffix)", doing: "the file cannot be removed")
         }
+    }
+
+    /// The suffixes of the files of a store that is being removed, in the order of their removal.
+    private static let leftovers = [
+        "-wal", "-shm", "-journal", "-signal", "-removed-wal", "-removed-shm", "-removed-journal", "-removed",
+    ]
+
+    /// Returns whether there is a file, or a link to one that may be missing.
+    static func exists(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(file(at: path), &status) == 0
     }
 
     private static func size(_ path: String) -> Int? {

@@ -20,6 +20,9 @@ struct Deadline {
             do {
                 return try attempt()
             } catch {
+                guard error.code != .busy || !Task.isCancelled else {
+                    throw StoreError(.cancelled, "the task was cancelled; nothing was written")
+                }
                 guard error.code == .busy, start.duration(to: .now) < timeout else { throw error }
                 // The other process cannot signal when it releases the lock, so poll, as SQLite itself does.
                 sqlite3_sleep(2)
