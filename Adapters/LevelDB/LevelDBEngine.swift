@@ -1,4 +1,5 @@
 internal import CLevelDB
+internal import Dispatch
 internal import Synchronization
 public import TidelineKeyValue
 public import TidelineStore
@@ -6,7 +7,7 @@ public import TidelineStore
 /// An ``OrderedKeyValueEngine`` backed by LevelDB: a folder of sorted tables and a log.
 ///
 /// Only one process at a time can have the folder open, with one store. Readers and the writer do not wait for each
-/// other. Tables are merged in the background.
+/// other. Tables are merged in the background, also after 20,000 deletions, because scans read deleted keys until then.
 ///
 /// Every block of a table has a checksum, which is verified whenever the block is read from disk: reading a damaged
 /// block throws ``StoreError/Code/corrupt``. Opening the folder checks for damage that LevelDB itself ignores: a
@@ -27,6 +28,8 @@ public final class LevelDBEngine: OrderedKeyValueEngine {
     private let owner: DatabaseOwner
     private let batch = Mutex(WriteBatch())
     private let cache = LookupCache()
+    /// Changes only inside a write of the store.
+    private let deletedKeys = Mutex(DeletedKeys())
     /// Serializes compactions: each starts a new log, and the last one needs a record in its log.
     private let compacting = Mutex(())
 
@@ -77,19 +80,39 @@ public final class LevelDBEngine: OrderedKeyValueEngine {
     }
 
     private func commit(_ transaction: OverlayTransaction<LevelDBSnapshot>, to database: Database) throws {
+        var deleted = deletedKeys.withLock { $0 }
         try batch.withLock { batch in
             defer { batch.clear() }
             try transaction.forEachChangeUnordered { key, value, hash in
-                guard let value else { return batch.delete(key) }
+                guard let value else {
+                    deleted.add(key)
+                    return batch.delete(key)
+                }
                 cache.noteStored(key, hash: hash)
                 try batch.put(key, value)
             }
             try write(batch, to: database)
         }
+        let full = deleted.takeFullRange()
+        deletedKeys.withLock { $0 = deleted }
+        if let full { compactInBackground(full) }
+    }
+
+    /// Removes deleted keys from the tables, which takes as long as reading and writing what is between them.
+    private func compactInBackground(_ range: (first: [UInt8], last: [UInt8])) {
+        DispatchQueue.global(qos: .utility).async { [self] in
+            compacting.withLock { _ in
+                // A store that was closed needs no compaction; later deletions cause another one.
+                guard let database = try? owner.enter() else { return }
+                defer { owner.leave() }
+                database.compact(from: range.first, through: range.last)
+            }
+        }
     }
 
     private func write(_ batch: WriteBatch, to database: Database) throws(StoreError) {
         try owner.requireNoFailure()
+        try owner.requireFiles()
         do throws(StoreError) {
             try database.write(batch)
             owner.committed(batch.count)

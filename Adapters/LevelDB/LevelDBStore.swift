@@ -1,6 +1,6 @@
 public import TidelineKeyValue
 internal import TidelineLevelDBVerification
-internal import TidelineStore
+public import TidelineStore
 
 /// A store in a LevelDB folder.
 public typealias LevelDBStore = KeyValueStore<LevelDBEngine>
@@ -25,27 +25,77 @@ extension KeyValueStore where Engine == LevelDBEngine {
     /// Repairs a closed store that is ``StoreError/Code/corrupt`` from its remaining data, so that it can be opened.
     ///
     /// Rows may be lost: those in damaged blocks and tables, and all changes from the damaged position of a log on. If
-    /// the manifest is lost, rows that were replaced or deleted shortly before may reappear. Copy important rows out of
-    /// a repaired store into a new one, or pull again into a new one. Indexes and counts are rebuilt from the remaining
-    /// rows. Unusable files are kept in the subfolder `lost`.
+    /// the manifest is lost, rows that were replaced or deleted shortly before may reappear. Indexes, counts, and the
+    /// format record are rebuilt. The files of which a part is unreadable are kept in the subfolder `lost`, and so are
+    /// damaged rows and the rows of tables whose definitions are lost, in the file `entries.txt`.
     ///
+    /// If anything but the last commits is lost, the tokens of incremental pulls are removed, so that the next pull of each
+    /// query receives all its rows. Pending operations may be lost, too.
+    ///
+    /// - Returns: The part of the store that was lost, as far as it is known.
     /// - Throws: ``StoreError/Code/locked`` if the store is open, in this process or another;
-    ///   ``StoreError/Code/notAStore`` if the remaining data is not a store; ``StoreError/Code/corrupt`` if a row in it is
-    ///   damaged;
+    ///   ``StoreError/Code/notAStore`` if the remaining data is not a store; ``StoreError/Code/newerFormat``;
     ///   ``StoreError/Code/full``; ``StoreError/Code/io``. The folder can be repaired again after an error.
-    public static func repair(path: String, options: LevelDBOptions = .init()) throws {
-        try LevelDBEngine.repair(path: path, options: options)
+    @discardableResult
+    public static func repair(path: String, options: LevelDBOptions = .init()) throws -> LevelDBRepair {
+        let files = try LevelDBEngine.repair(path: path, options: options)
         var options = options
         options.createsIfMissing = false
+        let content = try repairContent(path, options)
         let store = try LevelDBStore(path: path, options: options)
         do {
             try store.rebuildIndexes()
+            var repair = LevelDBRepair(
+                lostFiles: files.lostFiles, removedEntries: content.removedCount,
+                isFormatRecordRebuilt: content.isRecordRebuilt)
+            repair.lostRows = try store.missingRows(of: content.rowCounts)
+            let isConsistent = files.isConsistent && content.removedCount == 0 && repair.lostRows.isEmpty
+            if !isConsistent || content.isRecordRebuilt { repair.removedTokens = try store.removeTokens() }
+            try store.close()
+            return repair
         } catch {
             // Report the first error, not that of closing.
             try? store.close()
             throw error
         }
-        try store.close()
+    }
+
+    private static func repairContent(_ path: String, _ options: LevelDBOptions) throws -> ContentRepair {
+        let engine = try LevelDBEngine(path: path, options: options)
+        // Report the first error, not that of closing.
+        defer { try? engine.close() }
+        try engine.requireStore(at: path)
+        let lost = LostFiles(folder: path)
+        var lines = ""
+        let repair = try repairContent(of: engine) { key, value in
+            lines += LostFiles.line(key, value)
+            guard lines.utf8.count > 1 << 20 else { return }
+            try lost.append(lines)
+            lines = ""
+        }
+        try lost.append(lines)
+        return repair
+    }
+
+    /// Returns how many rows each table lacks, by its name.
+    private func missingRows(of counts: [String: Int]) throws -> [String: Int] {
+        try read { reader in
+            try counts.reduce(into: [:]) { missing, entry in
+                let count = try reader.count(Query(entry.key))
+                if count < entry.value { missing[entry.key] = entry.value - count }
+            }
+        }
+    }
+
+    /// Removes the tokens of all incremental pulls. Returns their number.
+    private func removeTokens() throws -> Int {
+        let settings = try tables().filter(StoreRole.isSettings)
+        return try write { writer in
+            try settings.reduce(0) { count, table in
+                let tokens = RowPredicate.column("keyType") == .value(SystemTables.tokenKeyType)
+                return count + (try writer.delete(matching: Query(table.name, predicate: tokens)))
+            }
+        }
     }
 
     /// Removes the store in the folder at `path`: LevelDB's files, those that a repair kept in `lost`, and the folder

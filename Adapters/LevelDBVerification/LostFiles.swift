@@ -8,26 +8,68 @@ package struct LostFiles {
     package init(folder: String) { self.folder = folder }
 
     package static let folderName = "lost"
+    /// The name of the file with entries that no table can read: the bytes of a key and a value on each line, hexadecimal.
+    private static let entriesName = "entries.txt"
+
+    /// The names of the files.
+    package var names: Set<String> {
+        Set((try? FileManager.default.contentsOfDirectory(atPath: "\(folder)/\(Self.folderName)")) ?? [])
+    }
+
+    /// Returns whether a name is that of a table.
+    package static func isTable(_ name: String) -> Bool {
+        if case .table = FileName(name) { true } else { false }
+    }
 
     /// Moves away files from which LevelDB's repair would create wrong rows, or which would crash the process.
     ///
     /// LevelDB's repair ignores checksums in logs, and reads every existing table.
-    package func quarantine() throws(StoreError) {
+    ///
+    /// - Returns: Whether the remaining files contain all changes up to some commit and none after it, as far as is known.
+    package func quarantine() throws(StoreError) -> Bool {
         var manifest = try? Manifest(in: folder)
         if let known = manifest, try !known.isCurrent(in: folder) { manifest = nil }
+        let lastLog = try FolderCheck.logs(in: folder).last
+        var isConsistent = manifest != nil
         for name in try FolderCheck.names(in: folder) {
             switch FileName(name) {
             case .table(let number):
                 // A table that the database no longer uses contains old rows, including deleted ones.
-                if !isReadable(number, name) || manifest.map({ $0.tables[number] == nil }) == true { try keep(name) }
+                let isUsed = manifest.map { $0.tables[number] != nil } ?? true
+                if isUsed, isReadable(number, name) { continue }
+                if isUsed { isConsistent = false }
+                try keep(name)
             case .log(let number):
                 if manifest.map({ number < $0.firstLog }) == true {
                     try keep(name)
-                } else {
-                    try cutDamage(name, number)
+                } else if try cutDamage(name, number), number != lastLog {
+                    isConsistent = false
                 }
             default: continue
             }
+        }
+        return isConsistent
+    }
+
+    /// Returns the line for an entry in the file of entries.
+    package static func line(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> String {
+        func digits(_ bytes: UnsafeRawBufferPointer) -> String {
+            bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        }
+        return "\(digits(key)) \(digits(value))\n"
+    }
+
+    /// Adds lines to the file of entries.
+    package func append(_ lines: String) throws(StoreError) {
+        guard !lines.isEmpty else { return }
+        let path = "\(folder)/\(Self.folderName)/\(Self.entriesName)"
+        try doing(path) { files in
+            try files.createDirectory(atPath: "\(folder)/\(Self.folderName)", withIntermediateDirectories: true)
+            if !files.fileExists(atPath: path) { try Data().write(to: URL(fileURLWithPath: path)) }
+            let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+            defer { try? file.close() }
+            try file.seekToEnd()
+            try file.write(contentsOf: Data(lines.utf8))
         }
     }
 
@@ -36,15 +78,16 @@ package struct LostFiles {
         return (try? TableFile.check(number, size: UInt64(size ?? 0), in: folder)) != nil
     }
 
-    /// Removes damage and everything after it from a log, and keeps a copy of the log.
-    private func cutDamage(_ name: String, _ number: UInt64) throws(StoreError) {
+    /// Removes damage and everything after it from a log, and keeps a copy of the log. Returns whether it was damaged.
+    private func cutDamage(_ name: String, _ number: UInt64) throws(StoreError) -> Bool {
         let path = "\(folder)/\(name)"
         var reader = try LogReader(path, keeping: LogCommit.headerSize)
         var end = 0
         while let record = try reader.next(), LogCommit(record) != nil { end = record.end }
-        guard reader.damage != nil else { return }
+        guard reader.damage != nil else { return false }
         try doing(path) { files in try files.copyItem(atPath: path, toPath: place(for: "\(name).damaged")) }
         try LogRepair.cut(path, to: end)
+        return true
     }
 
     private func keep(_ name: String) throws(StoreError) {
@@ -72,6 +115,7 @@ package struct LostFiles {
 
     /// Returns whether a name is that of a database file, with any suffix from ``place(for:)`` or ``cutDamage(_:_:)``.
     private static func isKept(_ name: String) -> Bool {
+        if name == entriesName { return true }
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         return (1...2).contains { FileName(parts.prefix($0).joined(separator: ".")) != nil }
     }

@@ -90,7 +90,7 @@ private func tidelineLMDB(
 ) {}
 
 private func tidelineLevelDB(
-    _: LevelDBEngine.Type, _: LevelDBOptions.Type, _: LevelDBSnapshot.Type, _: LevelDBStore.Type,
+    _: LevelDBEngine.Type, _: LevelDBOptions.Type, _: LevelDBRepair.Type, _: LevelDBSnapshot.Type, _: LevelDBStore.Type,
     _: LevelDBTransaction.Type
 ) {}
 

@@ -43,6 +43,15 @@ final class Database: @unchecked Sendable {
     /// Rewrites all tables without deleted and replaced data. LevelDB reports a failure only at the next write.
     func compact() { leveldb_compact_range(handle, nil, 0, nil, 0) }
 
+    /// Rewrites the tables with keys between two keys in the same way.
+    func compact(from first: [UInt8], through last: [UInt8]) {
+        first.withUnsafeBytes { first in
+            last.withUnsafeBytes { last in
+                leveldb_compact_range(handle, first.chars, first.count, last.chars, last.count)
+            }
+        }
+    }
+
     /// Waits for LevelDB's background work and closes its files.
     func close() {
         leveldb_close(handle)

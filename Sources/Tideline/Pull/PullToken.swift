@@ -111,7 +111,7 @@ struct TokenStore: Sendable {
     let makeID: @Sendable () -> String
 
     /// The key type of a token in the config table. The operation counter has a different key type.
-    private static let keyType: Int64 = 1
+    private static let keyType = SystemTables.tokenKeyType
 
     func token(table: String, queryID: String, in reader: some StoreReader) throws -> PullToken? {
         try Self.token(in: row(table: table, queryID: queryID, in: reader))

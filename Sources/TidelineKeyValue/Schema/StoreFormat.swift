@@ -163,7 +163,7 @@ extension KeySource {
         return Catalog(generation: generation, nextSpace: nextSpace, tables: tables)
     }
 
-    private func table(key: UnsafeRawBufferPointer, definition: UnsafeRawBufferPointer) throws(StoreError)
+    func table(key: UnsafeRawBufferPointer, definition: UnsafeRawBufferPointer) throws(StoreError)
         -> StoredTable
     {
         do {
@@ -198,8 +198,12 @@ extension KeySource {
 extension KeyStore {
     /// Initializes an empty store.
     func writeFormat(for engine: some OrderedKeyValueEngine) throws {
-        try put(StoreFormat.formatKey, Array(try RecordJSON.encode(FormatRecord(engine)).utf8))
+        try writeFormatRecord(for: engine)
         try writeGeneration(of: .empty)
+    }
+
+    func writeFormatRecord(for engine: some OrderedKeyValueEngine) throws {
+        try put(StoreFormat.formatKey, Array(try RecordJSON.encode(FormatRecord(engine)).utf8))
     }
 
     func writeGeneration(of catalog: Catalog) throws {

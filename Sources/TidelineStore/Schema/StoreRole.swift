@@ -25,10 +25,13 @@ package enum StoreRole {
 
     /// Whether there is a settings table with the columns of a client's settings table, under any name.
     private static func isClients(_ tables: [TableSchema]) -> Bool {
-        let config = SystemTables().configSchema
-        return tables.contains { table in
-            table.isSystem && config.columns.allSatisfy { column in table.columns.contains { $0.isStoredAs(column) } }
-        }
+        tables.contains(where: isSettings)
+    }
+
+    /// Whether a table has the columns of a client's settings table.
+    package static func isSettings(_ table: TableSchema) -> Bool {
+        let columns = SystemTables().configSchema.columns
+        return table.isSystem && columns.allSatisfy { column in table.columns.contains { $0.isStoredAs(column) } }
     }
 
     /// Whether one of the app's tables has tombstones, which clients do not keep.

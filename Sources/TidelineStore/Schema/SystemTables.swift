@@ -24,6 +24,9 @@ public struct SystemTables: Sendable, Hashable, Codable {
         self.decisions = decisions
     }
 
+    /// The value of `keyType` in the settings' table for the tokens of incremental pulls.
+    package static let tokenKeyType: Int64 = 1
+
     /// The definitions of all four tables, for ``LocalStore/define(_:)``.
     package var schemas: [TableSchema] { [operationsSchema, errorsSchema, configSchema, decisionsSchema] }
 

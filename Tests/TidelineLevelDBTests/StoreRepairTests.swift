@@ -1,0 +1,158 @@
+import Foundation
+import Testing
+import TidelineLevelDB
+import TidelineStore
+import TidelineTestStores
+import TidelineTestSupport
+
+/// Tests the repair of a store, with its format record, its rows, and its tokens.
+@Suite struct StoreRepairTests {
+    private static let item = TableSchema("Item", columns: [.int("number")], systemColumns: [], indexes: [["number"]])
+    private static let other = TableSchema("Other", columns: [.string("text")], systemColumns: [])
+    private static let settings = SystemTables().configSchema
+    private static let token: Row = ["id": "t", "table": "Item", "key": "q", "keyType": 1, "value": "{}"]
+    private static let counter: Row = ["id": "c", "table": "", "key": "c", "keyType": 2, "value": "7"]
+
+    private static func row(_ number: Int) -> Row { ["id": .string("\(number)"), "number": .int(Int64(number))] }
+
+    /// Creates a closed store with two files of tables: 300 rows, and those of another table.
+    private func make(_ path: String) throws {
+        var store = try LevelDBStore(path: path)
+        try store.define([Self.item, Self.other, Self.settings])
+        try store.write { writer in
+            try writer.upsert((0..<300).map(Self.row), into: "Item")
+            try writer.upsert([Self.token, Self.counter], into: Self.settings.name)
+        }
+        try store.compact()
+        try store.write { writer in
+            try writer.upsert((0..<50).map { ["id": .string("o\($0)"), "text": "text"] }, into: "Other")
+        }
+        try store.close()
+        // The next opening turns the log into a table.
+        store = try LevelDBStore(path: path)
+        try store.close()
+    }
+
+    private func withStore<T>(_ path: String, _ body: (LevelDBStore) throws -> T) throws -> T {
+        let store = try LevelDBStore(path: path)
+        defer { try? store.close() }
+        return try body(store)
+    }
+
+    @Test("A whole store loses nothing, not even its tokens")
+    func whole() throws {
+        try withTemporaryFolder { folder in
+            try make("\(folder)/s")
+            let repair = try LevelDBStore.repair(path: "\(folder)/s")
+            #expect(repair.lostFiles.isEmpty && repair.lostRows.isEmpty && !repair.isFormatRecordRebuilt)
+            #expect(repair.removedTokens == 0 && repair.removedEntries == 0)
+            try withStore("\(folder)/s") { store throws in
+                #expect(try store.read { try $0.count(Query(Self.settings.name)) } == 2)
+                #expect(try store.read { try $0.count(Query("Item")) } == 300)
+            }
+        }
+    }
+
+    @Test("A format record that is missing or damaged is rebuilt", arguments: [nil, Array("{}".utf8)])
+    func formatRecord(_ content: [UInt8]?) throws {
+        try withTemporaryFolder { folder in
+            let path = "\(folder)/s"
+            try make(path)
+            try change(path, key: Array("\0\0\0\0f".utf8), to: content)
+            expectError(.corrupt) { try withStore(path) { _ in } }
+            let repair = try LevelDBStore.repair(path: path)
+            #expect(repair.isFormatRecordRebuilt && repair.removedTokens == 1)
+            try withStore(path) { store throws in
+                #expect(try store.read { try $0.count(Query("Item", predicate: .column("number") >= 100)) } == 200)
+                #expect(try store.read { try $0.rows(matching: Query(Self.settings.name)).rows } == [Self.counter])
+            }
+        }
+    }
+
+    @Test("A damaged row is moved to a file, and the others stay")
+    func damagedRow() throws {
+        try withTemporaryFolder { folder in
+            let path = "\(folder)/s"
+            try make(path)
+            try change(path, key: Array("\0\0\0\u{1}7".utf8), to: [1, 2, 3])
+            let repair = try LevelDBStore.repair(path: path)
+            #expect(repair.lostRows == ["Item": 1] && repair.removedEntries == 1 && repair.removedTokens == 1)
+            let lines = try String(contentsOfFile: "\(path)/lost/entries.txt", encoding: .utf8)
+            #expect(lines == "0000000137 010203\n")
+            try withStore(path) { store throws in
+                #expect(try store.read { try $0.row(in: "Item", id: "7") } == nil)
+                #expect(try store.read { try $0.count(Query("Item")) } == 299)
+            }
+            try LevelDBStore.destroy(path: path)
+            #expect(!FileManager.default.fileExists(atPath: path))
+        }
+    }
+
+    @Test(
+        "A store without one of its tables, lost or damaged, keeps the others and can be used",
+        arguments: [true, false])
+    func lostTable(_ isRemoved: Bool) throws {
+        try withTemporaryFolder { folder in
+            let path = "\(folder)/s"
+            try make(path)
+            let names = try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasSuffix(".ldb") }
+                .sorted()
+            try #require(names.count == 2)
+            for (index, name) in names.enumerated() {
+                let copy = "\(folder)/copy\(index)"
+                try FileManager.default.copyItem(atPath: path, toPath: copy)
+                try FileManager.default.removeItem(atPath: "\(copy)/\(name)")
+                if !isRemoved { try Data(count: 5_000).write(to: URL(fileURLWithPath: "\(copy)/\(name)")) }
+                expectError(.corrupt) { try withStore(copy) { _ in } }
+                let repair = try LevelDBStore.repair(path: copy)
+                #expect(repair.lostFiles == (isRemoved ? [] : [name]))
+                #expect(repair.isFormatRecordRebuilt == (index == 0))
+                try withStore(copy) { store throws in
+                    try store.define([Self.item, Self.other, Self.settings])
+                    let counts = try ["Item", "Other", Self.settings.name].map { name in
+                        try store.read { try $0.count(Query(name)) }
+                    }
+                    #expect(counts == (index == 0 ? [0, 0, 0] : [300, 0, 1]))
+                    try store.write { try $0.upsert(Self.row(1_000), into: "Item") }
+                    #expect(try store.read { try $0.count(Query("Item", predicate: .column("number") == 1_000)) } == 1)
+                }
+            }
+        }
+    }
+
+    @Test("The disk space of many deleted rows is freed, and scans do not read them anymore")
+    func deletions() throws {
+        try withTemporaryFolder { folder in
+            let path = "\(folder)/s"
+            let store = try LevelDBStore(path: path)
+            try store.define([Self.item])
+            for part in 0..<10 {
+                try store.write { try $0.upsert((part * 3_000..<part * 3_000 + 3_000).map(Self.row), into: "Item") }
+            }
+            try store.compact()
+            func size() throws -> Int {
+                try files(path).filter { $0.key.hasSuffix(".ldb") }.reduce(0) { $0 + $1.value.count }
+            }
+            let before = try size()
+            try store.write { _ = try $0.delete(matching: Query("Item")) }
+            try waitUntil("the compaction") { try size() < before / 10 }
+            #expect(try store.read { try $0.count(Query("Item")) } == 0)
+            try store.close()
+        }
+    }
+
+    /// Changes an entry, or removes it.
+    private func change(_ path: String, key: [UInt8], to content: [UInt8]?) throws {
+        let engine = try LevelDBEngine(path: path)
+        try engine.write { transaction throws in
+            try key.withUnsafeBytes { key throws in
+                guard let content else {
+                    #expect(try transaction.delete(key))
+                    return
+                }
+                content.withUnsafeBytes { transaction.put(key, $0) }
+            }
+        }
+        try engine.close()
+    }
+}
