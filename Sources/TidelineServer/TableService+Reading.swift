@@ -56,11 +56,12 @@ extension TableService {
     ) throws -> Int? {
         guard let condition else { return try reader.scan(query, body) }
         let (ids, total) = try find(query, where: condition, reader)
-        // The store reads the rows to return, with the selected columns.
-        var found = Query(query.table, selection: query.selection)
+        // The store reads the rows to return, with the selected columns and in the same order.
+        var found = Query(query.table, order: query.order, selection: query.selection)
         var step = ScanStep.next
-        for id in ids where step == .next {
-            found.predicate = .column("id") == .literal(id.value)
+        for start in stride(from: 0, to: ids.count, by: Self.rowsPerLookup) where step == .next {
+            let part = ids[start..<min(start + Self.rowsPerLookup, ids.count)]
+            found.predicate = .membership(.column("id"), part.map(\.value))
             try reader.scan(found) { row in
                 step = try body(row)
                 return step
@@ -92,6 +93,9 @@ extension TableService {
         }
         return (ids, total)
     }
+
+    /// The number of rows that are read at once for a costly condition. Rows can be large, and a store may sort them in memory.
+    private static var rowsPerLookup: Int { 25 }
 
     /// The maximum size in bytes of the values that a costly filter creates for one row.
     private static var maximumFilterMemory: Int { 64 << 20 }
