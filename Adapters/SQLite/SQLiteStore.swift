@@ -203,7 +203,7 @@ public final class SQLiteStore: LocalStore {
             let result = try body(session)
             session.end()
             if let failure = session.failure { throw failure }
-            try connection.requireFile()
+            try connection.requireFiles()
             try connection.perform(.commit)
             connection.keepCatalog()
             return result

@@ -12,6 +12,7 @@ final class Connection {
     /// The statements that are sent with the next one.
     private var waiting: [WaitingStatement] = []
     private var isClosed = false
+    private let process = OpeningProcess()
 
     /// The maximum number of prepared statements; beyond it, all are removed.
     private static let maximumPrepared = 256
@@ -39,7 +40,8 @@ final class Connection {
 
     /// Closes the connection. Closing it again does nothing.
     func close() {
-        guard !isClosed else { return }
+        // In a child of the process that opened it, the connection belongs to the parent, whose session would end.
+        guard !isClosed, !process.isForked else { return }
         isClosed = true
         PQfinish(handle)
     }

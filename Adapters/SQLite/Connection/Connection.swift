@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Foundation
 internal import TidelineStore
 
 /// A connection to the database with its prepared statements. Used by one thread at a time, which the pool guarantees.
@@ -25,6 +26,8 @@ final class Connection {
     private var timeLimit: TimeLimitBox?
     private var isClosed = false
     private let process = OpeningProcess()
+    /// The path of the write-ahead log, which exists while the store is open.
+    private lazy var logPath = path.map { "\(DatabaseFile.file(at: $0))-wal" }
 
     private enum Snapshot {
         /// No read is active, or a write transaction is.
@@ -181,9 +184,10 @@ final class Connection {
 
     // MARK: Files
 
-    /// Throws an error if the file is not at its path anymore, before a commit is acknowledged.
-    func requireFile() throws(StoreError) {
-        guard path == nil || tideline_has_moved(handle) == 0 else { throw .filesMoved(path: path) }
+    /// Throws an error if the file or its log is not at its path anymore, before a commit is acknowledged.
+    func requireFiles() throws(StoreError) {
+        guard let logPath else { return }
+        guard tideline_has_moved(handle) == 0, access(logPath, F_OK) == 0 else { throw .filesMoved(path: path) }
     }
 
     // MARK: Definitions

@@ -15,7 +15,7 @@ import TidelineTestSupport
 
     /// A change of the files of an open store.
     enum Change: CaseIterable {
-        case remove, rename, replace, removeMainFile, removeParent
+        case remove, rename, replace, removeMainFile, removeLog, removeParent
 
         /// Makes the change.
         func apply(to path: String, of kind: StoreKind) throws {
@@ -29,6 +29,10 @@ import TidelineTestSupport
             case .removeMainFile:
                 let main = ["lmdb": "\(path)/data.mdb", "leveldb": "\(path)/CURRENT"][kind.engine ?? ""]
                 try files.removeItem(atPath: main ?? path)
+            case .removeLog:
+                // Only the log of SQLite has a fixed name.
+                let isSQLite = kind.engine?.hasPrefix("sqlite") == true
+                try files.removeItem(atPath: isSQLite ? "\(path)-wal" : path)
             case .removeParent: try files.removeItem(atPath: (path as NSString).deletingLastPathComponent)
             }
         }
