@@ -5,7 +5,7 @@
 
 static int open_observed(int folder, const char *path, int flags, mode_t mode) {
     char full[PATH_MAX];
-    tideline_file_call call = {.kind = tideline_open};
+    tideline_file_call call = {.kind = tideline_open, .is_for_writing = (flags & O_ACCMODE) != O_RDONLY};
     tideline_file_decision decision;
     bool is_nameless = (flags & O_TMPFILE) == O_TMPFILE;
     if (!tideline_describe_name(folder, path, &call, full)) return NEXT(openat)(folder, path, flags, mode);

@@ -116,7 +116,8 @@ extension Watch {
         return FileOperation(
             kind, path: call.is_nameless ? nil : call.path.map { within(String(cString: $0)) },
             destination: call.destination.map { within(String(cString: $0)) }, file: call.file, size: Int(call.size),
-            offset: Int(call.offset), length: Int(call.length), isSynced: call.is_synced)
+            offset: Int(call.offset), length: Int(call.length), isSynced: call.is_synced,
+            isForWriting: call.is_for_writing)
     }
 
     private func within(_ path: String) -> String { relative(path) ?? path }

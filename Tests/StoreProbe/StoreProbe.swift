@@ -39,10 +39,12 @@ enum StoreProbe {
             }
             if let status = ConformanceChild.run(arguments: CommandLine.arguments, harness: harness) { exit(status) }
         }
-        // A plain store has a separate folder and optionally a flaw: `plain`, `plain:nullsLast`.
+        // A plain store has a separate folder and optionally a flaw: `plain`, `plain:nullsLast`, `plain-shared`.
         if let name = CommandLine.arguments.dropFirst().first, name.hasPrefix("plain") {
-            let flaw = Flaw(rawValue: String(name.dropFirst("plain:".count)))
-            let harness = StoreHarness(modes: []) { try PlainStore($0, flaw: flaw) }
+            let parts = name.split(separator: ":", maxSplits: 1)
+            let flaw = parts.count > 1 ? Flaw(rawValue: String(parts[1])) : nil
+            let isShared = parts.first == "plain-shared"
+            let harness = StoreHarness(modes: []) { try PlainStore($0, flaw: flaw, isShared: isShared) }
             if let status = ConformanceChild.run(arguments: CommandLine.arguments, harness: harness) { exit(status) }
         }
         let names = engines.keys.sorted().joined(separator: "|")

@@ -27,14 +27,17 @@ public struct StoreKind: Sendable, CustomTestStringConvertible {
     public let readsBesideWriter: Bool
     private let opening: Opening
     private let lasting: Opening?
+    private let readOnly: Opening?
 
     private typealias Opening = @Sendable (_ path: String) throws -> any LocalStore
 
-    /// - Parameter lasting: Opens the store for the conformance suite, if `opening` uses a lower durability than the
-    ///   store supports.
+    /// - Parameters:
+    ///   - lasting: Opens the store for the conformance suite, if `opening` uses a lower durability than the store supports.
+    ///   - readOnly: Opens the store for reading only.
     private init(
         _ name: String, engine: String?, sharesFiles: Bool = false, readsBesideWriter: Bool = true,
-        lasting: Opening? = nil, opening: @escaping Opening
+        lasting: Opening? = nil, readOnly: Opening? = nil,
+        opening: @escaping Opening
     ) {
         testDescription = name
         self.engine = engine
@@ -42,6 +45,7 @@ public struct StoreKind: Sendable, CustomTestStringConvertible {
         self.readsBesideWriter = readsBesideWriter
         self.opening = opening
         self.lasting = lasting
+        self.readOnly = readOnly
     }
 
     /// Makes a kind that only some tests run over, and that is not in a file.
@@ -60,8 +64,11 @@ extension StoreKind {
     /// The harness that runs the conformance suite on stores of this kind.
     public var harness: StoreHarness {
         let open = lasting ?? opening
-        var harness = StoreHarness(name: testDescription, modes: [], process: probe, faults: InterposedFiles()) {
-            try open(path(in: $0.directory))
+        let modes: Set<StoreHarness.Mode> = readOnly == nil ? [] : [.readOnly]
+        var harness = StoreHarness(name: testDescription, modes: modes, process: probe, faults: InterposedFiles()) {
+            let path = path(in: $0.directory)
+            if let readOnly, $0.access == .readOnly { return try readOnly(path) }
+            return try open(path)
         }
         harness.fixtures = fixtures
         return harness
@@ -85,9 +92,10 @@ extension StoreKind {
 // MARK: - Kinds
 
 extension StoreKind {
-    private static let sqliteFile = StoreKind("SQLite file", engine: "sqlite", sharesFiles: true) {
-        try SQLiteStore(path: $0)
-    }
+    private static let sqliteFile = StoreKind(
+        "SQLite file", engine: "sqlite", sharesFiles: true,
+        readOnly: { try SQLiteStore(path: $0, options: SQLiteOptions(isReadOnly: true)) },
+        opening: { try SQLiteStore(path: $0) })
     /// A SQLite file with page checksums.
     public static let sqliteWithChecksums = StoreKind(
         "SQLite file with checksums", engine: "sqlite-checksums", sharesFiles: true
@@ -99,6 +107,7 @@ extension StoreKind {
     private static let lmdb = StoreKind(
         "LMDB", engine: "lmdb", sharesFiles: true,
         lasting: { try LMDBStore(path: $0, options: LMDBOptions(durability: .full)) },
+        readOnly: { try LMDBStore(path: $0, options: LMDBOptions(isReadOnly: true)) },
         opening: { try LMDBStore(path: $0, options: LMDBOptions(durability: .none)) })
     private static let levelDB = StoreKind("LevelDB", engine: "leveldb") { try LevelDBStore(path: $0) }
     private static let memory = StoreKind("memory", engine: nil) { _ in try MemoryStore() }

@@ -49,6 +49,8 @@ typedef struct {
     bool is_synced;
     /// Whether a new file has no name (`O_TMPFILE`); the path is then that of the directory.
     bool is_nameless;
+    /// Whether a file is opened for writing.
+    bool is_for_writing;
 } tideline_file_call;
 
 /// The outcome of a call.

@@ -30,6 +30,8 @@ public enum CheckGroup: String, Sendable, Hashable, Codable, CaseIterable {
     case model = "MOD"
     /// The conditions of live queries.
     case observation = "OBS"
+    /// Amounts and waits that take minutes.
+    case long = "LNG"
 
     // Checks of servers, in the library `TidelineServerConformance`.
 
@@ -73,6 +75,7 @@ public enum CheckGroup: String, Sendable, Hashable, Codable, CaseIterable {
         case .scale: "Scale"
         case .model: "Model and limits"
         case .observation: "Live queries"
+        case .long: "Long runs"
         case .serverRequests: "Requests and responses"
         case .serverLists: "Lists and pages"
         case .serverInserts: "Inserts and ids"

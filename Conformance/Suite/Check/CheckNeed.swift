@@ -47,12 +47,14 @@ public enum CheckNeed: String, Sendable, Hashable, Codable, CaseIterable {
     case destroying
     /// ``StoreHarness/fixtures``: stores in all released formats.
     case fixtures
+    /// ``StoreHarness/letTimePass``: the clock of the stores' idle times.
+    case clock
 
     /// Whether the requirement is a capability of the store rather than a hook of the harness.
     public var isCapability: Bool {
         switch self {
         case .files, .process, .faults, .damage, .openingExisting, .openingReadOnly, .limitedSize, .destroying,
-            .fixtures:
+            .fixtures, .clock:
             false
         default: true
         }
@@ -93,6 +95,7 @@ public enum CheckNeed: String, Sendable, Hashable, Codable, CaseIterable {
         case .limitedSize: harness.modes.contains(.limitedSize)
         case .destroying: harness.destroy != nil
         case .fixtures: harness.fixtures != nil
+        case .clock: harness.letTimePass != nil
         default: true
         }
     }
@@ -118,6 +121,7 @@ public enum CheckNeed: String, Sendable, Hashable, Codable, CaseIterable {
         case .openingReadOnly: "the harness cannot open a store for reading only (StoreHarness.modes: readOnly)"
         case .limitedSize: "the harness cannot limit the size of a store (StoreHarness.modes: limitedSize)"
         case .destroying: "the harness cannot destroy a store (StoreHarness.destroy)"
+        case .clock: "the harness has no clock that the store's idle times follow (StoreHarness.letTimePass)"
         case .fixtures: "the harness has no stores from earlier releases (StoreHarness.fixtures)"
         }
     }

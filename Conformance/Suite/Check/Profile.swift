@@ -6,8 +6,10 @@ public enum Profile: String, Sendable, Hashable, Codable, CaseIterable {
     case standard
     /// The standard profile, and that no acknowledged commit is lost.
     case durable
-    /// Everything.
+    /// Everything that takes seconds.
     case full
+    /// Everything, including checks of the tier ``CheckTier/long``, which take minutes.
+    case long
 
     /// The name for use as a heading.
     public var title: String {
@@ -16,6 +18,7 @@ public enum Profile: String, Sendable, Hashable, Codable, CaseIterable {
         case .standard: "Standard"
         case .durable: "Durable"
         case .full: "Full"
+        case .long: "Long"
         }
     }
 
@@ -26,8 +29,15 @@ public enum Profile: String, Sendable, Hashable, Codable, CaseIterable {
         case .standard:
             [.syncCore, .lifecycle, .tables, .upsert, .lookup, .filters, .order, .values, .systemTables]
         case .durable: Profile.standard.groups.union([.durability])
-        case .full: Set(CheckGroup.allCases.filter { !$0.isOfServers })
+        case .full: Profile.long.groups.subtracting([.long])
+        case .long: Set(CheckGroup.allCases.filter { !$0.isOfServers })
         }
+    }
+
+    /// The profiles that a report of these results states a verdict on: all, but the longest only if it was run.
+    static func reported(_ results: [CheckResult]) -> [Profile] {
+        let long = Set(Profile.long.checks.map(\.id)).subtracting(Profile.full.checks.map(\.id))
+        return allCases.filter { $0 != .long || results.contains { long.contains($0.id) } }
     }
 
     /// The profile's checks, in the order of ``Check/all``.

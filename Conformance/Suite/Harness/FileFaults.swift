@@ -56,6 +56,8 @@ public struct FileOperation: Sendable, Hashable {
     public var bytes: [UInt8]
     /// Whether a write waits until its data is on the disk.
     public var isSynced: Bool
+    /// Whether a file is opened for writing.
+    public var isForWriting: Bool
 
     /// The kinds of file calls.
     public enum Kind: Int32, Sendable, Hashable, CaseIterable {
@@ -90,7 +92,7 @@ public struct FileOperation: Sendable, Hashable {
     /// Creates an operation.
     public init(
         _ kind: Kind, path: String?, destination: String? = nil, file: UInt64 = 0, size: Int = 0, offset: Int = 0,
-        length: Int = 0, bytes: [UInt8] = [], isSynced: Bool = false
+        length: Int = 0, bytes: [UInt8] = [], isSynced: Bool = false, isForWriting: Bool = false
     ) {
         self.kind = kind
         self.path = path
@@ -101,6 +103,7 @@ public struct FileOperation: Sendable, Hashable {
         self.length = length
         self.bytes = bytes
         self.isSynced = isSynced
+        self.isForWriting = isForWriting
     }
 }
 

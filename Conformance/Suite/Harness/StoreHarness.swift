@@ -24,12 +24,15 @@ public struct StoreHarness: Sendable {
     public var damagesFiles: Bool
     /// The path of a directory with one subdirectory for each released format of the store, named after the format,
     /// that contains a store created by ``ConformanceSuite/makeFixture(in:)`` in that release. Without it, stores from
-    /// earlier releases are not checked.
+    /// earlier releases are not checked. A subdirectory whose name begins with `newer-` contains a store in a format that a
+    /// later release might have, which must be refused.
     public var fixtures: String?
     /// Requirements that the stores themselves cannot meet, each with the reason. Their checks are *skipped* with this
     /// reason, as for a capability that is not declared. A requirement that appears neither here nor in the hooks is
     /// attributed to the harness, and its checks are *not run*.
     public var lacking: [CheckNeed: String] = [:]
+    /// Lets time pass on the clock by which stores end what is idle, such as connections and caches, without waiting.
+    public var letTimePass: (@Sendable (Duration) -> Void)?
     /// Removes the store in a directory with all its files.
     public var destroy: (@Sendable (_ directory: String) throws -> Void)?
 

@@ -41,10 +41,14 @@ enum ChildStep: Codable, Sendable {
     /// Defines and fills the table of ``DateParts`` and prints, for each of its queries, the identifiers of the rows
     /// found, in order, separated by spaces.
     case askDateParts
+    /// Defines and fills the table of ``LocaleQueries`` and prints its answers.
+    case askLocaleQueries
     /// Runs many ``DifferentQueries`` and prints the growth of the process in bytes.
     case askDifferentQueries
     /// Makes the commits of ``KnownContent`` with these numbers; defines its tables before the first one.
     case fill(Range<Int>)
+    /// Makes a change of ``SharedContent``.
+    case change(SharedChange, step: Int)
     /// Closes the store.
     case close
     /// Damages copies of a store and prints a ``DamageFinding`` as JSON for each.
@@ -106,8 +110,10 @@ extension ChildStep: CustomStringConvertible {
         case .empty(let tables): "delete all of \(tables.joined(separator: ", "))"
         case .find(let table, let column, let value): "look in \(table) for \(column) == \(value)"
         case .askDateParts: "ask for the parts of instants"
+        case .askLocaleQueries: "ask for letters, numbers, and dates"
         case .askDifferentQueries: "ask a thousand different queries"
         case .fill(let numbers): "make commits \(numbers)"
+        case .change(let change, let step): "make \(change.words), number \(step)"
         case .close: "close"
         case .inspect(let job): "open and read \(job)"
         }

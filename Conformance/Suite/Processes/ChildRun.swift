@@ -47,8 +47,10 @@ struct ChildRun {
             let query = Query(table, predicate: .column(column) == .literal(.int(value)))
             say(try store.read { try $0.ids(query) }.joined(separator: " "))
         case .askDateParts: for ids in try DateParts.answers(of: store) { say(ids) }
+        case .askLocaleQueries: for answer in try LocaleQueries.answers(of: store) { say(answer) }
         case .askDifferentQueries: say(String(try DifferentQueries.growth(of: store)))
         case .fill(let numbers): try KnownContent.fill(store, numbers)
+        case .change(let change, let step): try change.make(step, in: store)
         case .close: try store.close()
         case .open, .say, .wait, .inspect: break
         }

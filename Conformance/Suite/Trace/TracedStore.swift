@@ -15,6 +15,7 @@ final class TracedStore: LocalStore {
     }
 
     var capabilities: StoreCapabilities { base.capabilities }
+    var commitSignalPath: String? { base.commitSignalPath }
 
     func define(_ tables: [TableSchema]) throws {
         let name = name

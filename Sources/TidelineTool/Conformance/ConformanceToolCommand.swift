@@ -15,7 +15,7 @@ struct ConformanceToolCommand: AsyncParsableCommand {
 
             The stores and their settings: \(StoreEngine.ownStores). Stores that keep their rows have durability=full \
             unless you set it.
-            \(StoreEngine.databaseHelp)
+            \(StoreEngine.databaseHelp) The store sqlite-memory, a database of SQLite in memory, is checked if you name it.
 
             With --server, the checks are those of a server (SRV-101 to SRV-905), which run on a table of its own. \
             Deviations with which clients work are reported as tolerated and are no failure. If the server cannot be \
@@ -36,9 +36,10 @@ struct ConformanceToolCommand: AsyncParsableCommand {
         defer { ScratchSchemas.removeAll() }
         #endif
         var stores = ConformanceStores(try StoreEngine.all.map { try $0.harness() }) { name, settings in
-            try StoreEngine.named(name, among: StoreEngine.located).harness(settings)
+            if name == StoreHarness.sqliteInMemoryName, settings.isEmpty { return .sqliteInMemory }
+            return try StoreEngine.named(name, among: StoreEngine.located).harness(settings)
         }
-        stores.others = StoreEngine.others.map(\.name)
+        stores.others = [StoreHarness.sqliteInMemoryName] + StoreEngine.others.map(\.name)
         let status = try await ConformanceCommand.run(
             options, stores: stores, program: .current(Self.configuration.commandName ?? ""))
         if status != 0 { throw ExitCode(status) }

@@ -1,6 +1,7 @@
 #if Tool
 internal import TidelineConformance
 internal import TidelineFaults
+internal import TidelineSQLite
 internal import TidelineStore
 
 extension StoreEngine {
@@ -32,7 +33,7 @@ extension StoreEngine {
 
     /// The features that the engine's stores do not support, each with the reason.
     private var lacking: [CheckNeed: String] {
-        var lacking: [CheckNeed: String] = [:]
+        var lacking = StoreHarness.lackingInAll
         if !settings.contains("read-only") { lacking[.openingReadOnly] = "the store cannot be opened for reading only" }
         if !limitsSize { lacking[.limitedSize] = "only the disk limits the size" }
         if keepsRows, !keepsFiles {
@@ -50,6 +51,21 @@ extension StoreEngine {
         if limitsSize { modes.insert(.limitedSize) }
         return modes
     }
+}
+
+extension StoreHarness {
+    /// The name of ``sqliteInMemory``.
+    static let sqliteInMemoryName = "sqlite-memory"
+
+    /// A database of SQLite in memory, which has connections and locks of another kind than one in a file.
+    static var sqliteInMemory: StoreHarness {
+        var harness = StoreHarness(name: sqliteInMemoryName, modes: []) { _ in try SQLiteStore.inMemory() }
+        harness.lacking = lackingInAll
+        return harness
+    }
+
+    /// The features that no store of the tool supports.
+    fileprivate static let lackingInAll: [CheckNeed: String] = [.clock: "nothing in the store ends after a time"]
 }
 
 extension StoreAccess {

@@ -46,5 +46,23 @@ extension BrokenStore {
         BrokenStore(
             .timeLimitKept, breaks: "A limit on the time of queries ends with its reader",
             foundBy: ["SCA-020"], saying: "time limit"),
+        BrokenStore(
+            .timeLimitPerQuery, breaks: "A limit on time applies to all queries of its reader together",
+            foundBy: ["SCA-032"], saying: "limit"),
+        BrokenStore(
+            .longOrdersForgotten, breaks: "An order applies to any number of rows",
+            foundBy: ["SCA-022"], saying: "12000 rows", rows: 12_000),
+        BrokenStore(
+            .orderedDeletionCut, breaks: "A deletion with an order deletes all rows of its window",
+            foundBy: ["SCA-023"], saying: "12000 rows", rows: 12_000),
+        BrokenStore(
+            .longScanSeesChanges, breaks: "A scan in a write gives the rows there were when it began",
+            foundBy: ["SCA-026"], saying: "6000 rows", rows: 6_000),
+        BrokenStore(
+            .longDefinitionInParts, breaks: "A definition is applied completely or not at all",
+            foundBy: ["DUR-111"], saying: "definitions", rows: 44_000),
+        BrokenStore(
+            .busyAfterManyFailures, breaks: "A failure leaves the store usable, however many there were",
+            foundBy: ["SCA-031"], saying: "failures"),
     ]
 }

@@ -2,6 +2,15 @@ extension BrokenStore {
     /// Flaws in files.
     static let files: [BrokenStore] = [
         BrokenStore(
+            .creationLeavesPart, breaks: "A creation that fails on a full disk leaves nothing that blocks the next one",
+            foundBy: ["DUR-033"], saying: "full"),
+        BrokenStore(
+            .damageIsCalledIO, breaks: "Damage is reported as corrupt",
+            foundBy: ["DUR-211"], saying: "corrupt"),
+        BrokenStore(
+            .firstFailedSyncForgiven, breaks: "A commit whose sync fails is not acknowledged",
+            foundBy: ["DUR-028"], saying: "acknowledged"),
+        BrokenStore(
             .lastCommitWrittenLater, breaks: "The last commit is there after reopening",
             foundBy: ["LIF-014"], saying: "last"),
         BrokenStore(
@@ -78,6 +87,6 @@ extension BrokenStore {
             foundBy: ["LIF-085"], saying: "notAStore"),
         BrokenStore(
             .deniedWritingIsCalledIO, breaks: "Missing permission to write is readOnly",
-            foundBy: ["LIF-077"], saying: "readOnly"),
+            foundBy: ["LIF-077", "DUR-053"], saying: "readOnly"),
     ]
 }

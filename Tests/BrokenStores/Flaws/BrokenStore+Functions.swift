@@ -2,6 +2,9 @@ extension BrokenStore {
     /// Flaws in functions and arithmetic.
     static let functions: [BrokenStore] = [
         BrokenStore(
+            .caseFoldedByLocale, breaks: "lower and upper do not depend on the locale of the process",
+            foundBy: ["FIL-152"], saying: "locale"),
+        BrokenStore(
             .caseFoldedByUnicode, breaks: "lower, upper and equalsIgnoringCase fold ASCII letters only",
             foundBy: ["FIL-099"], saying: "ASCII"),
         BrokenStore(

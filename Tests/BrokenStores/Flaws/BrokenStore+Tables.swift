@@ -2,6 +2,15 @@ extension BrokenStore {
     /// Flaws in definitions.
     static let tables: [BrokenStore] = [
         BrokenStore(
+            .redefinitionIgnored, breaks: "A redefinition applies the tables that its body returns",
+            foundBy: ["TAB-206"], saying: "redefinition"),
+        BrokenStore(
+            .tablesSortedInUTF16, breaks: "Tables are listed in the order of the bytes of their names",
+            foundBy: ["TAB-204"], saying: "order"),
+        BrokenStore(
+            .newerFormatRead, breaks: "A store of a later format is refused",
+            foundBy: ["TAB-205"], saying: "newerFormat"),
+        BrokenStore(
             .definitionNotAtomic, breaks: "Tables are defined all or none",
             foundBy: ["TAB-125"], saying: "refused"),
         BrokenStore(

@@ -2,6 +2,12 @@ extension BrokenStore {
     /// Flaws in transactions, threads and scopes.
     static let transactions: [BrokenStore] = [
         BrokenStore(
+            .nestedReadSeesWrite, breaks: "A read within a write does not see what is not committed",
+            foundBy: ["TRN-038"], saying: "within a write"),
+        BrokenStore(
+            .readersLimited, breaks: "Any number of threads may read at once",
+            foundBy: ["CON-036"], saying: "busy"),
+        BrokenStore(
             .rollbackForgetsSecondTable, breaks: "A rollback takes back the changes of all tables",
             foundBy: ["TRN-003"], saying: "second"),
         BrokenStore(

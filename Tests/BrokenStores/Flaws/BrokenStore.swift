@@ -7,8 +7,11 @@ package struct BrokenStore: Sendable {
     package let checks: [String]
     /// A word that the promise or the message of a finding must contain, so that the author knows what to fix.
     package let word: String
+    /// The number of rows with which the checks run.
+    package let rows: Int
 
-    init(_ flaw: Flaw, breaks promise: String, foundBy checks: [String], saying word: String) {
+    init(_ flaw: Flaw, breaks promise: String, foundBy checks: [String], saying word: String, rows: Int = 500) {
+        self.rows = rows
         self.flaw = flaw
         self.promise = promise
         self.checks = checks
@@ -18,7 +21,7 @@ package struct BrokenStore: Sendable {
     /// All broken stores.
     package static let all: [BrokenStore] = [
         upsert, lookup, indexes, conditions, functions, logic, order, paging, values, tables, transactions, files,
-        amounts, capabilities,
+        amounts, long, sharing, capabilities,
     ].flatMap { $0 }
 }
 

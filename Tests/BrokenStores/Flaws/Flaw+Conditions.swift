@@ -8,7 +8,8 @@ extension Flaw {
         case .wildcardsNotEscaped, .containsIgnoresCase, .emptyListMatchesAll, .notEqualLeavesOutNull,
             .notOfNullIsFalse,
             .nullInListNeverFound, .nullIsLessThanAll, .nanEqualsItself, .negativeZeroDiffers,
-            .integersComparedAsDoubles, .instantsComparedByMillisecond, .caseFoldedByUnicode, .lengthInUTF16,
+            .integersComparedAsDoubles, .instantsComparedByMillisecond, .caseFoldedByUnicode, .caseFoldedByLocale,
+            .lengthInUTF16,
             .lengthInCharacters, .substringFromOne, .negativeStartCountsFromEnd, .indexOfInBytes, .replacesFirstOnly,
             .trimsSpacesOnly, .textNormalisedInComparison, .hoursInLocalTime, .secondsRounded, .beforeEpochTruncated,
             .integersDivideToDouble, .remainderNeverNegative, .divisionByZeroIsInfinite, .overflowWraps,
@@ -136,6 +137,8 @@ extension Flaw {
             operands[1].string.map { .bool($0.isEmpty || text.lowercased().contains($0.lowercased())) }
         case (.longTextsSearchedInPart, .contains, .string(let text)) where text.utf8.count > 4_096:
             operands[1].string.map { .bool(String(decoding: text.utf8.prefix(4_096), as: UTF8.self).contains($0)) }
+        case (.caseFoldedByLocale, .lower, .string(let text)): .string(text.lowercased(with: .current))
+        case (.caseFoldedByLocale, .upper, .string(let text)): .string(text.uppercased(with: .current))
         case (.caseFoldedByUnicode, .lower, .string(let text)): .string(text.lowercased())
         case (.caseFoldedByUnicode, .upper, .string(let text)): .string(text.uppercased())
         case (.caseFoldedByUnicode, .equalsIgnoringCase, .string(let text)):

@@ -63,15 +63,24 @@ extension Flaw {
     }
 
     /// Whether another store may open a file that is open.
-    var admitsSecondOpener: Bool {
-        [.secondOpenerAdmitted, .ownCommitsAreExternal, .externalCommitsUnseen].contains(self)
+    var admitsSecondOpener: Bool { self == .secondOpenerAdmitted }
+
+    /// Whether the flaw is one of a store whose files several stores can open at once.
+    var isOfSharing: Bool {
+        switch self {
+        case .ownCommitsAreExternal, .externalCommitsUnseen, .longCommitsAreExternal, .foreignDeletionsUnseen,
+            .countsKept,
+            .readOnlyFrozen, .signalPathDiffers, .signalFileKept, .redefinitionInTwoWrites, .externalNumberAfterClose:
+            true
+        default: false
+        }
     }
 
-    /// The external commit number after the given number of the store's own commits.
-    func externalCommitNumber(after commits: Int) -> UInt64? {
+    /// The external commit number after the given numbers of commits, or `nil` for the correct one.
+    func externalCommitNumber(own: Int, foreign: Int) -> UInt64? {
         switch self {
         case .externalNumberWithoutSharing, .externalCommitsUnseen: 0
-        case .ownCommitsAreExternal: UInt64(commits)
+        case .ownCommitsAreExternal: UInt64(own + foreign)
         default: nil
         }
     }
@@ -84,7 +93,6 @@ extension Flaw {
         case .nanDeclaredOff: capabilities.storesNaN = false
         case .persistenceDeclaredOff: capabilities.isPersistent = false
         case .readOnlyNotDeclared: capabilities.isReadOnly = false
-        case .ownCommitsAreExternal, .externalCommitsUnseen: capabilities.sharesFilesWithProcesses = true
         default: break
         }
     }

@@ -51,6 +51,15 @@ extension Flaw {
         return query
     }
 
+    /// Returns the number of rows after which a deletion by query ends.
+    func maximumDeletion(_ query: Query) -> Int {
+        switch self {
+        case .deletionCutAtThousand: 1_000
+        case .orderedDeletionCut where !query.order.isEmpty: 6_000
+        default: .max
+        }
+    }
+
     private static func cut(_ predicate: RowPredicate) -> RowPredicate {
         switch predicate {
         case .and(let terms): .and(Array(terms.prefix(100)))
@@ -85,6 +94,7 @@ extension Flaw {
                 ?? .max
             let sorted = found.prefix(end).sorted { order.precedes($0.key, $1.key) }
             return sorted + found.dropFirst(sorted.count)
+        case .longOrdersForgotten where found.count > 10_000: return found
         case .longOrdersUnstable where found.count > 4_096: return merged(found, query, order, layout)
         default:
             guard let comparison = FlawedOrder(self, query, layout) else { return nil }

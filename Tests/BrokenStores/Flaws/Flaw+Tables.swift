@@ -4,6 +4,7 @@ extension Flaw {
     /// Returns the definitions as they are listed.
     func listed(_ schemas: [TableSchema]) -> [TableSchema] {
         switch self {
+        case .tablesSortedInUTF16: schemas.sorted { $0.name.utf16.lexicographicallyPrecedes($1.name.utf16) }
         case .tablesUnsorted: schemas.sorted { $0.name.count > $1.name.count }
         case .indexesNotListed:
             schemas.map { schema in

@@ -23,7 +23,8 @@ package enum Flaw: String, CaseIterable, Sendable {
     // Conditions
     case wildcardsNotEscaped, containsIgnoresCase, emptyListMatchesAll, notEqualLeavesOutNull, notOfNullIsFalse
     case nullInListNeverFound, nullIsLessThanAll, nanEqualsItself, negativeZeroDiffers, integersComparedAsDoubles
-    case instantsComparedByMillisecond, caseFoldedByUnicode, lengthInUTF16, lengthInCharacters, substringFromOne
+    case instantsComparedByMillisecond, caseFoldedByUnicode, caseFoldedByLocale, lengthInUTF16, lengthInCharacters,
+        substringFromOne
     case negativeStartCountsFromEnd, indexOfInBytes, replacesFirstOnly, trimsSpacesOnly, textNormalisedInComparison
     case datePartsInLocalTime, hoursInLocalTime, secondsRounded, beforeEpochTruncated, integersDivideToDouble,
         remainderNeverNegative
@@ -53,7 +54,9 @@ package enum Flaw: String, CaseIterable, Sendable {
     case definitionNotAtomic, redefinitionLosesRows, droppedColumnErased, changedTypeAccepted, tablesUnsorted
     case systemTablesNotListed, newColumnIsZero, undefinedTableIsEmpty, idTypeChangeAccepted, namesNotChecked
     case columnsMoveWithDefinition, columnNamesIgnoreCase, tableNamesNormalised, undefinedTableInDeleteIgnored
-    case indexesNotListed, optionalChangeIgnored, retiredTypeForgotten, columnCaseChangeAccepted
+    case redefinitionIgnored, tablesSortedInUTF16, newerFormatRead, indexesNotListed, optionalChangeIgnored,
+        retiredTypeForgotten,
+        columnCaseChangeAccepted
 
     // Transactions and threads
     case rollbackForgetsSecondTable, rollbackKeepsAll, deletesNotRolledBack, dirtyReads, snapshotMoves
@@ -61,22 +64,31 @@ package enum Flaw: String, CaseIterable, Sendable {
     case writersAtOnce, tablesCommittedOneByOne, handleOutlivesBody, readAfterClose, tablesAfterClose
     case closeDoesNotWait, secondCloseFails, bodyErrorReplaced, scanSeesChanges, cancelledAfterCommit
     case readerBlocksWriter, busyInsteadOfWaiting, ownWritesUnseenByQueries, secondTableNotCommitted
-    case scanErrorSwallowed
+    case scanErrorSwallowed, nestedReadSeesWrite, readersLimited
 
     // Files
     case lastCommitWrittenLater, writtenWhenClosed, deletesNotLogged, secondTableNotLogged, definitionsNotLogged
     case secondOpenerAdmitted, fileLeftOpen, neverSynced, writeErrorsIgnored, checksumNotCompared, cutRecordRead
     case fullIsCalledIO, readOnlyWrites, existingIsMade, pathDecoded, systemMarkLost, fileCutsInstants
     case fileLosesNegativeZero, fileReadsEmptyAsNull, fileEndsTextAtNUL, fileIntegersThroughDouble, indexesNotLogged
-    case reopenedFileOverwritten, openErrorUntyped, foreignFileIsCalledCorrupt, deniedWritingIsCalledIO
+    case firstFailedSyncForgiven, creationLeavesPart, damageIsCalledIO, reopenedFileOverwritten, openErrorUntyped,
+        foreignFileIsCalledCorrupt,
+        deniedWritingIsCalledIO
 
     // Promises kept for small amounts only
     case longOrdersUnstable, orderTermsCutAtEight, longListsHeedCase, longTextsSearchedInPart
     case rollbackForgetsEleventhTable, eleventhTableNotCommitted, changesCutAtThousand, manyIDsHeedCase
     case deletionCutAtThousand, columnsBeyondSixtyFourNotMerged, duplicatesInLongBatchKeepFirst
-    case indexesBeyondEightNotKept, queriesKeptForever, repeatedAnswersKept, timeLimitKept
+    case indexesBeyondEightNotKept, queriesKeptForever, repeatedAnswersKept, timeLimitKept, timeLimitPerQuery
+    case longOrdersForgotten, orderedDeletionCut, longScanSeesChanges, longDefinitionInParts, busyAfterManyFailures
+    case waitingWriterGivesUp, closeGivesUp, idleStoreCloses, commitsKept, tablesLimited, indexChangesLimited
+    case descriptorLeaked
 
     // Capabilities
     case idLimitOverstated, infinityDeclaredOff, nanDeclaredOff, persistenceDeclaredOff, readOnlyNotDeclared
     case externalNumberWithoutSharing, ownCommitsAreExternal, externalCommitsUnseen
+
+    // Several stores over the same files
+    case longCommitsAreExternal, foreignDeletionsUnseen, countsKept, readOnlyFrozen, signalPathDiffers
+    case externalNumberAfterClose, signalFileKept, redefinitionInTwoWrites
 }

@@ -9,21 +9,25 @@ final class PlainFile: @unchecked Sendable {
     private var descriptor: Int32
     private let path: String
     private let flaw: Flaw?
+    private var hasForgiven = false
 
     /// Opens a file. A missing file is created with `content`, atomically.
-    init(_ path: String, mayCreate: Bool, isReadOnly: Bool, flaw: Flaw?, content: () -> [UInt8]) throws {
+    /// - Parameter isShared: Whether other stores may have the file open.
+    init(
+        _ path: String, mayCreate: Bool, isReadOnly: Bool, isShared: Bool = false, flaw: Flaw?, content: () -> [UInt8]
+    ) throws {
         self.path = path
         self.flaw = flaw
         guard !path.utf8.contains(0) else { throw StoreError(.io, "the path has a NUL in it", path: path) }
         let flags = (isReadOnly ? O_RDONLY : O_RDWR) | O_CLOEXEC
         descriptor = Self.open(path, flags)
         if descriptor < 0, errno == ENOENT, mayCreate {
-            try Self.make(path, content())
+            try Self.make(path, content(), isAtomic: flaw != .creationLeavesPart)
             descriptor = Self.open(path, flags)
         }
         if descriptor < 0, flaw == .openErrorUntyped { throw CocoaError(.fileReadUnknown) }
         guard descriptor >= 0 else { throw Self.openingFailure(path, flaw) }
-        guard flaw?.admitsSecondOpener == true || Self.lock(descriptor, path) else {
+        guard isShared || flaw?.admitsSecondOpener == true || Self.lock(descriptor, path) else {
             Foundation.close(descriptor)
             descriptor = -1
             throw StoreError(.locked, "another store has the file open; close it first", path: path)
@@ -74,9 +78,26 @@ final class PlainFile: @unchecked Sendable {
     func close() throws {
         let closing = descriptor
         descriptor = -1
+        if flaw == .descriptorLeaked { _ = dup(closing) }
         // A child process has a copy of the descriptor, and with it the lock, while it is being started.
         flock(closing, LOCK_UN)
         guard Foundation.close(closing) == 0 else { throw Self.failure("the file cannot be closed", path) }
+    }
+
+    /// Waits for the lock of a shared file.
+    func lock() throws {
+        while flock(descriptor, LOCK_EX) != 0 {
+            guard errno == EINTR else { throw Self.failure("the file cannot be locked", path) }
+        }
+    }
+
+    func unlock() { flock(descriptor, LOCK_UN) }
+
+    /// Returns the first bytes of the file.
+    func read(_ count: Int) throws -> [UInt8] {
+        var buffer = [UInt8](repeating: 0, count: count)
+        guard pread(descriptor, &buffer, count, 0) == count else { throw Self.failure("the file cannot be read", path) }
+        return buffer
     }
 
     func readAll() throws -> [UInt8] {
@@ -96,7 +117,13 @@ final class PlainFile: @unchecked Sendable {
 
     func synchronize() throws {
         guard flaw != .neverSynced else { return }
-        guard fsync(descriptor) == 0 else { throw Self.failure("the file cannot be synced", path) }
+        guard fsync(descriptor) == 0 else {
+            if flaw == .firstFailedSyncForgiven, !hasForgiven {
+                hasForgiven = true
+                return
+            }
+            throw Self.failure("the file cannot be synced", path)
+        }
     }
 
     func truncate(to size: Int) throws {
@@ -104,18 +131,20 @@ final class PlainFile: @unchecked Sendable {
     }
 
     /// Creates the file under another name first, so that no process sees a partial file.
-    private static func make(_ path: String, _ content: [UInt8]) throws {
-        let draft = "\(path).\(UUID().uuidString)"
+    private static func make(_ path: String, _ content: [UInt8], isAtomic: Bool) throws {
+        let draft = isAtomic ? "\(path).\(UUID().uuidString)" : path
         let file = open(draft, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC)
         guard file >= 0 else { throw failure("the file cannot be made", path) }
         defer {
             Foundation.close(file)
-            unlink(draft)
+            if isAtomic { unlink(draft) }
         }
         try write(content, to: file, at: 0, path, flaw: nil)
         guard fsync(file) == 0 else { throw failure("the file cannot be synced", path) }
         // If several processes create the file at the same time, the first one succeeds.
-        guard link(draft, path) == 0 || errno == EEXIST else { throw failure("the file cannot be made", path) }
+        guard !isAtomic || link(draft, path) == 0 || errno == EEXIST else {
+            throw failure("the file cannot be made", path)
+        }
         try synchronizeFolder(of: path)
     }
 

@@ -10,6 +10,8 @@ final class PlainGate: @unchecked Sendable {
     private var writer: ObjectIdentifier?
     private var isClosed = false
     private let flaw: Flaw?
+    /// The number of bodies that threw, in a flawed store.
+    private var failures = 0
 
     init(flaw: Flaw?) { self.flaw = flaw }
 
@@ -19,6 +21,7 @@ final class PlainGate: @unchecked Sendable {
         if flaw == .readerBlocksWriter { while writer != nil, writer != thread { condition.wait() } }
         guard !isClosed || flaw == .readAfterClose else { throw Self.closed }
         if flaw == .nestedReadRefused, reads[thread] != nil { throw Self.busy }
+        if flaw == .readersLimited, reads.count >= 126 { throw Self.busy }
         reads[thread, default: 0] += 1
     }
 
@@ -37,9 +40,30 @@ final class PlainGate: @unchecked Sendable {
             throw Self.busy
         }
         if flaw == .busyInsteadOfWaiting, writer != nil { throw Self.busy }
-        while writer != nil && flaw != .writersAtOnce || mustWaitForReads { condition.wait() }
+        if flaw == .busyAfterManyFailures, failures > 300 { throw Self.busy }
+        while writer != nil && flaw != .writersAtOnce || mustWaitForReads { try wait(unless: .waitingWriterGivesUp) }
         guard !isClosed else { throw Self.closed }
         writer = thread
+    }
+
+    /// Whether this thread writes.
+    var isWriting: Bool {
+        condition.lock()
+        defer { condition.unlock() }
+        return writer == thread
+    }
+
+    /// Records that a body threw.
+    func noteFailure() {
+        condition.lock()
+        defer { condition.unlock() }
+        failures += 1
+    }
+
+    /// Waits for the next change, with the given flaw for three seconds at most.
+    private func wait(unless impatient: Flaw) throws {
+        guard flaw == impatient else { return condition.wait() }
+        guard condition.wait(until: Date(timeIntervalSinceNow: 3)) else { throw Self.busy }
     }
 
     private var mustWaitForReads: Bool {
@@ -61,7 +85,7 @@ final class PlainGate: @unchecked Sendable {
         if isClosed, flaw == .secondCloseFails { throw Self.closed }
         guard !isClosed else { return }
         isClosed = true
-        while flaw != .closeDoesNotWait, writer != nil || !reads.isEmpty { condition.wait() }
+        while flaw != .closeDoesNotWait, writer != nil || !reads.isEmpty { try wait(unless: .closeGivesUp) }
         try release()
     }
 

@@ -12,6 +12,7 @@ internal import TidelineStore
 final class PlainLog: @unchecked Sendable {
     static let fileName = "plain.log"
     static let headerSize = 64
+    private static let version: UInt64 = 1
     /// The bytes that each slot begins with.
     private static let mark = Array("tideline".utf8)
     let path: String
@@ -26,14 +27,19 @@ final class PlainLog: @unchecked Sendable {
     private static let leastLongSize = 1 << 20
     /// Records that a flawed store writes later.
     private var pending: [UInt8] = []
+    /// Whether several stores and processes have the file open.
+    private let isShared: Bool
 
-    init(_ opening: StoreOpening, flaw: Flaw?) throws {
+    init(_ opening: StoreOpening, flaw: Flaw?, isShared: Bool) throws {
+        self.isShared = isShared
         path = flaw?.path(in: opening.directory) ?? "\(opening.directory)/\(Self.fileName)"
         self.flaw = flaw
         maximumSize = opening.maximumSize ?? .max
         longSize = min(maximumSize, Self.leastLongSize)
         let mayCreate = opening.access == .readWrite || flaw == .existingIsMade
-        file = try PlainFile(path, mayCreate: mayCreate, isReadOnly: opening.access == .readOnly, flaw: flaw) {
+        file = try PlainFile(
+            path, mayCreate: mayCreate, isReadOnly: opening.access == .readOnly, isShared: isShared, flaw: flaw
+        ) {
             PlainLog.slotBytes(end: PlainLog.headerSize) + [UInt8](repeating: 0, count: 32)
         }
     }
@@ -49,7 +55,8 @@ final class PlainLog: @unchecked Sendable {
     func replay(_ body: (PlainChange) throws -> Void) throws {
         let bytes = try file.readAll()
         let valid = try validEnd(bytes)
-        while let payload = try record(at: end, in: bytes, mustBeWhole: end < valid) {
+        // Another process may be writing the record behind the valid part.
+        while !isShared || end < valid, let payload = try record(at: end, in: bytes, mustBeWhole: end < valid) {
             var decoder = PlainDecoder(payload, path: path)
             while !decoder.isAtEnd {
                 guard let change = flaw == .cutRecordRead ? try? decoder.change() : try decoder.change() else { return }
@@ -63,6 +70,19 @@ final class PlainLog: @unchecked Sendable {
         }
     }
 
+    /// Calls `body` with every change of every commit that another store has made since the last call.
+    /// - Returns: Whether there is one.
+    func replayOthers(_ body: (PlainChange) throws -> Void) throws -> Bool {
+        let valid = try validEnd(try file.read(PlainLog.headerSize))
+        guard valid > end else { return false }
+        try replay(body)
+        return true
+    }
+
+    /// Waits until no other store writes, and keeps others from writing until ``unlock()``.
+    func lock() throws { try file.lock() }
+    func unlock() { file.unlock() }
+
     /// Returns the length of the valid part according to the slots.
     private func validEnd(_ bytes: [UInt8]) throws -> Int {
         guard bytes.starts(with: Self.mark) || bytes.dropFirst(32).starts(with: Self.mark) else {
@@ -74,6 +94,10 @@ final class PlainLog: @unchecked Sendable {
         let ends = [0, 1].map { slot in Self.end(inSlot: Array(bytes[slot * 32..<slot * 32 + 32])) }
         guard let last = ends.compactMap({ $0 }).max() else { throw damage("its beginning is not a store's") }
         slot = ends[0] == last ? 1 : 0
+        let version = number(bytes[((1 - slot) * 32 + 16)...].prefix(8))
+        guard version <= Self.version || flaw == .newerFormatRead else {
+            throw StoreError(.newerFormat, "the file has the format \(version); update the app", path: path)
+        }
         return last
     }
 
@@ -100,7 +124,7 @@ final class PlainLog: @unchecked Sendable {
     /// - Parameter state: The tables without the commit, which replace the log when it has grown too long.
     func append(_ changes: [PlainChange], to state: PlainState) throws {
         let record = try record(of: flaw?.logged(changes) ?? changes)
-        if end + record.count > longSize, flaw == nil { try tidy(state) }
+        if end + record.count > longSize, flaw == nil, !isShared { try tidy(state) }
         // Deletions free space, so they must succeed without it.
         guard end + record.count <= maximumSize || changes.allSatisfy(\.isRemoval) else {
             throw StoreError(flaw == .fullIsCalledIO ? .io : .full, "the store has reached its size", path: path)
@@ -148,7 +172,7 @@ final class PlainLog: @unchecked Sendable {
     // MARK: Bytes
 
     private static func slotBytes(end: Int) -> [UInt8] {
-        let content = mark + number(UInt64(end)) + number(1)
+        let content = mark + number(UInt64(end)) + number(version)
         return content + number(checksum(content))
     }
 
@@ -160,7 +184,8 @@ final class PlainLog: @unchecked Sendable {
     }
 
     private func damage(_ message: String) -> StoreError {
-        StoreError(.corrupt, "the file is damaged: \(message); restore it", path: path)
+        StoreError(
+            flaw == .damageIsCalledIO ? .io : .corrupt, "the file is damaged: \(message); restore it", path: path)
     }
 
     /// Returns the FNV-1a hash.

@@ -14,14 +14,28 @@ final class PlainMemory: Sendable {
     private let entries = Mutex<[String: Entry]>([:])
 
     private let limit = Mutex<QueryTimeLimit?>(nil)
+    private let counts = Mutex<[String: Int]>([:])
 
     init(_ flaw: Flaw) { self.flaw = flaw }
 
     func limitTime(_ limit: QueryTimeLimit) { self.limit.withLock { $0 = limit } }
     func checkTime() throws { try limit.withLock { $0 }?.check() }
 
+    /// Returns the cached count of a query, or calls `count`.
+    func count(_ query: Query, _ count: () throws -> Int) rethrows -> Int {
+        let text = String(reflecting: query)
+        if let known = counts.withLock({ $0[text] }) { return known }
+        let found = try count()
+        counts.withLock { $0[text] = found }
+        return found
+    }
+
+    /// Removes the counts that a commit of the store may have changed.
+    func forgetCounts() { counts.withLock { $0 = [:] } }
+
     /// Returns the rows of a result that are in the cache.
     func recalled(_ query: Query, _ found: [PlainSession.Match]) -> [PlainSession.Match] {
+        if flaw == .countsKept { return found }
         let ids = Set(found.map(\.row.id))
         let query = String(reflecting: query)
         let kept = entries.withLock { entries in

@@ -19,6 +19,7 @@ package struct PlainReader: StoreReader {
     package func count(_ query: Query) throws -> Int { try session.count(query) }
 
     package func limitTime(to duration: Duration) throws {
+        session.timeLimit = (duration, QueryTimeLimit(duration))
         if session.flaw == .timeLimitKept { session.memory?.limitTime(QueryTimeLimit(duration)) }
     }
 }

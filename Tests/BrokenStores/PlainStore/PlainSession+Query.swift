@@ -4,7 +4,7 @@ extension PlainSession {
     typealias Match = (key: RowOrder.Key, row: PlainRow)
 
     func scan(_ asked: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
-        try memory?.checkTime()
+        try checkTime()
         let table = try queried(asked.table)
         let query = flaw?.misunderstood(asked, table.layout.schema) ?? asked
         try validate(query, table)
@@ -21,6 +21,12 @@ extension PlainSession {
     }
 
     func count(_ asked: Query) throws -> Int {
+        guard flaw == .countsKept, let memory else { return try counted(asked) }
+        return try memory.count(asked) { try counted(asked) }
+    }
+
+    private func counted(_ asked: Query) throws -> Int {
+        try checkTime()
         let table = try queried(asked.table)
         let query = flaw?.misunderstood(asked, table.layout.schema) ?? asked
         try validate(query, table)
@@ -117,7 +123,7 @@ extension PlainSession {
         for match in rows {
             var batch = PackedRows(shape: shape)
             let row =
-                flaw == .scanSeesChanges
+                flaw == .scanSeesChanges || flaw == .longScanSeesChanges && visited >= 2_048
                 ? state.tables[TableName(schema.name)]?.rows[table.key(of: match.row.id)] : match.row
             guard let row else { continue }
             try batch.append(row, positions: positions)

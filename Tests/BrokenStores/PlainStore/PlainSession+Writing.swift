@@ -65,7 +65,7 @@ extension PlainSession {
         try table.layout.evaluator.validate(asked)
         let found = try ordered(asked, table).dropFirst(asked.skip).prefix(asked.limit ?? .max)
         return try changing {
-            let found = flaw == .deletionCutAtThousand ? found.prefix(1_000) : found
+            let found = found.prefix(flaw?.maximumDeletion(asked) ?? .max)
             for match in found { _ = remove(table.key(of: match.row.id), from: query.table) }
             return flaw == .deletingAllCountsNone && query.predicate == nil ? 0 : found.count
         }

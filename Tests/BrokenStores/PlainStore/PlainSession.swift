@@ -15,7 +15,9 @@ final class PlainSession {
     var isOpen = true
     /// What a flawed store keeps from one query to the next.
     var memory: PlainMemory?
-    /// The number of a flawed store.
+    /// The time that the queries may take together, and the end of that time.
+    var timeLimit: (duration: Duration, limit: QueryTimeLimit)?
+    /// The external commit number as of a transaction.
     var externalCommitNumber: UInt64?
     /// Called after each change.
     var changed: (PlainState) -> Void = { _ in }
@@ -38,6 +40,13 @@ final class PlainSession {
             return table.value
         }
         return try state.table(name)
+    }
+
+    /// Throws if the queries have taken too long.
+    func checkTime() throws {
+        try memory?.checkTime()
+        guard let timeLimit else { return }
+        try (flaw == .timeLimitPerQuery ? QueryTimeLimit(timeLimit.duration) : timeLimit.limit).check()
     }
 
     func withRow<T>(in name: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {

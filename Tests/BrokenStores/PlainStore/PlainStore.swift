@@ -20,15 +20,26 @@ package final class PlainStore: LocalStore {
     private let uncommitted = Mutex<PlainState?>(nil)
     private let memory: PlainMemory?
     private let commitCount = Atomic(0)
+    /// The number of times that commits of other stores were read.
+    private let foreignCommits = Atomic(0)
+    private let isShared: Bool
+    /// The time of the last call, in a flawed store.
+    private let lastUse = Mutex(PlainClock.now)
+    /// The bytes that a flawed store keeps of each commit.
+    private let kept = Mutex<[[UInt8]]>([])
 
     /// Opens the store in a folder, or creates an empty one.
-    package init(_ opening: StoreOpening, flaw: Flaw? = nil) throws {
+    ///
+    /// - Parameter isShared: Whether several stores and processes may open the folder at once; by default if the flaw is one
+    ///   of sharing.
+    package init(_ opening: StoreOpening, flaw: Flaw? = nil, isShared: Bool = false) throws {
         self.opening = opening
         self.flaw = flaw
+        self.isShared = isShared || flaw?.isOfSharing == true
         gate = PlainGate(flaw: flaw)
-        let keeping: [Flaw] = [.queriesKeptForever, .repeatedAnswersKept, .timeLimitKept]
+        let keeping: [Flaw] = [.queriesKeptForever, .repeatedAnswersKept, .timeLimitKept, .countsKept]
         memory = flaw.flatMap { keeping.contains($0) ? PlainMemory($0) : nil }
-        log = try PlainLog(opening, flaw: flaw)
+        log = try PlainLog(opening, flaw: flaw, isShared: self.isShared)
         var state = PlainState()
         do {
             try log.replay { state.apply($0, flaw: flaw) }
@@ -41,13 +52,16 @@ package final class PlainStore: LocalStore {
         committed = Mutex(state)
         var capabilities = StoreCapabilities(
             name: "plain", durability: .full, isReadOnly: opening.access == .readOnly, detectsBitFlips: true)
+        capabilities.sharesFilesWithProcesses = self.isShared
         flaw?.declare(&capabilities)
         self.capabilities = capabilities
     }
 
     /// Removes the store in a folder. The store must be closed.
-    package static func destroy(in directory: String) throws {
+    package static func destroy(in directory: String, flaw: Flaw? = nil) throws {
         try PlainFile.remove("\(directory)/\(PlainLog.fileName)")
+        if flaw == .signalFileKept { return }
+        unlink("\(directory)/\(PlainLog.fileName)\(Self.signalSuffix)")
     }
 
     package func close() throws { try gate.close { try log.close() } }
@@ -59,8 +73,10 @@ package final class PlainStore: LocalStore {
     }
 
     package func read<T>(_ body: (PlainReader) throws -> T) throws -> T {
+        try wakeUp()
         try gate.beginRead()
         defer { gate.endRead() }
+        try readOthers()
         let session = PlainSession(committed.withLock { $0 }, flaw: flaw, elsewhere: elsewhere)
         session.memory = memory
         defer { session.isOpen = false }
@@ -71,6 +87,10 @@ package final class PlainStore: LocalStore {
     private var elsewhere: (() -> PlainState)? {
         switch flaw {
         case .snapshotMoves: { [self] in committed.withLock { $0 } }
+        case .nestedReadSeesWrite where gate.isWriting:
+            { [self] in
+                uncommitted.withLock { $0 } ?? committed.withLock { $0 }
+            }
         case .dirtyReads: { [self] in uncommitted.withLock { $0 } ?? committed.withLock { $0 } }
         default: nil
         }
@@ -79,38 +99,92 @@ package final class PlainStore: LocalStore {
     package func write<T>(_ body: (PlainWriter) throws -> T) throws -> T {
         try transaction { session in
             if flaw == .bodyRunsTwice { _ = try? body(PlainWriter(session: session)) }
-            session.externalCommitNumber = try externalCommitNumber()
+            session.externalCommitNumber = currentExternalCommitNumber
             return try body(PlainWriter(session: session))
         }
     }
 
+    package func redefine(_ body: (PlainWriter) throws -> [TableSchema]) throws {
+        if flaw == .redefinitionInTwoWrites {
+            let tables = try write(body)
+            return try define(tables)
+        }
+        try transaction { session in
+            let tables = try body(PlainWriter(session: session))
+            try apply(flaw == .redefinitionIgnored ? [] : tables, in: session)
+        }
+    }
+
     package func define(_ tables: [TableSchema]) throws {
-        if flaw == .definitionNotAtomic, tables.count > 1 {
+        if tables.count > 1, flaw == .definitionNotAtomic || flaw == .longDefinitionInParts && rowCount > 10_000 {
             for table in tables { try define([table]) }
             return
         }
         let plan = try read { try PlainDefinition.changes(defining: tables, in: $0.session.state, flaw: flaw) }
         guard !plan.isEmpty else { return }
-        try transaction { session in
-            for change in try PlainDefinition.changes(defining: tables, in: session.state, flaw: flaw) {
-                if flaw == .redefinitionLosesRows, case .define(let schema, _) = change {
-                    session.state.tables[TableName(schema.name)] = nil
-                }
-                session.state.apply(change, flaw: flaw)
-                session.changes.append(change)
+        try transaction { session in try apply(tables, in: session) }
+    }
+
+    private var rowCount: Int { committed.withLock { $0.tables.values.reduce(0) { $0 + $1.rows.count } } }
+
+    private func apply(_ tables: [TableSchema], in session: PlainSession) throws {
+        if flaw == .tablesLimited, session.state.tables.count >= 90 {
+            throw StoreError(.full, "there are 90 tables")
+        }
+        if flaw == .indexChangesLimited, commitCount.load(ordering: .relaxed) > 400 {
+            throw StoreError(.full, "there were 400 changes of definitions")
+        }
+        for change in try PlainDefinition.changes(defining: tables, in: session.state, flaw: flaw) {
+            if flaw == .redefinitionLosesRows, case .define(let schema, _) = change {
+                session.state.tables[TableName(schema.name)] = nil
             }
+            session.state.apply(change, flaw: flaw)
+            session.changes.append(change)
         }
     }
 
-    /// The number of a flawed store; other stores cannot open the file.
     package func externalCommitNumber() throws -> UInt64? {
-        flaw?.externalCommitNumber(after: commitCount.load(ordering: .relaxed))
+        guard isShared else { return currentExternalCommitNumber }
+        if flaw != .externalNumberAfterClose { try gate.beginRead() }
+        defer { if flaw != .externalNumberAfterClose { gate.endRead() } }
+        try readOthers()
+        return currentExternalCommitNumber
+    }
+
+    private var currentExternalCommitNumber: UInt64? {
+        let (own, foreign) = (commitCount.load(ordering: .relaxed), foreignCommits.load(ordering: .relaxed))
+        return flaw?.externalCommitNumber(own: own, foreign: foreign) ?? (isShared ? UInt64(foreign) : nil)
+    }
+
+    package var commitSignalPath: String? {
+        guard isShared else { return nil }
+        return flaw == .signalPathDiffers ? "\(log.path).\(UUID().uuidString)" : "\(log.path)\(Self.signalSuffix)"
+    }
+
+    private static let signalSuffix = "-signal"
+
+    /// Applies the commits of other stores over the same file.
+    private func readOthers() throws {
+        guard isShared, flaw != .readOnlyFrozen || opening.access != .readOnly else { return }
+        commits.lock()
+        defer { commits.unlock() }
+        var state = committed.withLock { $0 }
+        var hasAdded = false
+        guard
+            try log.replayOthers({ change in
+                hasAdded = hasAdded || !change.isRemoval
+                state.apply(change, flaw: flaw)
+            })
+        else { return }
+        committed.withLock { $0 = state }
+        if hasAdded || flaw != .foreignDeletionsUnseen { foreignCommits.add(1, ordering: .relaxed) }
     }
 
     // MARK: Transactions
 
     private func transaction<T>(_ body: (PlainSession) throws -> T) throws -> T {
         if flaw != .cancelledAfterCommit { try checkCancellation() }
+        try wakeUp()
         try gate.beginWrite()
         var isDone = false
         defer { if isDone || ![.lockKeptAfterFailure, .lockHeldForever].contains(flaw) { gate.endWrite() } }
@@ -119,6 +193,11 @@ package final class PlainStore: LocalStore {
         guard opening.access != .readOnly || flaw == .readOnlyWrites else {
             throw StoreError(.readOnly, "the store was opened for reading only", path: log.path)
         }
+        if isShared {
+            try log.lock()
+            try readOthers()
+        }
+        defer { if isShared { log.unlock() } }
         let session = makeWritingSession()
         defer { session.isOpen = false }
         let result = try run(body, session)
@@ -129,12 +208,21 @@ package final class PlainStore: LocalStore {
         return result
     }
 
+    private func wakeUp() throws {
+        guard flaw == .idleStoreCloses else { return }
+        let idle = lastUse.withLock { last in
+            defer { last = PlainClock.now }
+            return PlainClock.now - last
+        }
+        guard idle < .seconds(600) else { throw StoreError(.closed, "the store was idle") }
+    }
+
     private func makeWritingSession() -> PlainSession {
         let snapshot = committed.withLock { $0 }
         let seesOwnWrites = flaw != .ownWritesUnseen
         let session = PlainSession(snapshot, flaw: flaw, elsewhere: seesOwnWrites ? nil : { snapshot })
         session.changed = { [self] state in
-            if flaw == .dirtyReads { uncommitted.withLock { $0 = state } }
+            if flaw == .dirtyReads || flaw == .nestedReadSeesWrite { uncommitted.withLock { $0 = state } }
         }
         return session
     }
@@ -144,6 +232,7 @@ package final class PlainStore: LocalStore {
         do {
             return try body(session)
         } catch {
+            gate.noteFailure()
             try rolledBack(session)
             if flaw == .bodyErrorReplaced { throw StoreError(.io, "the transaction failed", cause: error) }
             throw error
@@ -162,7 +251,10 @@ package final class PlainStore: LocalStore {
         defer { commits.unlock() }
         try log.append(session.changes, to: session.start)
         commitCount.add(1, ordering: .relaxed)
+        if flaw == .commitsKept { kept.withLock { $0.append([UInt8](repeating: 1, count: 32_768)) } }
+        if flaw == .longCommitsAreExternal, session.changes.count > 1_000 { foreignCommits.add(1, ordering: .relaxed) }
         if flaw == .tablesCommittedOneByOne { publishTableByTable(session.state) }
+        memory?.forgetCounts()
         let state = flaw?.committed(session) ?? session.state
         committed.withLock { $0 = state }
     }

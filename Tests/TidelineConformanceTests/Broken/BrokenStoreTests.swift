@@ -13,22 +13,50 @@ struct BrokenStoreTests {
     private static let isThorough = ProcessInfo.processInfo.environment["TIDELINE_BROKEN_STORES"] == "all"
 
     /// A call that hangs is a flaw as well. It is detected by a timeout.
-    private static func makeSuite(_ flaw: Flaw?, timeLimit: Duration) -> ConformanceSuite {
-        let harness = StoreHarness(
-            modes: [.existing, .readOnly, .limitedSize], process: makeProcess(flaw), faults: InterposedFiles(),
-            destroy: { try PlainStore.destroy(in: $0) },
-            open: { try PlainStore($0, flaw: flaw) })
-        return ConformanceSuite(harness, settings: ConformanceSettings(rows: 500, timeLimit: timeLimit))
+    private static func makeSuite(
+        _ flaw: Flaw?, timeLimit: Duration, rows: Int = 500, isShared: Bool = false
+    ) -> ConformanceSuite {
+        var harness = StoreHarness(
+            modes: [.existing, .readOnly, .limitedSize], process: makeProcess(flaw, isShared),
+            faults: InterposedFiles(),
+            destroy: { try PlainStore.destroy(in: $0, flaw: flaw) },
+            open: { try PlainStore($0, flaw: flaw, isShared: isShared) })
+        harness.fixtures = fixtures
+        harness.letTimePass = PlainClock.advance
+        return ConformanceSuite(
+            harness, settings: ConformanceSettings(rows: rows, timeLimit: timeLimit, profile: .long))
     }
 
+    /// Plain stores of this format and of a later one.
+    private static let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("../../Fixtures/plain").standardizedFileURL.path
+
     /// The executable, next to the tests, that can also open plain stores.
-    private static func makeProcess(_ flaw: Flaw?) -> StoreProcess? {
+    private static func makeProcess(_ flaw: Flaw?, _ isShared: Bool) -> StoreProcess? {
         guard let tests = Bundle.main.executableURL else { return nil }
         let probe = tests.deletingLastPathComponent().appendingPathComponent("StoreProbe").path
-        return StoreProcess(executable: probe, arguments: ["plain:\(flaw?.rawValue ?? "")"])
+        return StoreProcess(
+            executable: probe, arguments: ["\(isShared ? "plain-shared" : "plain"):\(flaw?.rawValue ?? "")"])
     }
 
     static let plain = makeSuite(nil, timeLimit: .seconds(300))
+
+    /// A plain store whose files several stores and processes can open at once.
+    static let shared = makeSuite(nil, timeLimit: .seconds(300), isShared: true)
+
+    /// The checks that concern other stores and processes. A shared plain store does not know whether others have it open, so
+    /// it cannot refuse to be destroyed.
+    static var sharedChecks: [Check] {
+        shared.checks.filter { check in
+            guard !check.needs.contains(.destroying) || check.group != .lifecycle else { return false }
+            return !Set(check.needs).isDisjoint(with: [.sharedFiles, .process]) || check.group == .observation
+        }
+    }
+
+    @Test("A shared store that keeps every promise passes every check of sharing", arguments: sharedChecks)
+    func passesShared(_ check: Check) async throws {
+        try await ConcurrencyLimit.checks.run { try await Self.shared.verify(check) }
+    }
 
     @Test("A store that keeps every promise passes every check", arguments: plain.checks)
     func passes(_ check: Check) async throws {
@@ -39,7 +67,8 @@ struct BrokenStoreTests {
     func isFound(_ broken: BrokenStore) async throws {
         for id in broken.checks {
             // One suite for each check, because a check waits for less time after another one has timed out.
-            let suite = Self.makeSuite(broken.flaw, timeLimit: .seconds(20))
+            let suite = Self.makeSuite(
+                broken.flaw, timeLimit: .seconds(broken.rows > 500 ? 120 : 20), rows: broken.rows)
             let check = try #require(Check.named(id))
             let result = await ConcurrencyLimit.checks.run { await suite.run(check) }
             #expect(result.status == .failed, "\(id) \(check.promise)")

@@ -136,6 +136,15 @@ extension Check {
             try context.expect(try store.read { try $0.count(Query("Note")) }, is: 21, "the notes at the end")
         },
         Check(
+            "CON-036", "Each of 1, 17, and 300 reads that begin at once on separate threads sees all rows",
+            why: "Engines have a table of readers; a store that has used it up waits for an entry instead of failing.",
+            tier: .stress, needs: [.readersBesideWriter]
+        ) { context in
+            let store = try context.store(.notes)
+            try store.write { try $0.upsert((0..<20).map { ["id": .string("n\($0)")] }, into: "Note") }
+            for count in [1, 17, 300] { try readAtOnce(count, store, context) }
+        },
+        Check(
             "CON-024", "A write that begins while another is in flight waits for it and is not refused",
             why: "Two concurrent writes based on the same version lose one of the changes."
         ) { context in
@@ -159,6 +168,33 @@ extension Check {
                 try store.read { try $0.ids(Query("Note")) }, is: ["a", "b"], "the notes of both writes")
         },
     ]
+
+    /// Begins reads on many threads at once and fails unless each sees all rows.
+    ///
+    /// An engine may let some wait until others end.
+    static func readAtOnce(_ count: Int, _ store: TracedStore, _ context: CheckContext) throws {
+        let begun = Mutex(0)
+        let (hasBegun, mayEnd) = (Signal(), Signal())
+        let team = ThreadTeam(context)
+        for _ in 0..<count {
+            team.start {
+                let isLast = begun.withLock { begun in
+                    begun += 1
+                    return begun == count
+                }
+                if isLast { hasBegun.send() }
+                try store.base.read { reader in
+                    try context.expect(try reader.count(Query("Note")), is: 20, "the count of one of \(count) readers")
+                    try mayEnd.wait(context, "\(count) readers: some wait although others end")
+                    try context.expect(
+                        try reader.ids(Query("Note")).count, is: 20, "the rows of one of \(count) readers")
+                }
+            }
+        }
+        try hasBegun.wait(context, "\(count) threads do not start")
+        for _ in 0..<count { mayEnd.send() }
+        try team.wait(for: "\(count) reads at once")
+    }
 
     private static func nested(_ depth: Int, in store: TracedStore) throws -> Int {
         try store.read { reader in

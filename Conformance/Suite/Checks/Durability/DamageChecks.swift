@@ -3,9 +3,34 @@ internal import TidelineSupport
 
 extension Check {
     /// Damaged files.
-    static let durabilityDamage: [Check] = durabilityLostParts + durabilityChangedBytes
+    static let durabilityDamage: [Check] = durabilityLostParts + durabilityChangedBytes + durabilityDamageCodes
     /// The requirements of a check of damaged files.
     fileprivate static let damageNeeds: [CheckNeed] = [.persistence, .damage, .process]
+
+    /// The codes of the errors that report damage.
+    private static let durabilityDamageCodes: [Check] = [
+        Check(
+            "DUR-211", "An error that reports damaged content has the code corrupt, never io",
+            why: """
+                After `io` an app tries again and again; after `corrupt` it restores a backup or pulls everything \
+                again.
+                """,
+            needs: damageNeeds
+        ) { context in
+            for (name, make) in [("closed", DamageSample.closed), ("killed", DamageSample.killed)] {
+                let context = context.part(in: try context.folder(name))
+                let sample = try make(context)
+                let changes =
+                    sample.ofEachFile { .garbage(at: $0 / 4, count: $0 / 2, seed: context.seed) }
+                    + sample.ofEachFile { .zeros(at: $0 / 4, count: $0 / 2) } + sample.ofEachFile { .cut(to: $0 / 2) }
+                    + sample.ofEachFile { .cut(to: max($0 - 1, 1)) }
+                    + sample.ofEachFile { .garbage(at: 0, count: $0, seed: context.seed) }
+                try context.expectDamage(
+                    changes, of: sample, allows: .survived, allowsIO: false,
+                    "damage is reported with another code than io")
+            }
+        }
+    ]
 
     /// Files with missing or additional content.
     private static let durabilityLostParts: [Check] = [

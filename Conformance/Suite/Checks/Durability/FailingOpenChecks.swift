@@ -23,6 +23,24 @@ extension Check {
             try forEachFailingOpening(of: .changesAndSyncs, in: context, commits: nil)
         },
         Check(
+            "DUR-033",
+            "If a full disk interrupts the creation of a store, it throws `full` or `io`, and the next opening creates it",
+            why: """
+                A file that was created and could not be written completely must not be taken for a store, or for another \
+                program's file, when space has been freed.
+                """,
+            needs: [.faults, .persistence]
+        ) { context in
+            var stage = try OpeningStage(context, commits: nil)
+            stage.expect(after: [.define([.notes])])
+            stage.codes = [.full, .io]
+            let growth: Set<FileOperation.Kind> = [.create, .makeDirectory, .write, .resize]
+            for (kinds, failure) in [(growth, FailingFiles.Plan.Failure.error(ENOSPC)), ([.write], .half)] {
+                let plan = FailingFiles.Plan(kinds: kinds, first: .max, count: .max, failure: failure)
+                try stage.forEachFailure(plan) { try $0.define([.notes]) }
+            }
+        },
+        Check(
             "DUR-032", "A failed read call is never mistaken for the end of the data",
             why: """
                 An error while reading must be thrown. If it is treated as the end, rows are missing, or an unreadable log \
@@ -52,7 +70,17 @@ private struct OpeningStage {
     let context: CheckContext
     /// The content of the store.
     let state: StoreState
+    /// The expected codes of an error.
+    var codes: Set<StoreError.Code> = [.io]
     private let image: FolderImage
+    /// The possible states after reopening.
+    private var possible: [StoreState] { [state] + later }
+    private var later: [StoreState] = []
+
+    /// Adds the states after steps that are attempted.
+    mutating func expect(after steps: [CommitScript.Step]) {
+        for step in steps { later.append((later.last ?? state).applying(step)) }
+    }
 
     init(_ context: CheckContext, commits: Int?) throws {
         self.context = context
@@ -75,7 +103,13 @@ private struct OpeningStage {
     func forEachFailure(
         of kinds: Set<FileOperation.Kind>, count: Int = 1, _ body: (any LocalStore) throws -> Void
     ) throws {
-        var plan = FailingFiles.Plan(kinds: kinds, first: .max, count: count, failure: .error(EIO))
+        let plan = FailingFiles.Plan(kinds: kinds, first: .max, count: count, failure: .error(EIO))
+        try forEachFailure(plan, body)
+    }
+
+    /// Opens the store and runs `body` once for every call that can fail as planned.
+    func forEachFailure(_ plan: FailingFiles.Plan, _ body: (any LocalStore) throws -> Void) throws {
+        var plan = plan
         let outcome = try run(plan, body)
         try outcome.requireCalls()
         for place in context.places(in: outcome.counted) {
@@ -96,8 +130,8 @@ private struct OpeningStage {
             let outcome = files.end()
             let what = outcome.description
             do {
-                try expectIO(error)
-                try context.expect(context.state(in: folder), isOneOf: [state], "the store reopened")
+                try expectCode(error)
+                try context.expect(context.state(in: folder), isOneOf: possible, "the store reopened")
             } catch let failure as CheckFailure {
                 throw CheckFailure("\(what): \(failure.message)")
             } catch let error as StoreError {
@@ -113,9 +147,10 @@ private struct OpeningStage {
         try body(store)
     }
 
-    private func expectIO(_ error: (any Error)?) throws {
+    private func expectCode(_ error: (any Error)?) throws {
         guard let error else { return }
         guard let thrown = error as? StoreError else { throw error }
-        try context.expect(thrown.code == .io, "expected StoreError io, but got \(thrown)")
+        let expected = codes.map(\.rawValue).sorted().joined(separator: " or ")
+        try context.expect(codes.contains(thrown.code), "expected StoreError \(expected), but got \(thrown)")
     }
 }

@@ -60,6 +60,19 @@ extension Check {
             }
         },
         Check(
+            "DUR-028", "With full durability, a commit whose first sync fails once is not acknowledged",
+            why: """
+                After a failed sync, the system may have dropped the data that was to be written; the next sync succeeds \
+                without it.
+                """,
+            needs: [.faults, .fullDurability]
+        ) { context in
+            try FaultStage(context).forEachFailure(of: .syncs, places: [1]) { _, run in
+                let isTold = run.outcome.failed.isEmpty || !run.errors.isEmpty
+                try context.expect(isTold, "a commit was acknowledged although its sync failed")
+            }
+        },
+        Check(
             "DUR-025", "After a sync that failed once, the reopened store has every acknowledged commit",
             why:
                 "The unsynced data may have to be written again; the next commit must not depend on it.",

@@ -32,6 +32,29 @@ extension Check {
             }
         },
         Check(
+            "DUR-111",
+            "A process killed while it defines tables of very many rows leaves the old definitions or the new ones",
+            why:
+                "Above a number of rows, a store builds an index in parts; it must not be visible or usable before it is complete.",
+            tier: .stress, needs: [.survivingDeath, .process]
+        ) { context in
+            let rows = max(context.settings.rows / 8, 100)
+            let base = PairedTransactions(writer: "base", count: 1, rows: rows, length: 8)
+            var old = PairedTransactions.tables
+            var span: Duration?
+            try context.childFinishing(try context.writing(base) + [.close])
+            for round in 0...context.kills {
+                let new = old.map { $0.evolved(round) }
+                // The first round measures; the others are spread evenly.
+                let share = (Double(round) - 0.5) / Double(context.kills)
+                try context.killing(
+                    [.open(try context.opening()), .say(ChildLine.begin), .define(new), .say(ChildLine.end), .wait],
+                    within: &span, at: share)
+                try context.expectTables(old, or: new, in: "store", holding: base)
+                old = new
+            }
+        },
+        Check(
             "DUR-106", "A process killed while it deletes many rows leaves all of them or none",
             tier: .stress, needs: [.survivingDeath, .process]
         ) { context in

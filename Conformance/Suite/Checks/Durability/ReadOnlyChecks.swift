@@ -37,7 +37,47 @@ extension Check {
             let again = try context.open()
             try context.expect(StoreState(of: again), isOneOf: [state], "the store reopened for writing")
         },
+        Check(
+            "DUR-053", "On a medium that cannot be written, every change is refused with StoreError `readOnly`",
+            why: "The app can open the store for reading only, or copy it; a medium that fails would be `io`.",
+            needs: [.faults, .persistence]
+        ) { context in
+            let state = try fill(context)
+            let folder = try context.folder("store")
+            try context.observing(folder, by: ReadOnlyMedium()) {
+                let store: TracedStore
+                do { store = try context.open() } catch let error as StoreError where error.code == .readOnly { return }
+                for (what, change) in changes {
+                    try context.expectError(.readOnly, what) { try store.write { try change($0) } }
+                }
+                try context.expect(StoreState(of: store), isOneOf: [state], "the data read on the medium")
+                try store.close()
+            }
+            try context.expect(context.state(in: folder), isOneOf: [state], "the data once the medium can be written")
+        },
+        Check(
+            "DUR-054", "On a medium that cannot be written, a store opened for reading only reads everything",
+            why: "A store may be part of an app, or on a backup that is mounted.",
+            needs: [.faults, .openingReadOnly, .persistence]
+        ) { context in
+            let state = try fill(context)
+            try context.observing(try context.folder("store"), by: ReadOnlyMedium()) {
+                let store = try context.open(access: .readOnly)
+                try context.expect(StoreState(of: store), isOneOf: [state], "the data read on the medium")
+                try context.expectError(.readOnly, "an upsert") { try store.put([["id": "new"]], into: "Note") }
+                try store.close()
+            }
+        },
     ]
+}
+
+/// Fills a store, closes it, and returns its content.
+private func fill(_ context: CheckContext) throws -> StoreState {
+    let script = CommitScript(commits: 5, seed: context.seed)
+    let store = try context.open()
+    for step in script.steps { try store.perform(step) }
+    try store.close()
+    return script.states[script.steps.count]
 }
 
 private let changes: [(String, @Sendable (TracedWriter) throws -> Void)] = [
@@ -48,9 +88,6 @@ private let changes: [(String, @Sendable (TracedWriter) throws -> Void)] = [
 ]
 
 private func openReadOnly(_ context: CheckContext) throws -> (TracedStore, StoreState) {
-    let script = CommitScript(commits: 5, seed: context.seed)
-    let store = try context.open()
-    for step in script.steps { try store.perform(step) }
-    try store.close()
-    return (try context.open(access: .readOnly), script.states[script.steps.count])
+    let state = try fill(context)
+    return (try context.open(access: .readOnly), state)
 }

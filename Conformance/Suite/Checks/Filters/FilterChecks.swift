@@ -26,7 +26,7 @@ extension Check {
     static let filters: [Check] = [
         filterEquality, filterOperands, filterNulls, filterMembership, filterLogic, filterSize, filterRanges,
         filterTextRanges, filterNumbers, filterTextSearch, filterTextMatching, filterTextFunctions, filterArithmetic,
-        filterDateParts, filterDateZones, filterIDs, filterErrors, filterSurroundings, filterAmounts,
+        filterDateParts, filterDateZones, filterLocales, filterIDs, filterErrors, filterSurroundings, filterAmounts,
     ].flatMap { $0 }
 
     /// Short and long lists and texts.

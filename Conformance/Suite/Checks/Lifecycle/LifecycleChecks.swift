@@ -3,8 +3,9 @@ internal import TidelineStore
 extension Check {
     /// Opening, closing, and files.
     static let lifecycle: [Check] = [
-        storeOpening, storeReopening, storeClosing, usedHandles, sharedOpening, exclusiveOpening, storeFiles,
-        failedOpening, openingModes, storeDestruction, lifecycleLocks, lifecycleSharing,
+        storeOpening, storeReopening, storeClosing, usedHandles, sharedOpening, sharedChanges, exclusiveOpening,
+        storeFiles,
+        failedOpening, openingModes, idleStores, storeDestruction, lifecycleLocks, lifecycleSharing,
     ].flatMap { $0 }
 
     /// Stores of one process, each in its own folder.

@@ -74,6 +74,38 @@ extension Check {
         },
     ]
 
+    /// Stores that are not used for a long time.
+    static let idleStores: [Check] = [
+        Check(
+            "LIF-089", "A store that was idle for a minute, an hour, or a month still reads, writes, and observes",
+            why:
+                "A phone sleeps for days. Connections, locks, and caches that end when they are idle must be made again.",
+            needs: [.clock]
+        ) { context in
+            let store = try context.store(.notes)
+            try store.put([["id": "a", "number": 1]], into: "Note")
+            let pause = { (duration: Duration) in context.harness.letTimePass?(duration) }
+            for (number, duration) in [Duration.seconds(60), .seconds(3_600), .seconds(30 * 86_400)].enumerated() {
+                pause(duration)
+                try context.expect(try store.count(Query("Note")), is: number + 1, "the notes after \(duration)")
+                pause(duration)
+                try store.put([["id": .string("after \(number)")]], into: "Note")
+                try store.read { reader in
+                    pause(duration)
+                    try context.expect(
+                        try reader.count(Query("Note")), is: number + 2, "the count of a read of \(duration)")
+                }
+                try store.write { writer in
+                    pause(duration)
+                    try writer.upsert(["id": "a", "number": .int(Int64(number))], into: "Note")
+                }
+                pause(duration)
+                try store.define([.notes, TableSchema("T\(number)", columns: [])])
+            }
+            try context.expect(try context.reopened(store).count(Query("Note")), is: 4, "the notes at the end")
+        }
+    ]
+
     private static func readOnly(_ context: CheckContext) throws -> TracedStore {
         let store = try context.store(.notes)
         try store.put([["id": "1", "number": 1], ["id": "2", "number": 2]], into: "Note")

@@ -93,6 +93,76 @@ extension Check {
                 try store.externalCommitNumber(), is: number, "the number after the other store committed nothing")
         },
         Check(
+            "OBS-016", "Own commits of 1, 17, 1,001, and very many rows do not change the external commit number",
+            why:
+                "A store that derives the number from the size of its files, or from a log that it cuts, counts large commits.",
+            tier: .stress, needs: [.sharedFiles]
+        ) { context in
+            let store = try context.store(ManyRows.schema)
+            let number = try store.externalCommitNumber()
+            func expectSame(_ what: String) throws {
+                try context.expect(try store.externalCommitNumber(), is: number, "the number after \(what)")
+                let inWrite = try store.write { try $0.externalCommitNumber() }
+                try context.expect(inWrite, is: number, "the number in a write after \(what)")
+            }
+            for count in Set([1, 17, 1_001, context.settings.rows]).sorted() {
+                let rows = try ManyRows(count).packed(0..<count)
+                try store.write { try $0.upsert(rows, into: "Many") }
+                try expectSame("an own commit of \(count) rows")
+                try store.write { _ = try $0.delete(matching: Query("Many")) }
+                try expectSame("an own commit that deletes \(count) rows")
+            }
+        },
+        Check(
+            "OBS-017", "All stores over the same files have the same path for the signal of commits, or none",
+            why: "A store with another path does not notice the commits of others until it compares numbers.",
+            needs: [.sharedFiles]
+        ) { context in
+            let paths = try (0..<3).map { _ in try context.open().commitSignalPath }
+            try context.expect(paths[1], is: paths[0], "the commitSignalPath of a second store")
+            try context.expect(paths[2], is: paths[0], "the commitSignalPath of a third store")
+        },
+        Check(
+            "OBS-019", "Destroying a store removes the file for the signal of commits with its other files",
+            why: "A file that remains would connect a new store with the programs that observed the old one.",
+            needs: [.sharedFiles, .destroying, .files]
+        ) { context in
+            let observed = ObservedStore(try context.open())
+            try observed.define([.notes])
+            _ = try ObservedQuery(Query("Note"), in: observed)
+            let path = observed.commitSignalPath
+            try observed.write { try $0.upsert(["id": "a"], into: "Note") }
+            try observed.close()
+            let folder = try context.folder("store")
+            try context.harness.destroy?(folder)
+            try context.expect(path.map(FileManager.default.fileExists) ?? false, is: false, "whether the file remains")
+            try context.expect(context.names(in: folder), is: [], "the files that remain after the destruction")
+        },
+        Check(
+            "OBS-018",
+            "The external commit number is busy or correct inside the store's own bodies, and closed after close",
+            needs: [.sharedFiles]
+        ) { context in
+            let store = try context.store(.notes)
+            let number = try store.externalCommitNumber()
+            func expectSameOrBusy(_ what: String) throws {
+                do {
+                    try context.expect(try store.externalCommitNumber(), is: number, "the number inside \(what)")
+                } catch let error as StoreError where error.code == .busy {}
+            }
+            try store.read { _ in try expectSameOrBusy("a read") }
+            try store.write { writer in
+                try writer.upsert(["id": "a"], into: "Note")
+                try expectSameOrBusy("a write")
+                try context.expect(try writer.externalCommitNumber(), is: number, "the writer's number after a change")
+            }
+            try context.expect(try store.externalCommitNumber(), is: number, "the number after the write")
+            try store.close()
+            try context.expectError(.closed, "the external commit number of a closed store") {
+                _ = try store.externalCommitNumber()
+            }
+        },
+        Check(
             "OBS-015", "Live queries see the commits of another process, also between own commits",
             why: "The changes of an own commit do not lead from one result to the next if others have committed since.",
             needs: [.sharedFiles, .process]

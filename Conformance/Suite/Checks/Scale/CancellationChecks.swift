@@ -108,14 +108,15 @@ extension Check {
         try context.expect(after != nil, "a row that another task writes afterwards is missing")
     }
 
-    private static func expectCancelled(_ error: any Error) throws {
+    /// Fails unless an error is a ``StoreError`` with the code `cancelled`.
+    static func expectCancelled(_ error: any Error) throws {
         guard (error as? StoreError)?.code == .cancelled else {
             throw CheckFailure("a cancelled task's call should complete or throw cancelled, but threw \(error)")
         }
     }
 
     /// Runs `body` in a task and waits for its end.
-    private static func inTask(_ body: @escaping @Sendable (RunningTask) throws -> Void) -> Result<Void, any Error> {
+    static func inTask(_ body: @escaping @Sendable (RunningTask) throws -> Void) -> Result<Void, any Error> {
         let (ended, result) = (DispatchSemaphore(value: 0), TaskResult())
         let running = RunningTask()
         let task = Task.detached {
@@ -137,7 +138,7 @@ private final class TaskResult: Sendable {
 }
 
 /// A task that can be cancelled from its body and from other threads.
-private final class RunningTask: Sendable {
+final class RunningTask: Sendable {
     private let task = Mutex<Task<Void, Never>?>(nil)
 
     func set(_ task: Task<Void, Never>) { self.task.withLock { $0 = task } }

@@ -16,7 +16,7 @@ struct ManyRows {
 
     /// Creates rows with numbers from 0 to `count` and texts of the given length that cannot be compressed.
     init(_ count: Int, textLength: Int = 40) {
-        self.count = max(count, 10)
+        self.count = max(count, 1)
         self.textLength = textLength
         var random = SplitMix64(seed: 1)
         noise = (0..<(8_192 + textLength)).map { _ in UInt8(33 + random.next() % 90) }

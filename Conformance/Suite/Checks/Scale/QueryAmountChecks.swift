@@ -69,7 +69,43 @@ extension Check {
                 try store.write { try $0.upsert(rows, into: "Note") }
             }
         },
+        Check(
+            "SCA-032", "A limit on the time of queries applies to all queries of its reader together, scans and counts",
+            why: "A client of a server that sends a thousand quick queries takes as much time as one slow query."
+        ) { context in
+            let store = try context.store(.notes)
+            let rows = (0..<2_000).map { ["id": .string("\($0)"), "number": .int($0)] as Row }
+            try store.write { try $0.upsert(rows, into: "Note") }
+            let query = Query("Note", predicate: .column("number") >= 0, order: [OrderTerm("text")])
+            let calls: [(String, (any StoreReader) throws -> Void)] = [
+                ("scans", { _ = try $0.ids(query) }), ("counts", { _ = try $0.count(query) }),
+            ]
+            for (what, call) in calls where try Self.limitsTime(store, call) {
+                let start = ContinuousClock.now
+                // Many times the limit, so that a slow machine does not fail.
+                let end = Duration.seconds(10)
+                try context.expectError(.timeLimit, "\(what) in one reader for \(end), with a limit of 50 ms") {
+                    try store.base.read { reader in
+                        try reader.limitTime(to: .milliseconds(50))
+                        while ContinuousClock.now - start < end { try call(reader) }
+                    }
+                }
+            }
+        },
     ]
+
+    /// Whether a store ends queries by their time.
+    private static func limitsTime(_ store: TracedStore, _ call: (any StoreReader) throws -> Void) throws -> Bool {
+        do {
+            try store.read { reader in
+                try reader.limitTime(to: .zero)
+                try call(reader)
+            }
+            return false
+        } catch let error as StoreError where error.code == .timeLimit {
+            return true
+        }
+    }
 }
 
 /// Queries that all differ in their structure and values.

@@ -3,7 +3,7 @@ internal import TidelineStore
 extension Check {
     /// Large tables, repeated opening, and cancellation.
     static let scale: [Check] = [
-        scaleRows, scaleResources, scaleQueries, scaleCancellation,
+        scaleRows, scaleOperations, scaleResources, scaleQueries, scaleRefusals, scaleCancellation,
     ].flatMap { $0 }
 
     /// Very large tables.

@@ -46,25 +46,59 @@ extension Check {
                 try context.expect(row, is: expected, "\(format), an old row that was changed")
             }
         },
+        Check(
+            "TAB-205", "A store created by a later release is refused with newerFormat, each time it is opened",
+            why: """
+                After an app has been downgraded, the files are those of a later release. `corrupt` or `notAStore` would \
+                make it delete them.
+                """,
+            needs: [.persistence, .fixtures]
+        ) { context in
+            let names = try context.fixtureNames(areNewer: true)
+            guard !names.isEmpty else {
+                throw NotDecidable(
+                    "there is no store of a later format (\(CheckContext.newer)*) in the harness's fixtures")
+            }
+            for format in names {
+                try context.copyFixture(format)
+                for attempt in 1...3 {
+                    try context.expectError(.newerFormat, "opening \(format), attempt \(attempt)") {
+                        _ = try context.open(format)
+                    }
+                }
+            }
+        },
     ]
 }
 
 extension CheckContext {
     /// Returns the sorted formats for which there are stores.
-    fileprivate func fixtureNames() throws -> [String] {
+    ///
+    /// - Parameter areNewer: Whether to return the formats of later releases.
+    fileprivate func fixtureNames(areNewer: Bool = false) throws -> [String] {
         let folder = harness.fixtures ?? ""
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        let formats = names.filter { !$0.hasPrefix(".") }.sorted()
-        guard !formats.isEmpty else { throw HarnessError("there are no stores from earlier releases in \(folder)") }
+        let formats = names.filter { !$0.hasPrefix(".") && $0.hasPrefix(CheckContext.newer) == areNewer }.sorted()
+        guard areNewer || !formats.isEmpty else {
+            throw HarnessError("there are no stores from earlier releases in \(folder)")
+        }
         return formats
     }
 
-    /// Opens a copy of the store in a format.
-    fileprivate func openFixture(_ format: String) throws -> TracedStore {
+    /// The prefix of the names of stores that a later release would create.
+    fileprivate static var newer: String { "newer-" }
+
+    /// Copies the store in a format to the folder with its name.
+    fileprivate func copyFixture(_ format: String) throws {
         let source = "\(harness.fixtures ?? "")/\(format)"
         do { try FileManager.default.copyItem(atPath: source, toPath: "\(directory)/\(format)") } catch {
             throw HarnessError("the store \(source) cannot be copied: \(error.reason)")
         }
+    }
+
+    /// Opens a copy of the store in a format.
+    fileprivate func openFixture(_ format: String) throws -> TracedStore {
+        try copyFixture(format)
         return try open(format)
     }
 

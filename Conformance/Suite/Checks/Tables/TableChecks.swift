@@ -4,11 +4,28 @@ extension Check {
     /// Table definitions and their evolution.
     static let tables: [Check] = [
         tableDefinitions, undefinedTables, tableNames, tableRefusals, tableColumns, droppedColumns, tableIndexes,
-        tableTransitions, randomEvolutions, tableFixtures, tableIndexAmounts,
+        tableTransitions, tableRedefinitions, randomEvolutions, tableFixtures, tableIndexAmounts,
     ].flatMap { $0 }
 
     /// Tables with few and with many indexes.
     static let tableIndexAmounts: [Check] = [
+        Check(
+            "TAB-204", "Each of 1, 2, 17, and 101 tables is listed in the order of the bytes of its name",
+            why:
+                "Lists of definitions are compared with each other; an order by locale or in UTF-16 differs between systems."
+        ) { context in
+            for count in [1, 2, 17, 101] {
+                let others = ["z", "é", "Z", "\u{FF5E}", "😀", "ı", "I", "i"]
+                let names = (0..<count).map { others[$0 % others.count] + "\($0 * 37 % count)" }
+                let store = try context.open("tables \(count)")
+                for name in names { try store.define([TableSchema(name, columns: [])]) }
+                let sorted = names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+                try context.expect(try store.tables().map(\.name), is: sorted, "the names of \(count) tables")
+                let reopened = try context.reopened(store, in: "tables \(count)")
+                try context.expect(
+                    try reopened.tables().map(\.name), is: sorted, "the names of \(count) tables after reopening")
+            }
+        },
         Check(
             "TAB-203", "Each of 1, 2, 17, and 40 indexes of a table reflects inserts, merges, and deletions",
             why: "A list of indexes with a fixed capacity leaves the rest outdated."
@@ -34,6 +51,6 @@ extension Check {
                         of: schema, in: reader, find: rows, formerly: [row(0, 0)], "\(count) indexes")
                 }
             }
-        }
+        },
     ]
 }

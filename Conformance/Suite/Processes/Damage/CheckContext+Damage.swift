@@ -7,16 +7,19 @@ extension CheckContext {
 
     /// Reads damaged copies in a second process and fails unless each finding is allowed.
     ///
+    /// - Parameter allowsIO: Whether an error may have the code `io`.
+    ///
     /// A process that dies or hangs on a copy is a failure; another process reads the remaining copies.
     func expectDamage(
-        _ damages: [Damage], of sample: DamageSample, allows: Set<DamageFinding.Verdict>, _ promise: String
+        _ damages: [Damage], of sample: DamageSample, allows: Set<DamageFinding.Verdict>, allowsIO: Bool = true,
+        _ promise: String
     ) throws {
         var failures: [String] = []
         // A job is passed as an argument of a process, whose length is limited.
         for start in stride(from: 0, to: damages.count, by: 200) {
             var rest = damages[start..<min(start + 200, damages.count)]
             while !rest.isEmpty, failures.count < 5 {
-                failures += try look(at: &rest, of: sample, allows: allows)
+                failures += try look(at: &rest, of: sample, allows: allows, allowsIO)
             }
         }
         let shown = failures.prefix(3).map { "  \($0)" }.joined(separator: "\n")
@@ -26,7 +29,8 @@ extension CheckContext {
     /// Reads copies in one process until it dies, removes those copies from the list, and returns the disallowed
     /// findings.
     private func look(
-        at damages: inout ArraySlice<Damage>, of sample: DamageSample, allows: Set<DamageFinding.Verdict>
+        at damages: inout ArraySlice<Damage>, of sample: DamageSample, allows: Set<DamageFinding.Verdict>,
+        _ allowsIO: Bool
     ) throws -> [String] {
         let job = DamageJob(sample: sample.folder, workshop: try folder("damaged"), damages: Array(damages))
         return try child([.inspect(job)]) { child in
@@ -40,6 +44,9 @@ extension CheckContext {
                     }
                     damages.removeFirst()
                     let finding = try JSONDecoder().decode(DamageFinding.self, from: Data(line.utf8))
+                    if !allowsIO, let code = finding.otherCode {
+                        failures.append("\(damage): the error has the code \(code): \(finding.detail)")
+                    }
                     if allows.contains(finding.verdict) { continue }
                     failures.append("\(damage): \(finding.verdict.text): \(finding.detail)")
                 } catch let hang as ChildHang {

@@ -19,7 +19,9 @@ struct DamageInspection {
         var inspection = DamageInspection(folder: folder, harness: harness)
         do {
             try inspection.inspect()
-            return inspection.finding
+            var finding = inspection.finding
+            finding.otherCode = inspection.refusals.first { $0.code == .io }?.code
+            return finding
         } catch {
             return DamageFinding(verdict: .badError, detail: ChildFailure(error).message)
         }

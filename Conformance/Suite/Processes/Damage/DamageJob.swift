@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TidelineStore
 
 /// The work of a second process on damaged stores: for each damage it copies a store, damages the copy, and reads it.
 struct DamageJob: Codable, Sendable, CustomStringConvertible {
@@ -45,4 +46,6 @@ struct DamageFinding: Codable, Sendable {
     var verdict: Verdict
     /// The problem, or the text of the error.
     var detail: String
+    /// The code of the first error that does not call the files damaged, or `nil` if there is none.
+    var otherCode: StoreError.Code?
 }

@@ -25,7 +25,8 @@ public struct StoreReport: Sendable, Hashable, Codable {
         self.name = name
         self.capabilities = capabilities
         self.results = results
-        self.profiles = all.isEmpty ? [] : Profile.allCases.map { ProfileVerdict($0, results: results, among: all) }
+        self.profiles =
+            all.isEmpty ? [] : Profile.reported(results).map { ProfileVerdict($0, results: results, among: all) }
         self.totals = StatusTotals(results)
         self.seconds = seconds
     }

@@ -52,6 +52,7 @@ enum Words {
         case .capability: "by capability"
         case .tolerated: "tolerated"
         case .stress: "stress"
+        case .long: "long"
         }
     }
 

@@ -40,10 +40,10 @@ package struct BadgeReport: ReportWriter {
 
     private static func color(_ reached: Profile?, failures: Int) -> String {
         switch reached {
-        case .full where failures == 0: "brightgreen"
+        case .full where failures == 0, .long where failures == 0: "brightgreen"
         case .durable: "green"
         case .standard: "yellowgreen"
-        case .full, .syncCore: "yellow"
+        case .full, .long, .syncCore: "yellow"
         case nil: failures > 0 ? "red" : "lightgrey"
         }
     }

@@ -1,0 +1,86 @@
+internal import TidelineStore
+
+extension Check {
+    /// Definitions that are derived from the stored ones.
+    static let tableRedefinitions: [Check] = [
+        Check(
+            "TAB-206",
+            "A redefinition receives the stored tables and rows, and applies the tables that its body returns",
+            why: "A sync core adds a column to the stored definition, and moves values to it."
+        ) { context in
+            let store = try context.store(.notes)
+            try store.put([["id": "a", "number": 1]], into: "Note")
+            try store.base.redefine { writer in
+                var schema = try writer.schema(of: "Note")
+                schema.columns.append(.int("twice"))
+                schema.indexes.append(["twice"])
+                let number = try writer.row(in: "Note", id: "a")?["number"]
+                try context.expect(number, is: 1, "the number that the body of a redefinition reads")
+                try writer.upsert(["id": "b", "number": 2] as Row, into: "Note")
+                return [schema, .t(.int("n"))]
+            }
+            let names = try store.tables().map(\.name)
+            try context.expect(names, is: ["Note", "t"], "the tables after a redefinition")
+            try store.put([["id": "b", "twice": 4]], into: "Note")
+            let store2 = try context.reopened(store)
+            try context.expect(Query("Note").filter(.column("twice") == 4), in: store2, finds: ["b"])
+            try context.expect(Query("Note").filter(.column("twice").isNull), in: store2, finds: ["a"])
+            let before = try store2.tables()
+            try store2.base.redefine { writer in
+                try writer.upsert(["id": "c"] as Row, into: "Note")
+                return []
+            }
+            try context.expect(try store2.tables(), is: before, "the tables after a redefinition that returns none")
+            try context.expect(Query("Note"), in: store2, finds: ["a", "b", "c"])
+        },
+        Check(
+            "TAB-207", "A redefinition that throws or is invalid leaves neither its rows nor its definitions",
+            why: "A store that is shared must not commit the rows before it knows whether the definitions are valid.",
+            needs: [.sharedFiles]
+        ) { context in
+            struct Thrown: Error {}
+            let store = try context.store(.notes)
+            let other = try context.open()
+            do {
+                try store.base.redefine { writer in
+                    try writer.upsert(["id": "a"] as Row, into: "Note")
+                    throw Thrown()
+                }
+                throw CheckFailure("a redefinition whose body throws does not throw")
+            } catch is Thrown {}
+            try context.expectError(.schemaMismatch, "a redefinition that changes a type", table: "Note") {
+                try store.base.redefine { writer in
+                    try writer.upsert(["id": "b"] as Row, into: "Note")
+                    return [.t(.int("n")), TableSchema("Note", columns: [.double("number")])]
+                }
+            }
+            for opened in [store, other, try context.open()] {
+                try context.expect(try opened.tables(), is: [.notes], "the tables after redefinitions that failed")
+                try context.expect(Query("Note"), in: opened, finds: [])
+            }
+        },
+        Check(
+            "TAB-208", "No definition of another store is lost between the body of a redefinition and its end",
+            why: "Two processes that each add a column to the stored definition would hide the column of the other.",
+            needs: [.sharedFiles]
+        ) { context in
+            let stores = try (0..<3).map { _ in try context.open() }
+            try stores[0].define([.notes])
+            try context.onThreads(3, "stores that add columns at once") { thread in
+                for step in 0..<5 {
+                    try stores[thread].base.redefine { writer in
+                        var schema = try writer.schema(of: "Note")
+                        schema.columns.append(.int("c\(thread)x\(step)"))
+                        return [schema]
+                    }
+                }
+            }
+            let names = (0..<3).flatMap { thread in (0..<5).map { "c\(thread)x\($0)" } }
+            for store in stores {
+                let found = Set(try store.tables().flatMap(\.columns).map(\.name))
+                let lost = names.filter { !found.contains($0) }
+                try context.expect(lost, is: [], "the columns that were added and are missing")
+            }
+        },
+    ]
+}
