@@ -69,13 +69,15 @@ struct ConformanceSession: Sendable {
 
     /// Prints the summary and writes the reports.
     private func finish(_ report: ConformanceReport) -> Int32 {
-        let writer = TerminalReport(command: program.name, style: terminal.style, isQuiet: options.reports.quiet)
+        let writer = TerminalReport(
+            command: program.name, style: terminal.style, isQuiet: options.reports.quiet,
+            isStrict: options.strict)
         terminal.write((options.reports.quiet ? "" : "\n") + writer.text(of: report))
         folder?.remove()
         let problems = outputs.write(report)
         for problem in problems { FileHandle.standardError.write(Data("\(problem)\n".utf8)) }
         guard problems.isEmpty else { return ExitStatus.usage }
-        return report.hasFailures ? 1 : 0
+        return report.hasFailures || options.strict && report.strictFailures > 0 ? 1 : 0
     }
 
     /// Creates a directory for all temporary files of this process, so that an interrupted check leaves none behind.

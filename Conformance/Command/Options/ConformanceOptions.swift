@@ -51,7 +51,8 @@ public struct ConformanceOptions: ParsableArguments, Sendable {
 
     @Option(
         help: ArgumentHelp(
-            "A list of known failures: an id or STORE/ID and the reason on each line.", valueName: "file"))
+            "A list of known failures: an id or STORE/ID and the reason on each line.",
+            discussion: "A reason that begins with (may fail) is for a check that may also pass.", valueName: "file"))
     package var known: String?
 
     @Option(
@@ -59,6 +60,9 @@ public struct ConformanceOptions: ParsableArguments, Sendable {
             "A directory that contains, for each store, a directory of that name with stores from earlier releases.",
             valueName: "folder"))
     package var fixtures: String?
+
+    @Flag(help: "Count checks that are skipped, tolerated, not run, or known to fail as failures.")
+    package var strict = false
 
     @OptionGroup package var reports: ReportOptions
 

@@ -66,6 +66,38 @@ struct CommandTests {
         }
     }
 
+    @Test("A known failure that is marked with (may fail) may also pass")
+    func mayFail() throws {
+        let probe = try ProbeProcess("CommandProbe")
+        defer { probe.remove() }
+        try "GET-011 (may fail) counts too many at times".write(
+            toFile: probe.path("known"), atomically: true, encoding: .utf8)
+        let list = ["--filter", "GET-011", "--known", probe.path("known")]
+        let failing = try probe.run(["--store", "miscounts"] + list)
+        #expect(failing.status == 0)
+        #expect(failing.out.contains("known failure  miscounts  GET-011  (may fail) counts too many at times"))
+        let passing = try probe.run(["--store", "none"] + list)
+        #expect(passing.status == 0, "\(passing)")
+        #expect(!passing.out.contains("UNEXPECTED PASS"))
+    }
+
+    @Test("In a strict run, a check that is skipped or known to fail is a failure")
+    func strict() throws {
+        let probe = try ProbeProcess("CommandProbe")
+        defer { probe.remove() }
+        // The store is in memory.
+        let skipped = ["--store", "none", "--filter", "LIF-011"]
+        #expect(try probe.run(skipped).status == 0)
+        let output = try probe.run(skipped + ["--strict"])
+        #expect(output.status == 1)
+        #expect(output.out.contains("No failures in 1 check, but 1 did not pass, as --strict requires."))
+        #expect(try probe.run("--store", "none", "--filter", "GET-011", "--strict").status == 0)
+        try "GET-011 issue 3".write(toFile: probe.path("known"), atomically: true, encoding: .utf8)
+        let known = try probe.run(
+            "--store", "miscounts", "--filter", "GET-011", "--known", probe.path("known"), "--strict")
+        #expect(known.status == 1)
+    }
+
     @Test(
         "Invalid arguments end with 2 and an explanation, before anything runs",
         arguments: [
@@ -97,6 +129,8 @@ struct CommandTests {
         let output = try probe.run("--known", probe.path("known"))
         #expect(output.status == 2)
         #expect(output.err.contains("line 2: UPS-001 has no reason"))
+        try "UPS-001 (may fail)".write(toFile: probe.path("known"), atomically: true, encoding: .utf8)
+        #expect(try probe.run("--known", probe.path("known")).err.contains("line 1: UPS-001 has no reason"))
     }
 
     @Test("The list contains every check, as text and as Markdown; an explanation describes one check completely")
@@ -105,7 +139,9 @@ struct CommandTests {
         defer { probe.remove() }
         let list = try probe.run("--list")
         #expect(list.status == 0)
-        for check in Check.all { #expect(list.out.contains("  \(check.id)  \(check.promise)\n")) }
+        for check in Profile.full.checks { #expect(list.out.contains("  \(check.id)  \(check.promise)\n")) }
+        let long = try probe.run("--list", "--profile", "long", "--filter", "LNG")
+        for check in Check.all where check.tier == .long { #expect(long.out.contains("  \(check.id)  ")) }
         let markdown = try probe.run("--list", "--filter", "upsert", "--markdown", "-")
         #expect(markdown.out.hasPrefix("## Upsert\n"))
         #expect(!markdown.out.contains("GET-"))

@@ -14,6 +14,19 @@ struct WriterTests {
 
     // MARK: Terminal
 
+    @Test("The terminal shows the beginning of a long line, and how much is left out; other reports show all of it")
+    func longLines() throws {
+        var report = SampleReport.report
+        let value = String(repeating: "v", count: 100_000)
+        report.stores[0].results[1].failure?.message = "found \(value)\nexpected w"
+        let text = TerminalReport().text(of: report)
+        #expect(!text.contains(value))
+        #expect(text.contains("… (99006 more characters; a report in JSON or HTML contains them)\n    expected w"))
+        #expect(text.count < 20_000)
+        #expect(try JSONReport().text(of: report).contains(value))
+        #expect(HTMLReport().text(of: report).contains(value))
+    }
+
     @Test("In a terminal, a failure has its promise, the finding, the command that reproduces it, and a script")
     func failure() {
         let text = TerminalReport(command: "tideline conformance").text(of: report)

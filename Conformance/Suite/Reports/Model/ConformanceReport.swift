@@ -40,6 +40,12 @@ public struct ConformanceReport: Sendable, Hashable, Codable {
     /// Whether any store broke a promise or any check failed to run because of the suite itself.
     public var hasFailures: Bool { stores.contains { $0.results.contains { $0.status.isFailure } } }
 
+    /// The number of results that a strict run counts as failures besides those of ``hasFailures``: checks that were
+    /// skipped, tolerated, or not run, and known failures.
+    package var strictFailures: Int {
+        stores.reduce(0) { $0 + $1.results.count { $0.status != .passed && !$0.status.isFailure } }
+    }
+
     /// The groups of the checks, in order.
     public var groups: [CheckGroup] {
         let present = Set(checks.map(\.group))

@@ -4,6 +4,8 @@ package import TidelineSupport
 package struct TerminalReport: ReportWriter {
     /// The maximum number of lines shown of a script; the other formats contain all of it.
     private static let scriptLines = 40
+    /// The maximum number of characters shown of a line, which may contain a long value.
+    private static let lineLength = 1_000
 
     /// The command that ran the suite; `nil` omits the instructions to repeat a check.
     package var command: String?
@@ -11,11 +13,15 @@ package struct TerminalReport: ReportWriter {
     package var style: TerminalStyle
     /// Whether skipped checks and checks that did not run are omitted.
     package var isQuiet: Bool
+    /// Whether checks that were skipped, tolerated, or not run count as failures.
+    package var isStrict: Bool
 
     /// Creates a writer.
     package init(
-        command: String? = nil, style: TerminalStyle = TerminalStyle(isColored: false), isQuiet: Bool = false
+        command: String? = nil, style: TerminalStyle = TerminalStyle(isColored: false), isQuiet: Bool = false,
+        isStrict: Bool = false
     ) {
+        self.isStrict = isStrict
         self.command = command
         self.style = style
         self.isQuiet = isQuiet
@@ -63,7 +69,14 @@ package struct TerminalReport: ReportWriter {
     private func indented(_ text: String, by count: Int) -> [String] {
         let blanks = String(repeating: " ", count: count)
         return Escape.terminal(text).split(separator: "\n", omittingEmptySubsequences: false)
-            .map { $0.isEmpty ? "" : blanks + $0 }
+            .map { $0.isEmpty ? "" : blanks + Self.shortened($0) }
+    }
+
+    /// Cuts a long line.
+    private static func shortened(_ line: Substring) -> String {
+        guard line.count > lineLength + 100 else { return String(line) }
+        let rest = "\(line.count - lineLength) more characters; a report in JSON or HTML contains them"
+        return "\(line.prefix(lineLength))… (\(rest))"
     }
 
     // MARK: Checks not run
@@ -111,6 +124,10 @@ package struct TerminalReport: ReportWriter {
         let over = report.stores.count == 1 ? "" : " over \(report.stores.count) \(report.subject)s"
         if !report.isComplete { return style.open("The run did not complete.") }
         guard failures == 0 else { return style.bad("\(counted(failures, "failure")) in \(checks)\(over).") }
+        let strict = report.strictFailures
+        guard !isStrict || strict == 0 else {
+            return style.bad("No failures in \(checks)\(over), but \(strict) did not pass, as --strict requires.")
+        }
         let rest = report.stores.contains { $0.totals.notRun > 0 } ? "; not all of them ran." : "."
         return style.good("No failures") + " in \(checks)\(over)\(rest)"
     }
