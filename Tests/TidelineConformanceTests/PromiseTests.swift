@@ -1,0 +1,62 @@
+import Foundation
+import Testing
+import TidelineConformance
+
+/// Tests that the page *Promises* has every sentence of the contract, with checks that exist.
+@Suite struct PromiseTests {
+    private static let root = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    private static func text(_ path: String) throws -> String {
+        try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+    }
+
+    /// Returns the sentences of the documentation comments in a source.
+    private static func sentences(of source: String) -> [String] {
+        var (sentences, paragraph) = ([String](), "")
+        func endParagraph() {
+            sentences += split(paragraph)
+            paragraph = ""
+        }
+        for line in source.split(separator: "\n", omittingEmptySubsequences: false) {
+            let line = line.trimmingCharacters(in: .whitespaces)
+            let content = line.hasPrefix("///") ? line.dropFirst(3).trimmingCharacters(in: .whitespaces) : ""
+            switch content.first {
+            case nil, "#": endParagraph()
+            case "|":
+                endParagraph()
+                let cells = content.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+                if cells[0] != "circumstance", !cells[0].hasPrefix("---") {
+                    sentences.append(cells.joined(separator: ": "))
+                }
+            case "-":
+                endParagraph()
+                paragraph = String(content.dropFirst(2))
+            default: paragraph += paragraph.isEmpty ? content : " \(content)"
+            }
+        }
+        endParagraph()
+        return sentences
+    }
+
+    /// Splits a paragraph after each full stop that a space and the beginning of a sentence follow.
+    private static func split(_ paragraph: String) -> [String] {
+        paragraph.replacing(/\. (?=[A-Z`*])/, with: ".\n").split(separator: "\n").map(String.init)
+    }
+
+    @Test func thePageOfPromisesHasEverySentenceOfTheContract() throws {
+        let page = try Self.text("Conformance/Suite/TidelineConformance.docc/Promises.md")
+        let rows = page.split(separator: "\n").filter { $0.hasPrefix("| ") }.dropFirst(2).map { row in
+            row.dropFirst(2).dropLast(2).components(separatedBy: " | ")
+        }
+        let contract = try Self.text("Sources/TidelineStore/Contract/LocalStore.swift")
+        let expected = Self.sentences(of: contract)
+        #expect(expected.count > 90)
+        #expect(rows.map { $0.first ?? "" } == expected, "the page differs from the documentation of LocalStore")
+        let cells = rows.map { $0.last ?? "" }
+        for id in cells.filter({ $0 != "–" }).joined(separator: " ").split(separator: " ") {
+            #expect(Check.named(id.trimmingCharacters(in: ["`"])) != nil, "there is no check \(id)")
+        }
+        #expect(cells.count { $0 != "–" } >= 85)
+    }
+}
