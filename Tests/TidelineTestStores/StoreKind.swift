@@ -28,15 +28,19 @@ public struct StoreKind: Sendable, CustomTestStringConvertible {
     private let opening: Opening
     private let lasting: Opening?
     private let readOnly: Opening?
+    /// Opens the key-value engine below the store.
+    private let keyValueEngine: (@Sendable (_ path: String) throws -> any OrderedKeyValueEngine)?
 
     private typealias Opening = @Sendable (_ path: String) throws -> any LocalStore
 
     /// - Parameters:
     ///   - lasting: Opens the store for the conformance suite, if `opening` uses a lower durability than the store supports.
     ///   - readOnly: Opens the store for reading only.
+    ///   - keyValueEngine: Opens the key-value engine below the store.
     private init(
         _ name: String, engine: String?, sharesFiles: Bool = false, readsBesideWriter: Bool = true,
         lasting: Opening? = nil, readOnly: Opening? = nil,
+        keyValueEngine: (@Sendable (_ path: String) throws -> any OrderedKeyValueEngine)? = nil,
         opening: @escaping Opening
     ) {
         testDescription = name
@@ -46,6 +50,7 @@ public struct StoreKind: Sendable, CustomTestStringConvertible {
         self.opening = opening
         self.lasting = lasting
         self.readOnly = readOnly
+        self.keyValueEngine = keyValueEngine
     }
 
     /// Makes a kind that only some tests run over, and that is not in a file.
@@ -71,6 +76,7 @@ extension StoreKind {
             return try open(path)
         }
         harness.fixtures = fixtures
+        if let keyValueEngine { harness.engine = { try keyValueEngine(path(in: $0)) } }
         return harness
     }
 
@@ -108,9 +114,13 @@ extension StoreKind {
         "LMDB", engine: "lmdb", sharesFiles: true,
         lasting: { try LMDBStore(path: $0, options: LMDBOptions(durability: .full)) },
         readOnly: { try LMDBStore(path: $0, options: LMDBOptions(isReadOnly: true)) },
+        keyValueEngine: { try LMDBEngine(path: $0, options: LMDBOptions(durability: .none)) },
         opening: { try LMDBStore(path: $0, options: LMDBOptions(durability: .none)) })
-    private static let levelDB = StoreKind("LevelDB", engine: "leveldb") { try LevelDBStore(path: $0) }
-    private static let memory = StoreKind("memory", engine: nil) { _ in try MemoryStore() }
+    private static let levelDB = StoreKind(
+        "LevelDB", engine: "leveldb", keyValueEngine: { try LevelDBEngine(path: $0) },
+        opening: { try LevelDBStore(path: $0) })
+    private static let memory = StoreKind(
+        "memory", engine: nil, keyValueEngine: { _ in MemoryEngine() }, opening: { _ in try MemoryStore() })
     /// A custom store as an app could implement it.
     private static let sortedFile = StoreKind("sorted file", engine: "sorted") {
         try KeyValueStore(engine: SortedFileEngine(path: $0))

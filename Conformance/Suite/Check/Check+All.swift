@@ -3,7 +3,7 @@ extension Check {
     /// file that is named after the group.
     public static let all: [Check] = [
         syncCore, lifecycle, tables, upsert, lookup, filters, order, values, systemTables, transactions, concurrency,
-        durability, scale, model, observation, long,
+        durability, scale, model, observation, engine, long,
     ].flatMap { $0 }
 
     /// Returns the check with the given identifier, in either case, or `nil` if there is none.

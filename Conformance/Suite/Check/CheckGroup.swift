@@ -30,6 +30,8 @@ public enum CheckGroup: String, Sendable, Hashable, Codable, CaseIterable {
     case model = "MOD"
     /// The conditions of live queries.
     case observation = "OBS"
+    /// The engine below a store.
+    case engine = "ENG"
     /// Amounts and waits that take minutes.
     case long = "LNG"
 
@@ -75,6 +77,7 @@ public enum CheckGroup: String, Sendable, Hashable, Codable, CaseIterable {
         case .scale: "Scale"
         case .model: "Model and limits"
         case .observation: "Live queries"
+        case .engine: "Key-value engine"
         case .long: "Long runs"
         case .serverRequests: "Requests and responses"
         case .serverLists: "Lists and pages"

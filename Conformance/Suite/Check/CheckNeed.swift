@@ -49,12 +49,14 @@ public enum CheckNeed: String, Sendable, Hashable, Codable, CaseIterable {
     case fixtures
     /// ``StoreHarness/letTimePass``: the clock of the stores' idle times.
     case clock
+    /// ``StoreHarness/engine``: the key-value engine below the store.
+    case engine
 
     /// Whether the requirement is a capability of the store rather than a hook of the harness.
     public var isCapability: Bool {
         switch self {
         case .files, .process, .faults, .damage, .openingExisting, .openingReadOnly, .limitedSize, .destroying,
-            .fixtures, .clock:
+            .fixtures, .clock, .engine:
             false
         default: true
         }
@@ -96,6 +98,7 @@ public enum CheckNeed: String, Sendable, Hashable, Codable, CaseIterable {
         case .destroying: harness.destroy != nil
         case .fixtures: harness.fixtures != nil
         case .clock: harness.letTimePass != nil
+        case .engine: harness.engine != nil
         default: true
         }
     }
@@ -121,6 +124,7 @@ public enum CheckNeed: String, Sendable, Hashable, Codable, CaseIterable {
         case .openingReadOnly: "the harness cannot open a store for reading only (StoreHarness.modes: readOnly)"
         case .limitedSize: "the harness cannot limit the size of a store (StoreHarness.modes: limitedSize)"
         case .destroying: "the harness cannot destroy a store (StoreHarness.destroy)"
+        case .engine: "the harness opens no key-value engine (StoreHarness.engine)"
         case .clock: "the harness has no clock that the store's idle times follow (StoreHarness.letTimePass)"
         case .fixtures: "the harness has no stores from earlier releases (StoreHarness.fixtures)"
         }

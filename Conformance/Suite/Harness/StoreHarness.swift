@@ -1,3 +1,4 @@
+public import TidelineKeyValue
 public import TidelineStore
 
 /// Describes how the suite opens the stores that it checks and which additional actions it may take on them.
@@ -31,6 +32,9 @@ public struct StoreHarness: Sendable {
     /// reason, as for a capability that is not declared. A requirement that appears neither here nor in the hooks is
     /// attributed to the harness, and its checks are *not run*.
     public var lacking: [CheckNeed: String] = [:]
+    /// Opens the key-value engine of such stores in a directory, or creates an empty one there, for checks of the engine
+    /// itself.
+    public var engine: (@Sendable (_ directory: String) throws -> any OrderedKeyValueEngine)?
     /// Lets time pass on the clock by which stores end what is idle, such as connections and caches, without waiting.
     public var letTimePass: (@Sendable (Duration) -> Void)?
     /// Removes the store in a directory with all its files.

@@ -1,6 +1,9 @@
 #if Tool
 internal import TidelineConformance
 internal import TidelineFaults
+internal import TidelineLMDB
+internal import TidelineLevelDB
+internal import TidelineMemory
 internal import TidelineSQLite
 internal import TidelineStore
 
@@ -22,6 +25,12 @@ extension StoreEngine {
         }
         harness.keepsFiles = keepsFiles || !keepsRows
         harness.lacking = lacking
+        switch name {
+        case StoreEngine.lmdb.name: harness.engine = { try LMDBEngine(path: place(in: $0, read).path) }
+        case StoreEngine.leveldb.name: harness.engine = { try LevelDBEngine(path: place(in: $0, read).path) }
+        case StoreEngine.memory.name: harness.engine = { _ in MemoryEngine() }
+        default: break
+        }
         if let destroy {
             harness.destroy = { folder in
                 let place = place(in: folder, read)
@@ -65,7 +74,9 @@ extension StoreHarness {
     }
 
     /// The features that no store of the tool supports.
-    fileprivate static let lackingInAll: [CheckNeed: String] = [.clock: "nothing in the store ends after a time"]
+    fileprivate static let lackingInAll: [CheckNeed: String] = [
+        .clock: "nothing in the store ends after a time", .engine: "the store is not built on a key-value engine",
+    ]
 }
 
 extension StoreAccess {

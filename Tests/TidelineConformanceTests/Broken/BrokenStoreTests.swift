@@ -84,6 +84,24 @@ struct BrokenStoreTests {
         #expect(BrokenStore.all.filter { $0.checks.isEmpty }.map(\.flaw) == [])
     }
 
+    private static func makeEngineSuite(_ flaw: EngineFlaw?) -> ConformanceSuite {
+        var harness = StoreHarness(modes: []) { try PlainStore(StoreOpening(directory: $0.directory)) }
+        harness.engine = { _ in PlainEngine(flaw: flaw) }
+        return ConformanceSuite(harness, settings: ConformanceSettings(rows: 2_000))
+    }
+
+    @Test("An engine that keeps every promise passes every check of engines")
+    func passesAsEngine() async throws {
+        let suite = Self.makeEngineSuite(nil)
+        for check in suite.checks where check.group == .engine { try await suite.verify(check) }
+    }
+
+    @Test("Each flaw of an engine is found by the check of its promise", arguments: EngineFlaw.allCases)
+    func isFoundInEngine(_ flaw: EngineFlaw) async throws {
+        let result = await Self.makeEngineSuite(flaw).run(try #require(Check.named(flaw.check)))
+        #expect(result.status == .failed, "\(result)")
+    }
+
     /// No broken store makes the suite itself fail, and every finding has a message.
     @Test("No broken store passes the whole suite or makes it fail", .enabled(if: isThorough), arguments: Flaw.allCases)
     func getsNowhere(_ flaw: Flaw) async {
