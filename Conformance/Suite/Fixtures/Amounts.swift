@@ -1,5 +1,11 @@
 internal import TidelineStore
 
+extension ConformanceSettings {
+    /// The row counts for which each operation is checked: 1, 17, 1,001, and ``rows``, or a quarter of them in profiles that
+    /// take less time.
+    var amounts: [Int] { Set([1, 17, 1_001, profile == .long ? rows : max(rows / 4, 1)]).sorted() }
+}
+
 /// The row counts that checks of amounts use.
 ///
 /// A promise that holds for a few rows may not hold for many: arrays, caches, and batches have a size. Such promises

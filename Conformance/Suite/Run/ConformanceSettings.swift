@@ -5,7 +5,8 @@ public struct ConformanceSettings: Sendable, Hashable {
     /// The number of repetitions of random checks: kills, scripts, power losses. Twice as many rounds take about twice
     /// as long.
     public var rounds: Int
-    /// The number of rows that the scale checks store.
+    /// The number of rows that the scale checks store. Checks of single operations store a quarter of it, except in
+    /// ``Profile/long``.
     public var rows: Int
     /// The time after which a check counts as hung. After the first hang, other checks of the same store wait for a
     /// twentieth of this time, but at least ten seconds, and those of the same group for a sixtieth, but at least five

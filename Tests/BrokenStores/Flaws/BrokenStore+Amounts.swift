@@ -63,6 +63,6 @@ extension BrokenStore {
             foundBy: ["DUR-111"], saying: "definitions", rows: 44_000),
         BrokenStore(
             .busyAfterManyFailures, breaks: "A failure leaves the store usable, however many there were",
-            foundBy: ["SCA-031"], saying: "failures"),
+            foundBy: ["SCA-031", "LNG-005"], saying: "failures", rows: 5_000),
     ]
 }

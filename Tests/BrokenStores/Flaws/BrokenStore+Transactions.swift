@@ -6,7 +6,7 @@ extension BrokenStore {
             foundBy: ["TRN-038"], saying: "within a write"),
         BrokenStore(
             .readersLimited, breaks: "Any number of threads may read at once",
-            foundBy: ["CON-036"], saying: "busy"),
+            foundBy: ["CON-036", "LNG-006"], saying: "busy", rows: 10_000),
         BrokenStore(
             .rollbackForgetsSecondTable, breaks: "A rollback takes back the changes of all tables",
             foundBy: ["TRN-003"], saying: "second"),
@@ -21,7 +21,7 @@ extension BrokenStore {
             foundBy: ["TRN-035"], saying: "commits"),
         BrokenStore(
             .snapshotMoves, breaks: "A read sees one snapshot throughout",
-            foundBy: ["TRN-040"], saying: "one read"),
+            foundBy: ["TRN-040", "LNG-022"], saying: "read"),
         BrokenStore(
             .ownWritesUnseen, breaks: "A transaction sees its own changes",
             foundBy: ["TRN-022", "OBS-001", "OBS-011"], saying: "own"),

@@ -39,7 +39,7 @@ extension BrokenStore {
             foundBy: ["VAL-033"], saying: "MB"),
         BrokenStore(
             .longBytesCut, breaks: "Bytes of 4 MB are stored whole",
-            foundBy: ["VAL-034"], saying: "MB"),
+            foundBy: ["VAL-034", "LNG-004"], saying: "bytes"),
         BrokenStore(
             .lineEndsChanged, breaks: "Line ends are kept",
             foundBy: ["VAL-004"], saying: "byte for byte"),

@@ -69,7 +69,7 @@ extension Check {
         check("ENG-005", "A scan of 1, 17, 1,001, and very many keys finds all of them, and stops where its body says")
         {
             run in
-            for count in Set([1, 17, 1_001, run.context.settings.rows]).sorted() {
+            for count in run.context.settings.amounts {
                 let space: [UInt8] = [0, 0, 1, UInt8(truncatingIfNeeded: count)]
                 let range = KeyRange(prefix: space)
                 try run.engine.write { writer in

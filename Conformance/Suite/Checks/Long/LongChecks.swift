@@ -76,8 +76,10 @@ extension Check {
             let merges = names.reduce(into: Row(id: "r1")) { $0[$1] = 12 }
             try store.write { try $0.upsert(merges, into: "Wide") }
             rows[1] = merges
-            let and = Query("Wide", predicate: .and(names.map { .column($0) >= 0 }))
-            let or = Query("Wide", predicate: .or(names.map { .column($0) == 12 }))
+            // Only the last term distinguishes the rows.
+            let (others, last) = (names.dropLast(), RowPredicate.column(names[names.count - 1]) == 12)
+            let and = Query("Wide", predicate: .and(others.map { .column($0) >= 0 } + [last]))
+            let or = Query("Wide", predicate: .or(others.map { .column($0) == -1 } + [last]))
             var ordered = Query("Wide")
             ordered.order = names.map { OrderTerm($0, descending: true) }
             var selected = Query("Wide")

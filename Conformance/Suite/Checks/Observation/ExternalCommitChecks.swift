@@ -105,7 +105,7 @@ extension Check {
                 let inWrite = try store.write { try $0.externalCommitNumber() }
                 try context.expect(inWrite, is: number, "the number in a write after \(what)")
             }
-            for count in Set([1, 17, 1_001, context.settings.rows]).sorted() {
+            for count in context.settings.amounts {
                 let rows = try ManyRows(count).packed(0..<count)
                 try store.write { try $0.upsert(rows, into: "Many") }
                 try expectSame("an own commit of \(count) rows")

@@ -179,7 +179,7 @@ extension Check {
         _ body: @escaping @Sendable (RowCountRun) throws -> Void
     ) -> Check {
         Check(id, "\(promise), also for very many rows", why: explanation, tier: .stress) { context in
-            for count in Set([1, 17, 1_001, context.settings.rows]).sorted() {
+            for count in context.settings.amounts {
                 let run = try RowCountRun(count, context)
                 try body(run)
                 try run.store.close()
