@@ -125,6 +125,23 @@ struct TrustTests {
         #expect(try world.serverTexts() == ["one"])
     }
 
+    @Test("T1 a response of something else decides nothing if the look-up fails", arguments: [409, 410, 412, 422])
+    func failedLookUp(_ status: Int) async throws {
+        let world = try World(.simplest)
+        let client = try await world.makeSyncedClient()
+        try await client.items.insert(["id": "b", "text": "new"])
+        try await client.items.update(["id": "a", "text": "mine"])
+        for impostor in Impostor.all where impostor.status == status {
+            client.transport.inspect { request, _ in .answer(request.method == .get ? .answer(500) : impostor.answer) }
+            _ = try? await client.context.push()
+            let codes = try await client.context.operationErrors().map(\.code)
+            #expect(codes.allSatisfy { $0 == .serverFailed }, "\(impostor.testDescription): \(codes)")
+        }
+        client.transport.inspect(nil)
+        try await client.context.push()
+        #expect(try world.state(client) == "local [a=mine, b=new] queue [] server [a=mine, b=new]")
+    }
+
     @Test("T1 a refusal without a mark is the service's if the service is there, after one look-up")
     func refusals() async throws {
         let world = try World(.simplest)

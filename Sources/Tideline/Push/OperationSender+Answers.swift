@@ -230,11 +230,15 @@ extension OperationSender {
     }
 
     /// Requests the server row after a conflict. If it cannot be read, throws a conflict without a server row.
+    ///
+    /// - Throws: The failure of the look-up if only it could have told whether the service reported the conflict.
     func lookUp(after conflict: RowAnswer?) async throws -> Row? {
         guard let conflict else { return try await lookUpAfterDoubt() }
         do {
             return try await lookUpAfterDoubt()
-        } catch let failure as OperationFailure {
+        } catch let failure as OperationFailure
+            where failure.code != .serverFailed || !conflict.answer.isDoubtful
+        {
             throw OperationFailure(
                 .conflict, "the row was changed on the server, and the server row cannot be read: \(failure.message)",
                 status: conflict.answer.status)
