@@ -45,6 +45,20 @@ struct DatasyncTests {
         #expect(world.service.handle(request, body: Array(change.json.utf8)).response.status == .ok)
     }
 
+    @Test("A pull compares columns with literals of the types that they have on the server")
+    func columnTypes() async throws {
+        let dialect = ServerDialect.datasync3(columnTypes: ["TodoItem": ["text": .date]])
+        let (world, client) = try await makeWorld(.simplest, dialect: dialect)
+        try world.plant([World.row("b", at: 1, text: "1994-10-14"), World.row("c", at: 2, text: "1994-10-15")])
+        let query = Query("TodoItem").filter(.column("text") == "1994-10-14")
+        #expect(try await client.client.pull(query, queryID: "day").rowsPulled == 1)
+        #expect(client.transport.requests.first?.contains("cast(1994-10-14,Edm.Date)") == true)
+        let error = await #expect(throws: SyncError.self) {
+            try await client.client.pull(Query("TodoItem").filter(.column("text") == "today"), queryID: "other")
+        }
+        #expect(error?.code == .invalidArgument && error?.table == "TodoItem" && error?.column == "text")
+    }
+
     // MARK: Columns that the local table does not define
 
     @Test(

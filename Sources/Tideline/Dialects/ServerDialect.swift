@@ -19,7 +19,9 @@ public struct ServerDialect: Sendable, Hashable, CustomStringConvertible {
     /// Creates the dialect of a server of another family.
     public init(_ dialect: some CustomDialect) { family = CustomFamily(dialect: dialect) }
 
-    private init(_ name: DialectName) { family = TableServiceFamily(name: name) }
+    private init(_ name: DialectName, _ dialect: (any Dialect)? = nil) {
+        family = TableServiceFamily(name: name, dialect: dialect)
+    }
 
     /// ZUMO 2: the Node and .NET Framework back ends of Azure Mobile Apps.
     ///
@@ -37,6 +39,19 @@ public struct ServerDialect: Sendable, Hashable, CustomStringConvertible {
     /// or a digit.
     public static let datasync3 = ServerDialect(.datasync3)
 
+    /// Datasync 3, for a server whose tables have columns that a filter cannot compare with strings.
+    ///
+    /// Without their types, the server refuses a filter such as `released eq '1994-10-14'` of a pull, or matches no row.
+    ///
+    /// ```swift
+    /// options.dialect = .datasync3(columnTypes: ["Movie": ["released": .date, "rating": .enumeration("Movies.Rating")]])
+    /// ```
+    /// - Parameter columnTypes: The types of the server's columns, by table and column. The local columns have the type string.
+    ///   A query that compares such a column with a text of another form throws ``SyncError/Code/invalidArgument``.
+    public static func datasync3(columnTypes: [String: [String: ServerColumnType]]) -> ServerDialect {
+        ServerDialect(.datasync3, DatasyncDialect(edmTypes: columnTypes.mapValues { $0.mapValues(\.edmType) }))
+    }
+
     /// The dialects that are built in.
     public static let all: [ServerDialect] = DialectName.allCases.map { ServerDialect($0) }
 
@@ -49,4 +64,23 @@ public struct ServerDialect: Sendable, Hashable, CustomStringConvertible {
     }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(family.name) }
+}
+
+/// The type of a server's column whose values are strings in JSON, and that filters compare with literals of their own.
+///
+/// See ``ServerDialect/datasync3(columnTypes:)``. The types are those of OData version 4.
+public struct ServerColumnType: Sendable, Hashable {
+    let edmType: EdmType
+
+    /// A date without a time, such as `2026-11-21`: `DateOnly` in .NET.
+    public static let date = ServerColumnType(edmType: .date)
+    /// A time of day, such as `09:12:49`: `TimeOnly` in .NET.
+    public static let timeOfDay = ServerColumnType(edmType: .timeOfDay)
+    /// A UUID: `Guid` in .NET.
+    public static let uuid = ServerColumnType(edmType: .guid)
+
+    /// An enumeration.
+    ///
+    /// - Parameter name: The name of the type in the server's model, with its namespace, such as `Movies.Rating`.
+    public static func enumeration(_ name: String) -> ServerColumnType { ServerColumnType(edmType: .enumeration(name)) }
 }

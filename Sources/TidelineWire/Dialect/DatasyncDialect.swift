@@ -5,8 +5,12 @@ package import TidelineStore
 ///
 /// An update replaces the whole row, so it needs the server's row to send back what does not change.
 package struct DatasyncDialect: ODataDialect {
+    package let edmTypes: [String: [String: EdmType]]
+
     /// Creates the dialect.
-    package init() {}
+    ///
+    /// - Parameter edmTypes: See ``ODataDialect/edmTypes``.
+    package init(edmTypes: [String: [String: EdmType]] = [:]) { self.edmTypes = edmTypes }
 
     package var apiVersion: String { "3.0.0" }
     package var syntax: OData.Syntax { .version4 }

@@ -55,6 +55,13 @@ package enum ItemID {
         return nil
     }
 
+    /// Whether a text is a UUID as in RFC 9562: 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12.
+    package static func isUUID(_ text: String) -> Bool {
+        let groups = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        return groups.map(\.count) == [8, 4, 4, 4, 12]
+            && groups.allSatisfy { $0.allSatisfy { $0.hexadecimalDigit != nil } }
+    }
+
     /// Returns a new id: a random UUID (version 4) in lower case.
     package static func random(using generator: inout some RandomNumberGenerator) -> String {
         // Generate two words instead of single bytes, because the system's generator makes a system call for each

@@ -11,6 +11,8 @@ package protocol ODataDialect: Dialect {
     var apiVersion: String { get }
     /// The syntax of filters.
     var syntax: OData.Syntax { get }
+    /// The types of the server's columns that are compared with literals of their own, by table and column.
+    var edmTypes: [String: [String: EdmType]] { get }
     /// The option that requests the total count.
     var countOption: (name: String, value: String) { get }
     /// The parameter that includes soft-deleted rows.
@@ -18,6 +20,8 @@ package protocol ODataDialect: Dialect {
 }
 
 extension ODataDialect {
+    package var edmTypes: [String: [String: EdmType]] { [:] }
+
     // MARK: Requests
 
     package func read(
@@ -25,7 +29,8 @@ extension ODataDialect {
     ) throws(WireError) -> WireRequest {
         var target = try Target(table: query.table)
         do {
-            try target.append(query, schema: schema, syntax: syntax, countOption: countOption)
+            try target.append(
+                query, schema: schema, syntax: syntax, edmTypes: edmTypes[query.table] ?? [:], countOption: countOption)
         } catch {
             var error = error
             error.table = query.table

@@ -45,14 +45,16 @@ struct Target {
 
     /// Appends the options for a query.
     mutating func append(
-        _ query: Query, schema: TableSchema?, syntax: OData.Syntax, countOption: (name: String, value: String)
+        _ query: Query, schema: TableSchema?, syntax: OData.Syntax, edmTypes: [String: EdmType],
+        countOption: (name: String, value: String)
     ) throws(WireError) {
         guard query.skip >= 0, query.limit ?? 0 >= 0 else {
             throw WireError(.invalidRequest, "skip and limit must not be negative")
         }
         for name in query.order.map(\.column) + (query.selection ?? []) { try OData.requireIdentifier(name) }
         if let predicate = query.predicate {
-            append("$filter", try OData.portableFilter(predicate, schema: schema, syntax: syntax))
+            let filter = try OData.portableFilter(predicate, schema: schema, syntax: syntax, edmTypes: edmTypes)
+            append("$filter", filter)
         }
         if !query.order.isEmpty { append("$orderby", OData.orderBy(query.order)) }
         if query.skip > 0 { append("$skip", String(query.skip)) }

@@ -112,18 +112,26 @@ struct FilterLexer {
         return FilterToken(kind: .literal(value), range: start..<literalEnd)
     }
 
-    /// Reads the date of `cast(2026-11-21T09:12:49.403Z,Edm.DateTimeOffset)`, with or without quotes around it.
+    /// Reads the text of a cast, with or without quotes around it: the date of
+    /// `cast(2026-11-21T09:12:49.403Z,Edm.DateTimeOffset)`, or a string in the form of another type.
     private func cast(from start: Int, content: Int) throws(WireError) -> FilterToken {
         let end = bytes[content...].firstIndex(of: UInt8(ascii: ")")) ?? bytes.endIndex
         let parts = bytes[content..<end].split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
-        guard end < bytes.endIndex, parts.count == 2,
-            parts[1].trimmingBlanks.elementsEqual("Edm.DateTimeOffset".utf8)
-        else {
+        let type = parts.count == 2 ? String(decoding: parts[1].trimmingBlanks, as: UTF8.self) : ""
+        let other = EdmType.casts.first { $0.name == type }
+        guard end < bytes.endIndex, other != nil || type == "Edm.DateTimeOffset" else {
             throw fault("cast must have the form cast(2026-11-21T09:12:49.403Z,Edm.DateTimeOffset)", at: start)
         }
         var text = parts[0].trimmingBlanks
         let quote = UInt8(ascii: "'")
         if text.count > 1, text.first == quote, text.last == quote { text = text.dropFirst().dropLast() }
+        if let other {
+            let literal = String(decoding: text, as: UTF8.self)
+            guard (try? other.literal(literal, in: "")) != nil else {
+                throw fault("\(excerpt(content..<end)) is not a valid \(type)", at: content)
+            }
+            return FilterToken(kind: .literal(.string(literal)), range: start..<end + 1)
+        }
         guard let timestamp = Timestamp(String(decoding: text, as: UTF8.self)) else {
             throw fault("\(excerpt(content..<end)) is not a valid date", at: content)
         }

@@ -33,7 +33,7 @@ enum FilterLiteral {
 
     /// Returns the text in quotes, with each quote in it doubled. Works on bytes: Swift combines a quote and a
     /// following combining mark into one character, but a server still reads the quote.
-    private static func quoted(_ text: String) -> String {
+    static func quoted(_ text: String) -> String {
         var bytes: [UInt8] = [UInt8(ascii: "'")]
         bytes.reserveCapacity(text.utf8.count + 2)
         for byte in text.utf8 {
@@ -48,17 +48,12 @@ enum FilterLiteral {
     static func value(prefix: String, text: String) -> Value?? {
         switch prefix {
         case "datetimeoffset", "datetime": .some(Timestamp(text).map { .timestamp($0) })
-        case "guid": .some(isUUID(text) ? .string(text) : nil)
+        case "guid": .some(ItemID.isUUID(text) ? .string(text) : nil)
+        // An enumeration, by its name in the server's model.
+        case let name where name.utf8.contains(UInt8(ascii: ".")): .some(.string(text))
         case "binary", "X": .some(bytes(hexadecimal: text).map { .bytes($0) })
         default: .none
         }
-    }
-
-    /// Whether a text is a UUID as in RFC 9562: 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12.
-    private static func isUUID(_ text: String) -> Bool {
-        let groups = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-        return groups.map(\.count) == [8, 4, 4, 4, 12]
-            && groups.allSatisfy { $0.allSatisfy { $0.hexadecimalDigit != nil } }
     }
 
     private static func bytes(hexadecimal text: String) -> [UInt8]? {

@@ -6,6 +6,8 @@ internal import TidelineStore
 struct FilterWriter {
     private let types: LiteralTypes
     private let syntax: OData.Syntax
+    /// The types of columns that are compared with literals of their own, by name.
+    private let edmTypes: [String: EdmType]
     private var text = ""
     private var pending: [Piece] = []
 
@@ -19,8 +21,9 @@ struct FilterWriter {
         case node(RowPredicate, depth: Int, minimum: FilterPrecedence, isOperand: Bool)
     }
 
-    init(types: LiteralTypes, syntax: OData.Syntax) {
+    init(types: LiteralTypes, syntax: OData.Syntax, edmTypes: [String: EdmType]) {
         self.types = types
+        self.edmTypes = edmTypes
         self.syntax = syntax
     }
 
@@ -54,7 +57,10 @@ struct FilterWriter {
         case .comparison(let comparison, let a, let b):
             guard case .comparison(_, let a, let b) = try types.comparison(comparison, a, b) else { return }
             try types.requireSayable(a, b)
-            let operands = [operand(a, depth, .sum), .text(" \(comparison.word) "), operand(b, depth, .sum)]
+            let operands = [
+                try edmLiteral(a, of: b) ?? operand(a, depth, .sum), .text(" \(comparison.word) "),
+                try edmLiteral(b, of: a) ?? operand(b, depth, .sum),
+            ]
             push(operands, precedence: .equality, minimum: minimum)
         case .arithmetic(let operation, let a, let b):
             let own = operation.precedence
@@ -154,6 +160,14 @@ struct FilterWriter {
             pieces.append(self.operand(operand, depth, .or))
         }
         push(pieces + [.text(")")], precedence: .primary, minimum: minimum)
+    }
+
+    /// Returns the literal of a string that is compared with a column of another type on the server, or `nil`.
+    private func edmLiteral(_ node: RowPredicate, of other: RowPredicate) throws(WireError) -> Piece? {
+        guard case .literal(.string(let text)) = node, case .column(let name) = other, let type = edmTypes[name] else {
+            return nil
+        }
+        return .text(try type.literal(text, in: name))
     }
 
     private func operand(_ node: RowPredicate, _ depth: Int, _ minimum: FilterPrecedence) -> Piece {

@@ -43,13 +43,14 @@ package enum OData {
     ///
     /// - Parameter schema: The table's definition, or `nil`. Columns that are not in it are written, too, because the
     ///   server's table may have more columns.
+    /// - Parameter edmTypes: The types of the server's columns that are compared with literals of their own, by name.
     /// - Throws: ``WireError/Code/invalidFilter``, with the name of the column, for a name that is not an identifier, a
     ///   literal that does not fit its column, NaN or an infinity, a function with the wrong number of operands, or
     ///   more than 1,000 levels.
     package static func filter(
-        _ predicate: RowPredicate, schema: TableSchema?, syntax: Syntax = .early
+        _ predicate: RowPredicate, schema: TableSchema?, syntax: Syntax = .early, edmTypes: [String: EdmType] = [:]
     ) throws(WireError) -> String {
-        var writer = FilterWriter(types: LiteralTypes(schema), syntax: syntax)
+        var writer = FilterWriter(types: LiteralTypes(schema), syntax: syntax, edmTypes: edmTypes)
         return try writer.write(predicate)
     }
 
@@ -59,16 +60,16 @@ package enum OData {
     /// In SQL, a comparison with a null is neither true nor false, and neither is its opposite. The text includes the
     /// rows that a server over SQL would omit for this reason: `priority != 3` is `priority ne 3 or priority eq null`.
     /// Columns that `schema` declares as not optional have no nulls.
-    /// - Throws: The errors of ``filter(_:schema:syntax:)``.
+    /// - Throws: The errors of ``filter(_:schema:syntax:edmTypes:)``.
     package static func portableFilter(
-        _ predicate: RowPredicate, schema: TableSchema?, syntax: Syntax = .early
+        _ predicate: RowPredicate, schema: TableSchema?, syntax: Syntax = .early, edmTypes: [String: EdmType] = [:]
     ) throws(WireError) -> String {
-        try filter(NullLogic(schema).rewritten(predicate), schema: schema, syntax: syntax)
+        try filter(NullLogic(schema).rewritten(predicate), schema: schema, syntax: syntax, edmTypes: edmTypes)
     }
 
     /// Returns the predicate for the text of a `$filter`.
     ///
-    /// In addition to the output of ``filter(_:schema:syntax:)``, accepts `datetime'…'`, `guid'…'` (a string), `binary'…'` and
+    /// In addition to the output of ``filter(_:schema:syntax:edmTypes:)``, accepts `datetime'…'`, `guid'…'` (a string), `binary'…'` and
     /// `X'…'` (bytes in hexadecimal), the suffixes `d`, `f` and `m` of doubles, `contains(text,part)`, and a minus
     /// before any operand. A whole number without a suffix that does not fit 64 bits is a double.
     /// - Parameter schema: The table's definition, or `nil`. If it is not `nil`, a column that it does not define is an

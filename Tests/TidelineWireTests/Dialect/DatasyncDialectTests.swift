@@ -47,6 +47,34 @@ struct DatasyncRequestTests {
         #expect(error?.code == .invalidFilter && error?.offset ?? 0 >= 7)
     }
 
+    @Test(
+        "A column of another type on the server is compared with literals of its type",
+        arguments: [
+            (EdmType.date, "1994-10-14", "a eq cast(1994-10-14,Edm.Date)"),
+            (.timeOfDay, "12:24:00.5", "a eq cast(12:24:00.5,Edm.TimeOfDay)"),
+            (.guid, "3F2504E0-4F89-41D3-9A0C-0305E82C3301", "a eq cast(3F2504E0-4F89-41D3-9A0C-0305E82C3301,Edm.Guid)"),
+            (.enumeration("Movies.Rating"), "It's", "a eq Movies.Rating'It''s'"),
+        ])
+    func edmTypes(_ type: EdmType, _ text: String, _ filter: String) throws {
+        let dialect = DatasyncDialect(edmTypes: ["Movie": ["a": type]])
+        func target(_ predicate: RowPredicate, of table: String = "Movie") throws -> String? {
+            let request = try dialect.read(Query(table).filter(predicate), schema: nil, options: ReadOptions())
+            return PercentEncoding.decode(request.target, plusIsSpace: true)?.split(separator: "$filter=").last.map(
+                String.init)
+        }
+        let string = "'" + text.replacing("'", with: "''") + "'"
+        #expect(try target(.column("a") == .literal(.string(text))) == filter)
+        #expect(try target(.literal(.string(text)) == .column("a")) == "\(filter.dropFirst(5)) eq a")
+        #expect(try target(.column("a") == .literal(.string(text)), of: "Other") == "a eq \(string)")
+        #expect(try target(.column("b") == .literal(.string(text))) == "b eq \(string)")
+        #expect(try target(.column("a") == .literal(.null)) == "a eq null")
+        // A server reads it as the string.
+        #expect(
+            try OData.parseFilter(filter, schema: nil).isIdentical(to: .column("a") == .literal(.string(text))))
+        let error = #expect(throws: WireError.self) { try target(.column("a") == .value("")) }
+        #expect(error?.code == .invalidFilter && error?.column == "a" && error?.table == "Movie")
+    }
+
     @Test("A date in quotes is read, too")
     func quotedDate() throws {
         let instant = try #require(Timestamp("2026-11-21T09:12:49Z"))

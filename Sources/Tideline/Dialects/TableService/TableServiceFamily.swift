@@ -7,9 +7,9 @@ struct TableServiceFamily: ServerFamily {
     let name: String
     let dialect: any Dialect
 
-    init(name: DialectName) {
+    init(name: DialectName, dialect: (any Dialect)? = nil) {
         self.name = name.rawValue
-        dialect = name.dialect
+        self.dialect = dialect ?? name.dialect
     }
 
     var tableService: TableServiceFamily? { self }
