@@ -118,36 +118,38 @@ struct OwnRequestTests {
         case none, otherColumn, filledColumn, filledValue, delete, deleteAndInsert
     }
 
+    private static let id = "c0ffee00-1d1d-4d1d-8d1d-c0ffee00c0de"
+
     @Test(
         "P12 values that the server filled in are no conflict after a lost answer to an insert",
-        arguments: StoreKind.perEngine, [Change.none, .otherColumn, .filledValue])
+        arguments: StoreKind.perEngine, Change.allCases)
     func defaults(_ stores: StoreKind, _ change: Change) async throws {
         let world = try World(stores)
         let client = try await world.makeSyncedClient()
-        try await client.items.insert(["id": "b", "text": "two"])
+        try await client.items.insert(["id": .string(Self.id), "text": "two"])
         await loseAnswers(client)
-        try fillIn("b", world)
+        try fillIn(Self.id, world)
         var expected: Row? = ["text": "two", "priority": 5, "effort": 0.5]
         switch change {
         case .none: break
         case .otherColumn:
-            try await client.items.update(["id": "b", "text": "three", "complete": true])
+            try await client.items.update(["id": .string(Self.id), "text": "three", "complete": true])
             expected = ["text": "three", "complete": true, "priority": 5, "effort": 0.5]
         case .filledColumn:
-            try await client.items.update(["id": "b", "priority": 7])
+            try await client.items.update(["id": .string(Self.id), "priority": 7])
             expected?["priority"] = 7
-        case .filledValue: try await client.items.update(["id": "b", "priority": 5])
+        case .filledValue: try await client.items.update(["id": .string(Self.id), "priority": 5])
         case .delete, .deleteAndInsert:
-            try await client.items.delete(id: "b")
+            try await client.items.delete(id: Self.id)
             expected = nil
         }
         if change == .deleteAndInsert {
-            try await client.items.insert(["id": "b", "text": "again"])
+            try await client.items.insert(["id": .string(Self.id), "text": "again"])
             expected = ["text": "again", "priority": .null]
         }
         try await client.context.push()
         #expect(try await client.queue().isEmpty)
-        let (server, local) = (try #require(try world.serverRow("b")), try client.row("b"))
+        let (server, local) = (try #require(try world.serverRow(Self.id)), try client.row(Self.id))
         guard let expected else {
             #expect(local == nil && server["deleted"] == true)
             return
@@ -157,6 +159,19 @@ struct OwnRequestTests {
             #expect(local?[name] ?? .null == value, "\(name)")
         }
         #expect(local?.version == server.version)
+    }
+
+    @Test("P12 a row that others have changed since its insert is a conflict, and is not deleted")
+    func changedSince() async throws {
+        let world = try World(.simplest)
+        let client = try await world.makeSyncedClient()
+        try await client.items.insert(["id": .string(Self.id), "text": "two"])
+        await loseAnswers(client)
+        let updatedAt = try #require(try world.serverRow(Self.id)?.updatedAt).advanced(byTicks: 20_000_000)
+        try fillIn(Self.id, world, ["priority": 5, "updatedAt": .timestamp(updatedAt)])
+        try await client.items.delete(id: Self.id)
+        #expect(try await pushErrors(client).map(\.code) == [.conflict])
+        #expect(try world.serverRow(Self.id)?["deleted"] != true)
     }
 
     // MARK: Rows that a migration changed

@@ -219,7 +219,9 @@ struct OperationSender: Sendable {
             changes = changes.filteringColumns { match.body[$0] != nil || changes[$0] != base[$0] ?? .null }
         }
         let ancestor = match.ancestor
-        guard !codec.overlaps(changes, server, ancestor: ancestor, counts: policy.counts) else {
+        // Nobody but the server has written what the body of an insert omits.
+        let isFilledIn = lost.isAsInserted(server) == true
+        guard isFilledIn || !codec.overlaps(changes, server, ancestor: ancestor, counts: policy.counts) else {
             throw conflict(answer, server: server)
         }
         let left = changes.filteringColumns { changes[$0] != server[$0] ?? .null }
