@@ -15,20 +15,28 @@ public struct PostgreSQLOptions: Sendable {
     public var createsIfMissing: Bool
     /// How long to wait for a lock held by another connection before throwing ``StoreError/Code/busy``.
     public var busyTimeout: Duration
+    /// How long to wait for a response of the server before its connection is closed and ``StoreError/Code/io`` is thrown: at
+    /// the beginning of a transaction, where ``busyTimeout`` is added if it is longer, twice as long at its end and for
+    /// statements about single rows. Queries of any size, and changes of definitions, may take longer as long as the server responds on
+    /// another connection; ``PostgreSQLReader/limitTime(to:)`` limits them. The time for a connection itself is `connect_timeout` of
+    /// the connection string, by default 10 seconds.
+    public var responseTimeout: Duration
     /// The maximum number of concurrent reads, each of which uses a connection. Further reads wait for them. Writes use
     /// one connection more.
     public var maximumReaders: Int
 
-    /// Creates options, with durable commits, a timeout of 5 seconds, and up to 8 concurrent reads as defaults.
+    /// Creates options, with durable commits, timeouts of 5 seconds, and up to 8 concurrent reads as defaults.
     public init(
         schema: String = "tideline", durability: StoreCapabilities.Durability = .full, isReadOnly: Bool = false,
-        createsIfMissing: Bool = true, busyTimeout: Duration = .seconds(5), maximumReaders: Int = 8
+        createsIfMissing: Bool = true, busyTimeout: Duration = .seconds(5),
+        responseTimeout: Duration = .seconds(5), maximumReaders: Int = 8
     ) {
         self.schema = schema
         self.durability = durability
         self.isReadOnly = isReadOnly
         self.createsIfMissing = createsIfMissing
         self.busyTimeout = busyTimeout
+        self.responseTimeout = responseTimeout
         self.maximumReaders = maximumReaders
     }
 }

@@ -16,7 +16,7 @@ extension PostgreSQLStore {
     public static func destroy(connection: String, options: PostgreSQLOptions = .init()) throws {
         let target = try ConnectionString(connection, schema: options.schema)
         let format = try StoreFormat(checking: options.schema)
-        let connection = try target.connect()
+        let connection = try target.connect(responseTimeout: options.responseTimeout)
         defer { connection.close() }
         try connection.configure(options)
         guard let catalog = try connection.existing(format) else { return }

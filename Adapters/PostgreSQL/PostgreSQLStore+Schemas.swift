@@ -12,7 +12,8 @@ extension PostgreSQLStore {
     /// - Throws: ``StoreError/Code/io`` if the database cannot be used, with the reason; ``StoreError/Code/readOnly`` if
     ///   there is no permission to remove a schema.
     package static func removeSchemas(withPrefix prefix: String, connection: String) throws {
-        let connection = try ConnectionString(connection, schema: prefix).connect()
+        let connection = try ConnectionString(connection, schema: prefix).connect(
+            responseTimeout: .seconds(60))
         defer { connection.close() }
         var parameters = Parameters()
         parameters.append(.string(prefix), as: .text)

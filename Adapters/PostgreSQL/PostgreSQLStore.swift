@@ -60,7 +60,7 @@ public final class PostgreSQLStore: LocalStore {
         let target = try ConnectionString(connection, schema: options.schema)
         let format = try StoreFormat(checking: options.schema)
         let open: @Sendable () throws(StoreError) -> Connection = { () throws(StoreError) in
-            let connection = try target.connect()
+            let connection = try target.connect(responseTimeout: options.responseTimeout)
             try connection.configure(options)
             return connection
         }

@@ -11,9 +11,9 @@ import TidelineStore
 struct StatementTests {
     /// The beginnings of statements.
     private static let beginnings = [
-        "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", "COMMIT",
-        "ROLLBACK", "SET lock_timeout", "SET LOCAL statement_timeout", "SET synchronous_commit",
-        "SHOW synchronous_commit", "SHOW fsync", "SELECT",
+        "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "BEGIN ISOLATION LEVEL READ COMMITTED", "COMMIT",
+        "ROLLBACK", "SET LOCAL lock_timeout", "SET LOCAL statement_timeout", "SET LOCAL synchronous_commit",
+        "SHOW fsync", "SELECT",
         "INSERT INTO", "UPDATE", "DELETE FROM", "CREATE SCHEMA", "CREATE TABLE", "CREATE INDEX", "ALTER TABLE",
         "DROP TABLE", "DROP INDEX", "DROP SCHEMA", "DECLARE", "FETCH FORWARD", "CLOSE", "DEALLOCATE ALL",
     ]

@@ -9,14 +9,37 @@ extension Connection {
         var commits: Int64
     }
 
-    /// Applies the options that hold for the whole connection.
+    /// Settings of transactions. None is a setting of the session, which a pooler would pass on to other clients.
+    struct Settings {
+        /// The statements at the beginning of each transaction.
+        fileprivate(set) var all: [String] = []
+        /// Further statements at the beginning of each write.
+        fileprivate(set) var writing: [String] = []
+        /// The limit for the beginning of a transaction, which can wait for a lock.
+        fileprivate(set) var beginning = Limit.serverResponds
+        /// The time limit for a statement about single rows.
+        fileprivate(set) var rows = Duration.zero
+        /// The limit for the end of a transaction.
+        fileprivate(set) var ending = Limit.serverResponds
+    }
+
+    /// Prepares the connection for transactions with these options.
     func configure(_ options: PostgreSQLOptions) throws(StoreError) {
+        let session = try execute("SELECT pg_backend_pid(), current_setting('synchronous_commit')")
+        findPooler(session.text(0, 0))
         let milliseconds = max(1, min(options.busyTimeout / .milliseconds(1), Double(Int32.max)))
-        try execute("SET lock_timeout = \(Int32(milliseconds))", doing: "the server rejected a setting")
+        settings.all = ["SET LOCAL lock_timeout = \(Int32(milliseconds))"]
+        settings.beginning = .time(max(options.responseTimeout, options.busyTimeout + .seconds(1)))
+        settings.rows = options.responseTimeout * 2
+        settings.ending = .time(options.responseTimeout * 2)
+        let durability = session.text(0, 1) ?? "on"
         if options.durability != .full {
-            try execute("SET synchronous_commit = off")
-        } else if try execute("SHOW synchronous_commit").text(0, 0) == "off" {
-            try execute("SET synchronous_commit = on")
+            settings.writing = ["SET LOCAL synchronous_commit = off"]
+        } else if durability == "off" {
+            settings.writing = ["SET LOCAL synchronous_commit = on"]
+        } else if isPooled {
+            // Another client of the pooler may have lowered it for the session.
+            settings.writing = ["SET LOCAL synchronous_commit = \(durability)"]
         }
     }
 
@@ -28,15 +51,26 @@ extension Connection {
 
     /// Begins a read of one snapshot, which the first statement fixes.
     func beginReading(_ format: StoreFormat) throws(StoreError) -> Start {
-        try start("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", format.selectStore, format)
+        try start(["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"] + settings.all, format.selectStore, format)
     }
 
     /// Begins a write: changes the only row of the store's table first, and thus waits for the writers of all processes.
     ///
     /// Each statement of the transaction sees what was committed before it, and no other writer can commit. So nothing
-    /// can fail because of concurrent changes until the end.
+    /// can fail because of concurrent changes until the end. The transaction is not declared to write, so that a server whose
+    /// operator has stopped writes by `default_transaction_read_only` refuses it.
     func beginWriting(_ format: StoreFormat) throws(StoreError) -> Start {
-        try start("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", format.lockStore, format)
+        try start(
+            ["BEGIN ISOLATION LEVEL READ COMMITTED"] + settings.all + settings.writing, format.lockStore,
+            format)
+    }
+
+    /// Begins a write that does not depend on the store.
+    func beginTransaction() throws(StoreError) {
+        limit = settings.beginning
+        let statements = ["BEGIN ISOLATION LEVEL READ COMMITTED"] + settings.all + settings.writing
+        try execute(statements.joined(separator: "; "))
+        limit = .serverResponds
     }
 
     /// Waits until the writes in progress have ended, if they do in time. Reports no error: a write reports the same one.
@@ -44,11 +78,14 @@ extension Connection {
         if (try? beginWriting(format)) != nil { rollBack() }
     }
 
-    private func start(_ begin: String, _ statement: String, _ format: StoreFormat) throws(StoreError) -> Start {
+    private func start(
+        _ begin: [String], _ statement: String, _ format: StoreFormat
+    ) throws(StoreError) -> Start {
         func run() throws(StoreError) -> QueryRows {
-            try self.runLater(begin)
+            for statement in begin { try self.runLater(statement) }
             return try self.run(statement)
         }
+        limit = settings.beginning
         do throws(StoreError) {
             var rows = try run()
             if rows.count == 0 {
@@ -60,6 +97,7 @@ extension Connection {
                 let commits = rows.int(0, 2)
             else { throw StoreError(.corrupt, "the store's row in tideline_store is missing", path: place) }
             try format.require(version, path: place)
+            limit = .serverResponds
             return Start(generation: generation, commits: commits)
         } catch {
             rollBack()
@@ -69,6 +107,7 @@ extension Connection {
 
     /// Commits the transaction.
     func commit() throws(StoreError) {
+        limit = settings.ending
         do throws(StoreError) {
             let command = try run("COMMIT", doing: "the server did not commit").command
             guard command == "COMMIT" else {
@@ -90,6 +129,7 @@ extension Connection {
     func rollBack() {
         forgetWaiting()
         if isLost || isIdle { return }
+        limit = settings.ending
         do { try execute("ROLLBACK") } catch { close() }
     }
 }

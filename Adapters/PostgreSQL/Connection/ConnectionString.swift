@@ -59,7 +59,9 @@ struct ConnectionString: Sendable {
 
     /// Opens a connection. Settings that the string does not contain come from the environment and from files, as for
     /// PostgreSQL's own programs.
-    func connect() throws(StoreError) -> Connection {
+    ///
+    /// - Parameter responseTimeout: How long to wait for the response to a statement.
+    func connect(responseTimeout: Duration) throws(StoreError) -> Connection {
         var settings =
             Self.limits + [("dbname", text), ("application_name", connectionName), ("client_encoding", "UTF8")]
         if ProcessInfo.processInfo.environment["PGCONNECT_TIMEOUT"] == nil {
@@ -84,6 +86,10 @@ struct ConnectionString: Sendable {
             throw StoreError(.io, "no connection to the database: \(message)\(advice)", path: place)
         }
         tideline_silence(handle)
-        return Connection(handle, place: place)
+        return Connection(handle, place: place, responseTimeout: responseTimeout) {
+            guard let other = try? connect(responseTimeout: responseTimeout) else { return false }
+            defer { other.close() }
+            return (try? other.execute("SELECT 1")) != nil
+        }
     }
 }

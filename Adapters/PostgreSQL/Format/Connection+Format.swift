@@ -60,7 +60,7 @@ extension Connection {
 
     /// Runs `body` in a transaction that does not depend on the store.
     func transaction<T>(_ body: () throws(StoreError) -> T) throws(StoreError) -> T {
-        try execute("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
+        try beginTransaction()
         do throws(StoreError) {
             let result = try body()
             try commit()

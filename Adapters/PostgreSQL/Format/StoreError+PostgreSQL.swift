@@ -10,6 +10,8 @@ enum SQLState {
     static let duplicateTable = "42P07"
     static let duplicateSchema = "42P06"
     static let insufficientPrivilege = "42501"
+    /// Such as of a server that was demoted.
+    static let readOnlyTransaction = "25006"
     static let queryCanceled = "57014"
     /// Such as a row that is larger than a page.
     static let programLimitExceeded = "54000"
@@ -61,7 +63,7 @@ extension StoreError.Code {
             // Serialization failure, deadlock, lock not available, canceled by a timeout.
             case "40001", "40P01", "55P03", SQLState.queryCanceled: .busy
             case "53100", "53400": .full
-            case "25006", SQLState.insufficientPrivilege: .readOnly
+            case SQLState.readOnlyTransaction, SQLState.insufficientPrivilege: .readOnly
             case "XX001", "XX002", SQLState.undefinedTable, SQLState.undefinedColumn, SQLState.undefinedSchema: .corrupt
             // A limit of the server, such as the size of a row.
             case _ where sqlState.hasPrefix("54") || sqlState.hasPrefix("22"): .invalidValue

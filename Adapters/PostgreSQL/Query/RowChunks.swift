@@ -42,7 +42,8 @@ struct RowChunks {
         let limit = window.limit ?? .max
         let most = table.rowCount(in: Self.maximumBytes, limit: Self.firstCount)
         let query = statement(.init(skip: window.skip, limit: min(limit, most + 1)))
-        let rows = try connection.run(query.sql, query.parameters)
+        // A plan for any parameters would be one for the value that most rows have.
+        let rows = try connection.runOnce(query.sql, query.parameters)
         table.note(rows)
         lastCount = rows.count
         guard rows.count > most, limit > most else {

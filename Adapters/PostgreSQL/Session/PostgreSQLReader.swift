@@ -26,8 +26,7 @@ extension SessionReader {
 public struct PostgreSQLReader: SessionReader {
     let session: Session
 
-    /// Limits the time of each following query, and of all of them; see ``StoreReader/limitTime(to:)-(Duration)``. Costs one
-    /// round trip to the server.
+    /// Limits the time of each following query, and of all of them; see ``StoreReader/limitTime(to:)-(Duration)``.
     public func limitTime(to duration: Duration) throws { try session.limitTime(to: duration) }
 }
 

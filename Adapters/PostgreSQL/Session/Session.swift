@@ -26,7 +26,7 @@ final class Session {
     /// Limits the time of queries, until the end of the transaction.
     func limitTime(to duration: Duration) throws(StoreError) {
         let milliseconds = max(1, min((duration / .milliseconds(1)).rounded(.up), Double(Int32.max)))
-        try connection().execute("SET LOCAL statement_timeout = \(Int32(milliseconds))")
+        try connection().runLater("SET LOCAL statement_timeout = \(Int32(milliseconds))")
         timeLimit = QueryTimeLimit(duration)
     }
 
@@ -58,12 +58,15 @@ final class Session {
     }
 
     /// Calls `body` with the connection. PostgreSQL accepts no more statements in a transaction in which one has failed.
+    ///
+    /// - Parameter isLong: Whether the time depends on the rows of the table.
     private func attempt<T>(
-        in table: StoredTable, _ body: (Connection) throws(StoreError) -> T
+        in table: StoredTable, isLong: Bool = false, _ body: (Connection) throws(StoreError) -> T
     ) throws(StoreError) -> T {
         let connection = try connection()
         do throws(StoreError) {
             try timeLimit?.check()
+            connection.limit = limit(isLong: isLong, on: connection)
             return try body(connection)
         } catch {
             let isTimedOut = timeLimit != nil && error.hasState(SQLState.queryCanceled)
@@ -71,6 +74,12 @@ final class Session {
             failure = error
             throw error
         }
+    }
+
+    /// Returns how long to wait for the response to a statement. A query with a time limit is ended by the server, if it responds.
+    private func limit(isLong: Bool, on connection: Connection) -> Connection.Limit {
+        if let timeLimit { return .time(timeLimit.remaining + .seconds(1)) }
+        return isLong ? .serverResponds : .time(connection.settings.rows)
     }
 
     // MARK: Reading
@@ -113,9 +122,9 @@ final class Session {
             }
             return unlimited
         }
-        return try attempt(in: plan.table) { connection throws(StoreError) in
+        return try attempt(in: plan.table, isLong: true) { connection throws(StoreError) in
             let statement = plan.count
-            return Int(try connection.run(statement.sql, statement.parameters).int(0, 0) ?? 0)
+            return Int(try connection.runOnce(statement.sql, statement.parameters).int(0, 0) ?? 0)
         }
     }
 
@@ -151,13 +160,15 @@ final class Session {
         var row = PackedRows(shape: tested.shape)
         cursorCount += 1
         let cursor = "tideline_\(cursorCount)"
-        var chunks = try attempt(in: plan.table) { connection throws(StoreError) in
+        var chunks = try attempt(in: plan.table, isLong: true) { connection throws(StoreError) in
             try RowChunks(of: plan.table, plan.window, isOrdered: isOrdered, cursor: cursor, on: connection) { window in
                 plan.select(all, isOrdered: isOrdered, window)
             }
         }
         do {
-            reading: while let chunk = try attempt(in: plan.table, { _ throws(StoreError) in try chunks.next() }) {
+            reading: while let chunk = try attempt(
+                in: plan.table, isLong: true, { _ throws(StoreError) in try chunks.next() })
+            {
                 for position in 0..<chunk.count {
                     if let residual = plan.residual {
                         row.removeAll()
@@ -183,6 +194,7 @@ final class Session {
         let connection = try connection()
         hasChanges = true
         do {
+            connection.limit = limit(isLong: false, on: connection)
             var upsert = try Upsert(into: table, of: rows.shape, on: connection)
             try upsert.run(rows)
         } catch {
@@ -216,7 +228,7 @@ final class Session {
         let table = try table(query.table)
         let plan = try QueryPlan(query, table)
         guard plan.isWindow || plan.residual != nil else {
-            let deleted = try attempt(in: table) { connection throws(StoreError) in
+            let deleted = try attempt(in: table, isLong: true) { connection throws(StoreError) in
                 try connection.run(plan.delete.sql, plan.delete.parameters).changes
             }
             if deleted > 0 { hasChanges = true }

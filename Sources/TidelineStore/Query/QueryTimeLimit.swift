@@ -5,6 +5,9 @@ package struct QueryTimeLimit: Sendable {
     /// Creates a limit, starting the clock.
     package init(_ duration: Duration) { end = .now + duration }
 
+    /// The time that is left; negative if it is over.
+    package var remaining: Duration { end - .now }
+
     /// Whether the time is over.
     package var isExceeded: Bool { ContinuousClock.now >= end }
 

@@ -126,6 +126,18 @@ package final class DatabaseServer: Sendable {
         try wait(until: "the server is gone") { !processes.contains(where: isRunning) }
     }
 
+    /// Stops processes of the server, which then keep their connections and do not respond.
+    ///
+    /// - Parameter acceptsConnections: Whether the process that accepts connections goes on.
+    /// - Returns: A closure that continues them.
+    package func freeze(acceptsConnections: Bool = false) throws -> () -> Void {
+        guard let server else { throw ToolError("the server does not run") }
+        if !acceptsConnections { Foundation.kill(server, SIGSTOP) }
+        let processes = children(of: server)
+        for process in processes { Foundation.kill(process, SIGSTOP) }
+        return { for process in processes + [server] { Foundation.kill(process, SIGCONT) } }
+    }
+
     /// Kills one of the server's processes at random. The server then ends all connections, and starts again.
     package func killOneProcess() throws {
         guard let process = server.map(children)?.randomElement() else { return }

@@ -18,7 +18,8 @@ extension StoreEngine {
             missing comes from the environment (PGHOST, PGPASSFILE, …), as the password must
             """,
         keepsRows: true,
-        settings: ["schema", "durability", "read-only", "busy-timeout", "maximum-readers"] + connectionSettings,
+        settings: ["schema", "durability", "read-only", "busy-timeout", "response-timeout", "maximum-readers"]
+            + connectionSettings,
         allowsEmptyPath: true,
         nameSetting: "schema",
         prepare: prepareDatabase,
@@ -31,6 +32,7 @@ extension StoreEngine {
             try settings.choice("read-only", ["yes": true, "no": false]) ?? false || access.isReadOnly
         if let schema = settings.text("schema") { options.schema = schema }
         if let seconds = try settings.seconds("busy-timeout") { options.busyTimeout = seconds }
+        if let seconds = try settings.seconds("response-timeout") { options.responseTimeout = seconds }
         if let count = try settings.number("maximum-readers", in: 1...1_000) { options.maximumReaders = count }
         return { [options] in try PostgreSQLStore(connection: connection, options: options) }
     }

@@ -1,0 +1,168 @@
+#if PostgreSQL && Tool
+import Foundation
+import Testing
+import TidelinePostgreSQL
+import TidelineStore
+import TidelineTestStores
+import TidelineTestSupport
+
+@testable import TidelineTool
+
+/// Tests databases that keep their connections and do not respond, or no longer accept writes.
+@Suite(.enabled(if: TestServer.isInstalled, "PostgreSQL's server is not installed (package postgresql)"), .serialized)
+struct OutageTests {
+    private static let table = TableSchema("t", columns: [.int("n")])
+
+    private func makeStore(_ server: TestServer) throws -> PostgreSQLStore {
+        let store = try PostgreSQLStore(
+            connection: "\(server.connection()) connect_timeout=2",
+            options: PostgreSQLOptions(busyTimeout: .milliseconds(100), responseTimeout: .milliseconds(500)))
+        try store.define([Self.table])
+        try store.write { try $0.upsert(["id": "1", "n": 1], into: "t") }
+        return store
+    }
+
+    /// A moment of a transaction in which the server freezes.
+    enum Moment: CaseIterable { case before, withinRead, withinWrite }
+
+    @Test(arguments: Moment.allCases, [true, false])
+    func aServerThatFreezesIsAnErrorAndIsUsedAgain(_ moment: Moment, acceptsConnections: Bool) throws {
+        let server = try TestServer(settings: ["fsync=off", "autovacuum=off"])
+        defer { server.end() }
+        let store = try makeStore(server)
+        var thaw = {}
+        defer { thaw() }
+        switch moment {
+        case .before: thaw = try server.freeze(acceptsConnections: acceptsConnections)
+        case .withinRead:
+            let error = expectError(.io) {
+                try store.read { reader throws in
+                    try reader.limitTime(to: .milliseconds(100))
+                    _ = try reader.count(Query("t"))
+                    thaw = try server.freeze(acceptsConnections: acceptsConnections)
+                    _ = try reader.count(Query("t"))
+                }
+            }
+            #expect(error?.message.contains("did not respond in time") == true)
+        case .withinWrite:
+            expectError(.io) {
+                try store.write { writer throws in
+                    try writer.upsert(["id": "2"], into: "t")
+                    thaw = try server.freeze(acceptsConnections: acceptsConnections)
+                    _ = try writer.row(in: "t", id: "1")
+                }
+            }
+        }
+        for _ in 0..<2 {
+            let isNew = moment == .before && acceptsConnections
+            // A new connection to a server whose other processes are frozen works.
+            if !isNew {
+                #expect(throws: StoreError.self) { try store.write { try $0.upsert(["id": "3"], into: "t") } }
+            }
+        }
+        thaw()
+        thaw = {}
+        try waitUntil("the store to be used again") {
+            (try? store.write { try $0.upsert(["id": "4"], into: "t") }) != nil
+                && (try? store.read { try $0.row(in: "t", id: "4") }) != nil
+        }
+        #expect(try store.read { try $0.row(in: "t", id: "2") } == nil)
+        try store.close()
+    }
+
+    /// A query is slow for a reason, as long as the server responds.
+    @Test func aQueryThatTakesLongerThanAResponseIsNotEnded() throws {
+        let server = try TestServer.shared.get()
+        let connection = try server.makeDatabase()
+        let store = try PostgreSQLStore(
+            connection: connection, options: PostgreSQLOptions(responseTimeout: .milliseconds(100)))
+        try store.define([Self.table])
+        try store.write { try $0.upsert(["id": "1", "n": 1], into: "t") }
+        try PlainConnection(connection).query(
+            """
+            ALTER TABLE tideline.t RENAME TO u;
+            CREATE VIEW tideline.t AS SELECT u.* FROM tideline.u, LATERAL (SELECT pg_sleep(1) WHERE u.n > 0) AS pause
+            """)
+        #expect(try store.read { try $0.count(Query("t")) } == 1)
+        try store.close()
+    }
+
+    @Test func aServerOverAFrozenDatabaseAnswersAndIsNotReady() async throws {
+        let database = try TestServer(settings: ["fsync=off"])
+        defer { database.end() }
+        let tool = try ProbeProcess("tideline")
+        defer { tool.remove() }
+        let server = try tool.start([
+            "serve", "--port", "0", "--query-timeout", "1", "--store",
+            "\(database.location),connect_timeout=2,busy-timeout=1,response-timeout=1",
+        ])
+        try await suspendUntil("the server to listen") { try tool.output(server).out.contains("listening on") }
+        let url = try #require(try tool.output(server).out.split(whereSeparator: \.isWhitespace).last.map(String.init))
+        func status(_ path: String, _ arguments: String...) throws -> String {
+            let arguments =
+                ["-s", "-o", "/dev/null", "-w", "%{http_code} %header{retry-after}", "-m", "60"] + arguments
+            return try ToolProcess.run(
+                arguments + ["-H", "ZUMO-API-VERSION: 2.0.0", url + path],
+                executable: URL(fileURLWithPath: "/usr/bin/curl")
+            ).out
+        }
+        let body = ["-H", "Content-Type: application/json", "-d", #"{"text":"a"}"#]
+        #expect(try status("/tables/TodoItem", body[0], body[1], body[2], body[3]).hasPrefix("201"))
+        let thaw = try database.freeze()
+        defer { thaw() }
+        try await withThrowingTaskGroup(of: String.self) { group in
+            for number in 0..<40 {
+                group.addTask {
+                    number.isMultiple(of: 4)
+                        ? try status("/tables/TodoItem", body[0], body[1], body[2], body[3])
+                        : try status(number.isMultiple(of: 3) ? "/.changes?tables=TodoItem" : "/tables/TodoItem")
+                }
+            }
+            for try await answer in group { #expect(answer == "503 1") }
+        }
+        #expect(try status("/.ready") == "503 1")
+        #expect(try status("/.health").hasPrefix("200"))
+        thaw()
+        try await suspendUntil("the server to be ready") { try status("/.ready").hasPrefix("200") }
+        try await suspendUntil("a write") {
+            try status("/tables/TodoItem", body[0], body[1], body[2], body[3]).hasPrefix("201")
+        }
+    }
+
+    /// The open sessions of a server that was demoted, or whose operator has stopped writes, change as well.
+    @Test func theSessionsOfADatabaseThatNoLongerAcceptsWritesAreReplaced() throws {
+        let server = try TestServer(settings: ["fsync=off"])
+        defer { server.end() }
+        let store = try PostgreSQLStore(connection: server.connection())
+        try store.define([Self.table])
+        let plain = try PlainConnection(server.connection())
+        func sessions() throws -> [[String?]] {
+            try plain.query("SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'tideline%' ORDER BY pid")
+        }
+        _ = try store.read { outer in
+            try store.read { _ in try outer.count(Query("t")) }
+        }
+        let before = try sessions()
+        #expect(before.count == 3)
+        try plain.query("ALTER SYSTEM SET default_transaction_read_only = on")
+        try plain.query("SELECT pg_reload_conf()")
+        try waitUntil("a write to be refused") {
+            do {
+                try store.write { try $0.upsert(["id": "1"], into: "t") }
+                return false
+            } catch let error as StoreError where error.code == .readOnly {
+                return true
+            }
+        }
+        try waitUntil("the sessions to end") { try sessions().isEmpty }
+        #expect(try store.read { try $0.count(Query("t")) } >= 0)
+        try plain.query("SET default_transaction_read_only = off")
+        try plain.query("ALTER SYSTEM RESET default_transaction_read_only")
+        try plain.query("SELECT pg_reload_conf()")
+        try waitUntil("a write to be accepted") {
+            (try? store.write { try $0.upsert(["id": "2"], into: "t") }) != nil
+        }
+        try store.close()
+    }
+}
+#endif

@@ -1,0 +1,163 @@
+#if PostgreSQL && Tool
+import Foundation
+import Synchronization
+import Testing
+import TidelinePostgreSQL
+import TidelineStore
+import TidelineTestStores
+import TidelineTestSupport
+
+/// Tests stores whose connections lead through PgBouncer, in each mode in which transactions are possible.
+@Suite(
+    .enabled(
+        if: TestServer.isInstalled && Pooler.isInstalled,
+        "PostgreSQL's server or PgBouncer is not installed (packages postgresql and pgbouncer)"))
+struct PoolerTests {
+    private static let table = TableSchema("t", columns: [.int("n")])
+
+    @Test(arguments: ["transaction", "session"])
+    func storesShareTheSessionsOfAPooler(_ mode: String) throws {
+        let server = try TestServer.shared.get()
+        let database = try server.makeDatabase()
+        let pooler = try Pooler(server.folder, mode: mode, sessions: mode == "session" ? 20 : 2)
+        defer { pooler.end() }
+        let connection = pooler.connection(to: database)
+        let stores = try [.full, .normal].map {
+            try PostgreSQLStore(
+                connection: connection, options: PostgreSQLOptions(durability: $0, busyTimeout: .seconds(60)))
+        }
+        try stores[0].define([Self.table])
+        let failures = Mutex<[String]>([])
+        let threads = DispatchGroup()
+        for thread in 0..<4 {
+            DispatchQueue(label: "thread").async(group: threads) {
+                do {
+                    for number in 0..<50 {
+                        let store = stores[(thread + number) % 2]
+                        try store.write { writer throws in
+                            _ = try writer.count(Query("t").filter(.column("n") == .literal(.int(Int64(number)))))
+                            try writer.upsert(
+                                ["id": .string("\(thread)-\(number)"), "n": .int(Int64(number))], into: "t")
+                        }
+                        let row = try store.read { try $0.row(in: "t", id: .string("\(thread)-\(number)")) }
+                        if row?["n"]?.int != Int64(number) {
+                            failures.withLock { $0.append("\(number): \(row as Any)") }
+                        }
+                    }
+                } catch { failures.withLock { $0.append("\(error)") } }
+            }
+        }
+        try threads.finish()
+        #expect(failures.withLock { $0 } == [])
+        #expect(try stores[0].read { try $0.count(Query("t")) } == 200)
+        if mode == "transaction" {
+            // Other clients of the pooler get the sessions as they were.
+            let plain = try PlainConnection(connection)
+            for _ in 0..<4 {
+                #expect(
+                    try plain.query(
+                        """
+                        SELECT current_setting('synchronous_commit'), current_setting('lock_timeout'),
+                            current_setting('statement_timeout'), (SELECT count(*) FROM pg_prepared_statements)
+                        """) == [["on", "0", "0", "0"]])
+            }
+        }
+        for store in stores { try store.close() }
+    }
+
+    /// Another client of the pooler may have lowered the durability of its session for the next ones.
+    @Test func durabilityDoesNotDependOnTheSession() throws {
+        let server = try TestServer.shared.get()
+        let database = try server.makeDatabase()
+        let pooler = try Pooler(server.folder, mode: "transaction", sessions: 1)
+        defer { pooler.end() }
+        let connection = pooler.connection(to: database)
+        let store = try PostgreSQLStore(connection: connection)
+        try store.define([Self.table])
+        try PlainConnection(database).query(
+            """
+            CREATE TABLE public.seen (setting text);
+            CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS
+                'BEGIN INSERT INTO public.seen VALUES (current_setting(''synchronous_commit'')); RETURN NULL; END';
+            CREATE TRIGGER see AFTER INSERT ON tideline.t EXECUTE FUNCTION see()
+            """)
+        try PlainConnection(connection).query("SET synchronous_commit = off")
+        try store.write { try $0.upsert(["id": "1"], into: "t") }
+        #expect(try PlainConnection(database).query("SELECT setting FROM public.seen") == [["on"]])
+        try store.close()
+    }
+
+    @Test func aPoolerWithoutAFreeSessionIsAnError() throws {
+        let server = try TestServer.shared.get()
+        let database = try server.makeDatabase()
+        let pooler = try Pooler(server.folder, mode: "transaction", sessions: 1)
+        defer { pooler.end() }
+        let connection = pooler.connection(to: database)
+        let store = try PostgreSQLStore(
+            connection: "\(connection) connect_timeout=2",
+            options: PostgreSQLOptions(busyTimeout: .milliseconds(100), responseTimeout: .milliseconds(500)))
+        try store.define([Self.table])
+        let other = try PlainConnection(connection)
+        try other.query("BEGIN")
+        expectError(.io) { _ = try store.read { try $0.count(Query("t")) } }
+        expectError(.io) { try store.write { try $0.upsert(["id": "1"], into: "t") } }
+        try other.query("ROLLBACK")
+        try waitUntil("a free session") { (try? store.write { try $0.upsert(["id": "2"], into: "t") }) != nil }
+        #expect(try store.read { try $0.rows(matching: Query("t")).rows.map(\.idText) } == ["2"])
+        try store.close()
+    }
+}
+
+/// PgBouncer in a temporary folder.
+private final class Pooler {
+    private static let program = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer"].first {
+        FileManager.default.isExecutableFile(atPath: $0)
+    }
+    static let isInstalled = program != nil
+
+    private let folder = "/tmp/tideline-pooler-\(UInt64.random(in: 0 ..< 1 << 40))"
+    private let process = Process()
+
+    /// - Parameters:
+    ///   - server: The folder of the server's socket.
+    ///   - sessions: The maximum number of sessions in a database.
+    init(_ server: String, mode: String, sessions: Int) throws {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder)
+        let configuration = """
+            [databases]
+            * = host=\(server) user=postgres
+            [pgbouncer]
+            listen_port = 6432
+            unix_socket_dir = \(folder)
+            auth_type = any
+            pool_mode = \(mode)
+            default_pool_size = \(sessions)
+            max_client_conn = 100
+            """
+        let file = "\(folder)/pgbouncer.ini"
+        try configuration.write(toFile: file, atomically: true, encoding: .utf8)
+        let user = getuid() == 0 ? ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"] : []
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = user + [Self.program ?? "", "-q", file]
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        let connection = connection(to: "dbname=postgres")
+        try waitUntil("the pooler") { (try? PlainConnection(connection)) != nil }
+    }
+
+    /// Returns the connection string of a database through the pooler.
+    func connection(to direct: String) -> String {
+        let database = direct.split(separator: " ").first { $0.hasPrefix("dbname=") } ?? ""
+        return "host=\(folder) port=6432 \(database) user=postgres"
+    }
+
+    func end() {
+        process.end()
+        process.waitUntilExit()
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+}
+#endif
