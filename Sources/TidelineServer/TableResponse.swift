@@ -67,12 +67,11 @@ extension TableResponse {
 
     init(_ error: StoreError) {
         switch error.code {
-        case .noSuchTable: self.init(.notFound, error: error.description)
+        case .noSuchTable: self.init(.notFound, error: error.publicDescription)
         case .invalidValue, .unsupportedQuery, .schemaMismatch, .timeLimit:
-            self.init(.badRequest, error: error.description)
-        case .readOnly: self.init(.forbidden, error: error.description)
-        // A database server that cannot be reached now can be reached later.
-        case .busy, .locked, .full, .closed, .cancelled, .io:
+            self.init(.badRequest, error: error.publicDescription)
+        // A database server that cannot be reached or refuses writes now can accept them later.
+        case .busy, .locked, .full, .closed, .cancelled, .io, .readOnly:
             self.init(.serviceUnavailable, because: error)
             response.headerFields[.retryAfter] = "1"
         default: self.init(.internalServerError, because: error)
@@ -84,5 +83,14 @@ extension TableResponse {
         let kind = (error as? StoreError).map { " (\($0.code))" } ?? ""
         self.init(status, error: "the server's store failed\(kind); the reason is in the log of the server")
         failureReason = "\(error)"
+    }
+}
+
+extension StoreError {
+    /// The description without the path, which can name the server's files and databases.
+    fileprivate var publicDescription: String {
+        var error = self
+        error.path = nil
+        return error.description
     }
 }

@@ -1,4 +1,5 @@
 public import HTTPTypes
+internal import Synchronization
 public import TidelineStore
 internal import TidelineWire
 
@@ -29,6 +30,8 @@ public final class TableService<Store: LocalStore>: Sendable {
     /// The clients that wait for changes.
     let changes = ChangeHub()
     private let queue = WriteQueue<Store>()
+    /// Whether the store has refused a write.
+    private let refusesWrites = Atomic(false)
 
     /// Creates a service over a store, which the caller must close.
     ///
@@ -44,8 +47,13 @@ public final class TableService<Store: LocalStore>: Sendable {
         try options.validateRights(of: catalog.schemas)
     }
 
-    /// Throws the error of the store if it cannot be read.
-    package func checkStore() throws { try store.read { _ = try $0.schema(of: ServedTableRecord.schema.name) } }
+    /// Throws the error of the store if it cannot be read, or if it has refused a write and still does.
+    package func checkStore() throws {
+        try store.read { _ = try $0.schema(of: ServedTableRecord.schema.name) }
+        guard refusesWrites.load(ordering: .relaxed) else { return }
+        try store.write { _ = try $0.schema(of: ServedTableRecord.schema.name) }
+        refusesWrites.store(false, ordering: .relaxed)
+    }
 
     /// Handles one request, a write in a transaction of its own. Any number of threads can call this method at once; it
     /// returns when the store has finished.
@@ -217,7 +225,12 @@ public final class TableService<Store: LocalStore>: Sendable {
         } catch let error as WireError {
             answer = TableResponse(.badRequest, error: error.description)
         } catch let error as StoreError {
-            answer = TableResponse(error)
+            if error.code == .readOnly, store.capabilities.isReadOnly {
+                answer = TableResponse(.forbidden, error: "the tables of this server can only be read")
+            } else {
+                if error.code == .readOnly { refusesWrites.store(true, ordering: .relaxed) }
+                answer = TableResponse(error)
+            }
         } catch is OutdatedDefinition {
             answer = TableResponse(StoreError(.busy, "other services keep changing the table; try again"))
         } catch {

@@ -249,7 +249,7 @@ final class TableResponder<Store: LocalStore>: Sendable {
             // Everyone can read the response, and the reason can name files and databases.
             server.logger.warning("not ready", metadata: ["reason": "\(error)"])
             return ServerResponse(
-                .serviceUnavailable, "the store cannot be read; the reason is in the log of the server")
+                .serviceUnavailable, "the store cannot be read or written; the reason is in the log of the server")
         }
     }
 
