@@ -2,7 +2,7 @@ package import TidelineStore
 
 /// The definitions of served tables.
 package struct ServedSchemas: Sendable {
-    /// Returns the column with the owner of a table's rows, or `nil`. It gets an index.
+    /// Returns the column with the owner of a table's rows, or `nil`. All indexes begin with it.
     let owner: @Sendable (_ table: String) -> String?
 
     /// Whether a table of a store is served.
@@ -50,13 +50,20 @@ package struct ServedSchemas: Sendable {
         if !served.indexes.contains(where: { $0.columns.first == "updatedAt" }) {
             served.indexes.append(["updatedAt"])
         }
-        // A pull of one user's rows, in the order of their timestamps.
-        if let owner = owner(schema.name), served.column(owner)?.type == .string,
-            !served.indexes.contains(where: { $0.columns.starts(with: [owner, "updatedAt"]) })
-        {
-            served.indexes.append([owner, "updatedAt"])
+        return ownerFirst(served)
+    }
+
+    /// Returns the definition with indexes that begin with the owner, if the rows have one: a query of a user then never walks
+    /// through the rows of others.
+    func ownerFirst(_ schema: TableSchema) -> TableSchema {
+        guard let owner = owner(schema.name), schema.column(owner)?.type == .string else { return schema }
+        var result = schema
+        result.indexes = []
+        for index in schema.indexes {
+            let index = IndexSchema([owner] + index.columns.filter { !$0.isSameBytes(as: owner) })
+            if !result.indexes.contains(index) { result.indexes.append(index) }
         }
-        return served
+        return result
     }
 
     // MARK: Changes

@@ -53,16 +53,20 @@ package struct ServedTableRecord {
 
     /// Returns the stored definition of a table with everything that any service has added to it, or `nil` if the store
     /// has no such table.
-    static func definition(of table: String, in reader: some StoreReader) throws -> TableSchema? {
+    static func definition(
+        of table: String, in reader: some StoreReader, _ rules: ServedSchemas
+    ) throws -> TableSchema? {
         guard let stored = try storedDefinition(of: table, in: reader) else { return nil }
         guard let recorded = try recordedDefinition(of: table, in: reader) else { return stored }
-        return try stored.union(recorded)
+        return rules.ownerFirst(try stored.union(recorded))
     }
 
     /// Returns whether the record and the store have everything that a definition has, and the store all that is recorded.
-    static func isComplete(_ definition: TableSchema, in reader: some StoreReader) throws -> Bool {
+    static func isComplete(
+        _ definition: TableSchema, in reader: some StoreReader, _ rules: ServedSchemas
+    ) throws -> Bool {
         guard let stored = try storedDefinition(of: definition.name, in: reader),
-            let recorded = try recordedDefinition(of: definition.name, in: reader)
+            let recorded = try recordedDefinition(of: definition.name, in: reader).map(rules.ownerFirst)
         else { return false }
         return try stored.includes(definition) && stored.includes(recorded) && recorded.includes(stored)
     }
@@ -70,12 +74,15 @@ package struct ServedTableRecord {
     /// Adds a definition to the record of its table.
     ///
     /// - Returns: The definition that the store lacks, or `nil` if its own definition is complete.
-    static func add(_ definition: TableSchema, in writer: some StoreWriter) throws -> TableSchema? {
+    static func add(
+        _ definition: TableSchema, in writer: some StoreWriter, _ rules: ServedSchemas
+    ) throws -> TableSchema? {
         let name = definition.name
         let stored = try storedDefinition(of: name, in: writer)
         let recorded = try recordedDefinition(of: name, in: writer)
         var union = try stored?.union(definition) ?? definition
         if let recorded { union = try union.union(recorded) }
+        union = rules.ownerFirst(union)
         if try recorded?.includes(union) != true {
             let row: Row = [
                 "id": .string(name), "definition": .string(try RecordJSON.encode(union)),

@@ -4,8 +4,8 @@ internal import TidelineWire
 
 /// The access of one caller to one table, for one request whose right was checked.
 ///
-/// Everything that a request reads or changes passes through it: ``limit(_:)`` for pages and counts, ``includes(_:)`` for
-/// single rows, and ``RowBody/setOwner(_:isWholeRow:)`` for written rows.
+/// Everything that a request reads or changes passes through it: ``limit(_:)`` for pages and counts,
+/// ``withRow(_:in:_:_:)`` for single rows, and ``RowBody/setOwner(_:isWholeRow:)`` for written rows.
 struct TableAccess: Sendable {
     /// The name of the table.
     let table: String
@@ -56,6 +56,20 @@ struct TableAccess: Sendable {
     func limit(_ query: Query) -> Query {
         guard let owner else { return query }
         return query.filter(.column(owner.column) == .literal(.string(owner.userID)))
+    }
+
+    /// Calls `body` with a row, or returns `nil` if it does not exist for the caller. The store tests the owner, so that the row of
+    /// another one is not read whole.
+    func withRow<T>(
+        _ id: RowID, in table: ServedTable, _ reader: some StoreReader, _ body: (borrowing RowView) throws -> T
+    ) throws -> T? {
+        guard owner != nil else { return try reader.withRow(in: table.schema.name, id: id, body) }
+        var result: T?
+        try reader.scan(limit(Query(table.schema.name).filter(.column("id") == .literal(id.value)))) { row in
+            result = try body(row)
+            return .stop
+        }
+        return result
     }
 
     /// Returns whether a row exists for the caller.

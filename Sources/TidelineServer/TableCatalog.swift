@@ -142,7 +142,7 @@ final class TableCatalog<Store: LocalStore>: Sendable {
             else { return nil }
             let (schema, definition, revision) = try store.read { reader in
                 (
-                    try reader.schema(of: name), try ServedTableRecord.definition(of: name, in: reader),
+                    try reader.schema(of: name), try ServedTableRecord.definition(of: name, in: reader, rules),
                     try ServedTableRecord(of: name, in: reader).revision
                 )
             }
@@ -161,12 +161,12 @@ final class TableCatalog<Store: LocalStore>: Sendable {
         for _ in 0..<Self.maximumRounds {
             let isComplete = try store.read { reader in
                 try definitions.allSatisfy { definition in
-                    try ServedTableRecord.isComplete(definition, in: reader)
+                    try ServedTableRecord.isComplete(definition, in: reader, rules)
                 }
             }
             if isComplete { return }
             let lacking = try store.write { writer in
-                try definitions.compactMap { try ServedTableRecord.add($0, in: writer) }
+                try definitions.compactMap { try ServedTableRecord.add($0, in: writer, rules) }
             }
             if lacking.isEmpty { return }
             try store.define(lacking)
@@ -189,7 +189,9 @@ final class TableCatalog<Store: LocalStore>: Sendable {
         if table == nil, let stored, stored.isSystem || !ServedSchemas.isServed(stored) {
             throw StoreError(.schemaMismatch, "a table with this name exists but is not served", table: name)
         }
-        let known = try stored.flatMap { _ in try store.read { try ServedTableRecord.definition(of: name, in: $0) } }
+        let known = try stored.flatMap { _ in
+            try store.read { try ServedTableRecord.definition(of: name, in: $0, rules) }
+        }
         let schema = rules.served(known ?? table?.schema ?? TableSchema(name, columns: []), keeping: columns)
         guard schema.columns.count <= maximumColumns else {
             throw StoreError(

@@ -18,7 +18,8 @@ extension TableService {
             case .respond: self
             case .write(let write):
                 .write(
-                    PendingWrite(table: write.table, id: write.id, size: write.size) { transaction in
+                    PendingWrite(table: write.table, id: write.id, size: write.size, owner: write.owner) {
+                        transaction in
                         try transform(transaction) { try write.body(transaction) }
                     })
             }

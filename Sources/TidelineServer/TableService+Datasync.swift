@@ -16,7 +16,7 @@ extension TableService {
         let table = try table(meaning.table)
         func write(_ step: WriteStep, _ id: String) -> WriteStep {
             step.map { transaction, answer in
-                try self.requireNotDeleted(access, answer) { try transaction.withRow(.string(id), in: table, $0) }
+                try self.requireNotDeleted(answer) { try transaction.withRow(.string(id), in: table, access, $0) }
             }
         }
         switch meaning {
@@ -26,10 +26,10 @@ extension TableService {
         case .lookup(_, let id, let includeDeleted):
             return .respond(
                 try store.read { reader in
-                    try requireNotDeleted(access) {
+                    try requireNotDeleted {
                         try lookup(id, in: table, includeDeleted: includeDeleted, access, reader)
                     } row: {
-                        try reader.withRow(in: table.schema.name, id: .string(id), $0)
+                        try access.withRow(.string(id), in: table, reader, $0)
                     }
                 })
         case .replace(_, let id, let ifMatch, let includeDeleted):
@@ -41,10 +41,10 @@ extension TableService {
             } catch let rejection as RequestRejection where rejection.status == .notFound {
                 return .respond(
                     try store.read { reader in
-                        try requireNotDeleted(access) {
+                        try requireNotDeleted {
                             throw rejection
                         } row: {
-                            try reader.withRow(in: table.schema.name, id: .string(id), $0)
+                            try access.withRow(.string(id), in: table, reader, $0)
                         }
                     })
             }
@@ -61,15 +61,15 @@ extension TableService {
 
     /// Returns the response of `answer`, and replaces 404 for a soft-deleted row by 410.
     ///
-    /// - Parameter row: Calls its argument with the row, if there is one.
+    /// - Parameter row: Calls its argument with the row, if there is one for the caller.
     private func requireNotDeleted(
-        _ access: TableAccess, _ answer: () throws -> TableResponse,
+        _ answer: () throws -> TableResponse,
         row: ((borrowing RowView) throws -> Bool) throws -> Bool?
     ) throws -> TableResponse {
         do {
             return try answer()
         } catch var rejection as RequestRejection where rejection.status == .notFound {
-            if try row({ access.includes($0) && $0.isDeleted }) ?? false { rejection.status = .gone }
+            if try row({ $0.isDeleted }) ?? false { rejection.status = .gone }
             throw rejection
         }
     }
@@ -97,9 +97,8 @@ extension TableService {
             var query = page
             // One more row shows whether there is a next page.
             query.limit = size + 1
-            total = try store.read { reader in
+            total = try readInTime { reader in
                 try table.requireCurrent(in: reader)
-                try reader.limitTime(to: options.maximumQueryTime)
                 return try scan(query, where: condition, reader) { rows.append($0) }
             }
         }

@@ -17,9 +17,8 @@ extension TableService {
         var rows = PageRows(maximumCount: size, maximumBytes: options.maximumPageBytes, omitsNulls: false)
         if query.includesTotalCount { rows.writer.bytes += Array(#"{"results":"#.utf8) }
         rows.writer.beginArray()
-        let total = try store.read { reader in
+        let total = try readInTime { reader in
             try table.requireCurrent(in: reader)
-            try reader.limitTime(to: options.maximumQueryTime)
             return try scan(query, where: condition, reader) { rows.append($0) }
         }
         rows.writer.endArray()
@@ -29,6 +28,14 @@ extension TableService {
             answer.response.headerFields[.link] = link(after: wanted.skip, rows.count, request)
         }
         return answer
+    }
+
+    /// Reads within the time limit of queries.
+    func readInTime<T>(_ body: (Store.Reader) throws -> T) throws -> T {
+        try store.read { reader in
+            try reader.limitTime(to: options.maximumQueryTime)
+            return try body(reader)
+        }
     }
 
     /// Returns the query for the rows of a page and, if there is one, a costly condition; `nil` if no row matches.
@@ -141,9 +148,9 @@ extension TableService {
         _ id: String, in table: ServedTable, includeDeleted: Bool, _ access: TableAccess, _ reader: Store.Reader
     ) throws -> TableResponse {
         try table.requireCurrent(in: reader)
-        let found: TableResponse?? = try reader.withRow(in: table.schema.name, id: .string(id)) { row in
+        let found: TableResponse?? = try access.withRow(.string(id), in: table, reader) { row in
             let showsDeleted = includeDeleted && !options.quirks.contains(.hidesDeletedRows)
-            return access.includes(row) && (showsDeleted || !row.isDeleted) ? answer(.ok, row: row) : nil
+            return showsDeleted || !row.isDeleted ? answer(.ok, row: row) : nil
         }
         return try found.flatMap { $0 } ?? missing(id, in: table)
     }

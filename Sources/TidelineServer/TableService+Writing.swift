@@ -22,9 +22,15 @@ extension TableService {
         if row.id == nil { row.id = .string(options.makeID()) }
         row["deleted"] = false
         let key = row.id ?? .string(row.idText)
-        return try write(row, id: key, into: target, size: body.count) { [self] row, table, transaction in
-            let taken = try transaction.withRow(key, in: table) { taken in
-                access.canRead && access.includes(taken) ? answer(.conflict, row: taken) : Self.taken(key, in: table)
+        return try write(row, id: key, into: target, size: body.count, access) { [self] row, table, transaction in
+            var taken: TableResponse?
+            if try transaction.hasRow(key, in: table, access) {
+                taken = Self.taken(key, in: table)
+                if access.canRead,
+                    let row = try transaction.withRow(key, in: table, access, { answer(.conflict, row: $0) })
+                {
+                    taken = row
+                }
             }
             if taken != nil, options.quirks.contains(.echoesConflictingInserts) {
                 return TableResponse(.conflict, json: body)
@@ -53,7 +59,8 @@ extension TableService {
         let target = try target(table.schema.name, for: incoming, isInsert: false, callsStore: callsStore)
         let change = rounded(try incoming.typed(by: target.table))
         let version = incoming.version
-        return try write(change, id: .string(id), into: target, size: body.count) { [self] change, table, transaction in
+        return try write(change, id: .string(id), into: target, size: body.count, access) {
+            [self] change, table, transaction in
             try self.change(id, in: table, to: change, access, transaction) { row in
                 if row.isDeleted { return try missing(id, in: table) }
                 if let ifMatch { return refusal(of: row, by: ifMatch) }
@@ -81,7 +88,7 @@ extension TableService {
         }
         let target = try target(table.schema.name, for: incoming, isInsert: false, callsStore: callsStore)
         let content = rounded(try incoming.typed(by: target.table))
-        return try write(content, id: .string(id), into: target, size: body.count) {
+        return try write(content, id: .string(id), into: target, size: body.count, access) {
             [self] content, table, transaction in
             var row = Row(id: content.id, distinctColumns: table.schema.columns.map { ($0.name, .null) })
             row = row.merging(content)
@@ -95,7 +102,7 @@ extension TableService {
 
     func delete(_ id: String, from table: ServedTable, ifMatch: IfMatch?, _ access: TableAccess) -> WriteStep {
         if options.quirks.contains(.hardDelete) { return remove(id, from: table, ifMatch: ifMatch, access) }
-        return write(to: table, id: .string(id)) { [self] transaction in
+        return write(to: table, id: .string(id), access) { [self] transaction in
             try self.change(id, in: table, to: ["deleted": true], access, transaction) { row in
                 row.isDeleted ? try missing(id, in: table) : refusal(of: row, by: ifMatch)
             }
@@ -106,11 +113,11 @@ extension TableService {
     private func remove(
         _ id: String, from table: ServedTable, ifMatch: IfMatch?, _ access: TableAccess
     ) -> WriteStep {
-        write(to: table, id: .string(id)) { [self] transaction in
-            let found: TableResponse?? = try transaction.withRow(.string(id), in: table) { row in
-                access.includes(row) ? refusal(of: row, by: ifMatch) ?? answer(.ok, row: row) : nil
+        write(to: table, id: .string(id), access) { [self] transaction in
+            let found = try transaction.withRow(.string(id), in: table, access) { row in
+                refusal(of: row, by: ifMatch) ?? answer(.ok, row: row)
             }
-            guard let found = found ?? nil else { return try missing(id, in: table) }
+            guard let found else { return try missing(id, in: table) }
             if found.response.status == .ok { try transaction.delete(.string(id), from: table) }
             return found
         }
@@ -122,7 +129,7 @@ extension TableService {
         if options.quirks.contains(.hardDelete) {
             throw RequestRejection(.internalServerError, "SQLITE_ERROR: no such column: deleted")
         }
-        return write(to: table, id: .string(id)) { [self] transaction in
+        return write(to: table, id: .string(id), access) { [self] transaction in
             try self.change(id, in: table, to: ["deleted": false], access, transaction) { row in
                 if let refusal = refusal(of: row, by: ifMatch) { return refusal }
                 return row.isDeleted ? nil : answer(.ok, row: row)
@@ -139,8 +146,7 @@ extension TableService {
     ) throws -> TableResponse {
         var change = change
         var previous: String?
-        let found: TableResponse?? = try transaction.withRow(.string(id), in: table) { row in
-            guard access.includes(row) else { return try missing(id, in: table) }
+        let found: TableResponse?? = try transaction.withRow(.string(id), in: table, access) { row in
             change.id = row.id
             previous = row["version"]?.string
             return try answer(row)
@@ -238,11 +244,11 @@ extension TableService {
     /// A missing table or column is created only if the request succeeds. Therefore, `body` first runs with the columns
     /// that the table already has, in a transaction that is rolled back.
     private func write(
-        _ row: Row, id: RowID, into target: WriteTarget, size: Int,
+        _ row: Row, id: RowID, into target: WriteTarget, size: Int, _ access: TableAccess,
         _ body: @escaping @Sendable (Row, ServedTable, WriteTransaction<Store>) throws -> TableResponse
     ) throws -> WriteStep {
         guard let missing = target.missing else {
-            return write(to: target.table, id: id, size: size) { try body(row, target.table, $0) }
+            return write(to: target.table, id: id, size: size, access) { try body(row, target.table, $0) }
         }
         if let current = target.current {
             let known = row.filteringColumns { current.parser.shape.index(of: $0) != nil }
@@ -250,14 +256,14 @@ extension TableService {
             guard answer.response.status.kind == .successful else { return .respond(answer) }
         }
         let table = try catalog.table(target.table.schema.name, with: missing)
-        return write(to: table, id: id, size: size) { try body(row, table, $0) }
+        return write(to: table, id: id, size: size, access) { try body(row, table, $0) }
     }
 
     private func write(
-        to table: ServedTable, id: RowID, size: Int = 0,
+        to table: ServedTable, id: RowID, size: Int = 0, _ access: TableAccess,
         _ body: @escaping @Sendable (WriteTransaction<Store>) throws -> TableResponse
     ) -> WriteStep {
-        .write(PendingWrite(table: table, id: id, size: size, body: body))
+        .write(PendingWrite(table: table, id: id, size: size, owner: access.owner, body: body))
     }
 
     /// Returns the response of `body` in a transaction that is rolled back.

@@ -8,6 +8,8 @@ struct PendingWrite<Store: LocalStore>: Sendable {
     let id: RowID
     /// The size of the request's body in bytes.
     let size: Int
+    /// The column and the value of the rows that the sender may see, or `nil` if they are all rows.
+    let owner: (column: String, userID: String)?
     /// Returns the response. Throws before it changes anything, or because the store failed.
     let body: @Sendable (WriteTransaction<Store>) throws -> TableResponse
 }

@@ -18,6 +18,8 @@ final class WriteTransaction<Store: LocalStore> {
     private var records: [RowID: ServedTableRecord] = [:]
     /// The rows that were read or written; `nil` for those that do not exist.
     private var rows: [Key: WholeRow?] = [:]
+    /// Whether rows exist that were not read because they can belong to others.
+    private var isTaken: [Key: Bool] = [:]
     /// The rows to write, by table, in the order of the requests.
     private var unwritten: [RowID: [WholeRow]] = [:]
     /// The size of these rows in bytes.
@@ -81,7 +83,13 @@ final class WriteTransaction<Store: LocalStore> {
             let ids = writes.map { $0.id }
             // A definition that is not current is an error of its writes.
             guard table.schema.idType == .string, (try? requireCurrent(table)) != nil else { continue }
-            try writer.scan(Query(table.schema.name).filter(.column("id").isIn(ids.map(\.value)))) { row in
+            let all = Query(table.schema.name).filter(.column("id").isIn(ids.map(\.value)))
+            var own = all
+            let owners = writes.compactMap { $0.owner }
+            if let column = owners.first?.column {
+                own = own.filter(.column(column).isIn(owners.map { .string($0.userID) }))
+            }
+            try writer.scan(own) { row in
                 var packed = PackedRows(shape: row.shape)
                 try packed.append(copying: row)
                 keep(WholeRow(packed), Key(row.id, in: table))
@@ -89,7 +97,22 @@ final class WriteTransaction<Store: LocalStore> {
             }
             // Rows that are not kept are read when a write needs them.
             guard byteCount < Self.maximumByteCount else { return }
+            guard owners.isEmpty else {
+                try readTaken(all, of: table, ids)
+                continue
+            }
             for id in ids where rows[Key(id, in: table)] == nil { rows[Key(id, in: table)] = .some(nil) }
+        }
+    }
+
+    /// Finds out which rows exist, without reading them.
+    private func readTaken(_ query: Query, of table: ServedTable, _ ids: [RowID]) throws {
+        for id in ids { isTaken[Key(id, in: table)] = false }
+        var query = query
+        query.selection = ["id"]
+        try writer.scan(query) { row in
+            isTaken[Key(row.id, in: table)] = true
+            return .next
         }
     }
 
@@ -98,14 +121,28 @@ final class WriteTransaction<Store: LocalStore> {
         byteCount += row.packed.byteCount
     }
 
-    /// Calls `body` with a row as the transaction sees it, or returns `nil` if there is none.
+    /// Calls `body` with a row as the transaction sees it, or returns `nil` if it does not exist for the caller.
     func withRow<T>(
-        _ id: RowID, in table: ServedTable, _ body: (borrowing RowView) throws -> T
+        _ id: RowID, in table: ServedTable, _ access: TableAccess, _ body: (borrowing RowView) throws -> T
     ) throws -> T? {
-        guard let known = rows[Key(id, in: table)] else {
-            return try writer.withRow(in: table.schema.name, id: id, body)
+        let key = Key(id, in: table)
+        guard let known = rows[key] else {
+            return isTaken[key] == false ? nil : try access.withRow(id, in: table, writer, body)
         }
-        return try known?.packed.withRow(at: 0, body)
+        let result: T?? = try known?.packed.withRow(at: 0) { row in access.includes(row) ? try body(row) : nil }
+        return result ?? nil
+    }
+
+    /// Returns whether a row exists, also for others.
+    func hasRow(_ id: RowID, in table: ServedTable, _ access: TableAccess) throws -> Bool {
+        let key = Key(id, in: table)
+        if let known = rows[key] { return known != nil }
+        if let isTaken = isTaken[key] { return isTaken }
+        guard access.owner != nil else {
+            return try writer.withRow(in: table.schema.name, id: id) { _ in true } ?? false
+        }
+        try readTaken(Query(table.schema.name).filter(.column("id") == .literal(id.value)), of: table, [id])
+        return isTaken[key] ?? false
     }
 
     // MARK: Writing
@@ -152,7 +189,8 @@ final class WriteTransaction<Store: LocalStore> {
             }
             return result
         }
-        let row = try withRow(id, in: table) { $0.owned() }?.merging(change) ?? change
+        let known = rows[Key(id, in: table)].map { $0?.packed.withRow(at: 0) { $0.owned() } }
+        let row = try (known ?? storedRow(id, in: table))?.merging(change) ?? change
         var packed = PackedRows(shape: table.parser.shape)
         try packed.append(completing: row)
         let result = try packed.withRow(at: 0, body)
@@ -161,9 +199,14 @@ final class WriteTransaction<Store: LocalStore> {
         unwritten[.string(name), default: []].append(whole)
         if byteCount >= Self.maximumByteCount {
             try writeRows()
-            (rows, byteCount) = ([:], 0)
+            (rows, isTaken, byteCount) = ([:], [:], 0)
         }
         return result
+    }
+
+    private func storedRow(_ id: RowID, in table: ServedTable) throws -> Row? {
+        guard isTaken[Key(id, in: table)] != false else { return nil }
+        return try writer.withRow(in: table.schema.name, id: id) { $0.owned() }
     }
 
     /// Deletes a row without leaving a tombstone. The clock of the table advances, so that the change is signaled.

@@ -65,7 +65,7 @@ public final class ChangeSignal<Store: LocalStore>: Sendable {
     /// Notes the commits of other services.
     private func look() async {
         // A store that cannot be read now is read again after the interval.
-        if let clocks = try? await onThread({ [store = service.store] in try store.read { try TableClocks(in: $0) } }) {
+        if let clocks = try? await onThread({ [service] in try service.readInTime { try TableClocks(in: $0) } }) {
             hub.note(clocks)
         }
     }
@@ -159,8 +159,8 @@ public final class ChangeSignal<Store: LocalStore>: Sendable {
     private func news(
         of tables: [String], since cursor: ChangeCursor?, within wait: Duration
     ) async throws -> News? {
-        let clocks = try await onThread { [store = service.store] in
-            try store.read { try TableClocks(of: tables, in: $0) }
+        let clocks = try await onThread { [service] in
+            try service.readInTime { try TableClocks(of: tables, in: $0) }
         }
         let now = news(of: tables, since: cursor, at: clocks)
         guard now.cursor == cursor, wait > .zero else { return now }

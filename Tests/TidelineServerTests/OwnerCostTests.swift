@@ -1,0 +1,140 @@
+import Foundation
+import HTTPTypes
+import Synchronization
+import Testing
+import TidelineServer
+import TidelineStore
+import TidelineTestStores
+import TidelineTestSupport
+
+/// What the requests of a user cost in a table with many rows of another one. `TIDELINE_FOREIGN_ROWS` sets their number, and prints
+/// the times of requests.
+@Suite(.timeLimit(.minutes(10)))
+struct OwnerCostTests {
+    private static let rowCount = ProcessInfo.processInfo.environment["TIDELINE_FOREIGN_ROWS"].flatMap { Int($0) }
+
+    private static let schema = TableSchema(
+        "Note", columns: [.string("text"), .int("count"), .string("userId")],
+        indexes: [["text"], ["count", "text"], ["updatedAt"], ["text", "userId"]])
+
+    @Test(arguments: StoreKind.served)
+    func `all indexes of a table with owners begin with the owner, also those that were defined before`(
+        _ stores: StoreKind
+    ) throws {
+        let store = try stores.makeStore()
+        _ = try TableService(store: store, options: TableServiceOptions(schemas: [Self.schema]))
+        let plain = try #require(try store.tables().first { $0.name == "Note" })
+        #expect(plain.indexes == Self.schema.indexes)
+        let options = TableServiceOptions(schemas: [Self.schema], rights: ["Note": .owned(by: "userId")])
+        for _ in 0..<2 {
+            _ = try TableService(store: store, options: options)
+            let owned = try #require(try store.tables().first { $0.name == "Note" })
+            #expect(
+                owned.indexes == [
+                    ["userId", "text"], ["userId", "count", "text"], ["userId", "updatedAt"],
+                ])
+        }
+        // A service that finds a row with further columns defines the table again.
+        let service = try TableService(store: store, options: options)
+        var request = HTTPRequest(method: .post, scheme: "http", authority: "h", path: "/tables/Note")
+        request.headerFields[.init("ZUMO-API-VERSION")!] = "2.0.0"
+        #expect(service.handle(request, body: Array(#"{"more":1}"#.utf8), caller: .user("a")).status == .created)
+        let grown = try #require(try store.tables().first { $0.name == "Note" })
+        #expect(grown.indexes.allSatisfy { $0.columns.first == "userId" } && grown.column("more") != nil)
+    }
+
+    private static let queries = [
+        "", "$filter=text eq 'common'", "$filter=text eq 'none'", "$filter=text eq 'common' and count eq 7",
+        "$filter=count gt 5 and startswith(text,'comm')", "$filter=text eq 'common' or count eq 1",
+        "$orderby=text", "$orderby=updatedAt desc", "$orderby=count,text desc", "$orderby=id desc&$top=5",
+        "$filter=id gt 'm'", "$filter=id eq 'b7'", "$filter=not (text eq 'x')&$skip=1",
+        "$filter=updatedAt gt datetimeoffset'2020-01-01T00:00:00Z'&$orderby=updatedAt",
+        "$inlinecount=allpages&$top=0", "$inlinecount=allpages&$filter=text eq 'common'",
+    ]
+
+    @Test(arguments: StoreKind.served)
+    func `no request of a user reads the rows of another one`(_ stores: StoreKind) throws {
+        let fixture = try RightsFixture(stores, RightsDialect(isDatasync: false), schemas: [Self.schema])
+        for number in 0..<3 {
+            let own = fixture.insert(#"{"id":"a\#(number)","text":"mine","count":\#(number)}"#, as: "alice")
+            #expect(own.status == .created)
+        }
+        /// The pages of all queries, with the time of each.
+        func pages() -> [(text: String, time: Duration)] {
+            Self.queries.map { query in
+                let times = (0..<5).map { _ in
+                    let start = ContinuousClock.now
+                    let page = fixture.page(query, as: "alice")
+                    return (page, ContinuousClock.now - start)
+                }
+                #expect(times[0].0.status == .ok, "\(times[0].0.text)")
+                return (times[0].0.text, times.map(\.1).sorted()[2])
+            }
+        }
+        let before = pages()
+        let count = Self.rowCount ?? 2_000
+        try fixture.store.write { writer in
+            let stamp = Timestamp.now
+            try writer.upsert(
+                (0..<count).map { number in
+                    [
+                        "id": .string("b\(number)"), "text": "common", "count": 7, "userId": "bob",
+                        "updatedAt": .timestamp(stamp), "createdAt": .timestamp(stamp), "version": "v",
+                        "deleted": false,
+                    ] as Row
+                }, into: "Note")
+        }
+        let after = pages()
+        #expect(after.map(\.text) == before.map(\.text))
+        guard Self.rowCount != nil else { return }
+        for (query, (before, after)) in zip(Self.queries, zip(before, after)) {
+            print("\(stores.testDescription): \(before.time) -> \(after.time) \(query)")
+        }
+    }
+
+    @Test(arguments: StoreKind.served)
+    func `a row of another user is refused in each request, alone and in a group`(_ stores: StoreKind) async throws {
+        let fixture = try RightsFixture(stores, RightsDialect(isDatasync: false), schemas: [Self.schema])
+        #expect(fixture.insert(#"{"id":"B","text":"secret"}"#, as: "bob").status == .created)
+        #expect(fixture.insert(#"{"id":"A","text":"mine"}"#, as: "alice").status == .created)
+        func requests(_ id: String) -> [(HTTPRequest.Method, String, String, Int)] {
+            let isOwn = id == "A"
+            return [
+                (.get, "/tables/Note/\(id)", "", isOwn ? 200 : 404),
+                (.patch, "/tables/Note/\(id)", #"{"count":1}"#, isOwn ? 200 : 404),
+                (.post, "/tables/Note", #"{"id":"\#(id)"}"#, 409),
+                (.delete, "/tables/Note/\(id)", "", isOwn ? 200 : 404),
+                (.post, "/tables/Note/\(id)", "", isOwn ? 200 : 404),
+            ]
+        }
+        for id in ["B", "A", "b"] {
+            for (method, path, body, status) in requests(id) {
+                let answer = fixture.send(method, path, body, as: "alice")
+                #expect(answer.status.code == status, "\(method) \(id): \(answer.text)")
+                #expect(!answer.text.contains("secret"))
+            }
+        }
+        // In a group: the first write holds the transaction while the others arrive.
+        let store = ControlledStore(fixture.store)
+        let service = try TableService(
+            store: store, options: TableServiceOptions(schemas: [Self.schema], rights: ["Note": .owned(by: "userId")]))
+        store.hold(at: .begin)
+        let all = (["B", "A"].flatMap(requests) + [(.post, "/tables/Note", #"{"id":"new"}"#, 201)]).filter {
+            $0.0 != .get
+        }
+        let answers = Mutex<[Int: Int]>([:])
+        for (number, (method, path, body, _)) in all.enumerated() {
+            var request = HTTPRequest(method: method, scheme: "http", authority: "h", path: path)
+            request.headerFields[.init("ZUMO-API-VERSION")!] = "2.0.0"
+            service.handle(request, body: Array(body.utf8), caller: .user("alice")) { body in
+                Thread.detachNewThread(body)
+            } completion: { answer in
+                #expect(!answer.text.contains("secret"))
+                answers.withLock { $0[number] = answer.status.code }
+            }
+        }
+        store.release()
+        try await suspendUntil("the answers") { answers.withLock { $0.count == all.count } }
+        #expect(answers.withLock { answers in all.indices.map { answers[$0] } } == all.map(\.3))
+    }
+}
