@@ -67,6 +67,26 @@ struct ServeConfigurationTests {
         #expect(try message(file: "check: true", [:], "--port=1").contains("only be given on the command line"))
     }
 
+    @Test("The variables that Kubernetes sets for a service are ignored, and others are not")
+    func serviceLinks() throws {
+        let links = [
+            "TIDELINE_SERVE_PORT": "tcp://10.0.0.1:8080", "TIDELINE_SERVE_SERVICE_HOST": "10.0.0.1",
+            "TIDELINE_SERVE_SERVICE_PORT": "8080", "TIDELINE_SERVE_SERVICE_PORT_HTTP": "8080",
+            "TIDELINE_SERVE_PORT_8080_TCP": "tcp://10.0.0.1:8080", "TIDELINE_SERVE_PORT_8080_TCP_PROTO": "tcp",
+            "TIDELINE_SERVE_PORT_53_UDP_ADDR": "10.0.0.1", "TIDELINE_SERVE_PORT_53_UDP_PORT": "53",
+        ]
+        let command = try command(links.merging(["TIDELINE_SERVE_PAGE_SIZE": "20"]) { $1 }, "--host", "::1")
+        #expect(command.port == 8080 && command.pageSize == 20)
+        #expect(ServeConfiguration.serviceLinks(in: links) == links.keys.sorted())
+        #expect(try self.command(["TIDELINE_SERVE_PORT": "81"], "--host=::1").port == 81)
+        for (name, value) in [
+            "PORT": "http://10.0.0.1", "PORT_8080": "1", "SERVICES_HOST": "a", "PORT_8080_TCP_X": "1",
+        ] {
+            let message = try message(["TIDELINE_SERVE_\(name)": value], "--host=::1")
+            #expect(message.contains("TIDELINE_SERVE_\(name)"), "\(message)")
+        }
+    }
+
     @Test(
         "An invalid file or value is an error with its place",
         arguments: [

@@ -23,7 +23,7 @@ struct ServeCheck {
         for change in changes { StandardOutput.line("change: \(change)") }
         if changes.isEmpty { StandardOutput.line("no table would change") }
         do {
-            try await server.requireAddress()
+            _ = try server.bind()
             StandardOutput.line("address: \(server.host) port \(server.port) is free")
         } catch let error as ToolError {
             // It may be the running server whose next start is checked.

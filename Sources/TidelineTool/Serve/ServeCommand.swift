@@ -1,5 +1,6 @@
 #if Serve
 internal import ArgumentParser
+internal import Foundation
 internal import Logging
 internal import Metrics
 internal import TidelineServer
@@ -22,8 +23,8 @@ struct ServeCommand: AsyncParsableCommand {
             Options can also be given in a file (--config) and in the environment. The command line has precedence over the \
             environment, and the environment over the file.
 
-            Prints "listening on URL" once it accepts connections. SIGTERM or SIGINT ends it with status 0, after the \
-            requests in flight are finished.
+            Prints "listening on URL" once it accepts connections. SIGTERM or SIGINT ends it with status 0, after the time of \
+            --drain, and after the requests in flight are finished. SIGHUP reads the certificate again, and never ends it.
 
             The file of --schema defines tables and their columns, in YAML or JSON. Each table has id, createdAt, \
             updatedAt, version and deleted without listing them:
@@ -187,9 +188,13 @@ struct ServeCommand: AsyncParsableCommand {
         if configuration.check {
             return try await ServeCheck(location: location, options: options, server: server).run()
         }
-        // Check the address before opening the store, which would create its file.
-        try await server.requireAddress()
-        try await withStore(location) { try await serve($0, options, on: server) }
+        HangupSignal.ignore()
+        for variable in ServeConfiguration.serviceLinks(in: ProcessInfo.processInfo.environment) {
+            logger.notice("the variable \(variable) is ignored: it is one that Kubernetes sets for a service")
+        }
+        // Bind the address before opening the store, which would create its file.
+        let address = try server.bind()
+        try await withStore(location) { try await serve($0, options, on: server, address) }
     }
 
     private func serviceOptions(_ file: SchemaFile, hasSignIn: Bool) throws -> TableServiceOptions {
@@ -209,7 +214,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     private func serve(
-        _ store: some LocalStore, _ options: TableServiceOptions, on server: TableServer
+        _ store: some LocalStore, _ options: TableServiceOptions, on server: TableServer, _ address: BoundAddress
     ) async throws {
         var options = options
         options.onCommit = server.onCommit
@@ -219,7 +224,7 @@ struct ServeCommand: AsyncParsableCommand {
         // Libraries record their metrics there too.
         if let prometheus = server.prometheus { MetricsSystem.bootstrap(prometheus) }
         let service = try TableService(store: store, options: options)
-        try await server.run(service) { url in StandardOutput.line("listening on \(url)") }
+        try await server.run(service, on: address) { url in StandardOutput.line("listening on \(url)") }
     }
 
     private func makeServer() async throws -> TableServer {
@@ -229,6 +234,7 @@ struct ServeCommand: AsyncParsableCommand {
         server.signIn = try await signIn.makeVerifier(logger: logger)
         server.identity = try operations.makeIdentity()
         server.compresses = operations.compression
+        server.drainTime = .seconds(operations.drain)
         server.shutdownTimeout = .seconds(operations.shutdownTimeout)
         return server
     }

@@ -123,7 +123,10 @@ struct ServeConfiguration {
     }
 
     private func environmentEntries(_ environment: [String: String]) throws -> [Entry] {
-        let names = environment.keys.filter { $0.hasPrefix(Self.prefix) && $0 != "\(Self.prefix)CONFIG" }
+        let links = Set(Self.serviceLinks(in: environment))
+        let names = environment.keys.filter {
+            $0.hasPrefix(Self.prefix) && $0 != "\(Self.prefix)CONFIG" && !links.contains($0)
+        }
         return try names.sorted().map { variable in
             let name = variable.dropFirst(Self.prefix.count).lowercased().replacing("_", with: "-")
             let option = try option(name, "the environment", shownAs: Self.variable)
@@ -131,6 +134,18 @@ struct ServeConfiguration {
             let values = option.isRepeating ? text.split(separator: ",").map(String.init) : [text]
             guard !values.isEmpty else { throw ValidationError("\(variable): there is no value; unset the variable.") }
             return try entry(option, name, values, variable)
+        }
+    }
+
+    /// Returns the variables that Kubernetes sets in each container for a service named `tideline-serve`.
+    static func serviceLinks(in environment: [String: String]) -> [String] {
+        environment.keys.sorted().filter { variable in
+            guard variable.hasPrefix(prefix) else { return false }
+            let name = variable.dropFirst(prefix.count)
+            return name == "PORT"
+                ? environment[variable]?.prefixMatch(of: /(tcp|udp|sctp):\/\//) != nil
+                : name.wholeMatch(of: /SERVICE_HOST|SERVICE_PORT(_.+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?/)
+                    != nil
         }
     }
 

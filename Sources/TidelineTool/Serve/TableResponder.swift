@@ -3,6 +3,7 @@ internal import Foundation
 internal import HTTPTypes
 internal import Logging
 internal import NIOCore
+internal import Synchronization
 internal import TidelineServer
 internal import TidelineStore
 
@@ -22,6 +23,7 @@ final class TableResponder<Store: LocalStore>: Sendable {
     /// Runs a closure on a thread that may block: store calls wait for disks and locks.
     private let schedule: TableServer.Schedule
     private let reads: ReadQueue
+    private let isStopping = Atomic(false)
 
     init(_ server: TableServer, service: TableService<Store>, schedule: @escaping TableServer.Schedule) {
         self.server = server
@@ -241,7 +243,13 @@ final class TableResponder<Store: LocalStore>: Sendable {
         server.signIn != nil && request.path.prefix { $0 != "?" } == Self.userPath
     }
 
+    /// Answers requests for the readiness with 503 from now on: the server is about to stop.
+    func stopBeingReady() { isStopping.store(true, ordering: .relaxed) }
+
     private func readiness() -> ServerResponse {
+        guard !isStopping.load(ordering: .relaxed) else {
+            return ServerResponse(.serviceUnavailable, "the server is about to stop")
+        }
         do {
             try service.checkStore()
             return ServerResponse(page: "ready\n")

@@ -22,13 +22,15 @@ struct TableServer {
     var publicURL: String?
     let limits: ServerLimits
     var logger: Logger
-    /// The maximum number of requests that use the store concurrently.
+    /// The maximum number of reads that use the store concurrently. Other requests have as many threads of their own.
     var threadCount = 8
     /// The certificate of a server that speaks TLS, or `nil`.
     var identity: ServerIdentity?
     /// Whether pages are compressed for clients that accept it.
     var compresses = true
-    /// The time to finish the requests in flight after SIGTERM or SIGINT.
+    /// The time from SIGTERM or SIGINT, after which the server is not ready, to the end of the listening.
+    var drainTime = Duration.zero
+    /// The time to finish the requests in flight after that.
     var shutdownTimeout = Duration.seconds(30)
     let connections: Connections
     let metrics: ServerMetrics
@@ -54,26 +56,29 @@ struct TableServer {
     /// Serves until the process receives SIGTERM or SIGINT, and then finishes the requests in flight.
     /// - Parameters:
     ///   - service: The table service.
+    ///   - address: The bound address, or `nil` to bind it now.
     ///   - onListening: Called with the URL once the server accepts connections.
     func run(
-        _ service: TableService<some LocalStore>, onListening: @escaping @Sendable (String) -> Void
+        _ service: TableService<some LocalStore>, on address: BoundAddress? = nil,
+        onListening: @escaping @Sendable (String) -> Void
     ) async throws {
+        let address = try address ?? bind()
         let allowed = OpenFiles.allow(connections: limits.maximumConnections)
         if allowed < limits.maximumConnections {
             logger.warning("the limit on open files (ulimit -n) allows only \(max(0, allowed)) connections")
         }
-        let threads = NIOThreadPool(numberOfThreads: threadCount)
+        let threads = NIOThreadPool(numberOfThreads: 2 * threadCount)
         threads.start()
         let responder = TableResponder(self, service: service) { body in
             // Also after the end of the threads, because a request waits for it.
             threads.submit { _ in body() }
         }
-        let hangup = identity.map { identity in HangupSignal { [logger] in Self.reload(identity, logger) } }
+        let hangup = HangupSignal { [identity, logger] in Self.reload(identity, logger) }
         defer { _ = hangup }
         let outcome: Result<Void, any Error>
         do {
             async let signaling: Void = responder.signal.run()
-            outcome = .success(try await runUntilSignal { try await serve(responder, onListening) })
+            outcome = .success(try await runUntilSignal { try await serve(responder, on: address, onListening) })
             await signaling
         } catch {
             outcome = .failure(explained(error))
@@ -82,28 +87,39 @@ struct TableServer {
         try outcome.get()
     }
 
-    /// Accepts connections until a graceful shutdown begins, and waits until they are closed.
+    /// Accepts connections until some time after a graceful shutdown begins, and waits until they are closed.
     private func serve(
-        _ responder: TableResponder<some LocalStore>, _ onListening: (String) -> Void
+        _ responder: TableResponder<some LocalStore>, on address: BoundAddress, _ onListening: (String) -> Void
     ) async throws {
-        let listener = try await bootstrap.childChannelInitializer { setUp($0, responder) }
-            .bind(host: host, port: port).get()
+        // Connections are accepted as fast as requests are received, however many there are.
+        let acceptor = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let listener: any Channel
+        do {
+            listener = try await bootstrap(acceptor).childChannelInitializer { setUp($0, responder) }
+                .withBoundSocket(address.take()).get()
+        } catch {
+            try await acceptor.shutdownGracefully()
+            throw error
+        }
         onListening(Self.url(identity == nil ? "http" : "https", host: host, port: listener.localAddress?.port))
         try? await gracefulShutdown()
+        responder.stopBeingReady()
+        // A second signal ends it.
+        if drainTime > .zero { try? await Task.sleep(for: drainTime) }
         try await listener.close()
         responder.signal.end()
-        let end = connections.stop(on: listener.eventLoop)
+        let end = connections.stop(on: MultiThreadedEventLoopGroup.singleton.any())
         try await withTaskCancellationHandler {
             try await end.get()
         } onCancel: {
             connections.close()
         }
+        try await acceptor.shutdownGracefully()
     }
 
-    private var bootstrap: ServerBootstrap {
-        ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .serverChannelOption(.backlog, value: 256)
-            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+    private func bootstrap(_ acceptor: MultiThreadedEventLoopGroup) -> ServerBootstrap {
+        ServerBootstrap(group: acceptor, childGroup: MultiThreadedEventLoopGroup.singleton)
+            .serverChannelOption(.backlog, value: 4_096)
             // Without free files, connections wait.
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
@@ -123,12 +139,13 @@ struct TableServer {
         }
         var configuration = ServiceGroupConfiguration(
             services: [Body(run: body)], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
-        configuration.maximumGracefulShutdownDuration = shutdownTimeout
+        configuration.maximumGracefulShutdownDuration = drainTime + shutdownTimeout
         try await ServiceGroup(configuration: configuration).run()
     }
 
     /// Reads the certificate again, after SIGHUP.
-    private static func reload(_ identity: ServerIdentity, _ logger: Logger) {
+    private static func reload(_ identity: ServerIdentity?, _ logger: Logger) {
+        guard let identity else { return logger.notice("SIGHUP has no effect on a server without a certificate") }
         do {
             try identity.reload()
             logger.notice("the certificate was read again")
@@ -137,13 +154,12 @@ struct TableServer {
         }
     }
 
-    /// Checks that the server can listen on the address, before any file is created for it.
+    /// Binds the address, before any file is created for the server. Clients are refused until it runs.
     ///
     /// - Throws: ``ToolError`` if it cannot.
-    func requireAddress() async throws {
+    func bind() throws -> BoundAddress {
         do {
-            let channel = try await bootstrap.bind(host: host, port: port).get()
-            try await channel.close()
+            return try BoundAddress(host: host, port: port)
         } catch {
             throw explained(error)
         }

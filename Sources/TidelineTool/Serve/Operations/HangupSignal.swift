@@ -7,12 +7,14 @@ final class HangupSignal {
     private let source: any DispatchSourceSignal
 
     init(_ body: @escaping @Sendable () -> Void) {
-        // The signal must not end the process.
-        signal(SIGHUP, SIG_IGN)
+        Self.ignore()
         source = DispatchSource.makeSignalSource(signal: SIGHUP, queue: .global())
         source.setEventHandler(handler: body)
         source.resume()
     }
+
+    /// Keeps the signal from ending the process.
+    static func ignore() { signal(SIGHUP, SIG_IGN) }
 
     deinit { source.cancel() }
 }

@@ -45,7 +45,13 @@ struct OperationsOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The maximum time to finish the requests in flight after SIGTERM, in seconds. Then their connections are closed.",
+            "The time after SIGTERM in which requests are still accepted, while /.ready answers 503, in seconds.",
+            discussion: "Longer than a load balancer takes to notice that. 0 by default.", valueName: "seconds"))
+    var drain = 0
+
+    @Option(
+        help: ArgumentHelp(
+            "The maximum time to finish the requests in flight after SIGTERM and --drain, in seconds. Then their connections are closed.",
             valueName: "seconds"))
     var shutdownTimeout = 30
 
@@ -95,7 +101,8 @@ struct OperationsOptions: ParsableArguments {
             throw ValidationError("--tls-certificate and --tls-key must be given together.")
         }
         let numbers = [
-            ("shutdown-timeout", shutdownTimeout, 1...86_400), ("max-page-size", maxPageSize, 1...1_000),
+            ("drain", drain, 0...3_600), ("shutdown-timeout", shutdownTimeout, 1...86_400),
+            ("max-page-size", maxPageSize, 1...1_000),
             ("max-page-bytes", maxPageBytes, 1...(1 << 30)), ("max-tables", maxTables, 1...10_000),
             ("max-columns", maxColumns, 1...1_000),
         ]

@@ -1,0 +1,117 @@
+#if Tool
+import Foundation
+import Synchronization
+import Testing
+import TidelineTestSupport
+
+@testable import TidelineTool
+
+/// Servers that start and end while clients connect. `TIDELINE_KILL_ROUNDS` sets the number of restarts.
+@Suite("Restarts under clients", .timeLimit(.minutes(20)))
+struct RestartTests {
+    private static let rounds = ProcessInfo.processInfo.environment["TIDELINE_KILL_ROUNDS"].flatMap { Int($0) } ?? 20
+
+    /// The outcomes of requests.
+    private struct Outcomes: Sendable {
+        var answered = 0
+        var refused = 0
+        var forgotten = 0
+    }
+
+    @Test("A request is answered or its connection ends, and none is accepted and forgotten")
+    func restarts() async throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        let (first, url) = try tool.startServer()
+        let authority = String(url.dropFirst("http://".count))
+        let port = try #require(authority.split(separator: ":").last.map(String.init))
+        first.stop()
+        let outcomes = Mutex(Outcomes())
+        let isOver = Mutex(false)
+        let clients = DispatchGroup()
+        for _ in 0..<16 {
+            DispatchQueue(label: "client").async(group: clients) {
+                while !isOver.withLock({ $0 }) { Self.ask(authority, outcomes) }
+            }
+        }
+        defer { isOver.withLock { $0 = true } }
+        for round in 0..<Self.rounds {
+            let answered = outcomes.withLock(\.answered)
+            // A check examines the address, too.
+            if round.isMultiple(of: 2) {
+                let location = tool.location(.sqlite, "server")
+                let check = try tool.run("serve", "--check", "--port", port, "--store", location)
+                #expect(check.status == 0, "\(check)")
+            }
+            let (server, _) = try tool.startServer("--port", port)
+            try await suspendUntil("requests to be answered") { outcomes.withLock { $0.answered > answered + 16 } }
+            _ = round.isMultiple(of: 2) ? server.stop() : { _ = server.killNow() }()
+        }
+        isOver.withLock { $0 = true }
+        try clients.finish()
+        let end = outcomes.withLock { $0 }
+        #expect(end.forgotten == 0, "\(end)")
+    }
+
+    /// Sends one request on a new connection.
+    private static func ask(_ authority: String, _ outcomes: borrowing Mutex<Outcomes>) {
+        guard let connection = try? RawConnection(authority) else {
+            outcomes.withLock { $0.refused += 1 }
+            usleep(1_000)
+            return
+        }
+        connection.send("GET /.health HTTP/1.1\r\nHost: a\r\n\r\n")
+        let isOver = connection.waits(milliseconds: 20_000)
+        outcomes.withLock { outcomes in
+            if !isOver {
+                outcomes.forgotten += 1
+            } else if (try? connection.receiveAnswer())?.status == 200 {
+                outcomes.answered += 1
+            } else {
+                outcomes.refused += 1
+            }
+        }
+    }
+
+    @Test("After SIGTERM, a server is not ready, answers requests for some time, and then refuses connections")
+    func drain() async throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        let (server, url) = try tool.startServer("--drain", "3600", "--shutdown-timeout", "3600")
+        defer { server.stop() }
+        let authority = String(url.dropFirst("http://".count))
+        func status(_ path: String) throws -> Int {
+            let connection = try RawConnection(authority)
+            connection.send("GET \(path) HTTP/1.1\r\nHost: a\r\nZUMO-API-VERSION: 2.0.0\r\n\r\n")
+            return try connection.receiveAnswer().status
+        }
+        #expect(try status("/.ready") == 200)
+        // Without a certificate, there is nothing to read again.
+        server.signal(SIGHUP)
+        #expect(try status("/.ready") == 200)
+        server.signal(SIGTERM)
+        try await suspendUntil("the server not to be ready") { try status("/.ready") == 503 }
+        #expect(try status("/.health") == 200)
+        #expect(try status("/tables/TodoItem") == 200)
+        let (short, shortURL) = try tool.startServer("--drain", "1", "--store", "memory")
+        short.signal(SIGTERM)
+        #expect(short.wait() == 0)
+        #expect(throws: (any Error).self) { _ = try RawConnection(String(shortURL.dropFirst("http://".count))) }
+    }
+
+    @Test("SIGHUP does not end a server while it starts")
+    func hangup() throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        let server = try tool.start(["serve", "--port", "0", "--store", "memory"])
+        defer { server.stop() }
+        let line = server.readLine()
+        for _ in 0..<20 { server.signal(SIGHUP) }
+        #expect(line?.hasPrefix("listening on ") == true)
+        let url = try #require(line?.split(separator: " ").last)
+        let connection = try RawConnection(String(url.dropFirst("http://".count)))
+        connection.send("GET /.ready HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try connection.receiveAnswer().status == 200)
+    }
+}
+#endif
