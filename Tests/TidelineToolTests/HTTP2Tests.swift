@@ -223,6 +223,7 @@ struct HTTP2Tests {
     func unreadResponses() async throws {
         try await servingSecurely(servesMetrics: true) {
             $0.maximumResponsesSize = 500_000
+            $0.stallTimeout = .seconds(3_600)
         } _: { authority in
             let client = try await HTTP2Client(authority)
             try await Self.insertPage(client)

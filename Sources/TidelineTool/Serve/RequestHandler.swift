@@ -31,6 +31,8 @@ final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
     private let responder: TableResponder<Store>
     private var phase = Phase.idle
     private var body: [UInt8] = []
+    /// The sender of the request whose body is received.
+    private var sharer = Sharer.server
     /// The parts that wait: no more than one read returns.
     private var parts = CircularBuffer<HTTPRequestPart>(initialCapacity: 1)
     private var isReadHeld = false
@@ -92,7 +94,7 @@ final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
     }
 
     private func releaseBody() {
-        responder.bodies.release(body.count)
+        responder.bodies.release(body.count, for: sharer)
         body = []
     }
 
@@ -137,6 +139,7 @@ final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
             case .admitted(let caller):
                 var request = request
                 request.caller = caller
+                self.sharer = request.sharer
                 if request.expectsContinue {
                     context.writeAndFlush(self.wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
                 }
@@ -148,7 +151,7 @@ final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
 
     private func receive(_ bytes: ByteBuffer, of request: ReceivedRequest, _ context: ChannelHandlerContext) {
         guard responder.usesBody(of: request) else { return }
-        if let refusal = responder.refusal(of: bytes.readableBytes, after: body.count) {
+        if let refusal = responder.refusal(of: bytes.readableBytes, after: body.count, from: sharer) {
             releaseBody()
             respond(refusal, to: request, context)
         } else {
@@ -172,7 +175,9 @@ final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
 
     private func respond(_ response: ServerResponse, to request: ReceivedRequest, _ context: ChannelHandlerContext) {
         phase = .responding
-        let (response, size) = responder.reserve(response)
+        let (response, memory) = responder.reserve(response, to: request) { [channel = context.channel] in
+            channel.close(promise: nil)
+        }
         context.write(wrapOutboundOut(.head(responder.completed(response, of: request))), promise: nil)
         switch response.body {
         case .bytes(var bytes):
@@ -180,19 +185,28 @@ final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
             while request.head.method != .head,
                 let piece = bytes.readSlice(length: min(Self.pieceSize, bytes.readableBytes)), piece.readableBytes > 0
             {
-                context.write(wrapOutboundOut(.body(piece)), promise: nil)
+                var written: EventLoopPromise<Void>?
+                if let memory {
+                    let promise = context.eventLoop.makePromise(of: Void.self)
+                    promise.futureResult.whenSuccess { memory.advance() }
+                    written = promise
+                }
+                context.write(wrapOutboundOut(.body(piece)), promise: written)
             }
-            finish(context, releasing: size)
-        case .events(let events): send(events, context)
+            finish(context, releasing: memory)
+        case .events(let events): send(events, to: response.place, context)
         }
     }
 
-    private func send(_ events: ChangeEvents, _ context: ChannelHandlerContext) {
+    private func send(_ events: ChangeEvents, to place: WaitingPlace?, _ context: ChannelHandlerContext) {
         context.flush()
         let sent = context.eventLoop.makePromise(of: Void.self)
         let task = sent.completeWithTask { [channel = context.channel] in
-            for try await bytes in events {
-                try await channel.writeAndFlush(HTTPResponsePart.body(ByteBuffer(bytes: bytes)))
+            defer { withExtendedLifetime(place) {} }
+            try await CurrentSharer.$value.withValue(place?.sharer ?? .server) {
+                for try await bytes in events {
+                    try await channel.writeAndFlush(HTTPResponsePart.body(ByteBuffer(bytes: bytes)))
+                }
             }
         }
         cancel = { task.cancel() }
@@ -210,15 +224,15 @@ final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
 
     /// Ends a response.
     ///
-    /// - Parameter size: The number of bytes that were reserved for it. They are released when it was written, or when that failed,
-    ///   as it does if the channel closes.
-    private func finish(_ context: ChannelHandlerContext, releasing size: Int = 0) {
+    /// - Parameter memory: The memory that was reserved for it. It is released when it was written, or when that failed, as it does if
+    ///   the channel closes.
+    private func finish(_ context: ChannelHandlerContext, releasing memory: SharedBudget.Part? = nil) {
         cancel = nil
         phase = .idle
         var written: EventLoopPromise<Void>?
-        if size > 0 {
+        if let memory {
             let promise = context.eventLoop.makePromise(of: Void.self)
-            promise.futureResult.assumeIsolated().whenComplete { _ in self.responder.responses.release(size) }
+            promise.futureResult.whenComplete { [responder] _ in responder.responses.release(memory) }
             written = promise
         }
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: written)
@@ -241,6 +255,11 @@ struct ReceivedRequest: Sendable {
     }
 
     var path: String { head.path ?? "" }
+    /// The user or address, and the connection, for which the request uses threads and memory.
+    var sharer: Sharer {
+        Sharer(
+            group: caller.userID.map { .user($0) } ?? .address(address?.ipAddress ?? ""), connection: address)
+    }
     /// Whether the client sends the body only after it was told to continue, as curl does with a large one.
     var expectsContinue: Bool { hasBody && head.headerFields[.expect]?.lowercased() == "100-continue" }
     var hasBody: Bool {

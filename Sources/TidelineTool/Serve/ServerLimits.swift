@@ -1,6 +1,4 @@
 #if Serve
-internal import Synchronization
-
 /// The limits for clients of a server: how long it waits for them, and how much memory their requests use.
 struct ServerLimits: Sendable {
     /// The maximum size of a request body, in bytes. Larger bodies are answered with 413.
@@ -12,8 +10,11 @@ struct ServerLimits: Sendable {
     /// returned, and up to ten times as much for long JSON arrays.
     var maximumBodiesSize = 64 << 20
     /// The maximum total size of the responses that clients have not received yet, in bytes. Further ones are answered
-    /// with 503. Responses smaller than ``minimumCountedSize`` do not count.
+    /// with 503. Responses smaller than ``minimumCountedSize`` do not count. A client that
+    /// receives nothing of a response is disconnected if others need its memory.
     var maximumResponsesSize = 512 << 20
+    /// The time after which the memory of a response is given to others that need it, if its client receives nothing.
+    var stallTimeout = Duration.seconds(1)
     /// The maximum number of reads that wait for a thread. Further ones are answered with 503.
     var maximumWaitingReads = 1_000
     /// The maximum time a connection may stay open without a request.
@@ -44,25 +45,6 @@ struct ServerLimits: Sendable {
     /// sends them again.
     static let maximumStreams = 100
     /// The size in bytes from which a response counts toward ``maximumResponsesSize``.
-    static let minimumCountedSize = 64 << 10
-}
-
-/// The memory that the bodies of all requests in flight share, or all responses.
-final class MemoryBudget: Sendable {
-    private let limit: Int
-    private let reserved = Mutex(0)
-
-    init(limit: Int) { self.limit = limit }
-
-    /// Reserves a number of bytes until they are released. Returns `false` and reserves nothing if fewer are available.
-    func reserve(_ bytes: Int) -> Bool {
-        reserved.withLock { reserved in
-            guard bytes <= limit - reserved else { return false }
-            reserved += bytes
-            return true
-        }
-    }
-
-    func release(_ bytes: Int) { reserved.withLock { $0 -= bytes } }
+    static let minimumCountedSize = 32 << 10
 }
 #endif

@@ -16,6 +16,8 @@ struct ServerResponse: Sendable {
 
     var head: HTTPResponse
     var body: Body
+    /// The place of a client that receives events.
+    private(set) var place: WaitingPlace?
 
     private init(head: HTTPResponse, body: Body) {
         self.head = head
@@ -28,10 +30,12 @@ struct ServerResponse: Sendable {
         body = .bytes(ByteBuffer(bytes: answer.body))
     }
 
-    init(_ response: ChangeResponse) {
+    init(_ response: ChangeResponse, to place: WaitingPlace) {
         switch response {
         case .answer(let answer): self.init(answer)
-        case .events(let events): self.init(head: events.response, body: .events(events))
+        case .events(let events):
+            self.init(head: events.response, body: .events(events))
+            self.place = place
         }
     }
 

@@ -13,9 +13,11 @@ final class TableResponder<Store: LocalStore>: Sendable {
     private let service: TableService<Store>
     let signal: ChangeSignal<Store>
     /// The memory available for the bodies of requests.
-    let bodies: MemoryBudget
+    let bodies: SharedBudget
     /// The memory available for responses until their clients receive them.
-    let responses: MemoryBudget
+    let responses: SharedBudget
+    /// The places of clients that wait for changes.
+    private let waitingClients: SharedBudget
     /// The limit on the requests of each address, or `nil`.
     private let rate: RequestRate?
     private let pageGuard: LocalPageGuard?
@@ -29,14 +31,22 @@ final class TableResponder<Store: LocalStore>: Sendable {
         self.server = server
         self.service = service
         self.schedule = schedule
+        let limits = server.limits
+        let reads = ReadQueue(
+            maximumRunning: server.threadCount, maximumWaiting: limits.maximumWaitingReads, schedule: schedule)
+        self.reads = reads
         signal = ChangeSignal(
             service,
             options: ChangeSignalOptions(
-                maximumWaitingClients: server.limits.maximumWaitingClients, schedule: schedule))
-        reads = ReadQueue(
-            maximumRunning: server.threadCount, maximumWaiting: server.limits.maximumWaitingReads, schedule: schedule)
-        bodies = MemoryBudget(limit: server.limits.maximumBodiesSize)
-        responses = MemoryBudget(limit: server.limits.maximumResponsesSize)
+                maximumWaitingClients: limits.maximumWaitingClients,
+                schedule: { body in
+                    reads.append(.init(of: CurrentSharer.value, isLimited: false, orRefuse: {}, body))
+                }))
+        bodies = SharedBudget(limit: limits.maximumBodiesSize, minimum: limits.maximumBodySize)
+        responses = SharedBudget(
+            limit: limits.maximumResponsesSize, minimum: limits.maximumResponsesSize / 32,
+            stallTimeout: limits.stallTimeout)
+        waitingClients = SharedBudget(limit: limits.maximumWaitingClients, minimum: ServerLimits.maximumStreams)
         rate = server.limits.maximumRate.map(RequestRate.init)
         pageGuard = server.signIn == nil ? LocalPageGuard(host: server.host, publicURL: server.publicURL) : nil
         refusals = RefusalLog(server.logger)
@@ -52,9 +62,11 @@ final class TableResponder<Store: LocalStore>: Sendable {
 
     /// Decides whether the body of a request is received. A refused request takes no memory for it.
     func admission(of request: ReceivedRequest, on loop: any EventLoop) -> EventLoopFuture<Admission> {
-        if ServerPage(rawValue: request.path) != nil { return loop.makeSucceededFuture(.admitted(.anonymous)) }
+        if request.path == ServerPage.health.rawValue { return loop.makeSucceededFuture(.admitted(.anonymous)) }
         if let refusal = refusal(of: request) { return loop.makeSucceededFuture(.refused(refusal)) }
-        guard let signIn = server.signIn else { return loop.makeSucceededFuture(.admitted(.anonymous)) }
+        guard let signIn = server.signIn, ServerPage(rawValue: request.path) == nil else {
+            return loop.makeSucceededFuture(.admitted(.anonymous))
+        }
         return loop.makeFutureWithTask {
             do throws(TokenVerifier.Refusal) {
                 let caller = try await signIn.caller(of: request.head.headerFields)
@@ -105,9 +117,9 @@ final class TableResponder<Store: LocalStore>: Sendable {
     /// Reserves memory for the next bytes of a body, which the caller releases with the body.
     ///
     /// - Returns: The response to a request whose body is refused, or `nil`.
-    func refusal(of count: Int, after size: Int) -> ServerResponse? {
+    func refusal(of count: Int, after size: Int, from sharer: Sharer) -> ServerResponse? {
         guard count <= server.limits.maximumBodySize - size else { return tooLarge }
-        guard bodies.reserve(count) else {
+        guard bodies.reserve(count, for: sharer) else {
             return ServerResponse(
                 .serviceUnavailable, "the memory for the bodies of requests in flight is used up; try again later")
         }
@@ -124,16 +136,24 @@ final class TableResponder<Store: LocalStore>: Sendable {
         to request: ReceivedRequest, body: [UInt8], _ response: EventLoopPromise<ServerResponse>
     ) -> (() -> Void)? {
         if request.path == ServerPage.ready.rawValue {
-            schedule { response.succeed(self.readiness()) }
+            return read(request, response) { response.succeed(self.readiness()) }
         } else if let page = page(request) {
             response.succeed(page)
         } else if ChangeSignal<Store>.handles(request.head) {
+            let sharer = request.sharer
+            guard let place = WaitingPlace(of: sharer, in: waitingClients) else {
+                response.succeed(
+                    ServerResponse(.serviceUnavailable, "too many clients wait for changes; try again later"))
+                return nil
+            }
             let task = response.completeWithTask {
-                let response = await self.signal.respond(to: request.head, caller: request.caller)
+                let response = await CurrentSharer.$value.withValue(sharer) {
+                    await self.signal.respond(to: request.head, caller: request.caller)
+                }
                 if case .answer(let answer) = response, answer.failureReason != nil {
                     self.log(answer, to: request, after: .now - request.began)
                 }
-                return ServerResponse(response)
+                return ServerResponse(response, to: place)
             }
             return { task.cancel() }
         } else {
@@ -144,18 +164,20 @@ final class TableResponder<Store: LocalStore>: Sendable {
 
     /// Reserves memory for a large response until its client receives it.
     ///
-    /// - Returns: The response to send instead if there is no memory, and the number of bytes, which the caller releases.
-    func reserve(_ response: ServerResponse) -> (response: ServerResponse, size: Int) {
+    /// - Parameter abandon: Called if others need the memory because the client receives nothing.
+    /// - Returns: The response, or the one to send instead if there is no memory, and the memory, which the caller releases.
+    func reserve(
+        _ response: ServerResponse, to request: ReceivedRequest, abandon: @escaping @Sendable () -> Void
+    ) -> (response: ServerResponse, memory: SharedBudget.Part?) {
         guard case .bytes(let bytes) = response.body, bytes.readableBytes >= ServerLimits.minimumCountedSize else {
-            return (response, 0)
+            return (response, nil)
         }
-        guard responses.reserve(bytes.readableBytes) else {
-            let refusal = ServerResponse(
-                .serviceUnavailable,
-                "the memory for responses that clients have not received is used up; try again later")
-            return (refusal, 0)
+        if let memory = responses.reservePart(bytes.readableBytes, for: request.sharer, abandon: abandon) {
+            return (response, memory)
         }
-        return (response, bytes.readableBytes)
+        let refusal = ServerResponse(
+            .serviceUnavailable, "the memory for responses that clients have not received is used up; try again later")
+        return (refusal, nil)
     }
 
     /// Returns the headers of a response, and records it in the metrics.
@@ -191,16 +213,22 @@ final class TableResponder<Store: LocalStore>: Sendable {
             service.handle(head, body: body, caller: request.caller, schedule: schedule, completion: finish)
             return nil
         }
-        let read = ReadQueue.Read { [service, head] in
+        return read(request, response) { [service, head] in
             finish(service.handle(head, body: body, caller: request.caller))
         }
-        let refuse = {
+    }
+
+    /// Runs a read on a thread, when it is its turn.
+    ///
+    /// - Returns: A closure that ends the wait.
+    private func read(
+        _ request: ReceivedRequest, _ response: EventLoopPromise<ServerResponse>, _ run: @escaping @Sendable () -> Void
+    ) -> () -> Void {
+        let refuse = { @Sendable in
             response.succeed(ServerResponse(.serviceUnavailable, "too many reads wait for the store; try again later"))
         }
-        guard reads.append(read) else {
-            refuse()
-            return nil
-        }
+        let read = ReadQueue.Read(of: request.sharer, orRefuse: refuse, run)
+        reads.append(read)
         return { [reads] in
             if reads.remove(read) { refuse() }
         }
@@ -279,7 +307,7 @@ final class TableResponder<Store: LocalStore>: Sendable {
     }
 }
 
-/// The pages for operators, which need no sign-in and are not limited in their rate.
+/// The pages for operators, which need no sign-in.
 private enum ServerPage: String {
     case health = "/.health"
     case ready = "/.ready"
