@@ -73,7 +73,9 @@ final class TableResponder<Store: LocalStore>: Sendable {
                 if let refusal = self.refusal(of: request, from: caller) { return .refused(refusal) }
                 return .admitted(caller)
             } catch {
-                return .refused(.signInFailed(error.reason))
+                return .refused(
+                    error.isTemporary
+                        ? ServerResponse(.serviceUnavailable, error.reason) : .signInFailed(error.reason))
             }
         }
     }
@@ -136,7 +138,7 @@ final class TableResponder<Store: LocalStore>: Sendable {
         to request: ReceivedRequest, body: [UInt8], _ response: EventLoopPromise<ServerResponse>
     ) -> (() -> Void)? {
         if request.path == ServerPage.ready.rawValue {
-            return read(request, response) { response.succeed(self.readiness()) }
+            return readiness(request, response)
         } else if let page = page(request) {
             response.succeed(page)
         } else if ChangeSignal<Store>.handles(request.head) {
@@ -274,10 +276,25 @@ final class TableResponder<Store: LocalStore>: Sendable {
     /// Answers requests for the readiness with 503 from now on: the server is about to stop.
     func stopBeingReady() { isStopping.store(true, ordering: .relaxed) }
 
-    private func readiness() -> ServerResponse {
+    private func readiness(_ request: ReceivedRequest, _ response: EventLoopPromise<ServerResponse>) -> (() -> Void)? {
         guard !isStopping.load(ordering: .relaxed) else {
-            return ServerResponse(.serviceUnavailable, "the server is about to stop")
+            response.succeed(ServerResponse(.serviceUnavailable, "the server is about to stop"))
+            return nil
         }
+        guard let signIn = server.signIn else {
+            return read(request, response) { response.succeed(self.storeReadiness()) }
+        }
+        Task {
+            guard await signIn.isReady else {
+                return response.succeed(
+                    ServerResponse(.serviceUnavailable, "the keys of the identity provider were never read"))
+            }
+            _ = self.read(request, response) { response.succeed(self.storeReadiness()) }
+        }
+        return nil
+    }
+
+    private func storeReadiness() -> ServerResponse {
         do {
             try service.checkStore()
             return ServerResponse(page: "ready\n")

@@ -21,8 +21,17 @@ struct TokenVerifier: Sendable {
     /// The reason why a token is refused. It contains no part of the token.
     struct Refusal: Error {
         let reason: String
-        init(_ reason: String) { self.reason = reason }
+        /// Whether the token may be accepted later, because its key could not be looked up.
+        let isTemporary: Bool
+
+        init(_ reason: String, isTemporary: Bool = false) {
+            self.reason = reason
+            self.isTemporary = isTemporary
+        }
     }
+
+    /// Whether there are keys.
+    var isReady: Bool { get async { await keys.isReady } }
 
     /// The maximum length of a token in bytes.
     static let maximumLength = 8 << 10
@@ -56,7 +65,13 @@ struct TokenVerifier: Sendable {
         guard let header = TokenHeader(ofToken: token) else { throw Refusal("the token is malformed") }
         guard header.critical == nil else { throw Refusal("the token requires an extension that is not supported") }
         let candidates = await keys.keys(for: header)
-        guard !candidates.isEmpty else { throw Refusal("the server has no key for the token's algorithm and key id") }
+        guard !candidates.isEmpty else {
+            guard await !keys.isFailing else {
+                throw Refusal(
+                    "the keys of the identity provider cannot be read now; try again later", isTemporary: true)
+            }
+            throw Refusal("the server has no key for the token's algorithm and key id")
+        }
         for key in candidates {
             if let claims = await key.claims(of: token) { return try caller(in: claims) }
         }
@@ -105,7 +120,10 @@ internal import TidelineServer
 enum TokenVerifier {
     struct Refusal: Error {
         let reason: String
+        let isTemporary: Bool
     }
+
+    var isReady: Bool { get async { switch self {} } }
 
     func caller(of headers: HTTPFields) async throws(Refusal) -> Caller { switch self {} }
 }

@@ -9,12 +9,15 @@ internal import TidelineAsyncHTTPClient
 ///
 /// The key set is read again at intervals, and when a token names an unknown key, but then not more often than
 /// ``unknownKeyInterval``, so that tokens with invented keys cause no load. Requests wait for it only after twice the interval
-/// without a request, in which a key may have been removed long ago. If it cannot be read, its last keys stay valid.
+/// without a request, in which a key may have been removed long ago. If it cannot be read, its last keys stay valid, and it is
+/// read again after ``retryInterval``, when a token names an unknown key.
 actor VerificationKeys {
     /// The time after which a key set is read again.
     static let interval = Duration.seconds(600)
     /// The minimum time between two reads for tokens with unknown keys.
     static let unknownKeyInterval = Duration.seconds(30)
+    /// The minimum time between two reads if the first one has failed.
+    static let retryInterval = Duration.seconds(5)
 
     private let fixed: [VerificationKey]
     private let source: KeySetSource?
@@ -25,6 +28,8 @@ actor VerificationKeys {
     private var reading: Task<Void, Never>?
     /// Whether the keys are too old to be used before the read in progress ends.
     private var isOutdated = false
+    /// Whether the last read of the key set has failed, so that a key that is not found can exist.
+    private(set) var isFailing = false
 
     /// - Parameter now: Returns the current time.
     init(
@@ -37,13 +42,24 @@ actor VerificationKeys {
         self.now = now
     }
 
-    /// Reads the key set for the first time.
+    /// Reads the key set for the first time. An identity provider that cannot be reached is asked again later.
     ///
-    /// - Throws: ``ToolError`` if it cannot be read.
+    /// - Throws: ``ToolError`` for a file that cannot be read.
     func read() async throws {
         guard let source else { return }
-        lastRead = now()
-        fetched = try await source.keys()
+        switch source {
+        case .file:
+            lastRead = now()
+            fetched = try await source.keys()
+        case .url: await startReading()?.value
+        }
+    }
+
+    /// Whether the key set was ever read. If not, it is read in the background.
+    var isReady: Bool {
+        guard source != nil, fetched.isEmpty else { return true }
+        if isDue(after: Self.retryInterval) { startReading() }
+        return false
     }
 
     /// Returns the keys that may verify a token.
@@ -54,7 +70,8 @@ actor VerificationKeys {
         }
         if isOutdated { await reading?.value }
         let known = matching(header)
-        guard known.isEmpty, isDue(after: Self.unknownKeyInterval) || reading != nil else { return known }
+        let interval = isFailing ? Self.retryInterval : Self.unknownKeyInterval
+        guard known.isEmpty, isDue(after: interval) || reading != nil else { return known }
         await startReading()?.value
         return matching(header)
     }
@@ -76,7 +93,9 @@ actor VerificationKeys {
         let task = Task {
             do {
                 fetched = try await source.keys()
+                isFailing = false
             } catch {
+                isFailing = true
                 logger.warning(
                     "cannot read the key set; its last keys stay valid", metadata: ["reason": "\(error)"])
             }
