@@ -192,7 +192,8 @@ let package = Package(
         // The conformance suite, as a library and as a command; and a layer around the file calls of the program that
         // links it, for fault injection and crash recording.
         library(
-            "TidelineConformance", ["TidelineLive", "TidelineStore", "TidelineSupport"], path: "Conformance/Suite"),
+            "TidelineConformance", ["TidelineKeyValue", "TidelineLive", "TidelineStore", "TidelineSupport"],
+            path: "Conformance/Suite"),
         library(
             "TidelineConformanceCommand",
             ["TidelineCommandSupport", "TidelineConformance", "TidelineStore", "TidelineSupport", argumentParser],
@@ -283,7 +284,8 @@ let package = Package(
                 "TidelineTestSupport",
             ],
             path: "Tests/TidelineTestStores"),
-        library("BrokenStores", ["TidelineStore", "TidelineConformance"], path: "Tests/BrokenStores"),
+        library(
+            "BrokenStores", ["TidelineConformance", "TidelineKeyValue", "TidelineStore"], path: "Tests/BrokenStores"),
         probe(
             "StoreProbe",
             stores + [
