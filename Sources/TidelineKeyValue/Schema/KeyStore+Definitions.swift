@@ -5,8 +5,11 @@ extension KeyStore {
     ///
     /// - Returns: The resulting definitions.
     func apply(_ plan: SchemaPlan, to catalog: Catalog) throws -> Catalog {
+        let used = catalog.spaces
         for change in plan.changes {
-            for space in change.removed { try removeAll(in: space) }
+            // A space that is used again is empty, unless a repair by an earlier version restored some of its entries.
+            let reused = change.table.definition.spaces.filter { $0.number < catalog.nextSpace && !used.contains($0) }
+            for space in change.removed + reused { try removeAll(in: space) }
             try fill(change.filled, of: change.table)
             try writeDefinition(change.table.definition)
         }

@@ -105,6 +105,37 @@ import TidelineSupport
 
     // MARK: Definitions
 
+    @Test("An index in the space of a removed one has no entries of it")
+    func reusedSpace() throws {
+        let engine = MemoryEngine()
+        let store = try KeyValueStore(engine: engine)
+        var table = TableSchema("T", columns: [.int("n")], systemColumns: [], indexes: [["n"]])
+        let query = Query("T", predicate: .column("n") >= 0)
+        try store.define([table])
+        try store.write { try $0.upsert(["id": "1", "n": 1], into: "T") }
+        let entries = try engine.read { snapshot in
+            var entries: [[UInt8]] = []
+            try snapshot.scan(KeySpace(number: 2).range, descending: false) { key, _ in
+                entries.append(Array(key))
+                return .next
+            }
+            return entries
+        }
+        #expect(entries.count == 1)
+        table.indexes = []
+        try store.define([table])
+        try store.write { _ = try $0.delete(id: "1", from: "T") }
+        try engine.write { transaction in
+            for key in entries {
+                try key.withUnsafeBytes { try transaction.put($0, UnsafeRawBufferPointer(start: nil, count: 0)) }
+            }
+        }
+        table.indexes = [["n"]]
+        try store.define([table])
+        #expect(try store.read { try $0.count(query) } == 0)
+        #expect(try store.read { try $0.rows(matching: query).rows } == [])
+    }
+
     @Test("More tables and indexes than the engine declares are refused")
     func limitOfTables() throws {
         let capabilities = StoreCapabilities(name: "memory", maximumTablesAndIndexes: 3)
