@@ -33,7 +33,9 @@ import TidelineTestSupport
     /// The checks that page checksums can affect: durability, damaged files, and stores of earlier releases.
     private static var checksumCases: [Case] {
         let suite = suite(of: .sqliteWithChecksums)
-        return suite.checks.filter { $0.group == .durability || $0.needs.contains(.fixtures) }.map { Case(suite: suite, check: $0) }
+        return suite.checks.filter { $0.group == .durability || $0.needs.contains(.fixtures) }.map {
+            Case(suite: suite, check: $0)
+        }
     }
 
     private static let observed: Set<CheckGroup> = [
