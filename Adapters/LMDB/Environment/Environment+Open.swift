@@ -174,7 +174,9 @@ extension Environment {
         defer { clear() }
         do throws(StoreError) {
             mdb_env_close(
-                try openHandle(workshop, flags: MDB_NOTLS | MDB_NOLOCK, mapSize: smallestMapSize, least: 0, options))
+                try openHandle(
+                    workshop, flags: MDB_NOTLS | MDB_NOLOCK, mapSize: min(options.mapSize, smallestMapSize), least: 0,
+                    options))
             try sync(draft)
         } catch {
             // The draft is removed, so its path would be of no use.
