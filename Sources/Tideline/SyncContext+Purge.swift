@@ -4,7 +4,7 @@ extension SyncContext {
     nonisolated(nonsending) func purge(_ query: Query, resetsTokens: Bool) async throws -> Int {
         let (operations, tokens) = (operations, tokens)
         return try await mapped {
-            try await activity.lock(of: query.table).withLock {
+            try await lock(of: query.table).withLock {
                 try await changing { writer in
                     let pending = try operations.count(table: query.table, in: writer)
                     guard pending == 0 else {
@@ -28,7 +28,7 @@ extension SyncContext {
     nonisolated(nonsending) func forcePurge(table: String) async throws -> ForcePurgeResult {
         let (operations, errorStore, decisions, tokens) = (operations, errorStore, decisionStore, tokens)
         return try await mapped {
-            try await activity.lock(of: table).withLock {
+            try await lock(of: table).withLock {
                 try await changing { [self] writer in
                     let ofTable = Query(operations.tables.operations).filter(.column("table") == .value(table))
                     let pending = try operations.operations(matching: ofTable, in: writer)

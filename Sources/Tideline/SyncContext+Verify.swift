@@ -5,12 +5,12 @@ extension SyncContext {
     nonisolated(nonsending) func withPull<T>(
         of table: String, _ body: nonisolated(nonsending) () async throws -> T
     ) async throws -> T {
-        try await activity.lock(of: table).withLock {
+        try await lock(of: table).withLock {
             try await connection.account.withCurrentUser {
                 // The owner of the store may have changed while the pull waited for the lock.
                 try await confirmOwner()
-                activity.settled.beginPull(of: table)
-                defer { activity.settled.endPull(of: table) }
+                settled.beginPull(of: table)
+                defer { settled.endPull(of: table) }
                 return try await body()
             }
         }

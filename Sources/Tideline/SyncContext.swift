@@ -23,17 +23,22 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     let tokens: TokenStore
     let definitions: DefinitionStore
     let owners: OwnerStore
-    let activity: StoreActivity
+    let settled = RecentlyPushedRows()
     let codecs = CodecCache()
     let pageLimits = PageLimits()
     let localChanges = LocalChangeObserver()
     private let runner: StoreRunner<ObservedStore<Store>>
+    private let pushLock = AsyncLock()
     /// The name of this client in the lease of its pushes. Nothing depends on its value.
     private let leaseHolder = String(UInt64.random(in: .min ... .max), radix: 16)
     private let shared: Mutex<Shared>
 
     private struct Shared {
+        var inFlight: Set<Int64> = []
+        var unavailable: [Int64: Int] = [:]
         var delegate: (any SyncContextDelegate)?
+        /// The locks by the bytes of the table's name. Names that are equal as text can belong to different tables.
+        var tableLocks: [RowID: AsyncLock] = [:]
         var recordsOwner = true
         var policies: ConflictPolicies
         var hasCheckedPolicies = false
@@ -46,7 +51,6 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         options = connection.options
         family = connection.family
         try options.validate()
-        activity = .shared(of: store)
         shared = Mutex(Shared(policies: ConflictPolicies(options)))
         runner = StoreRunner(store: observed, executor: options.environment.storeExecutor ?? StoreExecutor())
         let tables = options.systemTables
@@ -199,13 +203,13 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     ///     or column that is not defined.
     @discardableResult
     public func push(settings: PushSettings = PushSettings()) async throws -> PushResult {
-        guard !DelegateScope.isWithin(activity) else {
+        guard !DelegateScope.isWithin(self) else {
             throw SyncError(
                 .invalidArgument, "a delegate cannot push while it performs an operation; push from pushCompleted(_:)")
         }
         try settings.check()
         return try await mapped {
-            var (result, delegate) = try await activity.pushLock.withLock {
+            var (result, delegate) = try await pushLock.withLock {
                 try await connection.account.withCurrentUser {
                     try await confirmOwnerOfQueue()
                     try await checkPolicies()
@@ -418,27 +422,43 @@ public final class SyncContext<Store: LocalStore>: Sendable {
 
     // MARK: In flight
 
-    /// See ``StoreActivity/inFlight``.
+    /// The operations in flight. Only the running push changes it, within write transactions, which exclude each other, so
+    /// that a local edit and a push always see the same set, and after a transaction that failed.
     var inFlight: Set<Int64> {
-        get { activity.inFlight }
-        set { activity.inFlight = newValue }
+        get { shared.withLock { $0.inFlight } }
+        set { shared.withLock { $0.inFlight = newValue } }
+    }
+
+    /// The operations for which the server was not available, with the number of pushes in a row that they ended.
+    var unavailable: [Int64: Int] {
+        get { shared.withLock { $0.unavailable } }
+        set { shared.withLock { $0.unavailable = newValue } }
     }
 
     /// Runs `body` while no push of this context and no pull or purge of these tables is running.
     nonisolated(nonsending) func withExclusiveAccess<T>(
         to tables: [String], _ body: nonisolated(nonsending) () async throws -> T
     ) async throws -> T {
-        guard !DelegateScope.isWithin(activity) else {
+        guard !DelegateScope.isWithin(self) else {
             throw SyncError(
                 .invalidArgument, "a delegate cannot do this while it performs an operation; wait until the push ends")
         }
-        return try await mapped { try await activity.pushLock.withLock { try await withLocks(of: tables[...], body) } }
+        return try await mapped { try await pushLock.withLock { try await withLocks(of: tables[...], body) } }
     }
 
     private nonisolated(nonsending) func withLocks<T>(
         of tables: ArraySlice<String>, _ body: nonisolated(nonsending) () async throws -> T
     ) async throws -> T {
         guard let first = tables.first else { return try await body() }
-        return try await activity.lock(of: first).withLock { try await withLocks(of: tables.dropFirst(), body) }
+        return try await lock(of: first).withLock { try await withLocks(of: tables.dropFirst(), body) }
+    }
+
+    func lock(of table: String) -> AsyncLock {
+        shared.withLock { shared in
+            if let lock = shared.tableLocks[.string(table)] { return lock }
+            let lock = AsyncLock()
+            shared.tableLocks[.string(table)] = lock
+            return lock
+        }
     }
 }

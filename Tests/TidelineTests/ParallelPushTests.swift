@@ -235,22 +235,4 @@ struct ParallelPushTests {
         #expect(try await context.pendingOperationsCount == 0)
         #expect(try world.serverTexts().count == 5)
     }
-
-    @Test(
-        "P9 two clients of one store object send each operation once",
-        arguments: StoreKind.perEngine.filter { !$0.sharesFiles })
-    func clientsOfOneStore(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
-        let other = try await world.makeClient(store: client.store)
-        for number in 0..<20 { try await client.items.insert(["id": "n\(number)", "text": "new"]) }
-        let requests = client.transport.requests.count
-        async let first = client.context.push()
-        async let second = other.context.push()
-        _ = try await (first, second)
-        let sent = client.transport.requests.count - requests + other.transport.requests.count
-        #expect(sent == 20)
-        #expect(try await client.queue().isEmpty)
-        #expect(try world.serverTexts().count == 21)
-    }
 }

@@ -91,7 +91,7 @@ struct StoreOfAllTests {
         _ client: SyncClient<HookedStore>, switches: Bool = false, _ body: () async throws -> Void
     ) async throws -> Task<ForcePurgeResult, any Error> {
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
-        return try await client.context.activity.lock(of: "Note").withLock {
+        return try await client.context.lock(of: "Note").withLock {
             client.store.observeReadEnds { end.yield() }
             let task = Task {
                 switches ? try await client.switchServer(keepingPending: false) : try await client.wipe()
@@ -125,7 +125,7 @@ struct StoreOfAllTests {
         let order = Recorder<String>()
         let (writes, write) = AsyncStream.makeStream(of: Void.self)
         // The pull of the later table.
-        let ended = try await client.context.activity.lock(of: "Later").withLock {
+        let ended = try await client.context.lock(of: "Later").withLock {
             let task = try await emptying(client) {
                 try await client.define([Self.later])
                 store.onWrite { _ in write.yield() }

@@ -19,7 +19,7 @@ extension SyncContext: OperationResolver {
             let resolution = try RowInput.checked(resolution, of: error.itemID, for: schema)
             try ConflictResolution(operations: operations, schema: schema, inFlight: inFlight)
                 .apply(resolution, to: error.record, in: writer)
-            activity.settled.note(
+            settled.note(
                 table: error.table, itemKey: schema.itemKey(error.itemID), base: error.serverItem?.stamp)
         }
     }

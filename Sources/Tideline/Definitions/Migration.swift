@@ -90,7 +90,7 @@ extension SyncContext {
     ///   removed then.
     public nonisolated(nonsending) func drop(indexes: [IndexSchema], from table: String) async throws {
         let definitions = definitions
-        try await activity.lock(of: table).withLock {
+        try await lock(of: table).withLock {
             try await performing { store in
                 try store.redefine { writer in
                     var schema = try writer.schema(of: table)

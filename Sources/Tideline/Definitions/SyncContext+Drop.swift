@@ -12,7 +12,7 @@ extension SyncContext {
     ///   - ``SyncError/Code/invalidArgument`` if a name is not an app column of this table.
     public nonisolated(nonsending) func drop(columns: [String], from table: String) async throws {
         let drop = ColumnDrop(columns: columns, table: table, operations: operations, definitions: definitions)
-        try await activity.lock(of: table).withLock {
+        try await lock(of: table).withLock {
             try await performing { [self] store in
                 try drop.perform(in: store) { try requireNotInFlight($0, table: table, in: $1) }
             }

@@ -43,7 +43,7 @@ extension PullRun {
     /// A row that is not in the list is requested by its identifier: it may have been pushed, or may have moved in the server's
     /// order, while the list was read, and another incremental pull of the table may keep it.
     func leavers(notIn list: ServerList) async throws -> Leavers {
-        let epoch = context.activity.settled.now
+        let epoch = context.settled.now
         var (leavers, kept) = try await context.reading { reader in
             var leavers = Leavers(epoch: epoch)
             for row in try unlistedRows(list, in: reader) {
@@ -95,7 +95,7 @@ extension PullRun {
         let (context, table, queryID) = (context, schema.name, queryID)
         return try await context.writing { writer in
             try context.confirmOwner(in: writer)
-            let pushed = context.activity.settled.ends(of: table, after: leavers.epoch)
+            let pushed = context.settled.ends(of: table, after: leavers.epoch)
             let ids = try leavers.rows.filter { try isUnchanged($0, pushed, in: writer) }.map(\.id)
             if !ids.isEmpty { try writer.delete(ids: ids, from: table) }
             if try !ids.isEmpty && writer.isEmpty(Query(table)) {

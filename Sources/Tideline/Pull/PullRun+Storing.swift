@@ -85,7 +85,7 @@ extension PullRun {
         of held: PendingPage, _ state: PullState, mayBeStale: Bool, in reader: some StoreReader
     ) throws -> PageDiff {
         try PageDiff(
-            held, state, settled: context.activity.settled, mayBeStale: mayBeStale, operations: context.operations, in: reader)
+            held, state, settled: context.settled, mayBeStale: mayBeStale, operations: context.operations, in: reader)
     }
 
     private func save(

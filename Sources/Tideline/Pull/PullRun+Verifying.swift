@@ -3,7 +3,7 @@ internal import TidelineStore
 extension PullRun {
     /// Compares the local rows that match the query with the server's.
     func verify() async throws -> (comparison: TableComparison, leavers: Leavers) {
-        let epoch = context.activity.settled.now
+        let epoch = context.settled.now
         let list = try await list(query.predicate)
         let leavers = try await leavers(notIn: list)
         let comparison = try await context.reading { reader in
@@ -47,7 +47,7 @@ extension TableComparison {
         _ list: ServerList, of run: PullRun<Store>, since epoch: UInt64, in reader: some StoreReader
     ) throws {
         let schema = run.schema
-        let pushed = run.context.activity.settled.ends(of: schema.name, after: epoch)
+        let pushed = run.context.settled.ends(of: schema.name, after: epoch)
         try list.forEachRow { id, version in
             serverRows += 1
             let stored = try reader.withRow(in: schema.name, id: .string(id)) { ComparedRow($0) }

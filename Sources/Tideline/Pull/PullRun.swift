@@ -236,7 +236,7 @@ struct PullRun<Store: LocalStore>: Sendable {
     }
 
     private func fetch(_ step: any PageStep, limit: Int) async throws -> PulledPage {
-        let askedAt = context.activity.settled.now
+        let askedAt = context.settled.now
         let call = try step.call(limit: limit)
         try checkLength(of: call)
         let answer: ServerAnswer

@@ -15,7 +15,7 @@ struct PushOutcomes: Sendable {
         operations = context.operations
         errors = context.errorStore
         decisions = context.decisionStore
-        settled = context.activity.settled
+        settled = context.settled
         policy = context.policies.policy(for: codec.schema.name)
         now = context.options.environment.now
         self.codec = codec

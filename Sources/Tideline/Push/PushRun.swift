@@ -139,7 +139,7 @@ struct PushRun<Store: LocalStore>: Sendable {
                 earlier.deferred.insert(record.operationID)
             }
         }
-        let unavailable = context.activity.unavailable.filter { !earlier.held.contains($0.key) && $0.key <= last }
+        let unavailable = context.unavailable.filter { !earlier.held.contains($0.key) && $0.key <= last }
         earlier.unavailable = earlier.deferred.union(unavailable.filter { $0.value > 1 }.keys)
         earlier.deferred.formUnion(unavailable.keys)
         result.progress.total = count - earlier.held.count
@@ -208,7 +208,7 @@ struct PushRun<Store: LocalStore>: Sendable {
         result.progress.heldBack = machine.heldBackCount
         logHeldBack(machine.heldBackCount)
         if let abort { throw abort }
-        context.activity.unavailable = [:]
+        context.unavailable = [:]
         return !mustWait
     }
 
@@ -231,13 +231,13 @@ struct PushRun<Store: LocalStore>: Sendable {
                 continue
             }
             if machine.failsAlone(one.id) {
-                context.activity.unavailable[one.id] = nil
+                context.unavailable[one.id] = nil
                 one.fail(error)
             } else if !isDecided, error.retryAfter == nil {
                 open.append(one)
                 continue
             } else {
-                context.activity.unavailable[one.id, default: 0] += 1
+                context.unavailable[one.id, default: 0] += 1
             }
             others.append(one)
         }
@@ -348,7 +348,7 @@ struct PushRun<Store: LocalStore>: Sendable {
     private func store(_ ended: Ended, mayResolve: Bool, in writer: SyncContext<Store>.Writer) throws -> StoredEnd {
         let claimed = ended.claimed
         let outcomes = PushOutcomes(context, codec: claimed.codec)
-        context.activity.settled.note(
+        context.settled.note(
             table: claimed.operation.table, itemKey: claimed.operation.itemKey, base: claimed.base)
         guard case .success(let answer) = ended.answer else {
             if case .failure(is OperationRemoved) = ended.answer { return .done }
