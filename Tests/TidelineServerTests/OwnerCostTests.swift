@@ -7,7 +7,7 @@ import TidelineStore
 import TidelineTestStores
 import TidelineTestSupport
 
-/// What the requests of a user cost in a table with many rows of another one. `TIDELINE_FOREIGN_ROWS` sets their number, and prints
+/// The cost of requests of a user in a table with many rows of another one. `TIDELINE_FOREIGN_ROWS` sets their number, and prints
 /// the times of requests.
 @Suite(.timeLimit(.minutes(10)))
 struct OwnerCostTests {

@@ -91,7 +91,7 @@ struct FairnessTests {
 
     // MARK: Memory
 
-    @Test("What a user and a connection use leaves a part for others, whatever their number")
+    @Test("A user and a connection leave a part of a budget for others, whatever their number")
     func budget() throws {
         let budget = SharedBudget(limit: 1_000, minimum: 10)
         let (first, second, other) = (try Self.sharer("a"), try Self.sharer("a", 2), try Self.sharer("b"))

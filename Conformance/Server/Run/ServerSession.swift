@@ -119,7 +119,7 @@ final class ServerSession: Sendable {
         }
     }
 
-    /// What the suite leaves in the table, or `nil` if that is nothing.
+    /// Returns a sentence about the rows that stay in the table, or `nil` if there are none.
     func leftovers() async -> String? {
         let (deleted, failed) = removals.withLock { ($0.deleted, $0.failed) }
         let keepsTombstones = await facts.finished()?.keepsTombstones ?? false

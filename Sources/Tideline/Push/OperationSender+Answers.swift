@@ -231,7 +231,7 @@ extension OperationSender {
 
     /// Requests the server row after a conflict. If it cannot be read, throws a conflict without a server row.
     ///
-    /// - Throws: The failure of the look-up if only it could have told whether the service reported the conflict.
+    /// - Throws: The failure of the look-up if only its result would show whether the service reported the conflict.
     func lookUp(after conflict: RowAnswer?) async throws -> Row? {
         guard let conflict else { return try await lookUpAfterDoubt() }
         do {

@@ -47,7 +47,7 @@ final class WaitingPlace: Sendable {
 
 /// The memory for the bodies of all requests in flight, or for all responses, or places of another kind.
 ///
-/// What is used by a user or address is at most three times what it leaves free for others, and what is used by one connection at most
+/// The part of a user or address is at most three times what it leaves free for others, and that of one connection at most
 /// as much as it leaves free. Each of them can always use a minimum, and what it uses first, as far as there is room for it.
 final class SharedBudget: Sendable {
     /// The part of a budget that is reserved for one response.

@@ -2,7 +2,7 @@ internal import Foundation
 internal import TidelineStore
 
 extension Check {
-    /// What only shows after minutes: very many commits, tables, columns, openings, and failures, very large values, and
+    /// Promises whose faults show only after minutes: very many commits, tables, columns, openings, and failures, very large values, and
     /// long waits.
     static let long: [Check] = [longAmounts, longWaits].flatMap { $0 }
 

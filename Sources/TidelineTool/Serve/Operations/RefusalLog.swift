@@ -33,8 +33,9 @@ final class RefusalLog: Sendable {
             return entries.updateValue(Entry(loggedAt: now), forKey: status)?.omitted ?? 0
         }
         guard let omitted else { return }
+        let path = request.path.prefix { $0 != "?" }.prefix(200)
         var metadata: Logger.Metadata = [
-            "request": "\(request.id)", "method": "\(request.head.method)", "path": "\(request.path.prefix { $0 != "?" }.prefix(200))",
+            "request": "\(request.id)", "method": "\(request.head.method)", "path": "\(path)",
             "status": "\(status)", "address": "\(request.address?.ipAddress ?? "unknown")",
         ]
         if omitted > 0 { metadata["omitted"] = "\(omitted)" }
