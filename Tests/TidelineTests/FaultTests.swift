@@ -205,7 +205,8 @@ struct FaultTests {
 
     @Test("a table missing on the server only is 404, with the server's message", arguments: StoreKind.perEngine)
     func unknownRemoteTable(_ stores: StoreKind) async throws {
-        let client = try await World(stores).makeClient()
+        let world = try World(stores) { $0.createsTablesOnFirstInsert = false }
+        let client = try await world.makeClient()
         try await client.client.define([TableSchema("Local", columns: [])])
         let error = await #expect(throws: SyncError.self) { try await client.client.table("Local").pull() }
         #expect(error?.code == .rejected && error?.status == 404 && error?.table == "Local")
