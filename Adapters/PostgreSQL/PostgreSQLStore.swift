@@ -84,7 +84,13 @@ public final class PostgreSQLStore: LocalStore {
     public func define(_ tables: [TableSchema]) throws {
         // Usually there is nothing to change, and finding that out needs no lock.
         guard try !read({ try plan(defining: tables, over: $0.session.catalog) }).isEmpty else { return }
+        try redefine { _ in tables }
+    }
+
+    public func redefine(_ body: (PostgreSQLWriter) throws -> [TableSchema]) throws {
         try transaction { session in
+            let tables = try body(PostgreSQLWriter(session: session))
+            if let failure = session.failure { throw failure }
             let plan = try plan(defining: tables, over: session.catalog)
             if !plan.isEmpty { try session.willDefine().apply(plan, format) }
         }
