@@ -1,8 +1,18 @@
 internal import Foundation
+internal import Synchronization
 
 /// Refuses every change of the files in a directory, as a medium that is mounted for reading only.
-struct ReadOnlyMedium: FileObserver {
+final class ReadOnlyMedium: FileObserver {
+    private let hasOperations = Atomic(false)
+
+    /// Throws ``NotDecidable`` if no operation of the store was observed.
+    func requireOperations() throws {
+        guard !hasOperations.load(ordering: .relaxed) else { return }
+        throw NotDecidable("no file operation of the store is observed")
+    }
+
     func decide(_ operation: FileOperation) -> FileDecision {
+        hasOperations.store(true, ordering: .relaxed)
         if Set.changes.contains(operation.kind) || operation.kind == .open && operation.isForWriting {
             return .fail(EROFS)
         }

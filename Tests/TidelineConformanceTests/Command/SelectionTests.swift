@@ -21,7 +21,8 @@ struct SelectionTests {
         let expected = Check.all.filter { $0.group == group }
         if expected.isEmpty { return }
         for name in [group.rawValue, group.rawValue.lowercased(), "\(group)", group.title] {
-            #expect(try CheckSelection(profile: .full, patterns: [name]).checks == expected, "\(name)")
+            let profile = group == .long ? Profile.long : .full
+            #expect(try CheckSelection(profile: profile, patterns: [name]).checks == expected, "\(name)")
         }
     }
 

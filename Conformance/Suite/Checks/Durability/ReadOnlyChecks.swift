@@ -44,9 +44,11 @@ extension Check {
         ) { context in
             let state = try fill(context)
             let folder = try context.folder("store")
-            try context.observing(folder, by: ReadOnlyMedium()) {
+            let medium = ReadOnlyMedium()
+            try context.observing(folder, by: medium) {
                 let store: TracedStore
                 do { store = try context.open() } catch let error as StoreError where error.code == .readOnly { return }
+                try medium.requireOperations()
                 for (what, change) in changes {
                     try context.expectError(.readOnly, what) { try store.write { try change($0) } }
                 }
@@ -61,8 +63,10 @@ extension Check {
             needs: [.faults, .openingReadOnly, .persistence]
         ) { context in
             let state = try fill(context)
-            try context.observing(try context.folder("store"), by: ReadOnlyMedium()) {
+            let medium = ReadOnlyMedium()
+            try context.observing(try context.folder("store"), by: medium) {
                 let store = try context.open(access: .readOnly)
+                try medium.requireOperations()
                 try context.expect(StoreState(of: store), isOneOf: [state], "the data read on the medium")
                 try context.expectError(.readOnly, "an upsert") { try store.put([["id": "new"]], into: "Note") }
                 try store.close()
