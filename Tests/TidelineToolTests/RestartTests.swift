@@ -60,7 +60,7 @@ struct RestartTests {
             usleep(1_000)
             return
         }
-        connection.send("GET /.health HTTP/1.1\r\nHost: a\r\n\r\n")
+        connection.send("GET /.health HTTP/1.1\r\nHost: localhost\r\n\r\n")
         let isOver = connection.waits(milliseconds: 20_000)
         outcomes.withLock { outcomes in
             if !isOver {
@@ -82,7 +82,7 @@ struct RestartTests {
         let authority = String(url.dropFirst("http://".count))
         func status(_ path: String) throws -> Int {
             let connection = try RawConnection(authority)
-            connection.send("GET \(path) HTTP/1.1\r\nHost: a\r\nZUMO-API-VERSION: 2.0.0\r\n\r\n")
+            connection.send("GET \(path) HTTP/1.1\r\nHost: localhost\r\nZUMO-API-VERSION: 2.0.0\r\n\r\n")
             return try connection.receiveAnswer().status
         }
         #expect(try status("/.ready") == 200)
@@ -110,7 +110,7 @@ struct RestartTests {
         #expect(line?.hasPrefix("listening on ") == true)
         let url = try #require(line?.split(separator: " ").last)
         let connection = try RawConnection(String(url.dropFirst("http://".count)))
-        connection.send("GET /.ready HTTP/1.1\r\nHost: a\r\n\r\n")
+        connection.send("GET /.ready HTTP/1.1\r\nHost: localhost\r\n\r\n")
         #expect(try connection.receiveAnswer().status == 200)
     }
 }

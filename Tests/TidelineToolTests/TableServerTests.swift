@@ -30,7 +30,7 @@ struct TableServerTests {
     @Test("A status of the service reaches the client, with the reason")
     func notFound() async throws {
         try await serving { authority in
-            let answer = try await send(.get, "/tables/Nothing", to: authority)
+            let answer = try await send(.get, "/tables/Nothing/1", to: authority)
             #expect(answer.response.status == .notFound)
             #expect(String(decoding: answer.body, as: UTF8.self).contains("Nothing"))
         }
