@@ -345,7 +345,7 @@ public final class TableService<Store: LocalStore>: Sendable {
     /// Rejects a body that the sender does not declare as JSON, such as that of a form of a web page. A sender need not declare
     /// it.
     private func requireJSON(_ request: HTTPRequest) throws(RequestRejection) {
-        guard let type = request.headerFields[.contentType] else { return }
+        guard let type = request.headerFields[.contentType], type != "application/json" else { return }
         let media = type.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
         guard media != "application/json", media != "text/json", !media.hasSuffix("+json") else { return }
         throw RequestRejection(
