@@ -1,6 +1,6 @@
 public import TidelineKeyValue
 internal import TidelineLevelDBVerification
-public import TidelineStore
+internal import TidelineStore
 
 /// A store in a LevelDB folder.
 public typealias LevelDBStore = KeyValueStore<LevelDBEngine>

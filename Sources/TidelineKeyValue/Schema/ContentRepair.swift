@@ -23,7 +23,7 @@ extension KeyValueStore {
     ) throws -> ContentRepair {
         try engine.write { transaction in
             let keys = KeyStoreMap(transaction, unsafe OverflowKey(maximum: engine.maximumKeyLength))
-            return try keys.repairContent(of: engine, keeping: keep)
+            return try unsafe keys.repairContent(of: engine, keeping: keep)
         }
     }
 }
@@ -38,7 +38,7 @@ extension KeyStore {
         for table in tables {
             if let count = try? rowCount(of: table), count > 0 { repair.rowCounts[table.name] = count }
         }
-        let keys = try unreadableKeys(beside: tables, keeping: keep)
+        let keys = try unsafe unreadableKeys(beside: tables, keeping: keep)
         for key in keys { _ = try unsafe key.withUnsafeBytes { try unsafe delete($0) } }
         repair.removedCount = keys.count
         repair.isRecordRebuilt = try rebuildRecord(for: engine, tables)

@@ -117,7 +117,7 @@ package struct OpeningProcess: Sendable {
 
     #if !os(Windows) && !os(WASI)
     private static let isObserved: Bool =
-        unsafe pthread_atfork(
+        pthread_atfork(
             nil, nil, { OpeningProcess.forkCount.add(1, ordering: .relaxed) }) == 0
     #else
     private static let isObserved = true
