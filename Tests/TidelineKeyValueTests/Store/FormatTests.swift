@@ -127,7 +127,7 @@ import TidelineSupport
         try store.write { _ = try $0.delete(id: "1", from: "T") }
         try engine.write { transaction in
             for key in entries {
-                try key.withUnsafeBytes { try transaction.put($0, UnsafeRawBufferPointer(start: nil, count: 0)) }
+                key.withUnsafeBytes { transaction.put($0, UnsafeRawBufferPointer(start: nil, count: 0)) }
             }
         }
         table.indexes = [["n"]]
