@@ -112,7 +112,7 @@ import TidelineTestSupport
             try FileManager.default.copyItem(atPath: path, toPath: "\(folder)/copy")
             try LevelDBStore.destroy(path: "\(folder)/copy")
             #expect(try names(folder) == ["store"])
-            try? LevelDBStore.repair(path: path)
+            _ = try? LevelDBStore.repair(path: path)
             #expect(try names(path).contains("lost"))
             try LevelDBStore.destroy(path: path)
             #expect(try names(folder) == [])
