@@ -20,9 +20,9 @@ public final class SyncClient<Store: LocalStore>: Sendable {
 
     /// Creates a client of the server at `url` with the given local store.
     ///
-    /// Make one client for each store object. Several processes, or several store objects over the same files, may each have a
-    /// client if the store shares its files (`StoreCapabilities.sharesFilesWithProcesses`). Two clients of one store
-    /// that does not share its files do not see each other's pushes and pulls, and may send an operation twice.
+    /// Several clients of one store object push one at a time, and no older page of one replaces what another has pushed.
+    /// Several processes, or several store objects over the same files, may each have a client if the store shares its
+    /// files (`StoreCapabilities.sharesFilesWithProcesses`).
     ///
     /// Creates the system tables in the store, which blocks for a moment. The first stored response records the
     /// server's address and the user (``SyncOptions/userID``, ``currentUser``). After that, a client with another server or user

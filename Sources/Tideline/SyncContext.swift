@@ -28,14 +28,14 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     let pageLimits = PageLimits()
     let localChanges = LocalChangeObserver()
     private let runner: StoreRunner<ObservedStore<Store>>
-    private let pushLock = AsyncLock()
+    let clients: StoreClients
+    /// The number of write transactions of this context, which are among those of ``clients``.
+    private let ownWrites = Atomic<UInt64>(0)
     /// The name of this client in the lease of its pushes. Nothing depends on its value.
     private let leaseHolder = String(UInt64.random(in: .min ... .max), radix: 16)
     private let shared: Mutex<Shared>
 
     private struct Shared {
-        var inFlight: Set<Int64> = []
-        var unavailable: [Int64: Int] = [:]
         var delegate: (any SyncContextDelegate)?
         /// The locks by the bytes of the table's name. Names that are equal as text can belong to different tables.
         var tableLocks: [RowID: AsyncLock] = [:]
@@ -47,6 +47,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     init(store: Store, connection: ServerConnection) throws {
         self.store = store
         observed = ObservedStore(store)
+        clients = .sharing(observed.object)
         self.connection = connection
         options = connection.options
         family = connection.family
@@ -203,13 +204,13 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     ///     or column that is not defined.
     @discardableResult
     public func push(settings: PushSettings = PushSettings()) async throws -> PushResult {
-        guard !DelegateScope.isWithin(self) else {
+        guard !DelegateScope.isWithin(clients) else {
             throw SyncError(
                 .invalidArgument, "a delegate cannot push while it performs an operation; push from pushCompleted(_:)")
         }
         try settings.check()
         return try await mapped {
-            var (result, delegate) = try await pushLock.withLock {
+            var (result, delegate) = try await clients.pushLock.withLock {
                 try await connection.account.withCurrentUser {
                     try await confirmOwnerOfQueue()
                     try await checkPolicies()
@@ -331,6 +332,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         do {
             let result = try await runner.perform { [self] store in
                 try store.write { writer in
+                    noteWrite()
                     let transaction = SyncTransaction(ChangeScope(self, writer), mapping: syncError)
                     return try transaction.run(body)
                 }
@@ -359,7 +361,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         _ body: @escaping @Sendable (Writer) throws -> T
     ) async throws -> T {
         do {
-            let result = try await runner.perform { try $0.write(body) }
+            let result = try await runner.perform { try $0.write(noting(body)) }
             localChanges.notify()
             return result
         } catch {
@@ -372,10 +374,32 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         _ body: @escaping @Sendable (Writer) throws -> T
     ) async throws -> T {
         do {
-            return try await runner.writeEvenIfCancelled(body)
+            return try await runner.writeEvenIfCancelled(noting(body))
         } catch {
             throw syncError(error)
         }
+    }
+
+    /// Returns a body that counts its transaction.
+    private func noting<T: Sendable>(
+        _ body: @escaping @Sendable (Writer) throws -> T
+    ) -> @Sendable (Writer) throws -> T {
+        { [self] writer in
+            noteWrite()
+            return try body(writer)
+        }
+    }
+
+    private func noteWrite() {
+        clients.noteWrite()
+        ownWrites.add(1, ordering: .relaxed)
+    }
+
+    /// Returns a number that changes with each commit of others: of other processes, and of other clients of the store object.
+    ///
+    /// Another client is counted when its transaction begins. What it stores, it knew before.
+    func commitsOfOthers(_ external: UInt64?) -> UInt64 {
+        (external ?? 0) &+ clients.writes &- ownWrites.load(ordering: .relaxed)
     }
 
     /// Runs another blocking call on the store, exclusive of this context's writes, unless the task is cancelled before
@@ -422,28 +446,15 @@ public final class SyncContext<Store: LocalStore>: Sendable {
 
     // MARK: In flight
 
-    /// The operations in flight. Only the running push changes it, within write transactions, which exclude each other, so
-    /// that a local edit and a push always see the same set, and after a transaction that failed.
-    var inFlight: Set<Int64> {
-        get { shared.withLock { $0.inFlight } }
-        set { shared.withLock { $0.inFlight = newValue } }
-    }
-
-    /// The operations for which the server was not available, with the number of pushes in a row that they ended.
-    var unavailable: [Int64: Int] {
-        get { shared.withLock { $0.unavailable } }
-        set { shared.withLock { $0.unavailable = newValue } }
-    }
-
-    /// Runs `body` while no push of this context and no pull or purge of these tables is running.
+    /// Runs `body` while no push of this store object and no pull or purge of these tables is running.
     nonisolated(nonsending) func withExclusiveAccess<T>(
         to tables: [String], _ body: nonisolated(nonsending) () async throws -> T
     ) async throws -> T {
-        guard !DelegateScope.isWithin(self) else {
+        guard !DelegateScope.isWithin(clients) else {
             throw SyncError(
                 .invalidArgument, "a delegate cannot do this while it performs an operation; wait until the push ends")
         }
-        return try await mapped { try await pushLock.withLock { try await withLocks(of: tables[...], body) } }
+        return try await mapped { try await clients.pushLock.withLock { try await withLocks(of: tables[...], body) } }
     }
 
     private nonisolated(nonsending) func withLocks<T>(

@@ -8,8 +8,8 @@ public import TidelineStore
 ///     print(update.rows.count, update.changes)
 /// }
 /// ```
-/// It is a ``LocalStore`` like the one that it wraps. Changes are seen if they are made through this value, a copy of it, or another
-/// `ObservedStore` around it, not if they are made through the wrapped store. While nobody observes a table, its writes cost
+/// It is a ``LocalStore`` like the one that it wraps. Changes are seen if they are made through an `ObservedStore` around the same
+/// store object (or, if the store is a value, through a copy of this one), not if they are made through the wrapped store. While nobody observes a table, its writes cost
 /// nothing more.
 ///
 /// Changes by other processes, and by other stores over the same files, are seen if the wrapped store has an
@@ -31,7 +31,8 @@ public struct ObservedStore<Base: LocalStore>: LocalStore {
         records = false
     }
 
-    /// Wraps a store. Around another `ObservedStore`, all live queries are those of the inner store.
+    /// Wraps a store. Around another `ObservedStore`, and around a store object that another one wraps, all live queries are
+    /// those of the first one, with its settings.
     ///
     /// - Parameters:
     ///   - base: The store.
@@ -48,11 +49,14 @@ public struct ObservedStore<Base: LocalStore>: LocalStore {
         if let inner = (((base as? AnyStore)?.base ?? base) as? any ObservedStoring)?.hub {
             (hub, records) = (inner, false)
         } else {
-            let signal = base.commitSignalPath.flatMap { CommitSignal(path: $0) }
-            hub = ObservationHub(maximumRecordedRows: maximumRecordedRows, signal: signal, quiet: quiet)
+            let store: any LocalStore = (base as? AnyStore)?.base ?? base
+            hub = .of(store, maximumRecordedRows: maximumRecordedRows, quiet: quiet)
             records = true
         }
     }
+
+    /// The wrapped store object, or `nil` if the store is a value.
+    package var object: ObjectIdentifier? { hub.object }
 
     public var capabilities: StoreCapabilities { base.capabilities }
     public func tables() throws -> [TableSchema] { try base.tables() }

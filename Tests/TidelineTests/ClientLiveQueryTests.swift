@@ -54,10 +54,11 @@ struct ClientLiveQueryTests {
         #expect(try await count.next() == 1)
     }
 
-    @Test("Clients of one observed store see each other's edits")
-    func sharedStore() async throws {
-        let world = try World(.simplest)
-        let store = ObservedStore(try world.stores.makeStore())
+    @Test("Clients of one store see each other's edits", arguments: StoreKind.perEngine, [true, false])
+    func sharedStore(_ stores: StoreKind, isObserved: Bool) async throws {
+        let world = try World(stores)
+        let base = try stores.makeStore()
+        let store = isObserved ? AnyStore(ObservedStore(base)) : AnyStore(base)
         let clients = try (0..<2).map { _ in
             try SyncClient(
                 url: "http://server.test", store: store, transport: FaultyTransport(service: world.service))

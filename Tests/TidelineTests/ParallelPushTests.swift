@@ -74,12 +74,14 @@ struct ParallelPushTests {
         client.transport.inspect { [transport = client.transport] _, body in
             try? await suspendUntil("four requests") { transport.requests.count >= 4 }
             if Self.id(body) == "r2" { return .loseRequest }
-            return .delay { try await suspendUntil("the end of the second operation") { context.inFlight.count < 4 } }
+            return .delay {
+                try await suspendUntil("the end of the second operation") { context.clients.inFlight.count < 4 }
+            }
         }
         let settings = PushSettings(maxInFlight: 4)
         #expect(await syncErrorCode { try await context.push(settings: settings) } == .network)
         #expect(client.transport.requests.count == 4)
-        #expect(context.inFlight.isEmpty)
+        #expect(context.clients.inFlight.isEmpty)
         #expect(try world.serverTexts() == ["r1", "r3", "r4"])
         #expect(try ["r1", "r3", "r4"].allSatisfy { try client.row($0)?.version != nil })
         #expect(try await client.queue() == ["insert r2"] + (5...12).map { "insert r\($0)" })
@@ -100,7 +102,7 @@ struct ParallelPushTests {
             guard Self.id(body) == "r4" else { return code == .network ? .loseRequest : .answer(.answer(500)) }
             // The client would request the server row next.
             try? await suspendUntil("the end of the others") {
-                if code == .network { return context.inFlight.count == 1 }
+                if code == .network { return context.clients.inFlight.count == 1 }
                 return try await context.operationErrors().count >= 3
             }
             return .answer(.answer(409))
@@ -108,7 +110,7 @@ struct ParallelPushTests {
         let settings = PushSettings(maxInFlight: 4)
         #expect(await syncErrorCode { try await context.push(settings: settings) } == code)
         #expect(client.transport.requests.allSatisfy { $0.hasPrefix("POST") })
-        #expect(context.inFlight.isEmpty)
+        #expect(context.clients.inFlight.isEmpty)
         #expect(try await client.queue().count == 5)
     }
 
@@ -126,7 +128,7 @@ struct ParallelPushTests {
         try await suspendUntil("the other operations") { try await client.queue() == ["insert r3"] }
         push.cancel()
         #expect(await push.value == .cancelled)
-        #expect(client.context.inFlight.isEmpty)
+        #expect(client.context.clients.inFlight.isEmpty)
         // The server has applied the request, and the next push finds that out.
         client.transport.inspect(nil)
         try await client.context.push()
@@ -234,5 +236,23 @@ struct ParallelPushTests {
         #expect(store.heal())
         #expect(try await context.pendingOperationsCount == 0)
         #expect(try world.serverTexts().count == 5)
+    }
+
+    @Test(
+        "P9 two clients of one store object send each operation once",
+        arguments: StoreKind.perEngine)
+    func clientsOfOneStore(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let client = try await world.makeSyncedClient()
+        let other = try await world.makeClient(store: client.store)
+        for number in 0..<20 { try await client.items.insert(["id": "n\(number)", "text": "new"]) }
+        let requests = client.transport.requests.count
+        async let first = client.context.push()
+        async let second = other.context.push()
+        _ = try await (first, second)
+        let sent = client.transport.requests.count - requests + other.transport.requests.count
+        #expect(sent == 20)
+        #expect(try await client.queue().isEmpty)
+        #expect(try world.serverTexts().count == 21)
     }
 }

@@ -81,9 +81,23 @@ struct StalePageTests {
         "F7 a page requested before a push of another process does not restore the values that the push replaced",
         arguments: StoreKind.sharing, ["q", "new", nil])
     func pushedByAnotherProcess(_ stores: StoreKind, queryID: String?) async throws {
-        let (world, files) = (try World(stores), try StoreFiles(stores))
-        let setting = try await makeSetting(world, store: files.open())
-        let other = try await world.makeClient(store: files.open())
+        let files = try StoreFiles(stores)
+        try await pushedByOther(World(stores), files.open(), files.open(), queryID)
+    }
+
+    @Test(
+        "F7 a page requested before a push of another client of the store does not restore what the push replaced",
+        arguments: StoreKind.perEngine, ["q", "new", nil])
+    func pushedByAnotherClient(_ stores: StoreKind, queryID: String?) async throws {
+        let store = try stores.makeStore()
+        try await pushedByOther(World(stores), store, store, queryID)
+    }
+
+    private func pushedByOther(
+        _ world: World, _ store: TestStore, _ otherStore: TestStore, _ queryID: String?
+    ) async throws {
+        let setting = try await makeSetting(world, store: store)
+        let other = try await world.makeClient(store: otherStore)
         setting.transport.onNextPage {
             try await other.items.update(["id": "a", "text": "two"])
             try await other.context.push()

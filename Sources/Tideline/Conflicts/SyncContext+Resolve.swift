@@ -17,7 +17,7 @@ extension SyncContext: OperationResolver {
                 return try discardUndefined(error, by: resolution, in: writer)
             }
             let resolution = try RowInput.checked(resolution, of: error.itemID, for: schema)
-            try ConflictResolution(operations: operations, schema: schema, inFlight: inFlight)
+            try ConflictResolution(operations: operations, schema: schema, inFlight: clients.inFlight)
                 .apply(resolution, to: error.record, in: writer)
             settled.note(
                 table: error.table, itemKey: schema.itemKey(error.itemID), base: error.serverItem?.stamp)

@@ -97,7 +97,7 @@ extension SyncContext {
     private func empty(
         _ known: [String], keepingPending: Bool, owner: StoreOwner, in writer: Writer
     ) throws -> Emptying {
-        guard inFlight.isEmpty else {
+        guard clients.inFlight.isEmpty else {
             throw SyncError(.operationInFlight, "an operation is in flight; try again after the push ends")
         }
         // This process or another may have defined tables while this call waited.

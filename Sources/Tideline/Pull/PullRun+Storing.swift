@@ -65,12 +65,12 @@ extension PullRun {
         state = try await context.writing { writer in
             var after = before
             try context.confirmOwner(in: writer)
-            let externalCommit = try writer.externalCommitNumber()
-            after.note(externalCommit: externalCommit)
+            let commitsOfOthers = try context.commitsOfOthers(writer.externalCommitNumber())
+            after.note(commitsOfOthers: commitsOfOthers)
             // Each page is compared with the state after the earlier pages of the transaction.
             for held in group {
                 let diff = try diff(
-                    of: held, after, mayBeStale: held.externalCommit != externalCommit, in: writer)
+                    of: held, after, mayBeStale: held.commitsOfOthers != commitsOfOthers, in: writer)
                 try diff.write(operations: context.operations, in: writer)
                 after.note(diff, of: held)
             }
@@ -80,7 +80,7 @@ extension PullRun {
         }
     }
 
-    /// - Parameter mayBeStale: Whether another process may have pushed rows of the page since it was requested.
+    /// - Parameter mayBeStale: Whether another process or client may have pushed rows of the page since it was requested.
     private func diff(
         of held: PendingPage, _ state: PullState, mayBeStale: Bool, in reader: some StoreReader
     ) throws -> PageDiff {

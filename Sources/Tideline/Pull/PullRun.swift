@@ -141,20 +141,22 @@ struct PullRun<Store: LocalStore>: Sendable {
         var isFresh: Bool
         /// Whether the table is empty and has pending operations.
         var isPending: Bool
-        /// The number of commits of other processes.
-        var externalCommit: UInt64?
+        /// See ``SyncContext/commitsOfOthers(_:)``.
+        var commitsOfOthers: UInt64
     }
 
     private func readKnown() async throws -> Known {
         let (table, queryID, context) = (schema.name, queryID, context)
-        let externalCommit = try await context.performing { try $0.externalCommitNumber() }
+        let commitsOfOthers = try await context.performing {
+            try context.commitsOfOthers($0.externalCommitNumber())
+        }
         return try await context.reading { reader in
             let token = try queryID.map { try context.tokens.token(table: table, queryID: $0, in: reader) } ?? nil
             let isFresh = try reader.isEmpty(Query(table))
             return Known(
                 token: token, isFresh: isFresh,
                 isPending: try isFresh && context.operations.isPending(table: table, in: reader),
-                externalCommit: externalCommit)
+                commitsOfOthers: commitsOfOthers)
         }
     }
 
@@ -198,7 +200,7 @@ struct PullRun<Store: LocalStore>: Sendable {
             omitsDeleted: queryID != nil && token == nil && known.isFresh && !known.isPending)
         return PullState(
             feed: try context.family.makeFeed(plan, from: start), start: start, initial: token,
-            isFresh: known.isFresh, skipsMisfits: plan.skipsMisfits, externalCommit: known.externalCommit)
+            isFresh: known.isFresh, skipsMisfits: plan.skipsMisfits, commitsOfOthers: known.commitsOfOthers)
     }
 
     // MARK: Pages

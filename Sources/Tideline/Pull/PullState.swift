@@ -12,8 +12,8 @@ struct PendingPage: Sendable {
     let oldest: Timestamp?
     /// Whether the pull ends with this page.
     let isLast: Bool
-    /// The number of commits of other processes, as far as known when the page was requested.
-    let externalCommit: UInt64?
+    /// See ``SyncContext/commitsOfOthers(_:)``, as far as known when the page was requested.
+    let commitsOfOthers: UInt64
 }
 
 /// The state of a pull between two pages.
@@ -52,9 +52,9 @@ struct PullState: Sendable {
     private(set) var ids: IDTable<Void>?
     private var cases: IDCases = []
     private var isRespelled = false
-    /// The number of commits of other processes in the latest transaction of the pull, and when the next page was requested.
-    private var externalCommit: UInt64?
-    private var commitAtRequest: UInt64?
+    /// See ``SyncContext/commitsOfOthers(_:)``, in the latest transaction of the pull, and when the next page was requested.
+    private var commitsOfOthers: UInt64
+    private var commitsAtRequest: UInt64
     /// The latest millisecond in the order of `updatedAt`, and the rows in it, which later pages may return again.
     ///
     /// The next page starts at the greatest `updatedAt`, and a server may compare timestamps only to the millisecond.
@@ -65,10 +65,10 @@ struct PullState: Sendable {
 
     init(
         feed: any PullFeed, start: FeedStart, initial: PullToken?, isFresh: Bool, skipsMisfits: Bool,
-        externalCommit: UInt64?
+        commitsOfOthers: UInt64
     ) {
-        self.externalCommit = externalCommit
-        commitAtRequest = externalCommit
+        self.commitsOfOthers = commitsOfOthers
+        commitsAtRequest = commitsOfOthers
         self.feed = feed
         self.start = start
         stored = start.stored
@@ -87,7 +87,7 @@ struct PullState: Sendable {
         start.stored = stored
         var state = PullState(
             feed: feed, start: start, initial: initial, isFresh: false, skipsMisfits: rejected != nil,
-            externalCommit: externalCommit)
+            commitsOfOthers: commitsOfOthers)
         state.ids = IDTable(matching: matching)
         state.result = result
         state.result.rowsPulled = 0
@@ -111,8 +111,8 @@ struct PullState: Sendable {
         pending.append(
             PendingPage(
                 page: page, kind: received.kind, token: received.token, tokenBefore: latestToken,
-                oldest: received.oldest, isLast: received.next == nil, externalCommit: commitAtRequest))
-        commitAtRequest = externalCommit
+                oldest: received.oldest, isLast: received.next == nil, commitsOfOthers: commitsAtRequest))
+        commitsAtRequest = commitsOfOthers
         latestToken = received.token
         return received.next
     }
@@ -150,10 +150,10 @@ struct PullState: Sendable {
         held.page.rows.forEachRow { ids?.insert((), for: $0.packedID) }
     }
 
-    /// Records the number of commits of other processes in a transaction that stores pages.
-    mutating func note(externalCommit: UInt64?) {
-        if externalCommit != self.externalCommit { isFresh = false }
-        self.externalCommit = externalCommit
+    /// Records the number of commits of others in a transaction that stores pages.
+    mutating func note(commitsOfOthers: UInt64) {
+        if commitsOfOthers != self.commitsOfOthers { isFresh = false }
+        self.commitsOfOthers = commitsOfOthers
     }
 
     /// Records a row that the store rejects. Returns `false` if such a row stops the pull, or if the error names no row

@@ -29,7 +29,7 @@ extension PushRun {
             try await send(item, as: kind, claimed)
         }
         do {
-            let row = try await DelegateScope.run(in: context) { try await delegate.perform(operation) }
+            let row = try await DelegateScope.run(in: context.clients) { try await delegate.perform(operation) }
             let result = try result(row, of: operation, claimed)
             return Answer(
                 outcome: result.map { .success($0) }, kind: operation.kind, cancelsPush: operation.isCancelled)

@@ -87,7 +87,7 @@ extension PushRun {
         {
             try claimed.announce(body, in: writer)
         }
-        context.inFlight.insert(id)
+        context.clients.inFlight.insert(id)
         return .claimed(claimed)
     }
 

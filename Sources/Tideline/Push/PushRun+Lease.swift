@@ -38,7 +38,7 @@ extension SyncContext {
     ///
     /// While another process holds the lease, each operation that was attempted since it last failed may be in flight there.
     func requireNotInFlight(_ pending: [TableOperation], table: String, in reader: some StoreReader) throws {
-        let isHere = !inFlight.isDisjoint(with: pending.map(\.id))
+        let isHere = !clients.inFlight.isDisjoint(with: pending.map(\.id))
         guard try isHere || isInFlightElsewhere(pending, in: reader) else { return }
         let place = isHere ? "" : " in another process"
         throw SyncError(

@@ -139,7 +139,7 @@ struct PushRun<Store: LocalStore>: Sendable {
                 earlier.deferred.insert(record.operationID)
             }
         }
-        let unavailable = context.unavailable.filter { !earlier.held.contains($0.key) && $0.key <= last }
+        let unavailable = context.clients.unavailable.filter { !earlier.held.contains($0.key) && $0.key <= last }
         earlier.unavailable = earlier.deferred.union(unavailable.filter { $0.value > 1 }.keys)
         earlier.deferred.formUnion(unavailable.keys)
         result.progress.total = count - earlier.held.count
@@ -193,7 +193,7 @@ struct PushRun<Store: LocalStore>: Sendable {
                     }
                 } catch {
                     // Nothing of this transaction was stored. One outcome that the store rejects must not undo the others.
-                    context.inFlight = running.union((ended + open).map { $0.id })
+                    context.clients.inFlight = running.union((ended + open).map { $0.id })
                     lease?.resume(held)
                     for one in ended { machine = await storeAlone(one, machine, &result, abort: &abort) }
                     abort = abort ?? error
@@ -203,12 +203,12 @@ struct PushRun<Store: LocalStore>: Sendable {
             } while !ended.isEmpty || isUnfinished || !open.isEmpty
             group.cancelAll()
         }
-        context.inFlight = []
+        context.clients.inFlight = []
         if let lease, lease.isHeld { _ = try? await context.writing { try lease.release(in: $0) } }
         result.progress.heldBack = machine.heldBackCount
         logHeldBack(machine.heldBackCount)
         if let abort { throw abort }
-        context.unavailable = [:]
+        context.clients.unavailable = [:]
         return !mustWait
     }
 
@@ -231,13 +231,13 @@ struct PushRun<Store: LocalStore>: Sendable {
                 continue
             }
             if machine.failsAlone(one.id) {
-                context.unavailable[one.id] = nil
+                context.clients.unavailable[one.id] = nil
                 one.fail(error)
             } else if !isDecided, error.retryAfter == nil {
                 open.append(one)
                 continue
             } else {
-                context.unavailable[one.id, default: 0] += 1
+                context.clients.unavailable[one.id, default: 0] += 1
             }
             others.append(one)
         }
@@ -312,13 +312,13 @@ struct PushRun<Store: LocalStore>: Sendable {
         return try await context.writing { writer in
             var step = Step(machine: machine)
             guard try lease?.confirm(in: writer) ?? true else {
-                for one in ended { context.inFlight.remove(one.id) }
+                for one in ended { context.clients.inFlight.remove(one.id) }
                 step.isLost = true
                 return step
             }
             for one in ended {
                 let end = try store(one, mayResolve: step.machine.mayResolve(one.id), in: writer)
-                context.inFlight.remove(one.id)
+                context.clients.inFlight.remove(one.id)
                 step.machine.handle(one.event(end))
                 step.stored.append((one, end))
             }
@@ -340,7 +340,7 @@ struct PushRun<Store: LocalStore>: Sendable {
         // A second error, from the store, must not hide the first. The operation is in the queue in any case.
         let unknown = Ended(claimed: ended.claimed, answer: .failure(CancellationError()))
         _ = try? await advance([unknown], machine, claims: false)
-        context.inFlight.remove(ended.id)
+        context.clients.inFlight.remove(ended.id)
         return machine
     }
 

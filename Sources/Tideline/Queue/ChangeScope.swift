@@ -9,7 +9,7 @@ extension SyncContext {
         return LocalChanges(
             operations: operations, schema: try writer.schema(of: table),
             writesRows: options.handlesSyncTableOperations,
-            rejectsInsertOverPendingDelete: options.rejectsInsertOverPendingDelete, inFlight: inFlight)
+            rejectsInsertOverPendingDelete: options.rejectsInsertOverPendingDelete, inFlight: clients.inFlight)
     }
 
     /// Inserts a row within a transaction, after its identifier is found to be valid on the server.

@@ -46,6 +46,8 @@ package final class ObservationHub: Sendable {
 
     private let maximumRecordedRows: Int
     /// Tells other processes of commits, and is sent by them, if the store's files are shared.
+    /// The observed store.
+    private let store: any LocalStore
     private let signal: CommitSignal?
     /// The nanoseconds after which the store looks for external commits without a signal.
     private let quiet: UInt64
@@ -57,10 +59,41 @@ package final class ObservationHub: Sendable {
     /// The queue on which the store looks for external commits, one look at a time.
     private let lookingQueue = DispatchQueue(label: "TidelineLive")
 
-    init(maximumRecordedRows: Int, signal: CommitSignal?, quiet: UInt64) {
+    private init(of store: any LocalStore, maximumRecordedRows: Int, signal: CommitSignal?, quiet: UInt64) {
+        self.store = store
         self.maximumRecordedRows = maximumRecordedRows
         self.signal = signal
         self.quiet = quiet
+    }
+
+    private struct Entry {
+        weak var hub: ObservationHub?
+    }
+
+    /// The hubs of store objects. A hub keeps its store, so the store of an entry that is not empty exists.
+    private static let hubs = LockedValue<[ObjectIdentifier: Entry]>([:])
+
+    /// The store object, or `nil` if the store is a value.
+    var object: ObjectIdentifier? { Self.object(store) }
+
+    private static func object(_ store: any LocalStore) -> ObjectIdentifier? {
+        type(of: store) is AnyClass ? ObjectIdentifier(store as AnyObject) : nil
+    }
+
+    /// Returns the hub of a store, which is the same one for all that observe a store object.
+    static func of(_ store: any LocalStore, maximumRecordedRows: Int, quiet: UInt64) -> ObservationHub {
+        func make() -> ObservationHub {
+            let signal = store.commitSignalPath.flatMap { CommitSignal(path: $0) }
+            return ObservationHub(of: store, maximumRecordedRows: maximumRecordedRows, signal: signal, quiet: quiet)
+        }
+        guard let object = object(store) else { return make() }
+        return hubs.withLock { hubs in
+            if let hub = hubs[object]?.hub { return hub }
+            let hub = make()
+            hubs = hubs.filter { $0.value.hub != nil }
+            hubs[object] = Entry(hub: hub)
+            return hub
+        }
     }
 
     /// The number of running live queries.
