@@ -2,10 +2,10 @@ internal import Tideline
 internal import TidelineStore
 
 extension SimulatedWorld {
-    /// Changes the dialect, the tables, the conflict policy, the settings of pushes, and the number of services, as a seed
-    /// determines, and adds edits in transactions and a sync that runs itself.
+    /// Changes the dialect, the tables, the conflict policy, the settings of pushes, and the numbers of services and of clients,
+    /// as a seed determines, and adds edits in transactions and a sync that runs itself.
     ///
-    /// Of 96 seeds in a row, each has another combination.
+    /// Of 192 seeds in a row, each has another combination.
     package mutating func vary(by seed: UInt64) {
         if seed % 2 == 1 { dialect = .datasync3 }
         if seed / 2 % 2 == 0 {
@@ -23,6 +23,7 @@ extension SimulatedWorld {
         }
         push.maxInFlight = [8, 1, 3][Int(seed / 16 % 3)]
         if seed / 48 % 2 == 1 { services = 4 }
+        if seed / 96 % 2 == 1 { clientsPerStore = 2 }
         steps = 32
         let tables = schema
         action("transaction", weight: 15) { try await $0.editRows(of: tables) }

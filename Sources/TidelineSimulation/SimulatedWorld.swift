@@ -90,6 +90,8 @@ public struct SimulatedWorld: Sendable {
     /// With more than 2, each seed has 2 to this number, each with a clock 7 seconds behind that of the previous one. The
     /// devices then pull without a look-back, unless the server's quirks make timestamps that are not ordered.
     public var services = 2
+    /// The number of clients of each device's store object, 1 to 8; 1 by default. They take turns.
+    public var clientsPerStore = 1
     /// The settings of all pushes.
     public var push = PushSettings()
     /// Opens the store of a device or of the server, whose name it receives, such as `device0-1` or `server-1`.
@@ -140,6 +142,9 @@ public struct SimulatedWorld: Sendable {
         guard (0...100_000).contains(steps) else { throw refuse("steps is \(steps); use 0 to 100,000") }
         guard (1...1_000).contains(rows) else { throw refuse("rows is \(rows); use 1 to 1,000") }
         guard (1...8).contains(services) else { throw refuse("services is \(services); use 1 to 8") }
+        guard (1...8).contains(clientsPerStore) else {
+            throw refuse("clientsPerStore is \(clientsPerStore); use 1 to 8")
+        }
         guard !servers.isEmpty else { throw refuse("servers is empty; name at least one, such as []") }
         guard !schema.isEmpty else { throw refuse("schema is empty; define at least one table") }
         for table in schema + (earlierSchema ?? []) {

@@ -8,7 +8,9 @@ internal import TidelineSupport
 final class Device: Sendable {
     private struct State {
         var base: AnyStore
-        var client: SyncClient<SimulatedStore>?
+        /// The clients of the process, which take turns. They share the store object.
+        var clients: [SyncClient<SimulatedStore>] = []
+        var turns = 0
         var life: Life
         /// The difference between the device's clock and the world's time.
         var offset: Duration
@@ -41,7 +43,14 @@ final class Device: Sendable {
         state = Mutex(State(base: base, life: Life(executor), offset: offset))
     }
 
-    var client: SyncClient<SimulatedStore>? { state.withLock { $0.client } }
+    /// The client whose turn it is, or `nil` if no process runs.
+    var client: SyncClient<SimulatedStore>? {
+        state.withLock { state in
+            guard !state.clients.isEmpty else { return nil }
+            state.turns += 1
+            return state.clients[state.turns % state.clients.count]
+        }
+    }
     var life: Life { state.withLock { $0.life } }
     /// The store without the process, which shows what was committed.
     var base: AnyStore { state.withLock { $0.base } }
@@ -66,8 +75,11 @@ final class Device: Sendable {
 
     /// Signs a user in, also in the process that runs.
     func signIn(_ user: Int) {
-        state.withLock { $0.user = user }
-        client?.currentUser = signedInUser
+        let clients = state.withLock { state in
+            state.user = user
+            return state.clients
+        }
+        for client in clients { client.currentUser = signedInUser }
     }
 
     /// Signs in the user to whom the data in the store belongs, if there is one.
@@ -104,7 +116,7 @@ final class Device: Sendable {
     func start(_ run: WorldRun, delegate: any SyncContextDelegate) async throws {
         let old = life
         old.kill()
-        if base.capabilities.isPersistent, client != nil {
+        if base.capabilities.isPersistent, state.withLock({ !$0.clients.isEmpty }) {
             try base.close()
             let reopened = AnyStore(try world.openStore(storeName))
             state.withLock { $0.base = reopened }
@@ -114,15 +126,18 @@ final class Device: Sendable {
             run?.committed(changes, on: self)
         }
         let transport = SimulatedTransport(device: index, life: life, run: run)
-        let client = try SyncClient(
-            url: "http://server.simulation", store: store, transport: transport, options: makeOptions())
-        client.context.delegate = delegate
-        client.currentUser = signedInUser
+        let clients = try (0..<world.clientsPerStore).map { _ in
+            let client = try SyncClient(
+                url: "http://server.simulation", store: store, transport: transport, options: makeOptions())
+            client.context.delegate = delegate
+            client.currentUser = signedInUser
+            return client
+        }
         state.withLock { state in
             state.life = life
-            state.client = client
+            state.clients = clients
         }
-        try await client.define(schema)
+        for client in clients { try await client.define(schema) }
     }
 
     private func makeOptions() -> SyncOptions {
@@ -152,7 +167,7 @@ final class Device: Sendable {
     /// Ends the process for good.
     func end() {
         life.kill()
-        state.withLock { $0.client = nil }
+        state.withLock { $0.clients = [] }
         if base.capabilities.isPersistent { try? base.close() }
     }
 
