@@ -9,14 +9,9 @@ import TidelineTestSupport
 
 @testable import TidelineTool
 
-/// Clients that use more than their share. `TIDELINE_UNREAD_CLIENTS` sets the number of clients that do not read, and prints how
-/// long the requests of another one take.
+/// Clients that use more than their share.
 @Suite("Shares of clients", .timeLimit(.minutes(10)))
 struct FairnessTests {
-    private static let unreadClients = ProcessInfo.processInfo.environment["TIDELINE_UNREAD_CLIENTS"].flatMap {
-        Int($0)
-    }
-
     private static func sharer(_ user: String, _ port: Int = 1) throws -> Sharer {
         Sharer(group: .user(user), connection: try SocketAddress(ipAddress: "127.0.0.1", port: port))
     }
@@ -35,19 +30,34 @@ struct FairnessTests {
         }
     }
 
-    /// A queue whose reads run when the test lets them.
+    private final class Clock: Sendable {
+        private let time = Mutex(NIODeadline.uptimeNanoseconds(0))
+        var now: NIODeadline { time.withLock { $0 } }
+        func advance(by milliseconds: Int64) { time.withLock { $0 = $0 + .milliseconds(milliseconds) } }
+    }
+
+    /// A queue whose reads run when the test lets them, each for a time that the test determines.
     private struct HeldQueue {
         private let scheduled = Log<@Sendable () -> Void>()
         private let log = Log<String>()
+        private let clock = Clock()
         private let queue: ReadQueue
 
         init(running: Int, waiting: Int) {
-            queue = ReadQueue(maximumRunning: running, maximumWaiting: waiting) { [scheduled] in scheduled.append($0) }
+            let (scheduled, clock) = (scheduled, clock)
+            queue = ReadQueue(
+                maximumRunning: running, maximumWaiting: waiting, now: { clock.now },
+                schedule: { scheduled.append($0) })
         }
 
-        func append(_ name: String, of sharer: Sharer) {
+        func append(
+            _ name: String, _ kind: ReadQueue.Read.Kind = .page("Long"), of sharer: Sharer, milliseconds: Int64 = 1
+        ) {
             queue.append(
-                .init(of: sharer, orRefuse: { [log] in log.append("no \(name)") }) { [log] in log.append(name) })
+                .init(kind, of: sharer, orRefuse: { [log] in log.append("no \(name)") }) { [log, clock] in
+                    clock.advance(by: milliseconds)
+                    log.append(name)
+                })
         }
 
         /// Runs the reads that have a thread, and returns what happened since the last call.
@@ -65,7 +75,57 @@ struct FairnessTests {
         queue.append("b0", of: try Self.sharer("b"))
         var order: [String] = []
         while order.count < 6 { order += queue.run() }
-        #expect(order == ["a0", "a1", "b0", "a'0", "a2", "a3"])
+        #expect(order == ["a0", "b0", "a'0", "a1", "a2", "a3"])
+    }
+
+    /// The number of long reads that run before the first short one of a client: a first page is expected to take as long as other
+    /// ones of its table.
+    private static let delays: [(kind: ReadQueue.Read.Kind, group: String, reads: Int)] = [
+        (.single, "a", 1), (.page("Short"), "a", 1), (.page("Long"), "a", 20), (.page("Long"), "b", 1),
+    ]
+
+    @Test("Clients with short reads do not wait for others with long ones, however many there are", arguments: delays)
+    func shortReads(_ kind: ReadQueue.Read.Kind, _ group: String, _ delay: Int) throws {
+        let queue = HeldQueue(running: 1, waiting: 100)
+        queue.append("earlier", .page("Short"), of: try Self.sharer("c"))
+        #expect(queue.run() == ["earlier"])
+        for number in 0..<2 {
+            for port in 1...20 { queue.append("long \(number)", of: try Self.sharer("a", port), milliseconds: 50) }
+        }
+        func wait() throws -> [String] {
+            queue.append("short", kind, of: try Self.sharer(group, 99))
+            var order: [String] = []
+            while order.last != "short" { order += queue.run() }
+            return order
+        }
+        let first = try wait()
+        #expect(first.count - 1 == delay, "\(first)")
+        for _ in 0..<10 { #expect(try wait().count <= 2) }
+        var rest: [String] = []
+        while rest.count < 40 - delay - 10 { rest += queue.run() }
+        #expect(rest.allSatisfy { $0.hasPrefix("long") })
+    }
+
+    @Test("Clients with long reads have their part of the time")
+    func longReads() throws {
+        let queue = HeldQueue(running: 1, waiting: 100)
+        let (long, short) = (try Self.sharer("a"), try Self.sharer("a", 2))
+        for _ in 0..<2 { queue.append("long", of: long, milliseconds: 10) }
+        for _ in 0..<30 { queue.append("short", of: short) }
+        var order: [String] = []
+        while order.count < 32 { order += queue.run() }
+        let second = try #require(order.lastIndex(of: "long"))
+        #expect((9...25).contains(second), "\(order)")
+    }
+
+    @Test("Reads that take long leave a thread to others of their user")
+    func reservedThread() throws {
+        let queue = HeldQueue(running: 8, waiting: 100)
+        queue.append("long", of: try Self.sharer("a"), milliseconds: 1_000)
+        #expect(queue.run() == ["long"])
+        for port in 1...10 { queue.append("long", of: try Self.sharer("a", port), milliseconds: 1_000) }
+        queue.append("short", .single, of: try Self.sharer("a", 99))
+        #expect(queue.run() == Array(repeating: "long", count: 5) + ["short"])
     }
 
     @Test("No user has all threads, and no connection has all of its user's")
@@ -86,7 +146,7 @@ struct FairnessTests {
         queue.append("a4", of: try Self.sharer("a"))
         var order: [String] = []
         while order.count < 7 { order += queue.run() }
-        #expect(order == ["no a3", "no a2", "no a4", "a0", "a1", "b", "a'"])
+        #expect(order == ["no a3", "no a2", "no a4", "a0", "b", "a'", "a1"])
     }
 
     // MARK: Memory
@@ -129,50 +189,52 @@ struct FairnessTests {
 
     // MARK: Sockets
 
-    @Test("Clients that do not read their responses leave the server to others")
-    func unread() async throws {
+    /// Clients that do not read their responses.
+    struct Unread: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let clients: Int
+        let streams: Int
+        var window: Int?
+    }
+
+    @Test(
+        "Clients that do not read their responses leave the server to others of their address",
+        arguments: [
+            Unread(testDescription: "many clients", clients: 20, streams: 2),
+            Unread(testDescription: "many streams", clients: 1, streams: 60),
+            Unread(testDescription: "window 0", clients: 5, streams: 5, window: 0),
+        ])
+    func unread(_ unread: Unread) async throws {
         let directory = try Tool()
         defer { directory.remove() }
         try directory.makeCertificate(named: "a")
         let identity = try ServerIdentity(
             certificate: directory.path("cert.pem"), key: directory.path("key.pem"), allowsHTTP2: true)
-        let count = Self.unreadClients ?? 20
         var limits = ServerLimits()
         limits.maximumResponsesSize = 64 << 20
         try await serving(limits: limits, compresses: false, identity: identity) { authority in
             let honest = try await HTTP2Client(authority)
             let text = String(repeating: "x", count: 1 << 20)
-            for number in 0..<8 {
+            for number in 0..<2 {
                 let row = #"{"id":"\#(number)","text":"\#(text)"}"#
                 #expect(try await honest.send(.post, "/tables/Large", body: row).status == 201)
             }
-            let small = #"{"id":"a","text":"\#(text.prefix(50_000))"}"#
+            let small = #"{"id":"a","text":"\#(text.prefix(40_000))"}"#
             #expect(try await honest.send(.post, "/tables/Small", body: small).status == 201)
             var clients: [HTTP2Client] = []
-            for _ in 0..<count {
-                let client = try await HTTP2Client(authority)
-                for _ in 0..<2 {
+            for _ in 0..<unread.clients {
+                let client = try await HTTP2Client(authority, window: unread.window)
+                for _ in 0..<unread.streams {
                     let stream = try await client.begin(.get, "/tables/Large", receives: false)
                     stream.send(.end(nil))
                 }
                 clients.append(client)
             }
-            var times: [Duration] = []
-            var refused = 0
-            for _ in 0..<200 {
-                let start = ContinuousClock.now
-                let answer = try await honest.send(.get, "/tables/Small")
-                times.append(.now - start)
-                if answer.status != 200 { refused += 1 }
-                let written = try await honest.send(.post, "/tables/Small", body: #"{"text":"b"}"#)
+            for number in 0..<20 {
+                #expect(try await honest.send(.get, "/tables/Small/a").status == 200, "\(number)")
+                #expect(try await honest.send(.get, "/tables/Small").status == 200, "\(number)")
+                let written = try await honest.send(.post, "/tables/Other", body: #"{"text":"b"}"#)
                 #expect(written.status == 201)
-            }
-            // Until the server has noticed that the others receive nothing, their memory is not available.
-            let last = try await honest.send(.get, "/tables/Small")
-            #expect(last.status == 200)
-            times.sort()
-            if Self.unreadClients != nil {
-                print("\(count) clients: median \(times[100]), p99 \(times[198]), \(refused) refused")
             }
             withExtendedLifetime(clients) {}
         }

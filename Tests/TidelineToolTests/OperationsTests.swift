@@ -97,7 +97,7 @@ struct OperationsTests {
         let now = Mutex(ContinuousClock.now)
         let log = RefusalLog(lines.logger) { now.withLock { $0 } }
         let head = HTTPRequest(method: .get, scheme: "http", authority: "a", path: "/tables/T")
-        let request = ReceivedRequest(head, from: nil)
+        let request = ReceivedRequest(head, from: .server)
         for status in [200, 404, 401, 401, 401, 403, 429, 500] { log.note(status, to: request) }
         now.withLock { $0 += .seconds(1) }
         log.note(401, to: request)

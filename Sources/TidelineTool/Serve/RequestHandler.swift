@@ -31,6 +31,8 @@ final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
     private let responder: TableResponder<Store>
     private var phase = Phase.idle
     private var body: [UInt8] = []
+    /// The sender of requests without a sign-in, from the first one on.
+    private var client: Sharer?
     /// The sender of the request whose body is received.
     private var sharer = Sharer.server
     /// The parts that wait: no more than one read returns.
@@ -105,7 +107,10 @@ final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
         isProcessing = true
         while let part = nextPart(context) {
             switch (phase, part) {
-            case (.idle, .head(let head)): admit(ReceivedRequest(head, from: context.channel.remoteAddress), context)
+            case (.idle, .head(let head)):
+                let client = client ?? Sharer(of: context.channel.remoteAddress)
+                self.client = client
+                admit(ReceivedRequest(head, from: client), context)
             case (.receiving(let request), .body(let bytes)): receive(bytes, of: request, context)
             case (.receiving(let request), .end): respond(to: request, context)
             case (.refused(let request, let response), .end): respond(response, to: request, context)
@@ -242,24 +247,22 @@ final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
 /// A request of which the headers have arrived.
 struct ReceivedRequest: Sendable {
     var head: HTTPRequest
-    /// The address of the client, or that of a proxy before the server.
-    let address: SocketAddress?
     let id: String
     let began = ContinuousClock.now
-    var caller = Caller.anonymous
+    var caller = Caller.anonymous { didSet { sharer = sharer.signedIn(as: caller) } }
+    /// The user or address, and the connection, for which the request uses threads and memory.
+    private(set) var sharer: Sharer
 
-    init(_ head: HTTPRequest, from address: SocketAddress?) {
+    /// - Parameter client: The sender without a sign-in.
+    init(_ head: HTTPRequest, from client: Sharer) {
         self.head = head
-        self.address = address
+        sharer = client
         id = RequestID.of(head.headerFields)
     }
 
     var path: String { head.path ?? "" }
-    /// The user or address, and the connection, for which the request uses threads and memory.
-    var sharer: Sharer {
-        Sharer(
-            group: caller.userID.map { .user($0) } ?? .address(address?.ipAddress ?? ""), connection: address)
-    }
+    /// The address of the client, or that of a proxy before the server.
+    var address: SocketAddress? { sharer.connection }
     /// Whether the client sends the body only after it was told to continue, as curl does with a large one.
     var expectsContinue: Bool { hasBody && head.headerFields[.expect]?.lowercased() == "100-continue" }
     var hasBody: Bool {

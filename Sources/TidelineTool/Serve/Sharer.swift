@@ -1,6 +1,7 @@
 #if Serve
 internal import NIOCore
 internal import Synchronization
+internal import TidelineServer
 
 /// A connection as one that shares the threads and the memory of a server with the other connections of its user or address, which
 /// share them with other users and addresses.
@@ -12,12 +13,22 @@ struct Sharer: Hashable, Sendable {
     }
 
     let group: Group
-    /// The other end of the connection.
-    private let connection: SocketAddress?
+    /// The other end of the connection: the client, or a proxy before the server.
+    let connection: SocketAddress?
 
     init(group: Group, connection: SocketAddress? = nil) {
         self.group = group
         self.connection = connection
+    }
+
+    /// Creates the sharer of the requests of a connection without a sign-in.
+    init(of connection: SocketAddress?) {
+        self.init(group: .address(connection?.ipAddress ?? ""), connection: connection)
+    }
+
+    /// Returns the sharer of the requests of a user on the same connection.
+    func signedIn(as caller: Caller) -> Sharer {
+        caller.userID.map { Sharer(group: .user($0), connection: connection) } ?? self
     }
 
     /// The work of the server itself.
@@ -48,7 +59,8 @@ final class WaitingPlace: Sendable {
 /// The memory for the bodies of all requests in flight, or for all responses, or places of another kind.
 ///
 /// The part of a user or address is at most three times what it leaves free for others, and that of one connection at most
-/// as much as it leaves free. Each of them can always use a minimum, and what it uses first, as far as there is room for it.
+/// as much as it leaves free. Each of them can always use a minimum, and what it uses first, as far as there is room for it. Beyond its
+/// part, a user or address can use something small for a connection that has nothing yet: many may share an address.
 final class SharedBudget: Sendable {
     /// The part of a budget that is reserved for one response.
     ///
@@ -132,7 +144,9 @@ final class SharedBudget: Sendable {
         let free = limit - state.reserved - size
         guard free >= 0 else { return false }
         func isWithin(_ share: Int, _ used: Int?) -> Bool { used.map { $0 + size <= max(share, minimum) } ?? true }
-        return isWithin(3 * free, state.byGroup[sharer.group]) && isWithin(free, state.byConnection[sharer])
+        let ofConnection = state.byConnection[sharer]
+        let isSmall = ofConnection == nil && size <= minimum / 16
+        return isWithin((isSmall ? 7 : 3) * free, state.byGroup[sharer.group]) && isWithin(free, ofConnection)
     }
 
     /// Removes parts without progress until there is room: those of the groups that use the most first, and the oldest of each.

@@ -40,7 +40,7 @@ final class TableResponder<Store: LocalStore>: Sendable {
             options: ChangeSignalOptions(
                 maximumWaitingClients: limits.maximumWaitingClients,
                 schedule: { body in
-                    reads.append(.init(of: CurrentSharer.value, isLimited: false, orRefuse: {}, body))
+                    reads.append(.init(.single, of: CurrentSharer.value, isLimited: false, orRefuse: {}, body))
                 }))
         bodies = SharedBudget(limit: limits.maximumBodiesSize, minimum: limits.maximumBodySize)
         responses = SharedBudget(
@@ -215,7 +215,7 @@ final class TableResponder<Store: LocalStore>: Sendable {
             service.handle(head, body: body, caller: request.caller, schedule: schedule, completion: finish)
             return nil
         }
-        return read(request, response) { [service, head] in
+        return read(Self.kind(of: request), request, response) { [service, head] in
             finish(service.handle(head, body: body, caller: request.caller))
         }
     }
@@ -224,12 +224,13 @@ final class TableResponder<Store: LocalStore>: Sendable {
     ///
     /// - Returns: A closure that ends the wait.
     private func read(
-        _ request: ReceivedRequest, _ response: EventLoopPromise<ServerResponse>, _ run: @escaping @Sendable () -> Void
+        _ kind: ReadQueue.Read.Kind, _ request: ReceivedRequest, _ response: EventLoopPromise<ServerResponse>,
+        _ run: @escaping @Sendable () -> Void
     ) -> () -> Void {
         let refuse = { @Sendable in
             response.succeed(ServerResponse(.serviceUnavailable, "too many reads wait for the store; try again later"))
         }
-        let read = ReadQueue.Read(of: request.sharer, orRefuse: refuse, run)
+        let read = ReadQueue.Read(kind, of: request.sharer, orRefuse: refuse, run)
         reads.append(read)
         return { [reads] in
             if reads.remove(read) { refuse() }
@@ -282,14 +283,14 @@ final class TableResponder<Store: LocalStore>: Sendable {
             return nil
         }
         guard let signIn = server.signIn else {
-            return read(request, response) { response.succeed(self.storeReadiness()) }
+            return read(.single, request, response) { response.succeed(self.storeReadiness()) }
         }
         Task {
             guard await signIn.isReady else {
                 return response.succeed(
                     ServerResponse(.serviceUnavailable, "the keys of the identity provider were never read"))
             }
-            _ = self.read(request, response) { response.succeed(self.storeReadiness()) }
+            _ = self.read(.single, request, response) { response.succeed(self.storeReadiness()) }
         }
         return nil
     }
@@ -315,6 +316,12 @@ final class TableResponder<Store: LocalStore>: Sendable {
             return .signInFailed("no user is signed in; send a token in the header Authorization")
         }
         return ServerResponse(.ok, object: ["userId": userID])
+    }
+
+    /// Returns what the time of a GET request for a path such as `/tables/Item/1?…` depends on.
+    private static func kind(of request: ReceivedRequest) -> ReadQueue.Read.Kind {
+        let path = request.path.utf8.prefix { $0 != UInt8(ascii: "?") }
+        return path.count { $0 == UInt8(ascii: "/") } > 2 ? .single : .page(String(Substring(path)))
     }
 
     /// Returns the name of the table in a path such as `/tables/Item/1?…`.

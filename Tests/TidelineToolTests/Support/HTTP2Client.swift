@@ -40,21 +40,28 @@ final class HTTP2Client: Sendable {
     let channel: any Channel
     private let streams: NIOHTTP2Handler.StreamMultiplexer
 
-    /// - Parameter authority: `127.0.0.1:PORT`.
-    init(_ authority: String) async throws {
+    /// - Parameters:
+    ///   - authority: `127.0.0.1:PORT`.
+    ///   - window: The number of bytes that the server may send on a stream before the client has read them, or `nil` for the
+    ///     default of HTTP/2.
+    init(_ authority: String, window: Int? = nil) async throws {
         self.authority = authority
         let port = try #require(authority.split(separator: ":").last.flatMap { Int($0) })
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.certificateVerification = .none
         configuration.applicationProtocols = ["h2"]
         let context = try NIOSSLContext(configuration: configuration)
+        var connection = NIOHTTP2Handler.ConnectionConfiguration()
+        if let window {
+            connection.initialSettings = [HTTP2Setting(parameter: .initialWindowSize, value: window)]
+        }
         let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-        (channel, streams) = try await bootstrap.connect(host: "127.0.0.1", port: port) { channel in
+        (channel, streams) = try await bootstrap.connect(host: "127.0.0.1", port: port) { [connection] channel in
             channel.eventLoop.makeCompletedFuture {
                 let pipeline = channel.pipeline.syncOperations
                 try pipeline.addHandler(NIOSSLClientHandler(context: context, serverHostname: nil))
                 let streams = try pipeline.configureHTTP2Pipeline(
-                    mode: .client, connectionConfiguration: .init(), streamConfiguration: .init()
+                    mode: .client, connectionConfiguration: connection, streamConfiguration: .init()
                 ) { $0.close() }
                 return (channel, streams)
             }
