@@ -43,6 +43,7 @@ extension TableService {
             let outcomes = try store.write { writer in
                 let writes = take()
                 begun = writes
+                try writer.limitTime(to: max(options.maximumQueryTime, Self.minimumWriteTime))
                 let transaction = try WriteTransaction<Store>(writer, options, for: writes)
                 let outcomes = try writes.map { try outcome(of: $0, in: transaction) }
                 try transaction.finish()
@@ -66,6 +67,9 @@ extension TableService {
         }
     }
 
+    /// The least time limit for the queries of a transaction, which can have many writes.
+    private static var minimumWriteTime: Duration { .seconds(5) }
+
     /// Runs each write in a transaction of its own, until the store cannot be written: the others would wait for as long, one
     /// after the other.
     private func commitEach(_ writes: [PendingWrite<Store>]) -> [Result<TableResponse, any Error>] {
@@ -73,7 +77,7 @@ extension TableService {
         return writes.map { write in
             if let failure { return .failure(failure) }
             let outcome = commit { [write] }[0]
-            if case .failure(let error as StoreError) = outcome, error.code == .io || error.code == .busy {
+            if case .failure(let error as StoreError) = outcome, [.io, .busy, .timeLimit].contains(error.code) {
                 failure = error
             }
             return outcome

@@ -25,7 +25,7 @@ extension TableService {
             return .respond(try readAsDatasync(wanted, from: table, for: request, access))
         case .lookup(_, let id, let includeDeleted):
             return .respond(
-                try store.read { reader in
+                try readRow(access) { reader in
                     try requireNotDeleted {
                         try lookup(id, in: table, includeDeleted: includeDeleted, access, reader)
                     } row: {
@@ -40,7 +40,7 @@ extension TableService {
                         callsStore: callsStore), id)
             } catch let rejection as RequestRejection where rejection.status == .notFound {
                 return .respond(
-                    try store.read { reader in
+                    try readRow(access) { reader in
                         try requireNotDeleted {
                             throw rejection
                         } row: {

@@ -38,6 +38,11 @@ extension TableService {
         }
     }
 
+    /// Reads a row. That of a table with an owner is found by a query, within the time limit.
+    func readRow<T>(_ access: TableAccess, _ body: (Store.Reader) throws -> T) throws -> T {
+        access.owner == nil ? try store.read(body) : try readInTime(body)
+    }
+
     /// Returns the query for the rows of a page and, if there is one, a costly condition; `nil` if no row matches.
     func page(
         of wanted: TableRead, from table: ServedTable, _ access: TableAccess

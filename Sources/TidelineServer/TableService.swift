@@ -224,7 +224,9 @@ public final class TableService<Store: LocalStore>: Sendable {
             answer = TableResponse(rejection)
         } catch let error as WireError {
             answer = TableResponse(.badRequest, error: error.description)
-        } catch let error as StoreError {
+        } catch var error as StoreError {
+            // The rows of a write are found by their ids: the store is slow, and not the request.
+            if error.code == .timeLimit, request.method != .get { error.code = .busy }
             if error.code == .readOnly, store.capabilities.isReadOnly {
                 answer = TableResponse(.forbidden, error: "the tables of this server can only be read")
             } else {
@@ -299,7 +301,7 @@ public final class TableService<Store: LocalStore>: Sendable {
             return .respond(try read(wanted, from: table, for: request, access))
         case .lookup(_, let id, let includeDeleted):
             return .respond(
-                try store.read { try lookup(id, in: table, includeDeleted: includeDeleted, access, $0) })
+                try readRow(access) { try lookup(id, in: table, includeDeleted: includeDeleted, access, $0) })
         case .update(_, let id, let ifMatch):
             return try update(id, in: table, ifMatch: ifMatch, body: body, access, callsStore: callsStore)
         case .delete(_, let id, let ifMatch):

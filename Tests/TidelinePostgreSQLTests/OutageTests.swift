@@ -13,33 +13,54 @@ import TidelineTestSupport
 struct OutageTests {
     private static let table = TableSchema("t", columns: [.int("n")])
 
-    private func makeStore(_ server: TestServer) throws -> PostgreSQLStore {
+    private func makeStore(_ server: TestServer, through proxy: SilentProxy) throws -> PostgreSQLStore {
         let store = try PostgreSQLStore(
-            connection: "\(server.connection()) connect_timeout=2",
+            connection: "host=127.0.0.1 port=\(proxy.port) dbname=postgres user=postgres connect_timeout=2",
             options: PostgreSQLOptions(busyTimeout: .milliseconds(100), responseTimeout: .milliseconds(500)))
         try store.define([Self.table])
         try store.write { try $0.upsert(["id": "1", "n": 1], into: "t") }
         return store
     }
 
-    /// A moment of a transaction in which the server freezes.
-    enum Moment: CaseIterable { case before, withinRead, withinWrite }
+    /// A moment of a transaction in which the server stops responding.
+    enum Moment: CaseIterable { case before, withinRead, withinWrite, withinScanOfWrite }
 
-    @Test(arguments: Moment.allCases, [true, false])
-    func aServerThatFreezesIsAnErrorAndIsUsedAgain(_ moment: Moment, acceptsConnections: Bool) throws {
+    /// The reason that the server does not respond.
+    enum Outage: CaseIterable {
+        case frozen, frozenConnections, cutNetwork, cutConnections
+
+        /// Whether a new connection works.
+        var acceptsConnections: Bool { self == .frozenConnections || self == .cutConnections }
+
+        /// Returns a closure that ends the outage.
+        func begin(_ server: TestServer, _ proxy: SilentProxy) throws -> () -> Void {
+            switch self {
+            case .frozen: return try server.freeze()
+            case .frozenConnections: return try server.freeze(acceptsConnections: true)
+            case .cutNetwork: proxy.set(.allConnections)
+            case .cutConnections: proxy.set(.openConnections)
+            }
+            return { proxy.set(.nothing) }
+        }
+    }
+
+    @Test(arguments: Moment.allCases, Outage.allCases)
+    func aServerThatDoesNotRespondIsAnErrorAndIsUsedAgain(_ moment: Moment, _ outage: Outage) throws {
         let server = try TestServer(settings: ["fsync=off", "autovacuum=off"])
         defer { server.end() }
-        let store = try makeStore(server)
+        let proxy = try SilentProxy(to: server.folder)
+        defer { proxy.end() }
+        let store = try makeStore(server, through: proxy)
         var thaw = {}
         defer { thaw() }
         switch moment {
-        case .before: thaw = try server.freeze(acceptsConnections: acceptsConnections)
+        case .before: thaw = try outage.begin(server, proxy)
         case .withinRead:
             let error = expectError(.io) {
                 try store.read { reader throws in
                     try reader.limitTime(to: .milliseconds(100))
                     _ = try reader.count(Query("t"))
-                    thaw = try server.freeze(acceptsConnections: acceptsConnections)
+                    thaw = try outage.begin(server, proxy)
                     _ = try reader.count(Query("t"))
                 }
             }
@@ -48,14 +69,22 @@ struct OutageTests {
             expectError(.io) {
                 try store.write { writer throws in
                     try writer.upsert(["id": "2"], into: "t")
-                    thaw = try server.freeze(acceptsConnections: acceptsConnections)
+                    thaw = try outage.begin(server, proxy)
                     _ = try writer.row(in: "t", id: "1")
+                }
+            }
+        case .withinScanOfWrite:
+            expectError(.io) {
+                try store.write { writer throws in
+                    try writer.limitTime(to: .milliseconds(100))
+                    try writer.upsert(["id": "2"], into: "t")
+                    thaw = try outage.begin(server, proxy)
+                    _ = try writer.count(Query("t"))
                 }
             }
         }
         for _ in 0..<2 {
-            let isNew = moment == .before && acceptsConnections
-            // A new connection to a server whose other processes are frozen works.
+            let isNew = moment == .before && outage.acceptsConnections
             if !isNew {
                 #expect(throws: StoreError.self) { try store.write { try $0.upsert(["id": "3"], into: "t") } }
             }
@@ -87,14 +116,51 @@ struct OutageTests {
         try store.close()
     }
 
-    @Test func aServerOverAFrozenDatabaseAnswersAndIsNotReady() async throws {
+    @Test func aFrozenServerEnds() throws {
+        let server = try TestServer(settings: ["fsync=off"])
+        _ = try server.freeze()
+        server.end()
+        #expect(!FileManager.default.fileExists(atPath: server.folder))
+    }
+
+    /// The connections of several reads can be cut while they are idle.
+    @Test func oneErrorReplacesAllIdleConnections() throws {
+        let server = try TestServer(settings: ["fsync=off", "autovacuum=off"])
+        defer { server.end() }
+        let proxy = try SilentProxy(to: server.folder)
+        defer { proxy.end() }
+        let store = try makeStore(server, through: proxy)
+        _ = try store.read { outer in
+            try store.read { _ in try outer.count(Query("t")) }
+        }
+        proxy.set(.openConnections)
+        expectError(.io) { try store.read { _ = try $0.count(Query("t")) } }
+        var errors: [any Error] = []
+        try waitUntil("a read") {
+            do {
+                return try store.read { try $0.count(Query("t")) } == 1
+            } catch {
+                errors.append(error)
+                return false
+            }
+        }
+        // Until the next attempt, it is the same error.
+        #expect(Set(errors.map { "\($0)" }).count <= 1, "\(errors)")
+        try store.close()
+    }
+
+    @Test(arguments: [Outage.frozen, .cutNetwork])
+    func aServerOverADatabaseThatDoesNotRespondAnswersAndIsNotReady(_ outage: Outage) async throws {
         let database = try TestServer(settings: ["fsync=off"])
         defer { database.end() }
+        let proxy = try SilentProxy(to: database.folder)
+        defer { proxy.end() }
         let tool = try ProbeProcess("tideline")
         defer { tool.remove() }
         let server = try tool.start([
             "serve", "--port", "0", "--query-timeout", "1", "--store",
-            "\(database.location),connect_timeout=2,busy-timeout=1,response-timeout=1",
+            "postgresql:host=127.0.0.1,port=\(proxy.port),dbname=postgres,user=postgres,"
+                + "connect_timeout=2,busy-timeout=1,response-timeout=1",
         ])
         try await suspendUntil("the server to listen") { try tool.output(server).out.contains("listening on") }
         let url = try #require(try tool.output(server).out.split(whereSeparator: \.isWhitespace).last.map(String.init))
@@ -108,7 +174,7 @@ struct OutageTests {
         }
         let body = ["-H", "Content-Type: application/json", "-d", #"{"text":"a"}"#]
         #expect(try status("/tables/TodoItem", body[0], body[1], body[2], body[3]).hasPrefix("201"))
-        let thaw = try database.freeze()
+        let thaw = try outage.begin(database, proxy)
         defer { thaw() }
         try await withThrowingTaskGroup(of: String.self) { group in
             for number in 0..<40 {

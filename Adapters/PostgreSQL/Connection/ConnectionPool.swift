@@ -102,7 +102,11 @@ final class ConnectionPool: @unchecked Sendable {
             do throws(StoreError) {
                 return (connection, try begin(connection))
             } catch {
-                guard !connection.hasTimedOut else { throw error }
+                guard !connection.hasTimedOut else {
+                    // What has cut it may have cut the others that are idle.
+                    closeIdle()
+                    throw error
+                }
                 if error.hasState(SQLState.readOnlyTransaction) {
                     closeIdle()
                 } else if !connection.isLost {
@@ -140,6 +144,7 @@ final class ConnectionPool: @unchecked Sendable {
 
     private func noteTimeout(of connection: Connection) {
         guard connection.hasTimedOut else { return }
+        closeIdle()
         let error = StoreError(.io, "the server does not respond; try again", path: connection.place)
         outage.withLock { $0 = $0 ?? Outage(error: error, next: .now + Self.pause) }
     }

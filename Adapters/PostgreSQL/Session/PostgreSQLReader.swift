@@ -45,4 +45,7 @@ public struct PostgreSQLWriter: SessionReader, StoreWriter {
     public func delete(matching query: Query) throws -> Int { try session.delete(matching: query) }
 
     public func externalCommitNumber() throws -> UInt64? { try session.externalCommitNumber() }
+
+    /// Limits the time of each following query, and of all of them; see ``StoreReader/limitTime(to:)-(Duration)``.
+    public func limitTime(to duration: Duration) throws { try session.limitTime(to: duration) }
 }

@@ -156,7 +156,8 @@ public protocol StoreReader {
     /// A server that answers the queries of others calls it, because a query without an index can read a whole table. The
     /// stores of this package check the time while they look for rows, and those of SQLite and PostgreSQL also while they
     /// sort them. Those over key-value engines also limit the memory for sorting, and then throw
-    /// ``StoreError/Code/unsupportedQuery``. The default implementation does nothing, nor does that of a writer.
+    /// ``StoreError/Code/unsupportedQuery``. The default implementation does nothing, nor does that of a writer, except the one
+    /// of PostgreSQL, whose server may not respond.
     func limitTime(to duration: Duration) throws
 }
 

@@ -71,6 +71,8 @@ package final class DatabaseServer: Sendable {
         fi
         start "$@"
         while read line; do start "$@"; done
+        # Processes that are stopped receive no other signal.
+        kill -CONT $server $(cat "/proc/$server/task/$server/children")
         kill -QUIT $server
         wait
         rm -rf "$folder"
