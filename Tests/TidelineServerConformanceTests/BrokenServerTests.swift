@@ -420,6 +420,49 @@ struct BrokenServerTests {
         }
     }
 
+    /// Flaws of a server in the style of the Datasync toolkit, and the checks that deviate.
+    private static let toolkitFlaws: [(flaw: ServerFlaw, deviations: Set<String>)] = [
+        (.output("none") { _, _ in }, []),
+        (
+            .output("cuts pages without a link") { $1.replace(#","nextLink":"[^"]*""#, with: "") },
+            ["~SRV-212"]
+        ),
+        (
+            .output("cuts pages without a link, and counts the rows of the page") { request, answer in
+                answer.replace(#","nextLink":"[^"]*""#, with: "")
+                guard request.isList, let page = try? JSONPage(answer.body) else { return }
+                answer.replace(#""count":\d+"#, with: "\"count\":\(page.rows.count)")
+            },
+            ["SRV-202", "~SRV-208", "~SRV-212", "SRV-214", "SRV-215"]
+        ),
+        (
+            .output("finds no deleted row by its id") { request, answer in
+                if request.method == .get, request.isOfRow, answer.text.contains(#""deleted":true"#) {
+                    answer.set(410, "")
+                }
+            },
+            ["~SRV-508"]
+        ),
+    ]
+
+    @Test(arguments: toolkitFlaws.indices)
+    func `a server without createdAt, as that of the Datasync toolkit, deviates only by its flaw`(
+        _ index: Int
+    ) async throws {
+        let (flaw, deviating) = Self.toolkitFlaws[index]
+        let fixture = try ServerFixture(.simplest, .datasync3, schemas: [ServerFixture.schema])
+        let suite = try fixture.suite { base in
+            BrokenServer(
+                base: base,
+                flaw: .output(flaw.description) { request, answer in
+                    answer.replace(#","createdAt":"[^"]*""#, with: "")
+                    flaw.response(request, &answer)
+                })
+        }
+        let found = try await deviations(of: suite)
+        #expect(Set(found.keys) == deviating, "\(flaw): \(found)")
+    }
+
     @Test(arguments: ServerDialect.all)
     func `a late commit is found: a row that appears after one with a later timestamp`(_ dialect: ServerDialect)
         async throws
