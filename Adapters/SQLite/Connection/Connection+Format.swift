@@ -30,11 +30,17 @@ extension Connection {
         }
     }
 
-    /// Returns the error for a file that cannot be written to if that is the cause of an error. On a read-only medium, SQLite
-    /// cannot create the shared memory of the log even to read.
+    /// Returns the error with its cause if the log cannot be created. On a read-only medium, SQLite cannot create its shared
+    /// memory even to read.
     func explaining(_ error: StoreError) -> StoreError {
         let isUnopened = error.engineCode.map { $0 & 0xFF == Int(SQLITE_CANTOPEN) } == true
-        return isUnopened && path != nil && sqlite3_db_readonly(handle, "main") == 1 ? .readOnlyFile(path) : error
+        guard isUnopened, let path else { return error }
+        if sqlite3_db_readonly(handle, "main") == 1 { return .readOnlyFile(path) }
+        guard let (code, reason) = Self.obstacleToCreation(at: DatabaseFile.removed(path)) else { return error }
+        var error = error
+        error.code = code
+        error.message = "the write-ahead log could not be created: \(reason)"
+        return error
     }
 
     /// Adds checksums to pages that an earlier version wrote without them, once for each store, and rejects such pages from

@@ -122,11 +122,12 @@ extension Connection {
             return (.io, "it does not exist, and the options do not allow creating it")
         }
         guard isPermitted(W_OK, folder) else { return (.readOnly, "there is no permission to create it in its folder") }
-        return obstacleToCreation(at: path)
+        return obstacleToCreation(at: DatabaseFile.removed(path))
     }
 
-    /// Returns why a file cannot be created, by trying to.
-    private static func obstacleToCreation(at path: String) -> (StoreError.Code, String)? {
+    /// Returns why a file cannot be created, by trying to: SQLite does not keep the reason. Other processes do not use a file
+    /// with the given path for commits.
+    static func obstacleToCreation(at path: String) -> (StoreError.Code, String)? {
         let file = Foundation.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         guard file >= 0 else {
             let number = errno

@@ -49,9 +49,8 @@ extension StoreError.Code {
             case SQLITE_READONLY: .readOnly
             case SQLITE_CORRUPT, SQLITE_NOTADB: .corrupt
             case SQLITE_TOOBIG, SQLITE_MISMATCH, SQLITE_CONSTRAINT: .invalidValue
-            // The shared memory of the write-ahead log and the creation of a file report a full disk as other errors.
+            // The shared memory of the write-ahead log reports a full disk as an I/O error.
             case SQLITE_IOERR where systemError == ENOSPC || systemError == EDQUOT: .full
-            case SQLITE_CANTOPEN where systemError == ENOSPC || systemError == EDQUOT: .full
             default: .io
             }
     }

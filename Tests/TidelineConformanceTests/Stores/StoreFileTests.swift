@@ -71,6 +71,11 @@ import TidelineTestSupport
                     #expect(left == [], "with \(room) bytes")
                 }
                 try kind.open(folder).close()
+                do {
+                    try faults.observing(folder, by: SmallDisk(room: 0)) { try kind.open(folder).close() }
+                } catch let error as StoreError {
+                    #expect(error.code == .full, "\(error)")
+                }
             }
         }
         #expect(refusals > 0)
