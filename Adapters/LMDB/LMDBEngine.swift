@@ -20,8 +20,8 @@ public import TidelineStore
 /// - **Stores in one process** with the same folder share one environment, which closes with the last of them.
 /// - **Tables and indexes** number at most 4,095. An index that is removed leaves room for another.
 /// - **Damage** is detected when the file is opened after an unclean shutdown, or always; see
-///   ``LMDBOptions/Verification``. Only LMDB may change the files while they are open: truncating the file under its map
-///   crashes the process.
+///   ``LMDBOptions/Verification``. Only LMDB may change the files while they are open: if one was removed, renamed, or
+///   replaced, the next commit throws ``StoreError/Code/io``; truncating the file under its map crashes the process.
 public final class LMDBEngine: OrderedKeyValueEngine {
     public let capabilities: StoreCapabilities
     let environment: Environment

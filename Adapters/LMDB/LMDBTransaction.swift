@@ -48,7 +48,7 @@ public final class LMDBTransaction: KeyValueTransaction {
 
     /// Commits the transaction, growing the map if necessary.
     func commit() throws {
-        try environment.requireFile()
+        try environment.requireFilesForCommit()
         while true {
             let result = environment.commit(try transaction(), making: spaces === base ? nil : spaces)
             handle = nil

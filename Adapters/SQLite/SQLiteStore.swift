@@ -17,8 +17,8 @@ public import TidelineStore
 /// rare. Use a later version of SQLite if you can; with one of these, opening the first store writes a warning to SQLite's
 /// error log (`SQLITE_CONFIG_LOG`). See [The WAL-Reset Bug](https://sqlite.org/wal.html#walresetbug).
 ///
-/// While a store is open, only the store may remove, rename, or replace its files: writes then throw
-/// ``StoreError/Code/io``.
+/// While a store is open, only the store may remove, rename, or replace its files: if another program does, the next commit
+/// throws ``StoreError/Code/io``.
 ///
 /// Damage to the file is reported as ``StoreError/Code/corrupt`` when the damaged page is read. A flipped bit within a
 /// value is detected only in a file with checksums; see ``SQLiteOptions/checksums``. ``verify()`` reads the whole

@@ -15,6 +15,7 @@ struct Editing {
             let words = line.split(separator: " ").map(String.init)
             let numbers = words.dropFirst().compactMap(Int.init)
             switch words.first {
+            case "define": try store.define([Self.schema])
             case "upsert": try store.write { try $0.upsert(Self.item(numbers[0], numbers[1]), into: "Item") }
             case "delete": try store.write { _ = try $0.delete(id: "\(numbers[0])", from: "Item") }
             case "hold": try hold(numbers[0])
@@ -91,6 +92,8 @@ struct Editing {
             }
         }
     }
+
+    private static let schema = TableSchema("Item", columns: [.int("number")], systemColumns: [])
 
     private static func item(_ id: Int, _ number: Int) -> Row {
         ["id": .string("\(id)"), "number": .int(Int64(number))]

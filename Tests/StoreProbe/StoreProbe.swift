@@ -4,6 +4,7 @@ import SortedFileStore
 import TidelineConformance
 import TidelineLMDB
 import TidelineLevelDB
+import TidelineMemory
 import TidelinePostgreSQL
 import TidelineSQLite
 import TidelineStore
@@ -18,12 +19,27 @@ enum StoreProbe {
         "sqlite-checksums": { try SQLiteStore(path: $0, options: SQLiteOptions(checksums: true)) },
         "lmdb": { try LMDBStore(path: $0) },
         "leveldb": { try LevelDBStore(path: $0) },
+        "memory": { _ in try MemoryStore() },
         "sorted": { try SortedFileStore(path: $0) },
     ]
+
+    /// Opens a store twice, and prints what SQLite logs.
+    private static func printLog(_ open: (_ path: String) throws -> any LocalStore, _ folder: String) throws {
+        typealias Log = @convention(c) (UnsafeMutableRawPointer?, Int32, UnsafePointer<CChar>?) -> Void
+        // Swift cannot call a function with a variable number of arguments.
+        typealias Configure = @convention(c) (_ option: Int32, Log, _ context: UnsafeMutableRawPointer?) -> Int32
+        let optionLog: Int32 = 16
+        guard let symbol = dlsym(dlopen(nil, RTLD_NOW), "sqlite3_config"),
+            unsafeBitCast(symbol, to: Configure.self)(
+                optionLog, { _, _, message in message.map { print(String(cString: $0)) } }, nil) == 0
+        else { exit(70) }
+        for _ in 0..<2 { try open("\(folder)/store").close() }
+    }
 
     static func main() throws {
         if let name = CommandLine.arguments.dropFirst().first, let open = engines[name] {
             let words = CommandLine.arguments.dropFirst(2)
+            if words.first == "--log", let folder = words.last { return try printLog(open, folder) }
             if words.first == Editing.marker, words.count == 2, let folder = words.last {
                 return try Editing(store: try open("\(folder)/store")).run()
             }

@@ -8,7 +8,7 @@ public final class EditingProcess {
     private let output = Pipe()
     private lazy var lines = ProcessLines(of: process, output)
 
-    /// Starts the process on the store of the given kind in a folder.
+    /// Starts the process on the store of the given kind in a folder, or on one in memory.
     ///
     /// - Parameter addressSpace: The limit of its address space in KiB, or `nil` for no limit.
     public init(_ kind: StoreKind, _ folder: String, addressSpace: Int? = nil) throws {
@@ -16,7 +16,7 @@ public final class EditingProcess {
             Bundle.main.executableURL?.deletingLastPathComponent().appendingPathComponent("StoreProbe").path ?? ""
         let limit = addressSpace.map { "ulimit -v \($0); " } ?? ""
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments = ["-c", "\(limit)exec \"$0\" \"$@\"", probe, kind.engine ?? "", "--edit", folder]
+        process.arguments = ["-c", "\(limit)exec \"$0\" \"$@\"", probe, kind.engine ?? "memory", "--edit", folder]
         // This process keeps the read end open too: writing to a pipe without a reader raises SIGPIPE.
         process.standardInput = input.fileHandleForReading
         process.standardOutput = output

@@ -26,7 +26,6 @@ extension Environment {
     /// Makes the map large enough for a file that another process has enlarged.
     func adoptMapSize(busyTimeout: Duration) throws(StoreError) {
         try withoutOthers(within: busyTimeout) { () throws(StoreError) in
-            clearDeadReaders()
             try setMapSize(try Self.sizeForFile(of: handle, path))
         }
     }

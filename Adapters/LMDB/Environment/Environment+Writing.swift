@@ -95,9 +95,17 @@ extension Environment {
 
     // MARK: Commit
 
-    /// Throws an error if the data file is not at its path anymore, before a commit is acknowledged.
-    func requireFile() throws(StoreError) {
-        guard FileIdentity(at: dataPath) == identity else { throw .filesMoved(path: path) }
+    /// Throws an error if the files are not at their paths anymore, before a commit is acknowledged. Called under the write
+    /// lock.
+    func requireFilesForCommit() throws(StoreError) {
+        try folderChanges.recheck { () throws(StoreError) in try requireFiles() }
+    }
+
+    /// Throws an error if the files are not at their paths anymore.
+    func requireFiles() throws(StoreError) {
+        guard FileIdentity(at: dataPath) == identity, FileIdentity(at: lockPath) == lockIdentity else {
+            throw .filesMoved(path: path)
+        }
     }
 
     /// Commits a transaction, which is ended even if that fails.

@@ -41,6 +41,11 @@ final class Environment: @unchecked Sendable {
     /// The path of the data file, and its identity when it was opened.
     let dataPath: String
     let identity: FileIdentity?
+    /// The file with LMDB's locks, in the same way. Processes with another one would not exclude each other.
+    let lockPath: String
+    let lockIdentity: FileIdentity?
+    /// Changes only under the write lock.
+    var folderChanges: FolderChanges
     /// The size of the file, in bytes, at which dead readers are cleared. Changes only under the write lock.
     var nextReaderCheck = 0
 
@@ -55,6 +60,9 @@ final class Environment: @unchecked Sendable {
         var file: mdb_filehandle_t = -1
         mdb_env_get_fd(handle, &file)
         identity = FileIdentity(of: file)
+        lockPath = folder.lockPath
+        lockIdentity = FileIdentity(at: lockPath)
+        folderChanges = FolderChanges(folder.path)
         var maximumReaders: UInt32 = 0
         mdb_env_get_maxreaders(handle, &maximumReaders)
         lock = ReadWriteLock(.environment(maximumReaders: Int(max(1, maximumReaders))))

@@ -106,6 +106,6 @@ extension Environment {
             throw StoreError(
                 .locked, "the folder is open for reading only in this process; close that store first", path: path)
         }
-        try requireFile()
+        try requireFiles()
     }
 }

@@ -6,6 +6,9 @@ internal import TidelineStore
 final class DatabaseFolder: Sendable {
     let path: String
     private let lock: FolderLock
+    private let currentPath: String
+    private let changes: LockedValue<FolderChanges>
+    private let newestFiles = LockedValue(NewestFiles())
     /// The files that existed before. An interrupted creation removes all others, and the folder if it did not exist.
     private let before: Set<String>
     private let existed: Bool
@@ -17,6 +20,8 @@ final class DatabaseFolder: Sendable {
         let path = try Self.absolute(path)
         existed = try Self.requireFolder(path, createsIfMissing: createsIfMissing)
         self.path = path
+        currentPath = "\(path)/CURRENT"
+        changes = LockedValue(FolderChanges(path))
         do throws(StoreError) {
             // Nothing is created in a folder of another program, not even a lock.
             before = Set(try FolderCheck.names(in: path))
@@ -43,8 +48,21 @@ final class DatabaseFolder: Sendable {
     /// Releases the lock.
     func release() { lock.release() }
 
-    /// Throws an error if the files are not at the path anymore.
-    func requireFiles() throws(StoreError) { try lock.requireFiles() }
+    /// Throws an error if the files are not at their paths anymore, before a commit is acknowledged. Tables are not checked:
+    /// LevelDB replaces them at any time.
+    func requireFiles() throws(StoreError) {
+        try changes.withLock { changes throws(StoreError) in
+            try changes.recheck { () throws(StoreError) in
+                guard lock.isInPlace, access(currentPath, F_OK) == 0, try hasNewestFiles() else {
+                    throw .filesMoved(path: path)
+                }
+            }
+        }
+    }
+
+    private func hasNewestFiles() throws(StoreError) -> Bool {
+        try newestFiles.withLock { files throws(StoreError) in try files.areInPlace(in: path) }
+    }
 
     /// Takes the lock again after LevelDB has closed the folder.
     func lockAgain() throws(StoreError) { try lock.take() }

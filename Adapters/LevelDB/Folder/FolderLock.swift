@@ -28,7 +28,6 @@ struct FolderLock: Sendable {
     private let identity: Identity
     private let descriptor: Int32
     private let lockPath: String
-    private let currentPath: String
 
     /// Locks an existing folder, without changing anything in it except `LOCK`.
     ///
@@ -36,7 +35,6 @@ struct FolderLock: Sendable {
     init(_ folder: String) throws(StoreError) {
         self.folder = folder
         lockPath = "\(folder)/LOCK"
-        currentPath = "\(folder)/CURRENT"
         (descriptor, identity) = try Self.held.withLock { held throws(StoreError) in
             var status = stat()
             if stat("\(folder)/LOCK", &status) == 0, held.contains(Identity(status)) {
@@ -59,12 +57,10 @@ struct FolderLock: Sendable {
         }
     }
 
-    /// Throws an error if the folder or its files are not at the path anymore, before a commit is acknowledged.
-    func requireFiles() throws(StoreError) {
+    /// Returns whether the locked file is still at its path.
+    var isInPlace: Bool {
         var status = stat()
-        guard stat(lockPath, &status) == 0, Identity(status) == identity, access(currentPath, F_OK) == 0 else {
-            throw .filesMoved(path: folder)
-        }
+        return stat(lockPath, &status) == 0 && Identity(status) == identity
     }
 
     /// Takes the lock again; it is lost when LevelDB closes the folder.

@@ -26,8 +26,12 @@ final class Connection {
     private var timeLimit: TimeLimitBox?
     private var isClosed = false
     private let process = OpeningProcess()
-    /// The path of the write-ahead log, which exists while the store is open.
-    private lazy var logPath = path.map { "\(DatabaseFile.file(at: $0))-wal" }
+    private lazy var resolvedPath = path.map(DatabaseFile.file)
+    /// The paths of the write-ahead log and its shared memory, which exist while the file is open.
+    private lazy var logPaths = resolvedPath.map { ["\($0)-wal", "\($0)-shm"] } ?? []
+    private lazy var folderChanges = resolvedPath.map {
+        FolderChanges(($0 as NSString).deletingLastPathComponent)
+    }
 
     private enum Snapshot {
         /// No read is active, or a write transaction is.
@@ -184,10 +188,14 @@ final class Connection {
 
     // MARK: Files
 
-    /// Throws an error if the file or its log is not at its path anymore, before a commit is acknowledged.
+    /// Throws an error if the file, its log, or the shared memory of the log is not at its path anymore, before a commit is
+    /// acknowledged.
     func requireFiles() throws(StoreError) {
-        guard let logPath else { return }
-        guard tideline_has_moved(handle) == 0, access(logPath, F_OK) == 0 else { throw .filesMoved(path: path) }
+        try folderChanges?.recheck { () throws(StoreError) in
+            guard tideline_has_moved(handle) == 0, logPaths.allSatisfy({ access($0, F_OK) == 0 }) else {
+                throw .filesMoved(path: path)
+            }
+        }
     }
 
     // MARK: Definitions
