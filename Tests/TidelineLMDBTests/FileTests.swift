@@ -97,12 +97,45 @@ import TidelineTestSupport
         }
     }
 
+    @Test("The first map has the size of the options", arguments: [1 << 16, 1 << 24])
+    func firstMap(_ size: Int) throws {
+        try withTemporaryFolder { folder throws in
+            let engine = try LMDBEngine(path: folder, options: LMDBOptions(mapSize: size))
+            #expect(engine.environment.mapUsage.size == size)
+            try engine.close()
+        }
+    }
+
+    @Test(
+        "A failed creation removes only an empty store, and only its own folder",
+        arguments: [true, false], [true, false])
+    func abandonedCreation(_ isFilled: Bool, _ existed: Bool) throws {
+        try withTemporaryFolder { folder throws in
+            let path = "\(folder)/store"
+            let files = FileManager.default
+            if existed { try files.createDirectory(atPath: path, withIntermediateDirectories: false) }
+            let engine = try LMDBEngine(path: path)
+            if isFilled { try engine.write { try $0.put(key(1, "a"), [1]) } }
+            try engine.close()
+            EnvironmentRegistry.shared.abandonCreation(of: engine.environment)
+            #expect(files.fileExists(atPath: path) == (isFilled || existed))
+            #expect(files.fileExists(atPath: "\(path)/data.mdb") == isFilled)
+        }
+    }
+
     @Test("A map for which there is too little address space begins smaller", arguments: [Int.max / 2, Int.max])
     func largeMap(_ size: Int) throws {
         try withTemporaryFolder { folder throws in
             for number in 0..<2 {
                 let options = LMDBOptions(mapSize: size, maximumMapSize: size)
                 let engine = try LMDBEngine(path: "\(folder)/store", options: options)
+                let environment = engine.environment
+                // LMDB cannot restore the old map if it has unmapped it for a larger one.
+                expectError(.full) {
+                    try environment.withoutOthers(within: .zero) { () throws(StoreError) in
+                        try environment.growMap(to: size)
+                    }
+                }
                 try engine.write { try $0.put(key(1, "\(number)"), Array(repeating: 1, count: 1 << 20)) }
                 #expect(engine.environment.mapUsage.size < 1 << 50)
                 try engine.close()

@@ -88,17 +88,19 @@ import TidelineTestSupport
         try other.finish()
     }
 
-    @Test("Opening a folder that another process has locked for too long is busy")
-    func suspendedOpening() throws {
+    @Test("Opening a folder that another process has locked for too long is busy, and ends when cancelled")
+    func suspendedOpening() async throws {
+        let path = path
         let folder = open(path, O_RDONLY | O_DIRECTORY)
         defer { close(folder) }
         try #require(tideline_lmdb_flock(folder, LOCK_EX) == 0)
         expectError(.busy) { _ = try LMDBStore(path: path, options: Self.quick) }
+        #expect(await cancelled { _ = try LMDBStore(path: path, options: Self.patient) } == .cancelled)
         try #require(tideline_lmdb_flock(folder, LOCK_UN) == 0)
         try LMDBStore(path: path, options: Self.quick).close()
     }
 
-    @Test("A process with little address space has a smaller map, which grows")
+    @Test("A process with little address space has a smaller map")
     func smallAddressSpace() throws {
         let other = try EditingProcess(kind, files.path, addressSpace: 1 << 20)
         try other.start("grow 0 120")
@@ -110,10 +112,89 @@ import TidelineTestSupport
         try store.close()
     }
 
+    /// Returns the code of the error that `body` throws in a cancelled task.
+    private func cancelled(_ body: @escaping @Sendable () throws -> Void) async -> StoreError.Code? {
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try body()
+        }
+        let error = await #expect(throws: StoreError.self) { try await task.value }
+        return error?.code
+    }
+
+    @Test("A file that another process has enlarged gets a map of at most twice its size")
+    func adoptedMap() throws {
+        try withTemporaryFolder { folder in
+            let engine = try LMDBEngine(path: folder, options: LMDBOptions(durability: .none, mapSize: 1 << 40))
+            var other: OpaquePointer?
+            try #require(mdb_env_create(&other) == 0 && mdb_env_set_mapsize(other, 1 << 20) == 0)
+            defer { mdb_env_close(other) }
+            try #require(mdb_env_open(other, folder, UInt32(MDB_NOLOCK | MDB_NOTLS), 0o644) == 0)
+            try engine.write { try $0.put(key(1, "a"), Array(repeating: 1, count: 3 << 20)) }
+            let used = engine.environment.mapUsage.used
+            let size = try Environment.sizeForFile(of: try #require(other), folder)
+            #expect(used < size && size <= 2 * used)
+            try engine.close()
+        }
+    }
+
+    @Test("A read waits for reads of other processes, in time and until it is cancelled")
+    func fullReaderTable() async throws {
+        let quick = try LMDBEngine(path: path, options: Self.quick)
+        let patient = try LMDBEngine(path: path, options: Self.patient)
+        let environment = patient.environment
+        var others: [OpaquePointer] = []
+        var other: OpaquePointer?
+        while mdb_txn_begin(environment.handle, nil, UInt32(MDB_RDONLY), &other) == 0, let other {
+            others.append(other)
+        }
+        expectError(.busy) { try quick.read { _ in } }
+        #expect(await cancelled { try patient.read { _ in } } == .cancelled)
+        let task = Task.detached { try patient.read { _ in true } }
+        // The map cannot be resized while a read has begun.
+        try await suspendUntil("the read") {
+            do {
+                try environment.withoutOthers(within: .zero) {}
+                return false
+            } catch { return true }
+        }
+        mdb_txn_abort(others.removeLast())
+        #expect(try await task.value)
+        for other in others { mdb_txn_abort(other) }
+        try patient.close()
+        try quick.close()
+    }
+
+    @Test("A read after another process has created a table keeps one entry in the reader table")
+    func tableOfAnotherProcess() throws {
+        let store = try LMDBStore(path: path, options: Self.quick)
+        #expect(try store.read { try $0.count(Query("Item")) } == 0)
+        let other = try EditingProcess(kind, files.path)
+        try other.start("grow 0 1")
+        for line in ["grown 0", "done"] { try other.expect(line) }
+        try other.finish()
+        for _ in 0..<2 {
+            #expect(try store.read { try $0.count(Query("Growing")) } == GrowingTable.rowsPerCommit)
+        }
+        var count = 0
+        try store.withEngine { engine in
+            _ = mdb_reader_list(
+                engine.environment.handle,
+                { line, count in
+                    let isOwn = line.map { String(cString: $0).contains("\(getpid()) ") } ?? false
+                    if isOwn { count?.assumingMemoryBound(to: Int.self).pointee += 1 }
+                    return 0
+                }, &count)
+        }
+        #expect(count == 1)
+        try store.close()
+    }
+
     @Test("More reads at once than the reader table has entries wait")
     func manyReaders() throws {
         try withTemporaryFolder { folder in
-            let engine = try LMDBEngine(path: folder, options: LMDBOptions(durability: .none, maximumReaders: 1))
+            let engine = try LMDBEngine(
+                path: folder, options: LMDBOptions(durability: .none, maximumReaders: 1, busyTimeout: .zero))
             try engine.write { try $0.put(key(1, "a"), [1]) }
             var places: UInt32 = 0
             mdb_env_get_maxreaders(engine.environment.handle, &places)

@@ -88,6 +88,33 @@ import TidelineTestSupport
         }
     }
 
+    @Test("The tokens go if one row is missing")
+    func missingRow() throws {
+        try withTemporaryFolder { folder in
+            let path = "\(folder)/s"
+            try make(path)
+            try change(path, key: Array("\0\0\0\u{1}7".utf8), to: nil)
+            let repair = try LevelDBStore.repair(path: path)
+            #expect(repair.lostRows == ["Item": 1] && repair.removedEntries == 0 && repair.removedTokens == 1)
+        }
+    }
+
+    @Test("The rows of a table whose definition is damaged are moved to a file, and the tokens go")
+    func damagedDefinition() throws {
+        try withTemporaryFolder { folder in
+            let path = "\(folder)/s"
+            try make(path)
+            try change(path, key: Array("\0\0\0\0t\0\0\0\u{1}".utf8), to: [1, 2, 3])
+            let repair = try LevelDBStore.repair(path: path)
+            // The definition, the number of rows, the rows, and their index.
+            #expect(repair.lostRows.isEmpty && repair.removedEntries == 602 && repair.removedTokens == 1)
+            try withStore(path) { store throws in
+                try store.define([Self.item])
+                #expect(try store.read { try $0.count(Query("Item")) } == 0)
+            }
+        }
+    }
+
     @Test(
         "A store without one of its tables, lost or damaged, keeps the others and can be used",
         arguments: [true, false])
@@ -117,6 +144,44 @@ import TidelineTestSupport
                     #expect(try store.read { try $0.count(Query("Item", predicate: .column("number") == 1_000)) } == 1)
                 }
             }
+        }
+    }
+
+    /// A change of a file that LevelDB's repair, or the search before it, finds.
+    enum Damage: CaseIterable {
+        case remove, overwrite, changeFirstBlock
+
+        func apply(to path: String) throws {
+            var content = try Data(contentsOf: URL(fileURLWithPath: path))
+            switch self {
+            case .remove: return try FileManager.default.removeItem(atPath: path)
+            case .overwrite: content = Data(count: 5_000)
+            case .changeFirstBlock: content[100] ^= 0xFF
+            }
+            try content.write(to: URL(fileURLWithPath: path))
+        }
+    }
+
+    @Test("The tokens go if a table with newer versions of rows is lost or damaged", arguments: Damage.allCases)
+    func lostVersions(_ damage: Damage) throws {
+        try withTemporaryFolder { folder in
+            let path = "\(folder)/s"
+            try make(path)
+            try withStore(path) { store throws in
+                try store.write { writer in
+                    let rows = (0..<300).map { ["id": .string("\($0)"), "number": .int(Int64($0 + 1_000))] as Row }
+                    try writer.upsert(rows, into: "Item")
+                }
+            }
+            // The next opening turns the log into a table.
+            try withStore(path) { _ in }
+            let name = try #require(
+                FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasSuffix(".ldb") }.max())
+            try damage.apply(to: "\(path)/\(name)")
+            let repair = try LevelDBStore.repair(path: path)
+            #expect(repair.lostFiles == (damage == .remove ? [] : [name]))
+            #expect(repair.removedTokens == 1 && repair.lostRows.isEmpty)
+            #expect(try withStore(path) { try $0.read { try $0.count(Query("Item")) } } == 300)
         }
     }
 

@@ -110,6 +110,23 @@ import TidelineTestSupport
         [StoreCapabilities.Durability.normal, .full].map { (naming, $0) }
     }
 
+    @Test(
+        "After a repair, changes can be missing between others only if the older log is damaged",
+        arguments: Naming.allCases)
+    func repair(_ naming: Naming) throws {
+        let sample = try makeSample(naming, .normal)
+        for (name, isConsistent) in [(sample.older, false), (sample.newer, true)] {
+            try withTemporaryFolder { folder in
+                var files = sample.files
+                files[name]?[100] ^= 0xFF
+                try replaceFiles("\(folder)/db", by: files)
+                let repair = try LevelDBEngine.repair(path: "\(folder)/db", options: LevelDBOptions())
+                #expect(repair.isConsistent == isConsistent)
+                #expect(repair.lostFiles == ["\(name).damaged"])
+            }
+        }
+    }
+
     @Test("Two complete logs are read, whenever the manifest named the older one", arguments: cases)
     func whole(_ naming: Naming, _ durability: StoreCapabilities.Durability) throws {
         let sample = try makeSample(naming, durability)

@@ -1,3 +1,4 @@
+import CSQLite
 import Foundation
 import Testing
 import TidelineStore
@@ -43,7 +44,8 @@ import TidelineTestSupport
             }
             try #require(try Self.run("/bin/mount", "-o", "remount,ro", folder))
             for path in ["\(folder)/storetrue", "\(folder)/storefalse"] {
-                expectError(.readOnly) { _ = try SQLiteStore(path: path) }
+                let error = expectError(.readOnly) { _ = try SQLiteStore(path: path) }
+                #expect(error?.message.contains("open it for reading only") == true)
                 let store = try SQLiteStore(path: path, options: Self.readOnly)
                 #expect(try store.read { try $0.count(Query(Self.table.name)) } == 2 * GrowingTable.rowsPerCommit)
                 try store.close()
@@ -87,6 +89,10 @@ import TidelineTestSupport
             }
             try store.close()
             try SQLiteStore.destroy(path: "\(folder)/open")
+            let remover = try Connection.alone(at: "\(path)-removed")
+            expectError(.locked) { try SQLiteStore.destroy(path: path) }
+            expectError(.locked) { _ = try SQLiteStore(path: path) }
+            remover.close()
             if opens {
                 let new = try SQLiteStore(path: path)
                 #expect(try new.tables() == [])
@@ -94,6 +100,36 @@ import TidelineTestSupport
             }
             try SQLiteStore.destroy(path: path)
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [])
+        }
+    }
+
+    @Test("A removal that fails can be finished")
+    func failedRemoval() throws {
+        try withTemporaryFolder { folder in
+            let path = "\(folder)/store"
+            try Self.make(path)
+            try FileManager.default.createDirectory(atPath: "\(path)-wal", withIntermediateDirectories: false)
+            #expect(throws: StoreError.self) { try DatabaseFile.remove(path) }
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == ["store-removed", "store-wal"])
+            try FileManager.default.removeItem(atPath: "\(path)-wal")
+            try SQLiteStore.destroy(path: path)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [])
+        }
+    }
+
+    @Test(
+        "A failed creation removes only a store that is empty and not open elsewhere",
+        arguments: [(true, false, false), (false, false, true), (true, true, false), (false, true, false)])
+    func abandonedCreation(_ hasTables: Bool, _ isOpen: Bool, _ isRemoved: Bool) throws {
+        try withTemporaryFolder { folder in
+            let store = try SQLiteStore(path: "\(folder)/store")
+            if hasTables { try store.define([Self.table]) }
+            let connection = try Connection.open("\(folder)/store", for: .writing, options: SQLiteOptions())
+            if !isOpen { try store.close() }
+            connection.abandonCreation()
+            #expect(FileManager.default.fileExists(atPath: "\(folder)/store") != isRemoved)
+            try store.close()
         }
     }
 
@@ -127,15 +163,31 @@ import TidelineTestSupport
         }
     }
 
-    @Test("A file that is truncated while it is open is corrupt, not the end of the process")
-    func truncatedFile() throws {
+    @Test(
+        "A file that is truncated while it is open, even during a read, is corrupt and does not end the process",
+        arguments: [false, true], [false, true])
+    func truncatedFile(_ checksums: Bool, _ isReading: Bool) throws {
         try withTemporaryFolder { folder in
             let path = "\(folder)/store"
-            try Self.make(path)
-            let store = try SQLiteStore(path: path)
+            let options = SQLiteOptions(checksums: checksums)
+            var store = try SQLiteStore(path: path, options: options)
+            try store.define([Self.table])
+            // Short values: SQLite never maps the rest of a long one.
+            try store.write { for number in 0..<200 { try GrowingTable.add(number, length: 100, to: $0) } }
+            try store.close()
+            store = try SQLiteStore(path: path, options: options)
             #expect(try store.read { try $0.row(in: Self.table.name, id: "0-0") } != nil)
-            try #require(truncate(path, 8_192) == 0)
-            #expect(throws: StoreError.self) { try store.read { _ = try $0.rows(matching: Query(Self.table.name)) } }
+            func cut() throws { try #require(truncate(path, 8_192) == 0) }
+            if !isReading { try cut() }
+            expectError(.corrupt) {
+                try store.read { reader in
+                    if isReading {
+                        _ = try reader.row(in: Self.table.name, id: "0-0")
+                        try cut()
+                    }
+                    _ = try reader.rows(matching: Query(Self.table.name))
+                }
+            }
             try? store.close()
         }
     }
@@ -145,29 +197,52 @@ import TidelineTestSupport
         let kind = StoreKind.sqliteWithChecksums
         let files = try StoreFiles(kind)
         let path = kind.path(in: files.path)
-        let store = try SQLiteStore(path: path, options: SQLiteOptions(busyTimeout: .seconds(600)))
+        let store = try kind.open(files.path)
         try store.define([TableSchema("Item", columns: [.int("number")], systemColumns: [])])
+        try store.close()
         let other = try EditingProcess(kind, files.path)
         try other.start("hold 1")
         try other.expect("holding")
         other.setSuspended(true)
         defer { other.setSuspended(false) }
-        let task = Task { try store.write { try $0.upsert(["id": "2"], into: "Item") } }
-        // Whether the task already waits makes no difference to the result.
-        task.cancel()
+        // Both SQLite's wait and the repetition after it end.
+        let options = SQLiteOptions(busyTimeout: .seconds(600))
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            let connection = try Connection.open(path, for: .writing, options: options)
+            try Deadline(after: options.busyTimeout).retrying { () throws(StoreError) in
+                try connection.perform(.beginWriting)
+            }
+        }
         let error = await #expect(throws: StoreError.self) { try await task.value }
         #expect(error?.code == .cancelled)
-        let waiting = Task {
-            withUnsafeCurrentTask { $0?.cancel() }
-            try Deadline(after: .seconds(600)).retrying { () throws(StoreError) in throw StoreError(.busy, "") }
-        }
-        let second = await #expect(throws: StoreError.self) { try await waiting.value }
-        #expect(second?.code == .cancelled)
         other.setSuspended(false)
         try other.start("")
         try other.expect("done")
-        try store.close()
         try other.finish()
+    }
+
+    @Test("Reads map the file only if the options say so")
+    func mapping() throws {
+        try withTemporaryFolder { folder in
+            try Self.make("\(folder)/store")
+            for mapsFile in [false, true] {
+                let options = SQLiteOptions(mapsFile: mapsFile)
+                let connection = try Connection.open("\(folder)/store", for: .reading, options: options)
+                #expect(try (connection.integer("PRAGMA mmap_size") > 0) == mapsFile)
+                connection.close()
+            }
+        }
+    }
+
+    @Test("A version of SQLite that can lose commits is logged once")
+    func loggedVersion() throws {
+        let probe = try ProbeProcess("StoreProbe")
+        defer { probe.remove() }
+        let output = try probe.run("sqlite", "--log", probe.folder.path)
+        #expect(output.status == 0)
+        let warnings = output.out.split(separator: "\n").count { $0.contains("can lose commits") }
+        #expect(warnings == (LibraryVersion.canLoseCommits(sqlite3_libversion_number()) ? 1 : 0))
     }
 
     @Test("The versions of SQLite that can lose commits are known")

@@ -214,6 +214,23 @@ struct TodoCommandTests {
         #expect(added.status == 1 && added.err.contains("readOnly"), "\(added.err)")
         #expect(try items().count == 1)
     }
+
+    @Test("Items and the status are shown on a read-only medium", .enabled(if: geteuid() == 0))
+    func readOnlyMedium() throws {
+        defer { tool.remove() }
+        func run(_ program: String, _ arguments: String...) throws -> Bool {
+            try ToolProcess.run(arguments, executable: URL(fileURLWithPath: "/bin/\(program)")).status == 0
+        }
+        guard try run("mount", "-t", "tmpfs", "-o", "size=32m", "tmpfs", tool.folder.path) else { return }
+        defer { _ = try? run("umount", tool.folder.path) }
+        _ = try add("one")
+        try #require(try run("mount", "-o", "remount,ro", tool.folder.path))
+        #expect(try items().map(\.text) == ["one"])
+        let status = try tool.todo("status")
+        #expect(status.status == 0 && status.out.contains("1 item, 1 change to push"), "\(status.out)\(status.err)")
+        let added = try tool.todo("add", "two")
+        #expect(added.status == 1 && added.err.contains("readOnly"), "\(added.err)")
+    }
 }
 
 @Suite("tideline demo")
