@@ -33,6 +33,14 @@ import TidelineTestSupport
         try store.close()
     }
 
+    /// Calls `body` with the path of a store that ``make(_:)`` created.
+    private func withMade(_ body: (_ path: String) throws -> Void) throws {
+        try withTemporaryFolder { folder in
+            try make("\(folder)/s")
+            try body("\(folder)/s")
+        }
+    }
+
     private func withStore<T>(_ path: String, _ body: (LevelDBStore) throws -> T) throws -> T {
         let store = try LevelDBStore(path: path)
         defer { try? store.close() }
@@ -41,77 +49,56 @@ import TidelineTestSupport
 
     @Test("A whole store loses nothing, not even its tokens")
     func whole() throws {
-        try withTemporaryFolder { folder in
-            try make("\(folder)/s")
-            let repair = try LevelDBStore.repair(path: "\(folder)/s")
+        try withMade { path in
+            let repair = try LevelDBStore.repair(path: path)
             #expect(repair.lostFiles.isEmpty && repair.lostRows.isEmpty && !repair.isFormatRecordRebuilt)
             #expect(repair.removedTokens == 0 && repair.removedEntries == 0)
-            try withStore("\(folder)/s") { store throws in
+            try withStore(path) { store throws in
                 #expect(try store.read { try $0.count(Query(Self.settings.name)) } == 2)
                 #expect(try store.read { try $0.count(Query("Item")) } == 300)
             }
         }
     }
 
-    @Test("A format record that is missing or damaged is rebuilt", arguments: [nil, Array("{}".utf8)])
-    func formatRecord(_ content: [UInt8]?) throws {
-        try withTemporaryFolder { folder in
-            let path = "\(folder)/s"
-            try make(path)
-            try change(path, key: Array("\0\0\0\0f".utf8), to: content)
-            expectError(.corrupt) { try withStore(path) { _ in } }
-            let repair = try LevelDBStore.repair(path: path)
-            #expect(repair.isFormatRecordRebuilt && repair.removedTokens == 1)
-            try withStore(path) { store throws in
-                #expect(try store.read { try $0.count(Query("Item", predicate: .column("number") >= 100)) } == 200)
-                #expect(try store.read { try $0.rows(matching: Query(Self.settings.name)).rows } == [Self.counter])
-            }
-        }
+    /// The change or removal of an entry, and what a repair then loses.
+    struct Loss {
+        var key: String
+        var content: [UInt8]?
+        var lostRows: [String: Int] = [:]
+        var removedEntries = 0
+        var isRecordRebuilt = false
+        var rowsLeft = 300
     }
 
-    @Test("A damaged row is moved to a file, and the others stay")
-    func damagedRow() throws {
-        try withTemporaryFolder { folder in
-            let path = "\(folder)/s"
-            try make(path)
-            try change(path, key: Array("\0\0\0\u{1}7".utf8), to: [1, 2, 3])
+    private static let losses = [
+        Loss(key: "\0\0\0\0f", isRecordRebuilt: true),
+        Loss(key: "\0\0\0\0f", content: Array("{}".utf8), isRecordRebuilt: true),
+        Loss(key: "\0\0\0\u{1}7", lostRows: ["Item": 1], rowsLeft: 299),
+        Loss(key: "\0\0\0\u{1}7", content: [1, 2, 3], lostRows: ["Item": 1], removedEntries: 1, rowsLeft: 299),
+        // The definition, the number of rows, the rows, and their index.
+        Loss(key: "\0\0\0\0t\0\0\0\u{1}", content: [1, 2, 3], removedEntries: 602, rowsLeft: 0),
+    ]
+
+    @Test("A format record is rebuilt, damaged entries are moved to a file, and the tokens go", arguments: losses)
+    func entries(_ loss: Loss) throws {
+        try withMade { path in
+            try change(path, key: Array(loss.key.utf8), to: loss.content)
+            if loss.isRecordRebuilt { expectError(.corrupt) { try withStore(path) { _ in } } }
             let repair = try LevelDBStore.repair(path: path)
-            #expect(repair.lostRows == ["Item": 1] && repair.removedEntries == 1 && repair.removedTokens == 1)
-            let lines = try String(contentsOfFile: "\(path)/lost/entries.txt", encoding: .utf8)
-            #expect(lines == "0000000137 010203\n")
+            #expect(repair.isFormatRecordRebuilt == loss.isRecordRebuilt && repair.removedTokens == 1)
+            #expect(repair.lostRows == loss.lostRows && repair.removedEntries == loss.removedEntries)
+            let lines = (try? String(contentsOfFile: "\(path)/lost/entries.txt", encoding: .utf8)) ?? ""
+            #expect(lines.count { $0 == "\n" } == loss.removedEntries)
+            let digits = loss.key.utf8.map { String(0x100 + Int($0), radix: 16).dropFirst() }.joined()
+            #expect(loss.removedEntries == 0 || lines.contains("\(digits) 010203\n"))
             try withStore(path) { store throws in
-                #expect(try store.read { try $0.row(in: "Item", id: "7") } == nil)
-                #expect(try store.read { try $0.count(Query("Item")) } == 299)
+                try store.define([Self.item])
+                let indexed = Query("Item", predicate: .column("number") >= 0)
+                #expect(try store.read { try $0.count(indexed) } == loss.rowsLeft)
+                #expect(try store.read { try $0.rows(matching: Query(Self.settings.name)).rows } == [Self.counter])
             }
             try LevelDBStore.destroy(path: path)
             #expect(!FileManager.default.fileExists(atPath: path))
-        }
-    }
-
-    @Test("The tokens go if one row is missing")
-    func missingRow() throws {
-        try withTemporaryFolder { folder in
-            let path = "\(folder)/s"
-            try make(path)
-            try change(path, key: Array("\0\0\0\u{1}7".utf8), to: nil)
-            let repair = try LevelDBStore.repair(path: path)
-            #expect(repair.lostRows == ["Item": 1] && repair.removedEntries == 0 && repair.removedTokens == 1)
-        }
-    }
-
-    @Test("The rows of a table whose definition is damaged are moved to a file, and the tokens go")
-    func damagedDefinition() throws {
-        try withTemporaryFolder { folder in
-            let path = "\(folder)/s"
-            try make(path)
-            try change(path, key: Array("\0\0\0\0t\0\0\0\u{1}".utf8), to: [1, 2, 3])
-            let repair = try LevelDBStore.repair(path: path)
-            // The definition, the number of rows, the rows, and their index.
-            #expect(repair.lostRows.isEmpty && repair.removedEntries == 602 && repair.removedTokens == 1)
-            try withStore(path) { store throws in
-                try store.define([Self.item])
-                #expect(try store.read { try $0.count(Query("Item")) } == 0)
-            }
         }
     }
 
@@ -119,14 +106,12 @@ import TidelineTestSupport
         "A store without one of its tables, lost or damaged, keeps the others and can be used",
         arguments: [true, false])
     func lostTable(_ isRemoved: Bool) throws {
-        try withTemporaryFolder { folder in
-            let path = "\(folder)/s"
-            try make(path)
+        try withMade { path in
             let names = try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasSuffix(".ldb") }
                 .sorted()
             try #require(names.count == 2)
             for (index, name) in names.enumerated() {
-                let copy = "\(folder)/copy\(index)"
+                let copy = "\(path)-copy\(index)"
                 try FileManager.default.copyItem(atPath: path, toPath: copy)
                 try FileManager.default.removeItem(atPath: "\(copy)/\(name)")
                 if !isRemoved { try Data(count: 5_000).write(to: URL(fileURLWithPath: "\(copy)/\(name)")) }
@@ -164,9 +149,7 @@ import TidelineTestSupport
 
     @Test("The tokens go if a table with newer versions of rows is lost or damaged", arguments: Damage.allCases)
     func lostVersions(_ damage: Damage) throws {
-        try withTemporaryFolder { folder in
-            let path = "\(folder)/s"
-            try make(path)
+        try withMade { path in
             try withStore(path) { store throws in
                 try store.write { writer in
                     let rows = (0..<300).map { ["id": .string("\($0)"), "number": .int(Int64($0 + 1_000))] as Row }
