@@ -39,6 +39,9 @@ final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
     private var parts = CircularBuffer<HTTPRequestPart>(initialCapacity: 1)
     private var isReadHeld = false
     private var isProcessing = false
+    /// The rest of a response, which is written when the client has received what is before it.
+    private var unwritten: (bytes: ByteBuffer, memory: SharedBudget.Part?)?
+    private var isWriting = false
     /// Ends the wait of a request, for changes or for a thread, when its client goes away.
     private var cancel: (() -> Void)?
 
@@ -61,6 +64,7 @@ final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
+        writePieces(context)
         process(context)
         context.fireChannelWritabilityChanged()
     }
@@ -91,6 +95,8 @@ final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
         }
         phase = .over
         parts.removeAll()
+        if let memory = unwritten?.memory { responder.responses.release(memory) }
+        unwritten = nil
         // It can complete the request at once, whose response is not written now.
         cancel?()
     }
@@ -180,27 +186,49 @@ final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
 
     private func respond(_ response: ServerResponse, to request: ReceivedRequest, _ context: ChannelHandlerContext) {
         phase = .responding
+        let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
         let (response, memory) = responder.reserve(response, to: request) { [channel = context.channel] in
+            // Closing waits for the client, and the memory must not.
+            channel.eventLoop.execute { handler.value.unwritten = nil }
             channel.close(promise: nil)
         }
         context.write(wrapOutboundOut(.head(responder.completed(response, of: request))), promise: nil)
         switch response.body {
-        case .bytes(var bytes):
+        case .bytes(let bytes):
             // A response to HEAD has the length of the body, but no body.
-            while request.head.method != .head,
-                let piece = bytes.readSlice(length: min(Self.pieceSize, bytes.readableBytes)), piece.readableBytes > 0
-            {
-                var written: EventLoopPromise<Void>?
-                if let memory {
-                    let promise = context.eventLoop.makePromise(of: Void.self)
-                    promise.futureResult.whenSuccess { memory.advance() }
-                    written = promise
-                }
-                context.write(wrapOutboundOut(.body(piece)), promise: written)
-            }
-            finish(context, releasing: memory)
+            unwritten = (request.head.method == .head ? ByteBuffer() : bytes, memory)
+            writePieces(context)
         case .events(let events): send(events, to: response.place, context)
         }
+    }
+
+    /// Writes pieces of the response as long as the client receives them. What it does not receive is neither encrypted nor framed.
+    private func writePieces(_ context: ChannelHandlerContext) {
+        guard !isWriting else { return }
+        isWriting = true
+        defer { isWriting = false }
+        while let (bytes, memory) = unwritten {
+            guard bytes.readableBytes > 0 else {
+                unwritten = nil
+                return finish(context, releasing: memory)
+            }
+            guard context.channel.isWritable else { return }
+            writePiece(context, memory)
+            // TLS holds what is not flushed without an effect on the channel.
+            if unwritten?.bytes.readableBytes ?? 0 > 0 { context.flush() }
+        }
+    }
+
+    private func writePiece(_ context: ChannelHandlerContext, _ memory: SharedBudget.Part?) {
+        let size = min(Self.pieceSize, unwritten?.bytes.readableBytes ?? 0)
+        guard let piece = unwritten?.bytes.readSlice(length: size) else { return }
+        var written: EventLoopPromise<Void>?
+        if let memory {
+            let promise = context.eventLoop.makePromise(of: Void.self)
+            promise.futureResult.whenSuccess { memory.advance() }
+            written = promise
+        }
+        context.write(wrapOutboundOut(.body(piece)), promise: written)
     }
 
     private func send(_ events: ChangeEvents, to place: WaitingPlace?, _ context: ChannelHandlerContext) {
