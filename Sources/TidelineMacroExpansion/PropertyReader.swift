@@ -102,7 +102,7 @@ struct PropertyReader {
         var column = ColumnModel(
             property: property.text, name: property.plainName, type: type, isOptional: TypeRules.isOptional(type),
             defaultValue: value, access: variable.modifiers.access, nameSyntax: Syntax(property))
-        readName(of: &column, variable.attributes)
+        readArguments(of: &column, variable.attributes)
         checkName(of: column)
         column.rule = variable.attributes.named("Merge").first?.expressions.first
         for index in variable.attributes.named("Index") {
@@ -114,9 +114,12 @@ struct PropertyReader {
         columns.append(column)
     }
 
-    /// Reads the name in `@Column("name")`.
-    private mutating func readName(of column: inout ColumnModel, _ attributes: AttributeListSyntax) {
-        guard let argument = attributes.named("Column").first?.expressions.first, let literal = literal(argument) else {
+    /// Reads the arguments of `@Column("name", unknown: value)`.
+    private mutating func readArguments(of column: inout ColumnModel, _ attributes: AttributeListSyntax) {
+        let arguments = attributes.named("Column").first?.labeledExpressions ?? []
+        column.unknown = arguments.first { $0.label?.text == "unknown" }?.expression
+        guard let argument = arguments.first(where: { $0.label == nil }), let literal = literal(argument.expression)
+        else {
             return
         }
         column.name = literal.text ?? ""

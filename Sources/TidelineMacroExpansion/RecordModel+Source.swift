@@ -39,14 +39,16 @@ extension RecordModel {
             guard let location = column.location else { return declaration }
             return "#sourceLocation(\(location))\n\(declaration)\n#sourceLocation()"
         }
-        let defaults = columns.compactMap { column -> String? in
-            guard let value = column.readDefault, isNested, value.namesDeclarations else { return nil }
-            let names = NestedNames(record: name)
-            let type = names.text(of: column.type)
-            return "fileprivate static var \(column.property): \(type) { \(names.text(of: value)) }"
+        let substitutes = columns.flatMap { column in
+            column.substitutes.compactMap { substitute -> String? in
+                guard isNested, substitute.value.namesDeclarations else { return nil }
+                let names = NestedNames(record: name)
+                let type = names.text(of: column.type)
+                return "fileprivate static var \(substitute.name): \(type) { \(names.text(of: substitute.value)) }"
+            }
         }
         guard !members.isEmpty else { return "\(access)struct Columns: Sendable {}" }
-        return block("\(access)struct Columns: Sendable", members + defaults)
+        return block("\(access)struct Columns: Sendable", members + substitutes)
     }
 
     private var schemaSource: String {
@@ -77,11 +79,12 @@ extension RecordModel {
 
     private var readingSource: String {
         let values = columns.map { column in
-            let value = column.readDefault.map {
-                isNested && $0.namesDeclarations ? "Columns.\(column.property)" : $0.trimmedDescription
+            let arguments = column.substitutes.map { substitute in
+                let value = substitute.value
+                let isNamed = isNested && value.namesDeclarations
+                return ", \(substitute.label): \(isNamed ? "Columns.\(substitute.name)" : value.trimmedDescription)"
             }
-            let argument = value.map { ", default: \($0)" } ?? ""
-            return (column, "row.read(Self.columns.\(column.property)\(argument))")
+            return (column, "row.read(Self.columns.\(column.property)\(arguments.joined()))")
         }
         guard let idPosition else {
             return block(
@@ -118,8 +121,13 @@ extension ColumnModel {
         return isWord && !["inout", "let", "var"].contains(plainProperty) ? plainProperty : property
     }
 
-    /// The value that a stored null reads as. A null of an optional property is `nil`, whatever its default value.
-    fileprivate var readDefault: ExprSyntax? { isOptional ? nil : defaultValue }
+    /// The values that others read as, with the label of the reader's method and a name: that of null, and that of a value which
+    /// the type cannot hold. A null of an optional property is `nil`, whatever its default value.
+    fileprivate var substitutes: [(label: String, name: String, value: ExprSyntax)] {
+        let null = isOptional ? nil : defaultValue
+        return [null.map { ("default", property, $0) }, unknown.map { ("unknown", "unknown_\(plainProperty)", $0) }]
+            .compactMap(\.self)
+    }
 
     /// The argument that makes the column of a property with a default value optional.
     fileprivate var optionality: String { defaultValue == nil || isOptional ? "" : ", optional: true" }

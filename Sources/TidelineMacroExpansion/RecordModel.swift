@@ -31,6 +31,8 @@ struct ColumnModel {
     /// Whether the type is an optional, as far as the declaration shows.
     var isOptional: Bool
     var defaultValue: ExprSyntax?
+    /// The substitute for values that the type cannot hold.
+    var unknown: ExprSyntax?
     /// The access modifier of the property, with a space, or an empty text for internal access.
     var access: String
     /// The rule for conflicts.

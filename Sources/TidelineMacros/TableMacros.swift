@@ -42,6 +42,26 @@ public macro Table(_ name: String, idMatching: IDMatching = .asciiCaseInsensitiv
 @attached(peer)
 public macro Column(_ name: String) = #externalMacro(module: "TidelineMacroPlugin", type: "MarkerMacro")
 
+/// Declares what a property is if its type cannot hold the stored value, as a case of an enumeration that only a later version of
+/// the app has. Without it, such a row is not fetched.
+///
+/// ```swift
+/// @Column(unknown: Status.other) var status: Status
+/// ```
+/// The stored value stays: an update that does not change the property does not write it. Queries compare the stored value.
+/// - Parameter unknown: The substitute.
+@attached(peer)
+public macro Column<Value>(unknown: Value) = #externalMacro(module: "TidelineMacroPlugin", type: "MarkerMacro")
+
+/// Names the column of a property, and declares what the property is if its type cannot hold the stored value.
+///
+/// - Parameters:
+///   - name: The name of the column, as a string literal.
+///   - unknown: The substitute.
+@attached(peer)
+public macro Column<Value>(_ name: String, unknown: Value) =
+    #externalMacro(module: "TidelineMacroPlugin", type: "MarkerMacro")
+
 /// Adds an index over the column of a property, and over the columns of further properties, which order the rows with the same
 /// value of the first.
 ///

@@ -249,19 +249,24 @@ struct ExpansionTests {
                         var kind: Kind = Kind.task
                         var other: Kind = .task
                         var title: String = Self.untitled
+                        @Column("color", unknown: Color.none) var tint = 1
+                        @Column(unknown: .none) var back: Color?
                     }
                 }
                 """)
         let lines = found.split(separator: "\n").map { $0.drop { $0 == " " } }
-        let defaults = lines.drop { !$0.hasPrefix("fileprivate") }.prefix(6)
+        let defaults = lines.drop { !$0.hasPrefix("fileprivate") }.prefix(9)
         #expect(
             defaults == [
                 "fileprivate static var kind: Kind {", "Kind.task", "}",
                 "fileprivate static var title: String {", "Note.untitled", "}",
+                "fileprivate static var unknown_tint: Int {", "Color.none", "}",
             ])
         #expect(lines.contains("kind: row.read(Self.columns.kind, default: Columns.kind),"))
         #expect(lines.contains("other: row.read(Self.columns.other, default: .task),"))
-        #expect(lines.contains("title: row.read(Self.columns.title, default: Columns.title))"))
+        #expect(lines.contains("title: row.read(Self.columns.title, default: Columns.title),"))
+        #expect(lines.contains("tint: row.read(Self.columns.tint, default: 1, unknown: Columns.unknown_tint),"))
+        #expect(lines.contains("back: row.read(Self.columns.back, unknown: .none))"))
     }
 
     @Test("The identifier is an argument where it is declared")

@@ -56,6 +56,8 @@ enum Nested {
         var id: ID<Paint> = .new
         var color: Color = Color.green
         var other: Color = .red
+        @Column("tone", unknown: Color.red) var shade: Color = .green
+        @Column(unknown: Color.red) var back: Color?
         var name: String = Self.noName
         private static let noName = "none"
     }

@@ -72,6 +72,10 @@ struct RecordTests {
         let paint: Nested.Paint = try rows.withRow(at: 0) { try $0.record() }
         #expect(paint.color == .green && paint.other == .red && paint.name == "none")
         #expect(Nested.Paint.schema.column("color")?.type == .int)
+        #expect(paint.shade == .green && paint.back == nil)
+        try rows.append(["id": "b", "tone": 9, "back": 9])
+        let unknown: Nested.Paint = try rows.withRow(at: 1) { try $0.record() }
+        #expect(unknown.shade == .red && unknown.back == .red)
     }
 
     @Test("A store finds records by the typed columns")

@@ -42,7 +42,8 @@ extension SyncTransaction {
         try delete(id: id.text, from: Record.tableName)
     }
 
-    /// Returns the local records that match a query; see ``Table/fetch(_:)-(RecordQuery<Record>)``.
+    /// Returns the local records that match a query. Unlike ``Table/fetch(_:unreadable:)``, throws for a row that does not fit
+    /// the type, because what follows in the transaction depends on the rows.
     public func fetch<Record: TableRecord>(_ query: RecordQuery<Record>) throws -> [Record] {
         try querying(Record.tableName) { try $0.records(matching: query) }
     }

@@ -1,3 +1,4 @@
+internal import Logging
 public import TidelineStore
 
 /// A local table whose rows are values of one type; see `TableRecord`.
@@ -53,16 +54,27 @@ public struct Table<Record: TableRecord>: Sendable {
 
     /// Returns the local records that match a query, by default all.
     ///
-    /// - Throws: ``SyncError``: ``SyncError/Code/invalidArgument`` for an invalid query; ``SyncError/Code/store``, with
-    ///   table, column, and identifier, for a row that does not fit the type.
-    public nonisolated(nonsending) func fetch(_ query: RecordQuery<Record> = Record.all) async throws -> [Record] {
-        try await reading { try $0.records(matching: query) }
+    /// A row that does not fit the type, such as one with a case of an enumeration that only a later version of the app has, is
+    /// not among them; the logger of ``SyncOptions`` gets a warning. To show such rows, declare a substitute
+    /// (`@Column(unknown:)`, `RecordReader.read(_:unknown:)`).
+    /// - Parameters:
+    ///   - query: The records to return.
+    ///   - unreadable: Called with the error of each row that does not fit the type: code `unreadableRecord`, with table, column,
+    ///     and identifier.
+    /// - Throws: ``SyncError``, with code ``SyncError/Code/invalidArgument`` for an invalid query.
+    public nonisolated(nonsending) func fetch(
+        _ query: RecordQuery<Record> = Record.all, unreadable: (StoreError) -> Void = { _ in }
+    ) async throws -> [Record] {
+        let (records, failures) = try await reading { try $0.readableRecords(matching: query) }
+        warn(of: failures)
+        failures.forEach(unreadable)
+        return records
     }
 
     /// Returns the local record with the given identifier, or `nil` if there is none.
     ///
-    /// - Throws: ``SyncError``, as ``fetch(_:)-(RecordQuery<Record>)``; with code ``SyncError/Code/invalidArgument`` for an
-    ///   identifier that no row can have.
+    /// - Throws: ``SyncError``: ``SyncError/Code/store``, with table, column, and identifier, for a row that does not fit the
+    ///   type; ``SyncError/Code/invalidArgument`` for an identifier that no row can have.
     public nonisolated(nonsending) func fetch(_ id: Record.ID) async throws -> Record? {
         try await context.withReader { try $0.checkedRecord(id) }
     }
@@ -72,7 +84,8 @@ public struct Table<Record: TableRecord>: Sendable {
         try await reading { try $0.count(query.query) }
     }
 
-    /// Returns the records of this table that a column of other records references, with one query.
+    /// Returns the records of this table that a column of other records references, with one query. Rows that do not fit the type
+    /// are not among them; see ``fetch(_:unreadable:)``.
     ///
     /// ```swift
     /// let names = try await lists.fetch(related: items) { $0.list }  // [TodoList.ID: TodoList]
@@ -95,7 +108,8 @@ public struct Table<Record: TableRecord>: Sendable {
         try await fetch(Set(references(of: records, in: reference(Other.columns).name)))
     }
 
-    /// Returns the records of this table that reference other records, with one query.
+    /// Returns the records of this table that reference other records, with one query. Rows that do not fit the type are not among
+    /// them; see ``fetch(_:unreadable:)``.
     ///
     /// ```swift
     /// let items = try await todos.fetch(referencing: lists) { $0.list }  // [TodoList.ID: [TodoItem]]
@@ -150,38 +164,57 @@ public struct Table<Record: TableRecord>: Sendable {
 
     private nonisolated(nonsending) func fetch(_ ids: Set<Record.ID>) async throws -> [Record.ID: Record] {
         guard !ids.isEmpty else { return [:] }
-        return try await reading { reader in
+        let (found, failures) = try await reading { reader in
             let matching = try reader.schema(of: Record.tableName).idMatching
             func key(_ id: Record.ID) -> Record.ID { matching == .exact ? id : ID(id.text.asciiLowercased) }
             var records: [Record.ID: Record] = [:]
+            var failures: [StoreError] = []
             for part in Array(ids).parts {
                 let query = Record.all.where { _ in RowPredicate.column("id").isIn(part) }
-                for record in try reader.records(matching: query) { records[key(record.id)] = record }
+                let readable = try reader.readableRecords(matching: query)
+                for record in readable.records { records[key(record.id)] = record }
+                failures += readable.failures
             }
-            return Dictionary(uniqueKeysWithValues: ids.compactMap { id in records[key(id)].map { (id, $0) } })
+            return (
+                Dictionary(uniqueKeysWithValues: ids.compactMap { id in records[key(id)].map { (id, $0) } }), failures
+            )
         }
+        warn(of: failures)
+        return found
     }
 
     private nonisolated(nonsending) func fetch<Other: TableRecord>(
         referencing ids: [ID<Other>], in column: String
     ) async throws -> [Other.ID: [Record]] {
         guard !ids.isEmpty else { return [:] }
-        return try await reading { reader in
+        let (found, failures) = try await reading { reader in
             let keys = ReferenceKeys<Other>(ids, matching: try reader.schemaIfDefined(of: Other.tableName)?.idMatching)
             var result: [Other.ID: [Record]] = [:]
+            var failures: [StoreError] = []
             var records = RecordReader()
             for predicate in try keys.predicates(for: column, of: Record.tableName, in: reader) {
                 try reader.scan(Query(Record.tableName).filter(predicate)) { row in
                     guard let reference = row[Column<Other.ID>(column)] else { return .next }
                     let found = keys.ids(matching: reference)
                     guard !found.isEmpty else { return .next }
-                    let record = try records.record(Record.self, of: row)
-                    for id in found { result[id, default: []].append(record) }
+                    do {
+                        let record = try records.record(Record.self, of: row)
+                        for id in found { result[id, default: []].append(record) }
+                    } catch let error as StoreError where error.code == .unreadableRecord {
+                        failures.append(error)
+                    }
                     return .next
                 }
             }
-            return result
+            return (result, failures)
         }
+        warn(of: failures)
+        return found
+    }
+
+    private func warn(of failures: [StoreError]) {
+        guard let first = failures.first else { return }
+        context.options.logger.warning("\(failures.count) rows were not fetched; the first: \(first)")
     }
 
     /// Returns the identifiers in a column of records.

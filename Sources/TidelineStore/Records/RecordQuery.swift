@@ -74,6 +74,25 @@ extension StoreReader {
         return records
     }
 
+    /// Returns the records that match a query, and the errors of the rows that do not fit the type.
+    @inlinable
+    @inline(__always)
+    package func readableRecords<Record: TableRecord>(
+        matching query: RecordQuery<Record>
+    ) throws -> (records: [Record], failures: [StoreError]) {
+        var reader = RecordReader()
+        var result: (records: [Record], failures: [StoreError]) = ([], [])
+        try scan(query.query) { row in
+            do {
+                result.records.append(try reader.record(Record.self, of: row))
+            } catch let error as StoreError where error.code == .unreadableRecord {
+                result.failures.append(error)
+            }
+            return .next
+        }
+        return result
+    }
+
     /// Calls `body` with each record that matches a query, until it returns ``ScanStep/stop``.
     ///
     /// - Throws: The errors of ``scan(_:_:)`` and of ``RecordReader/read(_:)``, and any error of `body`.

@@ -59,6 +59,32 @@ public struct RecordReader: ~Copyable {
         return try value(at: index)
     }
 
+    /// Returns the value of a column, or a substitute if `T` cannot hold it, as a case of an enumeration that only a later
+    /// version of the app has.
+    ///
+    /// - Throws: As ``read(_:)``, except for a value that `T` cannot hold.
+    @inlinable
+    public mutating func read<T: ColumnValue>(
+        _ column: Column<T>, unknown substitute: @autoclosure () throws -> T
+    ) throws -> T {
+        guard let index = positions.position(of: column.name, in: view.shape) else { throw undefined(column.name) }
+        if let value = T.readColumn(view, at: index) { return value }
+        return view.isNull(at: index) ? try value(at: index) : try substitute()
+    }
+
+    /// Returns the value of a column, a default value if the column is null or absent, or a substitute if `T` cannot hold it.
+    ///
+    /// - Throws: ``StoreError/Code/schemaMismatch`` if the table does not define the column.
+    @inlinable
+    public mutating func read<T: ColumnValue>(
+        _ column: Column<T>, default defaultValue: @autoclosure () throws -> T,
+        unknown substitute: @autoclosure () throws -> T
+    ) throws -> T {
+        guard let index = positions.position(of: column.name, in: view.shape) else { throw undefined(column.name) }
+        if view.isNull(at: index) { return try defaultValue() }
+        return try T.readColumn(view, at: index) ?? substitute()
+    }
+
     @inlinable
     @inline(__always)
     mutating func value<T: ColumnValue>(at index: Int) throws -> T {

@@ -203,21 +203,58 @@ struct TableTests {
     }
 
     @Test(
-        "A row that does not fit its type is an error that names table, id, and column, and other rows can be fetched",
-        arguments: StoreKind.perEngine)
+        "A row that does not fit its type is fetched by nothing and named beside the others",
+        arguments: StoreKind.perEngine
+    )
     func unreadable(_ stores: StoreKind) async throws {
         let world = try RecordWorld(stores)
         let client = try await world.makeClient()
-        try world.world.plant([World.row("a", at: 0), World.row("b", at: 1).merging(["text": .null])])
+        let rows = [World.row("a", at: 0), World.row("b", at: 1).merging(["text": .null])]
+        try world.world.plant(rows.map { $0.merging(["list": "l"]) })
         try await client.todos.pull()
-        let error = try await #require(throws: SyncError.self) { _ = try await client.todos.fetch() }
-        #expect(error.code == .store)
-        #expect([error.table, error.column, error.id] == ["TodoItem", "text", "b"])
-        #expect((error.cause as? StoreError)?.code == .unreadableRecord)
-        #expect(error.message.contains("String"))
-        #expect(try await client.todos.fetch(Todo.where { $0.text != nil }).map(\.id) == ["a"])
-        #expect(await syncErrorCode { try await client.todos.update("b") { $0.text = "x" } } == .store)
+        var failures: [StoreError] = []
+        #expect(try await client.todos.fetch { failures.append($0) }.map(\.id) == ["a"])
+        #expect(
+            failures.map { [$0.code.rawValue, $0.table, $0.column, $0.id] } == [
+                ["unreadableRecord", "TodoItem", "text", "b"]
+            ])
+        #expect(failures.first?.message.contains("String") == true)
+        let list = TodoList(id: "l", name: "")
+        #expect(
+            try await client.todos.fetch(referencing: [list]) { $0.list }.mapValues { $0.map(\.id) } == ["l": ["a"]])
+        let links = ["a", "b"].map { Link(id: ID($0), item: ID($0)) }
+        #expect(try await client.todos.fetch(related: links) { $0.item }.keys.map(\.self) == ["a"])
+        // Nothing is decided without the row.
+        let calls: [@Sendable () async throws -> Void] = [
+            { _ = try await client.todos.fetch("b") }, { try await client.todos.update("b") { $0.text = "x" } },
+            { try await client.client.transaction { _ = try $0.fetch(Todo.all) } },
+        ]
+        for call in calls {
+            let error = try await #require(throws: SyncError.self) { try await call() }
+            #expect(error.code == .store && [error.table, error.column, error.id] == ["TodoItem", "text", "b"])
+            #expect((error.cause as? StoreError)?.code == .unreadableRecord)
+        }
         #expect(try await client.queue().isEmpty)
+    }
+
+    @Test(
+        "An unknown case reads as its substitute, and an edit of another column keeps it",
+        arguments: StoreKind.perEngine)
+    func unknownCase(_ stores: StoreKind) async throws {
+        let world = try RecordWorld(stores)
+        let client = try await world.makeClient()
+        try world.world.plant([
+            World.row("known", at: 0).merging(["text": "open"]), World.row("new", at: 1).merging(["text": "archived"]),
+            World.row("null", at: 2).merging(["text": .null]),
+        ])
+        let links = client.client.table(Link.self)
+        try await links.pull()
+        #expect(try await links.fetch(Link.all.order { $0.state }).map(\.state) == [.none, .other, .open])
+        #expect(try await links.fetch(Link.where { $0.state == .other }).isEmpty)
+        try await links.update("new") { $0.priority = 7 }
+        try await client.client.push()
+        let row = try #require(try world.world.serverRow("new"))
+        #expect(row["text"] == "archived" && row["priority"] == 7)
     }
 
     @Test("A query that the store refuses is an error of the argument", arguments: StoreKind.perEngine)
@@ -226,5 +263,41 @@ struct TableTests {
         #expect(await syncErrorCode { _ = try await client.todos.fetch(Todo.all.limit(-1)) } == .invalidArgument)
         let unknown = Todo.where { _ in Column<Int>("absent") == 1 }
         #expect(await syncErrorCode { _ = try await client.todos.count(unknown) } == .invalidArgument)
+    }
+}
+
+/// A record of the table `TodoItem` by an app that knows two states.
+private struct Link: TableRecord {
+    enum State: String, ColumnValue { case none, open, other }
+
+    var id: ID<Link>
+    var item: Todo.ID?
+    var state = State.none
+    var priority = 0
+
+    struct Columns: Sendable {
+        let item = Column<Todo.ID?>("list")
+        let state = Column<State>("text")
+        let priority = Column<Int>("priority")
+    }
+    static let columns = Columns()
+    static let tableName = "TodoItem"
+    static let schema = TableSchema(
+        tableName,
+        columns: [
+            .column(columns.item), .column(columns.state, optional: true), .column(columns.priority, optional: true),
+        ])
+
+    init(id: ID<Link>, item: Todo.ID?) { (self.id, self.item) = (id, item) }
+    init(from row: inout RecordReader) throws {
+        id = row.id()
+        item = try row.read(Self.columns.item, unknown: nil)
+        state = try row.read(Self.columns.state, default: .none, unknown: .other)
+        priority = try row.read(Self.columns.priority, default: 0)
+    }
+    func write(to row: inout RecordWriter) throws {
+        try row.write(item, to: Self.columns.item)
+        try row.write(state, to: Self.columns.state)
+        try row.write(priority, to: Self.columns.priority)
     }
 }
