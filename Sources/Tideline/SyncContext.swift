@@ -397,7 +397,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
 
     /// Returns a number that changes with each commit of others: of other processes, and of other clients of the store object.
     ///
-    /// Another client is counted when its transaction begins. What it stores, it knew before.
+    /// Another client is counted when its transaction begins; it has received by then all that it stores.
     func commitsOfOthers(_ external: UInt64?) -> UInt64 {
         (external ?? 0) &+ clients.writes &- ownWrites.load(ordering: .relaxed)
     }

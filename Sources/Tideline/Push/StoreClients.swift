@@ -1,7 +1,7 @@
 internal import Synchronization
 internal import TidelineStore
 
-/// What the clients of one store object share. They push one at a time, and notice each other's writes.
+/// State that the clients of one store object share. They push one at a time, and notice each other's writes.
 ///
 /// For clients over other store objects with the same files, a ``PushLease`` and the store's external commit number do the same.
 final class StoreClients: Sendable {

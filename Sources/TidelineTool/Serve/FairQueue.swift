@@ -39,7 +39,7 @@ struct FairQueue {
         /// The number of those with reads that wait or run.
         private(set) var activeCount = 0
 
-        /// Adds one with reads. What it did not use before is lost.
+        /// Adds one with reads. Time that it did not use before is lost.
         mutating func add(_ share: Share) {
             share.end = max(share.end, time)
             activeCount += 1

@@ -10,7 +10,7 @@ internal import Synchronization
 final class ReadQueue: Sendable {
     /// A read that runs once, or is refused.
     final class Read: Sendable {
-        /// What its time depends on.
+        /// A kind of read, on which its time depends.
         enum Kind: Sendable {
             /// One row, or the state of the store.
             case single

@@ -202,7 +202,7 @@ final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
         }
     }
 
-    /// Writes pieces of the response as long as the client receives them. What it does not receive is neither encrypted nor framed.
+    /// Writes pieces of the response as long as the client receives them. The others are neither encrypted nor framed.
     private func writePieces(_ context: ChannelHandlerContext) {
         guard !isWriting else { return }
         isWriting = true
