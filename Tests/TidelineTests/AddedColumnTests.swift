@@ -118,6 +118,31 @@ struct AddedColumnTests {
         #expect(try priorities(client.store) == all)
     }
 
+    @Test(
+        "L11 a row whose conflict is resolved while its page is in flight gets the column",
+        arguments: StoreKind.perEngine)
+    func resolvedDuringPull(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        try world.plant([World.row("a", at: 0).merging(["priority": 1])])
+        let transport = FaultyTransport(service: world.service)
+        let client = try SyncClient(
+            url: "http://server.test", store: stores.makeStore(), transport: transport, options: .inDialect)
+        try await client.define([Self.older])
+        let items = client.table("TodoItem")
+        try await items.insert(["id": "a", "text": "mine"])
+        let error = await #expect(throws: SyncError.self) { try await client.push() }
+        let conflict = try #require(error?.operationErrors.first)
+        try await client.define([Self.newer])
+        let once = Once()
+        transport.inspect { request, _ in
+            if request.method == .get, once.first() { try? await conflict.cancelOperationAndDiscardItem() }
+            return nil
+        }
+        let settings = PullSettings(whenPushFails: .pullOthers)
+        _ = await syncErrorCode { try await items.pull(queryID: "all", settings: settings) }
+        #expect(try priorities(client.store) == [1])
+    }
+
     @Test("L11 a row with a pending edit gets the column when the operation has ended", arguments: StoreKind.perEngine)
     func pending(_ stores: StoreKind) async throws {
         let (_, client, transport) = try await makeGrown(stores)

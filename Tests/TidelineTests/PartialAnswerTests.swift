@@ -137,6 +137,29 @@ struct PartialAnswerTests {
     }
 
     @Test(
+        "P10 a column that the row of a conflict omits may have a value that others have set",
+        arguments: StoreKind.perEngine,
+        [true, false])
+    func omittedNull(_ stores: StoreKind, isDelete: Bool) async throws {
+        let world = try World(stores)
+        let client = try await world.makeSyncedClient()
+        let other = try await world.makeOther()
+        try await other.items.update(["id": "a", "effort": 3.0])
+        try await other.context.push()
+        if isDelete {
+            try await client.items.delete(id: "a")
+        } else {
+            try await client.items.update(["id": "a", "effort": 4.0])
+        }
+        let names = Set(World.schema.columns.map(\.name)).subtracting(["effort"])
+        shorten(client, to: names, status: 412)
+        let error = await #expect(throws: SyncError.self) { try await client.context.push() }
+        #expect(error?.operationErrors.map(\.code) == [.conflict])
+        #expect(error?.operationErrors.first?.serverItem?["effort"] == 3.0)
+        #expect(try world.serverRow("a")?["deleted"] == false && world.serverRow("a")?["effort"] == 3.0)
+    }
+
+    @Test(
         "P10 names that differ from those of the table only in case are an error with both",
         arguments: StoreKind.perEngine, [true, false])
     func misspelled(_ stores: StoreKind, isPull: Bool) async throws {

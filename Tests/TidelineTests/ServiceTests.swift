@@ -207,7 +207,7 @@ struct ServiceTests {
         let client = try makeClient(transport) {
             $0.authorization = { _ in HTTPField(name: .authorization, value: "Bearer dev") }
         }
-        try await client.define([World.schema])
+        try await client.define([TableSchema("TodoItem", columns: [.string("text")])])
         var server: Row?
         if isDirect {
             let row: Row = ["id": "a", "text": "mine", "version": "1"]

@@ -108,19 +108,19 @@ struct PageDiff: Sendable {
             return
         }
         if !outdated.isEmpty, outdated[view.packedID] != nil {
-            if isReplaced(view) { return }
             let stored = try reader.row(in: schema.name, id: view.id)
+            // The same state of the row may have columns that were defined since.
+            let isSame = !isDeleted && stored?.stamp.map { columns.has($0, view) } ?? false
+            if !isSame, isReplaced(view) { return }
             let updatedAt = columns.updatedAt(of: view) ?? .min
             var known = stored.map { $0.updatedAt ?? .min } ?? .max
             // Without a time, the row may be older or newer.
             if stored != nil, updatedAt == .min { known = .min }
-            if updatedAt <= known {
+            if updatedAt <= known, !isSame {
                 // Either this page is older than the stored row, or than its delete, or the row was changed within the
                 // same moment, or restored. The next pull must read it.
                 let isOlder = stored == nil ? isDeleted : updatedAt < known
-                if !isOlder, !(stored?.stamp.map { columns.has($0, view) } ?? false) {
-                    firstSkipped = min(updatedAt, firstSkipped ?? updatedAt)
-                }
+                if !isOlder { firstSkipped = min(updatedAt, firstSkipped ?? updatedAt) }
                 return
             }
         }

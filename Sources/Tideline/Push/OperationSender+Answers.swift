@@ -222,9 +222,9 @@ extension OperationSender {
     func conflictingRow(in answer: RowAnswer) async throws -> Row? {
         if let row = try? serverRow(in: answer), row.version != nil,
             codec.schema.itemKey(row.idText).isSameBytes(as: operation.itemKey),
-            try !lacks(row, valuesOf: operation.base.map(codec.row) ?? operation.item ?? Row())
+            codec.appColumns.allSatisfy({ row[$0] != nil })
         {
-            return codec.completed(row)
+            return row
         }
         return try await lookUp(after: answer)
     }
