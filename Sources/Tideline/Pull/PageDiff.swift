@@ -46,7 +46,7 @@ struct PageDiff: Sendable {
     /// - Parameters:
     ///   - state: The state after the earlier pages.
     ///   - settled: The rows whose operations ended during the pull.
-    ///   - mayBeStale: Whether another process may have pushed rows of the page since it was requested.
+    ///   - mayBeStale: Whether another process or client may have pushed rows of the page since it was requested.
     /// - Throws: ``SyncError`` with code invalidAnswer for a row whose identifier differs from another's only in case.
     init(
         _ held: PendingPage, _ state: PullState, settled: RecentlyPushedRows, mayBeStale: Bool,
