@@ -81,7 +81,7 @@ extension KeyValueStore where Engine == LevelDBEngine {
     private func missingRows(of counts: [String: Int]) throws -> [String: Int] {
         try read { reader in
             try counts.reduce(into: [:]) { missing, entry in
-                let count = try reader.count(Query(entry.key))
+                let count = try reader.count(TableQuery(entry.key))
                 if count < entry.value { missing[entry.key] = entry.value - count }
             }
         }
@@ -93,7 +93,7 @@ extension KeyValueStore where Engine == LevelDBEngine {
         return try write { writer in
             try settings.reduce(0) { count, table in
                 let tokens = RowPredicate.column("keyType") == .value(SystemTables.tokenKeyType)
-                return count + (try writer.delete(matching: Query(table.name, predicate: tokens)))
+                return count + (try writer.delete(matching: TableQuery(table.name, predicate: tokens)))
             }
         }
     }

@@ -136,7 +136,7 @@ public final class SQLiteStore: LocalStore {
         try connection.checkIntegrity()
         try run(
             { reader in
-                for table in catalog.schemas { try reader.scan(Query(table.name)) { _ in .next } }
+                for table in catalog.schemas { try reader.scan(TableQuery(table.name)) { _ in .next } }
             }, on: connection, catalog)
     }
 

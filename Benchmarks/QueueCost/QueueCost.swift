@@ -83,7 +83,7 @@ enum QueueCost {
     private static func copyFirstOperation(_ count: Int, in store: some LocalStore) throws {
         let queue = SystemTables().operations
         try store.write { writer in
-            guard let first = try writer.rows(matching: Query(queue).order(by: "id").limit(1)).rows.first,
+            guard let first = try writer.rows(matching: TableQuery(queue).order(by: "id").limit(1)).rows.first,
                 case .int(let id)? = first.id
             else { return }
             try writer.upsert((1..<max(count, 1)).map { row("item-\($0)") }, into: items.name)

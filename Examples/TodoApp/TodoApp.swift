@@ -25,7 +25,7 @@ struct TodoApp {
         let all = Todo.order { $0.created }
 
         // Pushes after each change and pulls every five seconds, whenever the server can be reached.
-        try await client.start([Subscription(all, queryID: "all", interval: .seconds(5))])
+        try await client.start([SyncSubscription(all, queryID: "all", interval: .seconds(5))])
 
         // Prints the list whenever a commit changes it: an edit here, or rows that a pull brought.
         let screen = Task {

@@ -20,12 +20,12 @@ struct TodoList: Sendable {
         try await client.define(TodoItem.self)
     }
 
-    var items: Table<TodoItem> { client.table(TodoItem.self) }
+    var items: RecordTable<TodoItem> { client.table(TodoItem.self) }
 
     /// Keeps the list in step with the server until the task is cancelled.
     func sync() async throws {
         try await client.run(
-            [Subscription(TodoItem.tableName, interval: .milliseconds(500))],
+            [SyncSubscription(TodoItem.tableName, interval: .milliseconds(500))],
             settings: SyncSettings(pushDelay: .milliseconds(100), connectivity: network))
     }
 
@@ -76,7 +76,7 @@ struct TodoList: Sendable {
                 }
             }
             group.addTask {
-                let queue = client.observedStore.observe(Query(SystemTables().operations))
+                let queue = client.observedStore.observe(TableQuery(SystemTables().operations))
                 for try await _ in queue { try await showQueue(on: board) }
             }
             try await group.waitForAll()

@@ -10,7 +10,7 @@
 /// let items = client.table("TodoItem")
 /// try await items.insert(["text": "Buy milk", "complete": false])
 /// try await client.push()
-/// try await client.pull(Query("TodoItem"), queryID: "all")
+/// try await client.pull(TableQuery("TodoItem"), queryID: "all")
 /// ```
 public final class SyncClient<Store: LocalStore>: Sendable {
     /// The sync context: the queue, push, and pull.
@@ -101,20 +101,20 @@ public final class SyncClient<Store: LocalStore>: Sendable {
     ///   - settings: See ``PullSettings``.
     @discardableResult
     public func pull(
-        _ query: Query, queryID: String? = nil, settings: PullSettings = PullSettings()
+        _ query: TableQuery, queryID: String? = nil, settings: PullSettings = PullSettings()
     ) async throws -> PullResult {
         try await table(query.table).pull(query, queryID: queryID, settings: settings)
     }
 
     /// Compares the local rows that match a query with the server's; see ``SyncTable/verify(_:settings:)``.
-    public func verify(_ query: Query, settings: PullSettings = PullSettings()) async throws -> TableComparison {
+    public func verify(_ query: TableQuery, settings: PullSettings = PullSettings()) async throws -> TableComparison {
         try await table(query.table).verify(query, settings: settings)
     }
 
     /// Fetches the rows that differ from the server's, and removes those that the server does not have; see
     /// ``SyncTable/repair(_:settings:)``.
     @discardableResult
-    public func repair(_ query: Query, settings: PullSettings = PullSettings()) async throws -> TableRepair {
+    public func repair(_ query: TableQuery, settings: PullSettings = PullSettings()) async throws -> TableRepair {
         try await table(query.table).repair(query, settings: settings)
     }
 
@@ -124,7 +124,7 @@ public final class SyncClient<Store: LocalStore>: Sendable {
     /// same time.
     /// ```swift
     /// let (steps, progress) = AsyncStream.makeStream(of: PullProgress.self, bufferingPolicy: .bufferingNewest(1))
-    /// async let results = client.pull([Subscription("TodoList"), Subscription("TodoItem")], progress: progress)
+    /// async let results = client.pull([SyncSubscription("TodoList"), SyncSubscription("TodoItem")], progress: progress)
     /// for await step in steps { print("\(step.rowsPulled) rows") }
     /// print(try await results.map(\.rowsStored))
     /// ```
@@ -138,7 +138,7 @@ public final class SyncClient<Store: LocalStore>: Sendable {
     ///   stay.
     @discardableResult
     public func pull(
-        _ subscriptions: [Subscription], settings: PullSettings = PullSettings(),
+        _ subscriptions: [SyncSubscription], settings: PullSettings = PullSettings(),
         progress: AsyncStream<PullProgress>.Continuation? = nil
     ) async throws -> [PullResult] {
         try await context.pull(subscriptions, settings: settings, progress: progress)

@@ -1,7 +1,7 @@
 internal import TidelineStore
 
 extension SyncContext {
-    nonisolated(nonsending) func purge(_ query: Query, resetsTokens: Bool) async throws -> Int {
+    nonisolated(nonsending) func purge(_ query: TableQuery, resetsTokens: Bool) async throws -> Int {
         let (operations, tokens) = (operations, tokens)
         return try await mapped {
             try await lock(of: query.table).withLock {
@@ -16,7 +16,7 @@ extension SyncContext {
                     let removed = try writer.delete(matching: query)
                     if resetsTokens {
                         try tokens.remove(table: query.table, in: writer)
-                    } else if try writer.isEmpty(Query(query.table)) {
+                    } else if try writer.isEmpty(TableQuery(query.table)) {
                         try tokens.noteEmpty(table: query.table, in: writer)
                     }
                     return removed
@@ -30,16 +30,16 @@ extension SyncContext {
         return try await mapped {
             try await lock(of: table).withLock {
                 try await changing { [self] writer in
-                    let ofTable = Query(operations.tables.operations).filter(.column("table") == .value(table))
+                    let ofTable = TableQuery(operations.tables.operations).filter(.column("table") == .value(table))
                     let pending = try operations.operations(matching: ofTable, in: writer)
                     try requireNotInFlight(pending, table: table, in: writer)
                     try writer.delete(matching: ofTable)
                     try writer.delete(
-                        matching: Query(errorStore.tables.errors).filter(.column("table") == .value(table)))
+                        matching: TableQuery(errorStore.tables.errors).filter(.column("table") == .value(table)))
                     try decisions.remove(table: table, in: writer)
                     try tokens.remove(table: table, in: writer)
                     return ForcePurgeResult(
-                        rows: try writer.delete(matching: Query(table)), operations: pending.count)
+                        rows: try writer.delete(matching: TableQuery(table)), operations: pending.count)
                 }
             }
         }

@@ -24,18 +24,19 @@ protocol TableContext: AnyObject, Sendable {
     ) async throws -> Row
     nonisolated(nonsending) func delete(_ row: Row, from table: String) async throws
     nonisolated(nonsending) func row(id: String, in table: String) async throws -> Row?
-    nonisolated(nonsending) func rows(matching query: Query) async throws -> QueryResult
+    nonisolated(nonsending) func rows(matching query: TableQuery) async throws -> QueryResult
 
-    func observe(_ query: Query) -> LiveQuery<Row>
+    func observe(_ query: TableQuery) -> LiveQuery<Row>
     /// Observes a value of the number of rows that match a query's predicate.
-    func observeValue<T: Sendable & Equatable>(_ query: Query, _ value: @escaping @Sendable (Int) -> T) -> LiveValue<T>
+    func observeValue<T: Sendable & Equatable>(_ query: TableQuery, _ value: @escaping @Sendable (Int) -> T)
+        -> LiveValue<T>
 
-    func pull(_ query: Query, queryID: String?, settings: PullSettings) async throws -> PullResult
-    func verify(_ query: Query, settings: PullSettings) async throws -> TableComparison
-    func repair(_ query: Query, settings: PullSettings) async throws -> TableRepair
+    func pull(_ query: TableQuery, queryID: String?, settings: PullSettings) async throws -> PullResult
+    func verify(_ query: TableQuery, settings: PullSettings) async throws -> TableComparison
+    func repair(_ query: TableQuery, settings: PullSettings) async throws -> TableRepair
     func pullToken(table: String, queryID: String) async throws -> PullToken?
     func resetToken(table: String, queryID: String?) async throws
-    nonisolated(nonsending) func purge(_ query: Query, resetsTokens: Bool) async throws -> Int
+    nonisolated(nonsending) func purge(_ query: TableQuery, resetsTokens: Bool) async throws -> Int
     nonisolated(nonsending) func forcePurge(table: String) async throws -> ForcePurgeResult
 
     /// Returns the definition of a table in the local store, or `nil` if it does not define the table.
@@ -75,15 +76,16 @@ extension SyncContext: TableContext {
         try await reading { try $0.checkedRow(id: id, in: table) }
     }
 
-    nonisolated(nonsending) func rows(matching query: Query) async throws -> QueryResult {
+    nonisolated(nonsending) func rows(matching query: TableQuery) async throws -> QueryResult {
         try await reading { try $0.rows(matching: query) }
     }
 
-    func observe(_ query: Query) -> LiveQuery<Row> {
+    func observe(_ query: TableQuery) -> LiveQuery<Row> {
         observed.observe(query, opening: { [self] in try await open($0) }, mapError: liveQueryError(query.table))
     }
 
-    func observeValue<T: Sendable & Equatable>(_ query: Query, _ value: @escaping @Sendable (Int) -> T) -> LiveValue<T>
+    func observeValue<T: Sendable & Equatable>(_ query: TableQuery, _ value: @escaping @Sendable (Int) -> T)
+        -> LiveValue<T>
     {
         observed.observeValue(
             query, value, opening: { [self] in try await open($0) }, mapError: liveQueryError(query.table))

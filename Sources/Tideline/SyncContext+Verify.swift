@@ -16,16 +16,16 @@ extension SyncContext {
         }
     }
 
-    func verify(_ query: Query, settings: PullSettings) async throws -> TableComparison {
+    func verify(_ query: TableQuery, settings: PullSettings) async throws -> TableComparison {
         try await comparing(query, settings) { try await $0.verify().comparison }
     }
 
-    func repair(_ query: Query, settings: PullSettings) async throws -> TableRepair {
+    func repair(_ query: TableQuery, settings: PullSettings) async throws -> TableRepair {
         try await comparing(query, settings) { try await $0.repair() }
     }
 
     private func comparing<T: Sendable>(
-        _ query: Query, _ settings: PullSettings, _ body: (PullRun<Store>) async throws -> T
+        _ query: TableQuery, _ settings: PullSettings, _ body: (PullRun<Store>) async throws -> T
     ) async throws -> T {
         var settings = settings
         settings.removesLeavers = .zero

@@ -145,7 +145,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     public func pendingOperations() async throws -> [TableOperation] {
         let operations = operations
         return try await reading { reader in
-            let query = Query(operations.tables.operations).order(by: "id")
+            let query = TableQuery(operations.tables.operations).order(by: "id")
             return try operations.operations(matching: query, in: reader).map { operation in
                 var operation = operation
                 operation.item = try operations.item(of: operation, in: reader)
@@ -256,7 +256,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
 
     // MARK: Pull
 
-    func pull(_ query: Query, queryID: String?, settings: PullSettings) async throws -> PullResult {
+    func pull(_ query: TableQuery, queryID: String?, settings: PullSettings) async throws -> PullResult {
         try PullArguments.check(query, queryID: queryID, settings: settings)
         return try await mapped {
             let run = try await makePull(query, queryID: queryID, settings: settings)
@@ -279,7 +279,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     }
 
     /// Checks the arguments of a pull, and makes it.
-    func makePull(_ query: Query, queryID: String?, settings: PullSettings) async throws -> PullRun<Store> {
+    func makePull(_ query: TableQuery, queryID: String?, settings: PullSettings) async throws -> PullRun<Store> {
         try PullArguments.check(query, queryID: queryID, settings: settings)
         return try await mapped {
             let schema = try await reading { try $0.schema(of: query.table) }

@@ -98,7 +98,7 @@ public struct SyncTable: Sendable {
     ///
     /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidArgument`` for an invalid query, such as one with a
     ///   column that the table does not define; ``SyncError/Code/store``.
-    public nonisolated(nonsending) func rows(matching query: Query? = nil) async throws -> QueryResult {
+    public nonisolated(nonsending) func rows(matching query: TableQuery? = nil) async throws -> QueryResult {
         let query = try own(query)
         do {
             return try await context.rows(matching: query)
@@ -115,27 +115,27 @@ public struct SyncTable: Sendable {
     /// for try await update in items.observe(open) { list.apply(update.changes, update.rows) }
     /// ```
     /// - Returns: A sequence that throws ``SyncError``, with code ``SyncError/Code/invalidArgument`` for an invalid query.
-    public func observe(_ query: Query? = nil) -> LiveQuery<Row> {
+    public func observe(_ query: TableQuery? = nil) -> LiveQuery<Row> {
         do {
             return context.observe(try own(query))
         } catch {
-            return LiveQuery(failing: error, query: query ?? Query(name))
+            return LiveQuery(failing: error, query: query ?? TableQuery(name))
         }
     }
 
     /// Observes the number of local rows that match a query of this table, by default all rows.
-    public func observeCount(_ query: Query? = nil) -> LiveValue<Int> { observeValue(query) { $0 } }
+    public func observeCount(_ query: TableQuery? = nil) -> LiveValue<Int> { observeValue(query) { $0 } }
 
     /// Observes whether a local row matches a query of this table, by default any row.
-    public func observeExistence(_ query: Query? = nil) -> LiveValue<Bool> { observeValue(query) { $0 > 0 } }
+    public func observeExistence(_ query: TableQuery? = nil) -> LiveValue<Bool> { observeValue(query) { $0 > 0 } }
 
-    private func observeValue<T: Sendable & Equatable>(_ query: Query?, _ value: @escaping @Sendable (Int) -> T)
+    private func observeValue<T: Sendable & Equatable>(_ query: TableQuery?, _ value: @escaping @Sendable (Int) -> T)
         -> LiveValue<T>
     {
         do {
             return context.observeValue(try own(query), value)
         } catch {
-            return LiveValue(failing: error, query: query ?? Query(name), value: value)
+            return LiveValue(failing: error, query: query ?? TableQuery(name), value: value)
         }
     }
 
@@ -155,7 +155,7 @@ public struct SyncTable: Sendable {
     /// - Throws: ``SyncError``. Rows that were already stored stay, and the next pull continues from there.
     @discardableResult
     public func pull(
-        _ query: Query? = nil, queryID: String? = nil, settings: PullSettings = PullSettings()
+        _ query: TableQuery? = nil, queryID: String? = nil, settings: PullSettings = PullSettings()
     ) async throws -> PullResult {
         try await context.pull(own(query), queryID: queryID, settings: settings)
     }
@@ -172,7 +172,7 @@ public struct SyncTable: Sendable {
     /// - Throws: ``SyncError``, as ``pull(_:queryID:settings:)``; with code ``SyncError/Code/invalidAnswer`` if the server does
     ///   not count the rows, which would show that the list is complete.
     public func verify(
-        _ query: Query? = nil, settings: PullSettings = PullSettings()
+        _ query: TableQuery? = nil, settings: PullSettings = PullSettings()
     ) async throws -> TableComparison {
         try await context.verify(own(query), settings: settings)
     }
@@ -188,7 +188,8 @@ public struct SyncTable: Sendable {
     /// - Returns: The differences, and what was changed.
     /// - Throws: ``SyncError``, as ``verify(_:settings:)``. Rows that were already stored stay.
     @discardableResult
-    public func repair(_ query: Query? = nil, settings: PullSettings = PullSettings()) async throws -> TableRepair {
+    public func repair(_ query: TableQuery? = nil, settings: PullSettings = PullSettings()) async throws -> TableRepair
+    {
         try await context.repair(own(query), settings: settings)
     }
 
@@ -217,7 +218,8 @@ public struct SyncTable: Sendable {
     /// - Returns: The number of rows removed.
     /// - Throws: ``SyncError`` with code ``SyncError/Code/operationsPending``. Nothing is removed then.
     @discardableResult
-    public nonisolated(nonsending) func purge(_ query: Query? = nil, resetsTokens: Bool = true) async throws -> Int {
+    public nonisolated(nonsending) func purge(_ query: TableQuery? = nil, resetsTokens: Bool = true) async throws -> Int
+    {
         let query = try own(query)
         do {
             return try await context.purge(query, resetsTokens: resetsTokens)
@@ -235,9 +237,9 @@ public struct SyncTable: Sendable {
         try await context.forcePurge(table: name)
     }
 
-    private func own(_ query: Query?) throws -> Query {
+    private func own(_ query: TableQuery?) throws -> TableQuery {
         try RowInput.checkName(name)
-        let query = query ?? Query(name)
+        let query = query ?? TableQuery(name)
         guard query.table == name else {
             throw SyncError(
                 .invalidArgument, "the query is for the table \(query.table.debugDescription), not for this table",

@@ -77,7 +77,7 @@ public final class SyncTransaction {
     }
 
     /// Returns the local rows that match a query; see ``SyncTable/rows(matching:)``.
-    public func rows(matching query: Query) throws -> QueryResult {
+    public func rows(matching query: TableQuery) throws -> QueryResult {
         try querying(query.table) { try $0.rows(matching: query) }
     }
 

@@ -145,7 +145,7 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
     /// Returns the plan of a query: the index that it uses, the residual predicate, and the ordering.
     ///
     /// - Throws: The errors of ``StoreReader/scan(_:_:)`` for the query.
-    public func explain(_ query: Query) throws -> QueryPlan { try read { try $0.session.plan(for: query) } }
+    public func explain(_ query: TableQuery) throws -> QueryPlan { try read { try $0.session.plan(for: query) } }
 
     // MARK: Transactions
 

@@ -13,11 +13,11 @@ public struct KeyValueStoreReader: StoreReader {
     }
 
     @discardableResult
-    public func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
+    public func scan(_ query: TableQuery, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
         try session.scan(query, body)
     }
 
-    public func count(_ query: Query) throws -> Int { try session.count(query) }
+    public func count(_ query: TableQuery) throws -> Int { try session.count(query) }
 
     public func limitTime(to duration: Duration) throws { try session.limitTime(QueryTimeLimit(duration)) }
 }
@@ -35,11 +35,11 @@ public struct KeyValueStoreWriter: StoreWriter {
     }
 
     @discardableResult
-    public func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
+    public func scan(_ query: TableQuery, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
         try session.scan(query, body)
     }
 
-    public func count(_ query: Query) throws -> Int { try session.count(query) }
+    public func count(_ query: TableQuery) throws -> Int { try session.count(query) }
 
     public func upsert(_ rows: borrowing PackedRows, into table: String) throws {
         try session.upsert(rows, into: table)
@@ -49,7 +49,7 @@ public struct KeyValueStoreWriter: StoreWriter {
     public func delete(ids: [RowID], from table: String) throws -> Int { try session.delete(ids: ids, from: table) }
 
     @discardableResult
-    public func delete(matching query: Query) throws -> Int { try session.delete(matching: query) }
+    public func delete(matching query: TableQuery) throws -> Int { try session.delete(matching: query) }
 
     public func externalCommitNumber() throws -> UInt64? { try session.externalCommitNumber() }
 }

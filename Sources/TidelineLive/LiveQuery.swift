@@ -3,7 +3,7 @@ public import TidelineStore
 /// A query whose result is observed: a sequence of updates, one for each commit that changes the result.
 ///
 /// ```swift
-/// for try await update in store.observe(Query("TodoItem").order(by: "due").limit(50)) {
+/// for try await update in store.observe(TableQuery("TodoItem").order(by: "due").limit(50)) {
 ///     show(update.rows, update.changes)
 /// }
 /// ```
@@ -15,7 +15,7 @@ public import TidelineStore
 /// (``StoreError/Code/closed``). A row that cannot be decoded does not end it; see ``LiveUpdate/failures``.
 public struct LiveQuery<Element: Sendable>: AsyncSequence, Sendable {
     /// The query.
-    public let query: Query
+    public let query: TableQuery
     let open: @Sendable (LiveRegistration) async throws -> LiveHandle
     let decode: @Sendable (Row) throws -> Element
     let mapError: @Sendable (any Error) -> any Error
@@ -77,7 +77,7 @@ public struct LiveQuery<Element: Sendable>: AsyncSequence, Sendable {
 
 extension LiveQuery where Element == Row {
     /// Creates a live query that ends with an error.
-    package init(failing error: any Error, query: Query) {
+    package init(failing error: any Error, query: TableQuery) {
         self.init(query: query, open: { _ in throw error }, decode: { $0 }, mapError: { $0 })
     }
 }

@@ -4,7 +4,7 @@ package import TidelineStore
 ///
 /// A consumer that is slower than the commits receives the newest value. The sequence ends as a ``LiveQuery`` does.
 public struct LiveValue<Element: Sendable & Equatable>: AsyncSequence, Sendable {
-    let query: Query
+    let query: TableQuery
     let open: @Sendable (LiveRegistration) async throws -> LiveHandle
     let value: @Sendable (Int) -> Element
     let mapError: @Sendable (any Error) -> any Error
@@ -57,7 +57,7 @@ public struct LiveValue<Element: Sendable & Equatable>: AsyncSequence, Sendable 
 
 extension LiveValue {
     /// Creates a live value that ends with an error.
-    package init(failing error: any Error, query: Query, value: @escaping @Sendable (Int) -> Element) {
+    package init(failing error: any Error, query: TableQuery, value: @escaping @Sendable (Int) -> Element) {
         self.init(query: query, open: { _ in throw error }, value: value, mapError: { $0 })
     }
 }

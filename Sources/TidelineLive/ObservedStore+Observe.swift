@@ -6,23 +6,23 @@ extension ObservedStore {
     ///
     /// The query is read when its iteration begins, in a transaction that excludes other writes. An iteration that begins within
     /// a body of this store throws ``StoreError/Code/busy``.
-    public func observe(_ query: Query) -> LiveQuery<Row> {
+    public func observe(_ query: TableQuery) -> LiveQuery<Row> {
         observe(query, opening: openElsewhere, mapError: { $0 })
     }
 
     /// Observes the number of rows that match a query's predicate. Order, skip, limit, and selection are ignored.
-    public func observeCount(_ query: Query) -> LiveValue<Int> {
+    public func observeCount(_ query: TableQuery) -> LiveValue<Int> {
         observeValue(query, { $0 }, opening: openElsewhere, mapError: { $0 })
     }
 
     /// Observes whether a row matches a query's predicate.
-    public func observeExistence(_ query: Query) -> LiveValue<Bool> {
+    public func observeExistence(_ query: TableQuery) -> LiveValue<Bool> {
         observeValue(query, { $0 > 0 }, opening: openElsewhere, mapError: { $0 })
     }
 
     /// Observes the rows that a query returns, which `open` starts, with errors that `mapError` replaces.
     package func observe(
-        _ query: Query, opening open: @escaping @Sendable (LiveRegistration) async throws -> LiveHandle,
+        _ query: TableQuery, opening open: @escaping @Sendable (LiveRegistration) async throws -> LiveHandle,
         mapError: @escaping @Sendable (any Error) -> any Error
     ) -> LiveQuery<Row> {
         LiveQuery(query: query, open: open, decode: { $0 }, mapError: mapError)
@@ -30,7 +30,7 @@ extension ObservedStore {
 
     /// Observes a value of the number of rows that match a query's predicate in the same way.
     package func observeValue<T: Sendable & Equatable>(
-        _ query: Query, _ value: @escaping @Sendable (Int) -> T,
+        _ query: TableQuery, _ value: @escaping @Sendable (Int) -> T,
         opening open: @escaping @Sendable (LiveRegistration) async throws -> LiveHandle,
         mapError: @escaping @Sendable (any Error) -> any Error
     ) -> LiveValue<T> {

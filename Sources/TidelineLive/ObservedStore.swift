@@ -4,7 +4,7 @@ public import TidelineStore
 ///
 /// ```swift
 /// let store = ObservedStore(try SQLiteStore(path: path))
-/// for try await update in store.observe(Query("TodoItem").filter(.column("complete") == false)) {
+/// for try await update in store.observe(TableQuery("TodoItem").filter(.column("complete") == false)) {
 ///     print(update.rows.count, update.changes)
 /// }
 /// ```

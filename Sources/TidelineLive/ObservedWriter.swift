@@ -14,11 +14,11 @@ public struct ObservedWriter<Base: StoreWriter>: StoreWriter {
     }
 
     @discardableResult
-    public func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
+    public func scan(_ query: TableQuery, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
         try base.scan(query, body)
     }
 
-    public func count(_ query: Query) throws -> Int { try base.count(query) }
+    public func count(_ query: TableQuery) throws -> Int { try base.count(query) }
 
     public func upsert(_ rows: borrowing PackedRows, into table: String) throws {
         if let recorded = try recorder?.table(table, in: base) {
@@ -38,7 +38,7 @@ public struct ObservedWriter<Base: StoreWriter>: StoreWriter {
     }
 
     @discardableResult
-    public func delete(matching query: Query) throws -> Int {
+    public func delete(matching query: TableQuery) throws -> Int {
         if let recorded = try recorder?.table(query.table, in: base), !recorded.isReadAgain {
             var whole = query
             (whole.selection, whole.includesTotalCount) = (nil, false)

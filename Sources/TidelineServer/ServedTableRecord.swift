@@ -38,7 +38,7 @@ package struct ServedTableRecord {
     /// Returns the greatest timestamp of a table's rows, at which the clock of a table without a stored one continues.
     static func greatestTimestamp(of table: String, in reader: some StoreReader) throws -> Timestamp? {
         var greatest: Timestamp?
-        try reader.scan(Query(table).order(by: "updatedAt", descending: true).limit(1)) { row in
+        try reader.scan(TableQuery(table).order(by: "updatedAt", descending: true).limit(1)) { row in
             greatest = row["updatedAt"]?.timestamp
             return .stop
         }

@@ -53,7 +53,7 @@ struct TableAccess: Sendable {
     }
 
     /// Returns the query for the caller's rows among those of another query.
-    func limit(_ query: Query) -> Query {
+    func limit(_ query: TableQuery) -> TableQuery {
         guard let owner else { return query }
         return query.filter(.column(owner.column) == .literal(.string(owner.userID)))
     }
@@ -65,7 +65,7 @@ struct TableAccess: Sendable {
     ) throws -> T? {
         guard owner != nil else { return try reader.withRow(in: table.schema.name, id: id, body) }
         var result: T?
-        try reader.scan(limit(Query(table.schema.name).filter(.column("id") == .literal(id.value)))) { row in
+        try reader.scan(limit(TableQuery(table.schema.name).filter(.column("id") == .literal(id.value)))) { row in
             result = try body(row)
             return .stop
         }

@@ -46,7 +46,7 @@ extension TableService {
     /// Returns the query for the rows of a page and, if there is one, a costly condition; `nil` if no row matches.
     func page(
         of wanted: TableRead, from table: ServedTable, _ access: TableAccess
-    ) throws -> (query: Query, condition: RowPredicate?)? {
+    ) throws -> (query: TableQuery, condition: RowPredicate?)? {
         guard var query = try query(of: wanted, for: table) else { return nil }
         if options.quirks.contains(.hardDelete), query.selection == nil {
             query.selection = ["id"] + table.schema.allColumns.map(\.name).filter { $0 != "deleted" }
@@ -63,13 +63,13 @@ extension TableService {
     ///
     /// - Returns: The number of matching rows, if the query asks for it.
     func scan(
-        _ query: Query, where condition: RowPredicate?, _ reader: Store.Reader,
+        _ query: TableQuery, where condition: RowPredicate?, _ reader: Store.Reader,
         _ body: (borrowing RowView) throws -> ScanStep
     ) throws -> Int? {
         guard let condition else { return try reader.scan(query, body) }
         let (ids, total) = try find(query, where: condition, reader)
         // The store reads the rows to return, with the selected columns and in the same order.
-        var found = Query(query.table, order: query.order, selection: query.selection)
+        var found = TableQuery(query.table, order: query.order, selection: query.selection)
         var step = ScanStep.next
         for start in stride(from: 0, to: ids.count, by: Self.rowsPerLookup) where step == .next {
             let part = ids[start..<min(start + Self.rowsPerLookup, ids.count)]
@@ -85,15 +85,15 @@ extension TableService {
     /// Returns the ids of the rows that match a query and a condition, and their total number without skip and limit,
     /// if the query asks for it.
     private func find(
-        _ query: Query, where condition: RowPredicate, _ reader: Store.Reader
+        _ query: TableQuery, where condition: RowPredicate, _ reader: Store.Reader
     ) throws -> (ids: [RowID], total: Int) {
         let evaluator = Evaluator(schema: try reader.schema(of: query.table))
-        try evaluator.validate(Query(query.table).filter(condition))
+        try evaluator.validate(TableQuery(query.table).filter(condition))
         var limit = EvaluationLimit(time: options.maximumQueryTime, bytes: Self.maximumFilterMemory)
         var compiled: (shape: RowShape, condition: CompiledPredicate)?
         var ids: [RowID] = []
         var total = 0
-        let all = Query(query.table, predicate: query.predicate, order: query.order)
+        let all = TableQuery(query.table, predicate: query.predicate, order: query.order)
         try reader.scan(all) { row in
             if compiled?.shape !== row.shape {
                 compiled = (row.shape, try evaluator.compile(condition, for: row.shape))
@@ -113,7 +113,7 @@ extension TableService {
     private static var maximumFilterMemory: Int { 64 << 20 }
 
     /// Returns the query for a page, or `nil` if the filter names an unknown column and therefore matches no row.
-    private func query(of wanted: TableRead, for table: ServedTable) throws -> Query? {
+    private func query(of wanted: TableRead, for table: ServedTable) throws -> TableQuery? {
         let quirky = options.quirks.contains(.filtersLikeSQL)
         do {
             var query = try wanted.query(table.schema)

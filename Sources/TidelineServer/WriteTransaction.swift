@@ -83,7 +83,7 @@ final class WriteTransaction<Store: LocalStore> {
             let ids = writes.map { $0.id }
             // A definition that is not current is an error of its writes.
             guard table.schema.idType == .string, (try? requireCurrent(table)) != nil else { continue }
-            let all = Query(table.schema.name).filter(.column("id").isIn(ids.map(\.value)))
+            let all = TableQuery(table.schema.name).filter(.column("id").isIn(ids.map(\.value)))
             var own = all
             let owners = writes.compactMap { $0.owner }
             if let column = owners.first?.column {
@@ -106,7 +106,7 @@ final class WriteTransaction<Store: LocalStore> {
     }
 
     /// Finds out which rows exist, without reading them.
-    private func readTaken(_ query: Query, of table: ServedTable, _ ids: [RowID]) throws {
+    private func readTaken(_ query: TableQuery, of table: ServedTable, _ ids: [RowID]) throws {
         for id in ids { isTaken[Key(id, in: table)] = false }
         var query = query
         query.selection = ["id"]
@@ -141,7 +141,7 @@ final class WriteTransaction<Store: LocalStore> {
         guard access.owner != nil else {
             return try writer.withRow(in: table.schema.name, id: id) { _ in true } ?? false
         }
-        try readTaken(Query(table.schema.name).filter(.column("id") == .literal(id.value)), of: table, [id])
+        try readTaken(TableQuery(table.schema.name).filter(.column("id") == .literal(id.value)), of: table, [id])
         return isTaken[key] ?? false
     }
 

@@ -25,14 +25,14 @@ public struct SimulatedDevice: Sendable {
     public func push() async throws { try await device.client?.push(settings: run.world.push) }
 
     /// Pulls; see `SyncClient.pull(_:queryID:settings:)`.
-    public func pull(_ query: Query, queryID: String? = nil) async throws {
+    public func pull(_ query: TableQuery, queryID: String? = nil) async throws {
         try await device.client?.pull(query, queryID: queryID)
     }
 
     /// Runs a sync that runs itself for a time; see `SyncClient.run(_:settings:)`. Returns at once if one is running on the
     /// device.
     public func sync(
-        _ subscriptions: [Subscription], settings: SyncSettings = SyncSettings(), for duration: Duration
+        _ subscriptions: [SyncSubscription], settings: SyncSettings = SyncSettings(), for duration: Duration
     ) async throws {
         guard let client = device.client else { return }
         try await withThrowingTaskGroup(of: Void.self) { group in

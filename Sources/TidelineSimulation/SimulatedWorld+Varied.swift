@@ -28,7 +28,7 @@ extension SimulatedWorld {
         let tables = schema
         action("transaction", weight: 15) { try await $0.editRows(of: tables) }
         action("sync itself", weight: 10) { device in
-            let subscriptions = tables.map { Subscription($0.name, interval: .seconds(15)) }
+            let subscriptions = tables.map { SyncSubscription($0.name, interval: .seconds(15)) }
             try await device.sync(subscriptions, for: .seconds(device.random(in: 1..<100)))
         }
     }

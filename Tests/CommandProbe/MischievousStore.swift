@@ -51,8 +51,8 @@ struct MischievousWriter: StoreWriter {
 
     func schema(of table: String) throws -> TableSchema { try base.schema(of: table) }
     func shape(of table: String) throws -> RowShape { try base.shape(of: table) }
-    func count(_ query: Query) throws -> Int { try base.count(query) }
-    func delete(matching query: Query) throws -> Int { try base.delete(matching: query) }
+    func count(_ query: TableQuery) throws -> Int { try base.count(query) }
+    func delete(matching query: TableQuery) throws -> Int { try base.delete(matching: query) }
 
     func upsert(_ rows: borrowing PackedRows, into table: String) throws { try base.upsert(rows, into: table) }
 
@@ -60,7 +60,7 @@ struct MischievousWriter: StoreWriter {
         try base.withRow(in: table, id: id, body)
     }
 
-    func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
+    func scan(_ query: TableQuery, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
         try base.scan(query, body)
     }
 

@@ -48,7 +48,7 @@ struct Editing {
             waitpid(child, nil, 0)
             return
         }
-        attempt("read") { try store.read { _ = try $0.count(Query("Item")) } }
+        attempt("read") { try store.read { _ = try $0.count(TableQuery("Item")) } }
         attempt("write") { try store.write { _ = try $0.delete(id: "1", from: "Item") } }
         attempt("close") { try store.close() }
         _exit(0)

@@ -41,15 +41,15 @@ private func edit(_ client: SyncClient<some LocalStore>) async throws {
     try await items.update(id: item.idText) { $0["complete"] = true }
     try await items.delete(id: item.idText)
 
-    let open = Query("TodoItem").filter(.column("complete") == false && .column("text").hasPrefix("B"))
+    let open = TableQuery("TodoItem").filter(.column("complete") == false && .column("text").hasPrefix("B"))
     for row in try await items.rows(matching: open.order(by: "text")).rows { show(row["text"]?.string ?? "") }
 
     try await client.push()
-    try await client.pull(Query("TodoItem").filter(.column("complete") == false), queryID: "open")
+    try await client.pull(TableQuery("TodoItem").filter(.column("complete") == false), queryID: "open")
 }
 
 private func start(_ client: SyncClient<some LocalStore>) async throws {
-    try await client.start([Subscription("TodoItem", interval: .seconds(60))])
+    try await client.start([SyncSubscription("TodoItem", interval: .seconds(60))])
 }
 
 private func setPolicy(_ options: inout SyncOptions) {
@@ -99,7 +99,7 @@ struct MigrationArticleTests {
 
         /// Lets both sides change the row.
         func change(_ text: String) async throws {
-            try await theirs.pull(Query("TodoItem"))
+            try await theirs.pull(TableQuery("TodoItem"))
             try await theirs.table("TodoItem").update(id: "a") { $0["text"] = .string("their " + text) }
             try await theirs.push()
             try await items.update(id: "a") { $0["text"] = .string("my " + text) }

@@ -18,7 +18,7 @@ struct OperatorTests {
     @Test("== of a column and a value is a predicate, as in the leading-dot syntax")
     func columns() {
         let typed = complete == true
-        let query = Query("TodoItem").filter(.column("complete") == true && typed)
+        let query = TableQuery("TodoItem").filter(.column("complete") == true && typed)
         guard case .and(let terms) = query.predicate else {
             Issue.record("not a conjunction")
             return
@@ -29,7 +29,7 @@ struct OperatorTests {
     @Test("Predicates, queries and columns are not equatable")
     func isNotEquatable() {
         #expect(!(RowPredicate.null as Any is any Equatable))
-        #expect(!(Query("TodoItem") as Any is any Equatable))
+        #expect(!(TableQuery("TodoItem") as Any is any Equatable))
         #expect(!(complete as Any is any Equatable))
     }
 

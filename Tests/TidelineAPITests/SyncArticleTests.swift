@@ -8,15 +8,15 @@ private func editItems(_ client: SyncClient<some LocalStore>) async throws {}
 
 private func start(_ client: SyncClient<some LocalStore>) async throws {
     try await client.start([
-        Subscription("TodoList", priority: 1),
-        Subscription(Query("TodoItem").filter(.column("complete") == false), queryID: "open"),
+        SyncSubscription("TodoList", priority: 1),
+        SyncSubscription(TableQuery("TodoItem").filter(.column("complete") == false), queryID: "open"),
     ])
     client.syncNow()
 }
 
 private func run(_ client: SyncClient<some LocalStore>) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
-        group.addTask { try await client.run([Subscription("TodoItem")]) }
+        group.addTask { try await client.run([SyncSubscription("TodoItem")]) }
         try await editItems(client)
         group.cancelAll()
     }
@@ -48,7 +48,7 @@ private func configure(
     settings.connectivity = monitor
     settings.listensToServer = false  // without the server's change signal
     settings.changeSignals = ChangeSignals(tableNames)  // such as an AsyncStream that push notifications feed
-    try await client.start([Subscription("TodoItem", interval: .seconds(300))], settings: settings)
+    try await client.start([SyncSubscription("TodoItem", interval: .seconds(300))], settings: settings)
 }
 
 private func signOut(_ client: SyncClient<some LocalStore>) async throws {
@@ -58,7 +58,7 @@ private func signOut(_ client: SyncClient<some LocalStore>) async throws {
 
 private func pullSideBySide(_ client: SyncClient<some LocalStore>) async throws {
     let (steps, progress) = AsyncStream.makeStream(of: PullProgress.self, bufferingPolicy: .bufferingNewest(1))
-    async let results = client.pull([Subscription("TodoList"), Subscription("TodoItem")], progress: progress)
+    async let results = client.pull([SyncSubscription("TodoList"), SyncSubscription("TodoItem")], progress: progress)
     for await step in steps { print("\(step.rowsPulled) rows") }
     print(try await results.map(\.rowsStored))
 }

@@ -20,14 +20,14 @@ struct TodoApp: Sendable {
     func complete(_ item: Row) async throws { try await items.update(id: item.idText) { $0["complete"] = true } }
 
     func open() async throws -> [String?] {
-        let query: Query = Query("TodoItem").filter(.column("complete") == false).order(by: "text")
+        let query: TableQuery = TableQuery("TodoItem").filter(.column("complete") == false).order(by: "text")
         let result: QueryResult = try await items.rows(matching: query)
         return result.rows.map { $0["text"]?.string }
     }
 }
 
 func sync(_ client: SyncClient<some LocalStore>) async throws -> (push: PushResult, pull: PullResult) {
-    try await (client.push(), client.pull(Query("TodoItem"), queryID: "all"))
+    try await (client.push(), client.pull(TableQuery("TodoItem"), queryID: "all"))
 }
 
 func pendingChanges(_ context: SyncContext<some LocalStore>) async throws -> [OperationKind] {

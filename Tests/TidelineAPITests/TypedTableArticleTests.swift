@@ -80,7 +80,7 @@ private func overview(_ client: SyncClient<MemoryStore>, _ list: ListView) async
     // swift-format-ignore
     do {
         try await client.define(Todo.self, TodoList.self)              // schema, indexes, foreign keys from the types
-        let todos = client.table(Todo.self)                            // Table<Todo>: no store parameter
+        let todos = client.table(Todo.self)                            // RecordTable<Todo>: no store parameter
         let milk = try await todos.insert(.init(text: "Buy milk"))
         try await todos.update(milk.id) { $0.text = "Buy oat milk" }   // sends only the columns that were set
         let open = Todo.where { !$0.complete && $0.text.hasPrefix("B") }.order { $0.due }.limit(50)   // one value for fetch, pull and observe
@@ -91,7 +91,7 @@ private func overview(_ client: SyncClient<MemoryStore>, _ list: ListView) async
     }
 }
 
-private func queries(_ errands: Table<Errand>, _ tomorrow: Date) async throws {
+private func queries(_ errands: RecordTable<Errand>, _ tomorrow: Date) async throws {
     let urgent = Errand.where { $0.effort == .high && $0.due < tomorrow }.order(descending: true) { $0.due }
     let count = try await errands.count(urgent)
     let next = try await errands.fetch(urgent.limit(1)).first
@@ -106,7 +106,7 @@ private func changes(_ client: SyncClient<MemoryStore>, _ milk: Todo) async thro
 }
 
 private func references(
-    _ lists: Table<TodoList>, _ todos: Table<Todo>, _ items: [Todo], _ groceries: TodoList
+    _ lists: RecordTable<TodoList>, _ todos: RecordTable<Todo>, _ items: [Todo], _ groceries: TodoList
 ) async throws {
     // swift-format-ignore
     do {

@@ -15,11 +15,11 @@ private func overview() async throws {
     let milk = try await items.insert(["text": "Buy milk", "complete": false])
     try await items.update(id: milk.idText) { $0["text"] = "Buy oat milk" }  // local; the queue contains the change
 
-    let open = Query("TodoItem").filter(.column("complete") == false && .column("text").hasPrefix("B"))
+    let open = TableQuery("TodoItem").filter(.column("complete") == false && .column("text").hasPrefix("B"))
     for row in try await items.rows(matching: open.order(by: "text")).rows { print(row["text"]?.string ?? "") }
 
     try await client.push()
-    try await client.pull(Query("TodoItem"), queryID: "all")  // only what changed since the last time
+    try await client.pull(TableQuery("TodoItem"), queryID: "all")  // only what changed since the last time
 }
 
 private func moveItem(_ client: SyncClient<SQLiteStore>, itemID: String) async throws {

@@ -38,7 +38,7 @@ import TidelineTestSupport
             try second.close()
             let reading = try LMDBStore(path: path, options: LMDBOptions(isReadOnly: true))
             expectError(.locked) { try LMDBStore.destroy(path: path) }
-            #expect(try reading.read { try $0.count(Query("t")) } == 301)
+            #expect(try reading.read { try $0.count(TableQuery("t")) } == 301)
             try reading.close()
             try LMDBStore.destroy(path: path)
             #expect(try names(folder) == [])

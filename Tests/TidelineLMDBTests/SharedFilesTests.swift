@@ -51,7 +51,8 @@ import TidelineTestSupport
             try store.write {
                 try $0.upsert(["id": .string("\(number)"), "number": .int(Int64(number))], into: "Item")
             }
-            #expect(try store.read { try $0.count(Query("Item", predicate: .column("number") >= 0)) } == number + 1)
+            #expect(
+                try store.read { try $0.count(TableQuery("Item", predicate: .column("number") >= 0)) } == number + 1)
         }
         try store.withEngine { engine in #expect(engine.environment.spaces.withLock { $0.count } <= 4) }
         #expect(store.capabilities.maximumTablesAndIndexes == 4_095)
@@ -70,7 +71,7 @@ import TidelineTestSupport
         let row: Row = ["id": "2", "number": 2]
         let store = try LMDBStore(path: path, options: Self.quick)
         expectError(.busy) { try store.write { try $0.upsert(row, into: "Item") } }
-        #expect(try store.read { try $0.count(Query("Item")) } == 0)
+        #expect(try store.read { try $0.count(TableQuery("Item")) } == 0)
         try store.close()
         let waiting = try LMDBStore(path: path, options: Self.patient)
         let task = Task { try waiting.write { try $0.upsert(row, into: "Item") } }
@@ -83,7 +84,7 @@ import TidelineTestSupport
         try other.start("")
         try other.expect("done")
         try waiting.write { try $0.upsert(row, into: "Item") }
-        #expect(try waiting.read { try $0.count(Query("Item")) } == 2)
+        #expect(try waiting.read { try $0.count(TableQuery("Item")) } == 2)
         try waiting.close()
         try other.finish()
     }
@@ -108,7 +109,7 @@ import TidelineTestSupport
         try other.expect("done")
         try other.finish()
         let store = try files.open()
-        #expect(try store.read { try $0.count(Query("Growing")) } == 120 * GrowingTable.rowsPerCommit)
+        #expect(try store.read { try $0.count(TableQuery("Growing")) } == 120 * GrowingTable.rowsPerCommit)
         try store.close()
     }
 
@@ -168,13 +169,13 @@ import TidelineTestSupport
     @Test("A read after another process has created a table keeps one entry in the reader table")
     func tableOfAnotherProcess() throws {
         let store = try LMDBStore(path: path, options: Self.quick)
-        #expect(try store.read { try $0.count(Query("Item")) } == 0)
+        #expect(try store.read { try $0.count(TableQuery("Item")) } == 0)
         let other = try EditingProcess(kind, files.path)
         try other.start("grow 0 1")
         for line in ["grown 0", "done"] { try other.expect(line) }
         try other.finish()
         for _ in 0..<2 {
-            #expect(try store.read { try $0.count(Query("Growing")) } == GrowingTable.rowsPerCommit)
+            #expect(try store.read { try $0.count(TableQuery("Growing")) } == GrowingTable.rowsPerCommit)
         }
         var count = 0
         try store.withEngine { engine in

@@ -22,7 +22,7 @@ import TidelineTestSupport
             try store.write { try $0.upsert(Self.rows(10_000..<30_000, "y"), into: "t") }
             try store.close()
             let again = try LMDBStore(path: path)
-            #expect(try again.read { try $0.count(Query("t")) } == 30_000)
+            #expect(try again.read { try $0.count(TableQuery("t")) } == 30_000)
             #expect(try again.read { try $0.row(in: "t", id: "row 15000") }?["text"] == .string("y"))
             try again.close()
         }
@@ -34,13 +34,13 @@ import TidelineTestSupport
             let second = try LMDBStore(path: folder)
             try first.define([Self.table])
             try second.write { try $0.upsert(Self.rows(0..<10), into: "t") }
-            #expect(try first.read { try $0.count(Query("t")) } == 10)
+            #expect(try first.read { try $0.count(TableQuery("t")) } == 10)
             try first.read { reader throws in
                 try second.write { try $0.upsert(Self.rows(10..<20), into: "t") }
-                #expect(try reader.count(Query("t")) == 10)
+                #expect(try reader.count(TableQuery("t")) == 10)
             }
             try first.close()
-            #expect(try second.read { try $0.count(Query("t")) } == 20)
+            #expect(try second.read { try $0.count(TableQuery("t")) } == 20)
             try second.close()
         }
     }

@@ -36,7 +36,7 @@ import TidelineTestSupport
                 #expect(error?.path == path)
             }
             expectError(.locked) { _ = try LevelDBStore(path: path) }
-            #expect(try store.read { try $0.count(Query("t")) } == 300)
+            #expect(try store.read { try $0.count(TableQuery("t")) } == 300)
             try store.close()
             try LevelDBStore.destroy(path: path)
             #expect(try names(folder) == [])

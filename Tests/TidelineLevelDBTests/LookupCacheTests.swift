@@ -143,10 +143,10 @@ import TidelineTestSupport
                 try writer.upsert(["id": "a", "n": 3], into: "t")
             }
             try upsert(4)
-            #expect(try store.read { try $0.count(Query("t")) } == 1)
+            #expect(try store.read { try $0.count(TableQuery("t")) } == 1)
             #expect(try store.write { try $0.delete(id: "a", from: "t") })
             try upsert(5)
-            #expect(try store.read { try $0.rows(matching: Query("t")).rows } == [["id": "a", "n": 5]])
+            #expect(try store.read { try $0.rows(matching: TableQuery("t")).rows } == [["id": "a", "n": 5]])
             try store.close()
         }
     }

@@ -54,8 +54,8 @@ import TidelineTestSupport
             #expect(repair.lostFiles.isEmpty && repair.lostRows.isEmpty && !repair.isFormatRecordRebuilt)
             #expect(repair.removedTokens == 0 && repair.removedEntries == 0)
             try withStore(path) { store throws in
-                #expect(try store.read { try $0.count(Query(Self.settings.name)) } == 2)
-                #expect(try store.read { try $0.count(Query("Item")) } == 300)
+                #expect(try store.read { try $0.count(TableQuery(Self.settings.name)) } == 2)
+                #expect(try store.read { try $0.count(TableQuery("Item")) } == 300)
             }
         }
     }
@@ -93,9 +93,9 @@ import TidelineTestSupport
             #expect(loss.removedEntries == 0 || lines.contains("\(digits) 010203\n"))
             try withStore(path) { store throws in
                 try store.define([Self.item])
-                let indexed = Query("Item", predicate: .column("number") >= 0)
+                let indexed = TableQuery("Item", predicate: .column("number") >= 0)
                 #expect(try store.read { try $0.count(indexed) } == loss.rowsLeft)
-                #expect(try store.read { try $0.rows(matching: Query(Self.settings.name)).rows } == [Self.counter])
+                #expect(try store.read { try $0.rows(matching: TableQuery(Self.settings.name)).rows } == [Self.counter])
             }
             try LevelDBStore.destroy(path: path)
             #expect(!FileManager.default.fileExists(atPath: path))
@@ -122,11 +122,12 @@ import TidelineTestSupport
                 try withStore(copy) { store throws in
                     try store.define([Self.item, Self.other, Self.settings])
                     let counts = try ["Item", "Other", Self.settings.name].map { name in
-                        try store.read { try $0.count(Query(name)) }
+                        try store.read { try $0.count(TableQuery(name)) }
                     }
                     #expect(counts == (index == 0 ? [0, 0, 0] : [300, 0, 1]))
                     try store.write { try $0.upsert(Self.row(1_000), into: "Item") }
-                    #expect(try store.read { try $0.count(Query("Item", predicate: .column("number") == 1_000)) } == 1)
+                    #expect(
+                        try store.read { try $0.count(TableQuery("Item", predicate: .column("number") == 1_000)) } == 1)
                 }
             }
         }
@@ -164,7 +165,7 @@ import TidelineTestSupport
             let repair = try LevelDBStore.repair(path: path)
             #expect(repair.lostFiles == (damage == .remove ? [] : [name]))
             #expect(repair.removedTokens == 1 && repair.lostRows.isEmpty)
-            #expect(try withStore(path) { try $0.read { try $0.count(Query("Item")) } } == 300)
+            #expect(try withStore(path) { try $0.read { try $0.count(TableQuery("Item")) } } == 300)
         }
     }
 
@@ -182,9 +183,9 @@ import TidelineTestSupport
                 try files(path).filter { $0.key.hasSuffix(".ldb") }.reduce(0) { $0 + $1.value.count }
             }
             let before = try size()
-            try store.write { _ = try $0.delete(matching: Query("Item")) }
+            try store.write { _ = try $0.delete(matching: TableQuery("Item")) }
             try waitUntil("the compaction") { try size() < before / 10 }
-            #expect(try store.read { try $0.count(Query("Item")) } == 0)
+            #expect(try store.read { try $0.count(TableQuery("Item")) } == 0)
             try store.close()
         }
     }

@@ -24,9 +24,9 @@ import TidelineTestSupport
             expectError(.corrupt) { _ = try LevelDBStore(path: path) }
             try LevelDBStore.repair(path: path)
             let again = try LevelDBStore(path: path, options: LevelDBOptions(createsIfMissing: false))
-            #expect(try again.read { try $0.count(Query("t", predicate: .column("n") == 3)) } == 71)
+            #expect(try again.read { try $0.count(TableQuery("t", predicate: .column("n") == 3)) } == 71)
             #expect(try again.read { try $0.row(in: "t", id: "id-77")?["s"] } == "text 77")
-            #expect(try again.read { try $0.count(Query("t")) } == 500)
+            #expect(try again.read { try $0.count(TableQuery("t")) } == 500)
             try again.close()
         }
     }
@@ -39,10 +39,10 @@ import TidelineTestSupport
             try store.write { try $0.upsert(Self.rows, into: "t") }
             try store.compact()
             let before = try files(path).values.reduce(0) { $0 + $1.count }
-            #expect(try store.write { try $0.delete(matching: Query("t")) } == 500)
+            #expect(try store.write { try $0.delete(matching: TableQuery("t")) } == 500)
             try store.compact()
             #expect(try files(path).values.reduce(0) { $0 + $1.count } < before / 3)
-            #expect(try store.read { try $0.count(Query("t")) } == 0)
+            #expect(try store.read { try $0.count(TableQuery("t")) } == 0)
             try store.close()
             expectError(.closed) { try store.compact() }
         }

@@ -15,16 +15,16 @@ struct CostTests {
         let rows = (0..<10).map { ["id": .string("\($0)"), "number": .int(Int64($0))] as Row }
         try store.write { try $0.upsert(rows, into: "Item") }
         #expect(base.reads == 0)
-        var updates = store.observe(Query("Item")).makeAsyncIterator()
+        var updates = store.observe(TableQuery("Item")).makeAsyncIterator()
         try updates.start(in: store)
         let before = base.reads
         try store.write { try $0.upsert(rows.map { Row(id: $0.id) }, into: "Other") }
         #expect(base.reads == before)
         try store.write { try $0.upsert(rows.map { $0.merging(["number": 100]) }, into: "Item") }
         #expect(base.reads == before + 20)
-        updates = store.observe(Query("Item")).makeAsyncIterator()
+        updates = store.observe(TableQuery("Item")).makeAsyncIterator()
         let after = base.reads
-        try store.write { _ = try $0.delete(matching: Query("Item")) }
+        try store.write { _ = try $0.delete(matching: TableQuery("Item")) }
         #expect(base.reads == after)
     }
 
@@ -33,7 +33,7 @@ struct CostTests {
         let base = CountingStore(try MemoryStore())
         let store = ObservedStore(base)
         try store.define([TableSchema("Item", columns: [.bytes("photo"), .int("number")])])
-        var updates = store.observe(Query("Item", selection: ["number"])).makeAsyncIterator()
+        var updates = store.observe(TableQuery("Item", selection: ["number"])).makeAsyncIterator()
         try updates.start(in: store)
         _ = try updates.takeUpdate()
         let photo = Value.bytes(Array(repeating: 1, count: 1 << 20))
@@ -80,12 +80,12 @@ private struct CountingWriter: StoreWriter {
         noteRead()
         return try base.withRow(in: table, id: id, body)
     }
-    func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
+    func scan(_ query: TableQuery, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
         noteRead()
         return try base.scan(query, body)
     }
-    func count(_ query: Query) throws -> Int { try base.count(query) }
+    func count(_ query: TableQuery) throws -> Int { try base.count(query) }
     func upsert(_ rows: borrowing PackedRows, into table: String) throws { try base.upsert(rows, into: table) }
     func delete(ids: [RowID], from table: String) throws -> Int { try base.delete(ids: ids, from: table) }
-    func delete(matching query: Query) throws -> Int { try base.delete(matching: query) }
+    func delete(matching query: TableQuery) throws -> Int { try base.delete(matching: query) }
 }

@@ -13,8 +13,8 @@ struct ExternalCommitTests {
     @Test("An error of a look ends the live queries, and the looks")
     func failure() async throws {
         let (base, store) = try makeStore()
-        var updates = store.observe(Query("Item")).makeAsyncIterator()
-        var count = store.observeCount(Query("Item")).makeAsyncIterator()
+        var updates = store.observe(TableQuery("Item")).makeAsyncIterator()
+        var count = store.observeCount(TableQuery("Item")).makeAsyncIterator()
         _ = try await (updates.next(), count.next())
         base.fail(StoreError(.corrupt, "the file is damaged"))
         #expect(await #expect(throws: StoreError.self) { try await updates.next() }?.code == .corrupt)
@@ -22,14 +22,14 @@ struct ExternalCommitTests {
         #expect(!store.looksForExternalCommits && store.liveQueryCount == 0)
         // The store can be observed again.
         base.fail(nil)
-        updates = store.observe(Query("Item")).makeAsyncIterator()
+        updates = store.observe(TableQuery("Item")).makeAsyncIterator()
         #expect(try await updates.next()?.rows.isEmpty == true)
     }
 
     @Test("A store that is busy is tried again")
     func busy() async throws {
         let (base, store) = try makeStore()
-        var updates = store.observe(Query("Item")).makeAsyncIterator()
+        var updates = store.observe(TableQuery("Item")).makeAsyncIterator()
         _ = try await updates.next()
         base.fail(StoreError(.busy, "another process has a lock"))
         try base.writeElsewhere(["id": "a", "number": 1])
@@ -43,7 +43,7 @@ struct ExternalCommitTests {
     @Test("A store that is closed elsewhere ends the live queries")
     func closed() async throws {
         let (base, store) = try makeStore()
-        var updates = store.observe(Query("Item")).makeAsyncIterator()
+        var updates = store.observe(TableQuery("Item")).makeAsyncIterator()
         _ = try await updates.next()
         try base.close()
         base.fail(StoreError(.closed, "the store is closed"))
@@ -55,8 +55,8 @@ struct ExternalCommitTests {
     func ownCommit() async throws {
         let (base, store) = try makeStore()
         try store.write { try $0.upsert(["id": "b", "number": 2], into: "Item") }
-        var updates = store.observe(Query("Item")).makeAsyncIterator()
-        var others = store.observe(Query("Item").filter(.column("number") == 1)).makeAsyncIterator()
+        var updates = store.observe(TableQuery("Item")).makeAsyncIterator()
+        var others = store.observe(TableQuery("Item").filter(.column("number") == 1)).makeAsyncIterator()
         _ = try await (updates.next(), others.next())
         // No look can succeed, so that the own commit is the first to notice.
         base.failLooks(StoreError(.busy, "another process has a lock"))
@@ -75,11 +75,11 @@ struct ExternalCommitTests {
     @Test("A new live query brings the others to the same commit")
     func start() async throws {
         let (base, store) = try makeStore()
-        var first = store.observe(Query("Item")).makeAsyncIterator()
+        var first = store.observe(TableQuery("Item")).makeAsyncIterator()
         _ = try await first.next()
         base.failLooks(StoreError(.busy, "another process has a lock"))
         try base.writeElsewhere(["id": "a", "number": 1])
-        var second = store.observe(Query("Item")).makeAsyncIterator()
+        var second = store.observe(TableQuery("Item")).makeAsyncIterator()
         let update = try #require(try await second.next())
         #expect(update.rows.count == 1)
         #expect(try first.takeUpdate()?.commit == update.commit)
@@ -88,7 +88,7 @@ struct ExternalCommitTests {
     @Test("A write that is rolled back leaves the commits of others to the next look")
     func rollback() async throws {
         let (base, store) = try makeStore()
-        var updates = store.observe(Query("Item")).makeAsyncIterator()
+        var updates = store.observe(TableQuery("Item")).makeAsyncIterator()
         _ = try await updates.next()
         base.failLooks(StoreError(.busy, "another process has a lock"))
         try base.writeElsewhere(["id": "a", "number": 1])
@@ -106,7 +106,7 @@ struct ExternalCommitTests {
         let base = SharedStore(try MemoryStore(), commitSignalPath: "\(folder.path)/signal")
         let (store, other) = (ObservedStore(base, quiet: never), ObservedStore(base))
         try store.define([items])
-        var updates = store.observe(Query("Item")).makeAsyncIterator()
+        var updates = store.observe(TableQuery("Item")).makeAsyncIterator()
         _ = try await updates.next()
         for number in 1...5 {
             try base.writeElsewhere(["id": "\(number)", "number": .int(Int64(number))])
@@ -129,7 +129,7 @@ struct ExternalCommitTests {
         let store = ObservedStore(base, quiet: never)
         try store.define([items])
         base.afterNextWrite { try base.writeElsewhere(["id": "1", "number": 1]) }
-        var updates = store.observe(Query("Item")).makeAsyncIterator()
+        var updates = store.observe(TableQuery("Item")).makeAsyncIterator()
         while try await updates.next()?.rows.count != 1 {}
     }
 
@@ -140,7 +140,7 @@ struct ExternalCommitTests {
         let store = ObservedStore(base, quiet: never)
         try store.define([items])
         for number in 1...4 {
-            var updates = store.observe(Query("Item")).makeAsyncIterator()
+            var updates = store.observe(TableQuery("Item")).makeAsyncIterator()
             _ = try await updates.next()
             // One thread waits at a time, so that this one has begun when it sees the row.
             try base.writeElsewhere(["id": "\(number)", "number": 1])
@@ -236,14 +236,14 @@ private final class SharedStore: LocalStore {
         func withRow<T>(in table: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
             try base.withRow(in: table, id: id, body)
         }
-        func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
+        func scan(_ query: TableQuery, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
             store.state.withLock { $0.scans += 1 }
             return try base.scan(query, body)
         }
-        func count(_ query: Query) throws -> Int { try base.count(query) }
+        func count(_ query: TableQuery) throws -> Int { try base.count(query) }
         func upsert(_ rows: borrowing PackedRows, into table: String) throws { try base.upsert(rows, into: table) }
         func delete(ids: [RowID], from table: String) throws -> Int { try base.delete(ids: ids, from: table) }
-        func delete(matching query: Query) throws -> Int { try base.delete(matching: query) }
+        func delete(matching query: TableQuery) throws -> Int { try base.delete(matching: query) }
         func externalCommitNumber() throws -> UInt64? {
             try store.state.withLock { state in
                 if let failure = state.failure { throw failure }

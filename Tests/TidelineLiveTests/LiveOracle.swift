@@ -12,7 +12,7 @@ struct LiveOracle {
     enum Change: CustomStringConvertible {
         case upsert([Row])
         case delete([RowID])
-        case deleteMatching(Query)
+        case deleteMatching(TableQuery)
 
         var description: String {
             switch self {
@@ -43,7 +43,7 @@ struct LiveOracle {
     let schema: TableSchema
     /// All rows that are written; the first 30 are there at the beginning.
     let rows: [Row]
-    var queries: [Query]
+    var queries: [TableQuery]
     var steps: [Step]
     /// The number of rows that a transaction may change before the queries are read again.
     let maximumRecordedRows: Int
@@ -152,7 +152,7 @@ extension LiveOracle {
 
     /// A live query's consumer, with the rows that it obtained by applying the changes.
     private struct Consumer {
-        let query: Query
+        let query: TableQuery
         private var rows: LiveQuery<Row>.Iterator
         private var count: LiveValue<Int>.Iterator
         private var known: [Row] = []
@@ -161,7 +161,7 @@ extension LiveOracle {
         private var commit = 0
 
         /// Returns `nil` for a query that the store rejects.
-        init?(_ query: Query, _ store: ObservedStore<TestStore>) throws {
+        init?(_ query: TableQuery, _ store: ObservedStore<TestStore>) throws {
             self.query = query
             rows = store.observe(query).makeAsyncIterator()
             count = store.observeCount(query).makeAsyncIterator()

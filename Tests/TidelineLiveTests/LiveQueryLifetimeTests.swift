@@ -20,7 +20,7 @@ struct LiveQueryLifetimeTests {
         let store = try makeStore()
         let task = Task {
             var count = 0
-            for try await _ in store.observe(Query("Item")) { count += 1 }
+            for try await _ in store.observe(TableQuery("Item")) { count += 1 }
             return count
         }
         try await suspendUntil("the query to start") { store.liveQueryCount == 1 }
@@ -32,7 +32,7 @@ struct LiveQueryLifetimeTests {
     @Test("Closing the store ends the sequence with an error, after the changes that were not read")
     func closing() async throws {
         let store = try makeStore()
-        var updates = store.observe(Query("Item")).makeAsyncIterator()
+        var updates = store.observe(TableQuery("Item")).makeAsyncIterator()
         _ = try await updates.next()
         try store.write { try $0.upsert(["id": "a", "number": 1], into: "Item") }
         try store.close()
@@ -42,14 +42,14 @@ struct LiveQueryLifetimeTests {
         #expect(try await updates.next() == nil)
         #expect(store.liveQueryCount == 0)
         await #expect(throws: StoreError.self) {
-            for try await _ in store.observe(Query("Item")) {}
+            for try await _ in store.observe(TableQuery("Item")) {}
         }
     }
 
     @Test("A waiting consumer is woken by the end of the store")
     func closingWhileWaiting() async throws {
         let store = try makeStore()
-        let task = Task { for try await _ in store.observe(Query("Item")) {} }
+        let task = Task { for try await _ in store.observe(TableQuery("Item")) {} }
         try await suspendUntil("the query to start") { store.liveQueryCount == 1 }
         try store.close()
         let error = await #expect(throws: StoreError.self) { try await task.value }
@@ -60,7 +60,7 @@ struct LiveQueryLifetimeTests {
     func writesInLoop(_ kind: StoreKind) async throws {
         let store = ObservedStore(try kind.makeStore())
         try store.define([items])
-        for try await update in store.observe(Query("Item")) {
+        for try await update in store.observe(TableQuery("Item")) {
             let number = update.rows.count
             guard number < 20 else { break }
             try store.write {
@@ -76,7 +76,7 @@ struct LiveQueryLifetimeTests {
         let store = try makeStore()
         let error = #expect(throws: StoreError.self) {
             try store.write { _ in
-                var updates = store.observe(Query("Item")).makeAsyncIterator()
+                var updates = store.observe(TableQuery("Item")).makeAsyncIterator()
                 try updates.start(in: store)
             }
         }
@@ -93,7 +93,7 @@ struct LiveQueryLifetimeTests {
             let conditions = [
                 number == .literal(.int(Int64(index))), number > .literal(.int(Int64(index))), number.isNull,
             ]
-            var updates = store.observe(Query("Item").filter(conditions[index % 3])).makeAsyncIterator()
+            var updates = store.observe(TableQuery("Item").filter(conditions[index % 3])).makeAsyncIterator()
             try updates.start(in: store)
             open.append(updates)
         }
@@ -107,7 +107,9 @@ struct LiveQueryLifetimeTests {
     @Test("A query that the table cannot answer throws when its iteration begins")
     func invalidQuery() async throws {
         let store = try makeStore()
-        for query in [Query("Item").filter(.column("nothing") == 1), Query("Nowhere"), Query("Item").limit(-1)] {
+        for query in [
+            TableQuery("Item").filter(.column("nothing") == 1), TableQuery("Nowhere"), TableQuery("Item").limit(-1),
+        ] {
             var updates = store.observe(query).makeAsyncIterator()
             await #expect(throws: StoreError.self) { try await updates.next() }
         }
@@ -118,8 +120,8 @@ struct LiveQueryLifetimeTests {
     func redefinition() async throws {
         let store = try makeStore()
         try store.write { try $0.upsert(["id": "a", "number": 1, "text": "x"], into: "Item") }
-        var all = store.observe(Query("Item")).makeAsyncIterator()
-        var byText = store.observe(Query("Item").filter(.column("text") == "x")).makeAsyncIterator()
+        var all = store.observe(TableQuery("Item")).makeAsyncIterator()
+        var byText = store.observe(TableQuery("Item").filter(.column("text") == "x")).makeAsyncIterator()
         _ = try await (all.next(), byText.next())
         try store.define([TableSchema("Item", columns: [.int("number"), .int("more")], systemColumns: [])])
         #expect(try await all.next()?.rows.first == ["id": "a", "number": 1, "more": .null as Value])
@@ -135,7 +137,7 @@ struct LiveQueryLifetimeTests {
         let base = try MemoryStore()
         let store = ObservedStore(base)
         try store.define([items])
-        var all = store.observe(Query("Item")).makeAsyncIterator()
+        var all = store.observe(TableQuery("Item")).makeAsyncIterator()
         _ = try await all.next()
         try base.define([TableSchema("Item", columns: items.columns + [.int("more")], systemColumns: [])])
         try store.write { try $0.upsert(["id": "b", "number": 1, "more": 2], into: "Item") }
@@ -147,7 +149,7 @@ struct LiveQueryLifetimeTests {
     func wrappedTwice() async throws {
         let inner = try makeStore()
         let outer = ObservedStore(AnyStore(inner))
-        var updates = outer.observe(Query("Item")).makeAsyncIterator()
+        var updates = outer.observe(TableQuery("Item")).makeAsyncIterator()
         _ = try await updates.next()
         try inner.write { try $0.upsert(["id": "a"], into: "Item") }
         #expect(try await updates.next()?.commit == 1)
@@ -163,7 +165,7 @@ struct LiveQueryLifetimeTests {
         let consumers = (0..<3).map { _ in
             Task {
                 var (rows, commits): ([Row], [Int]) = ([], [])
-                for try await update in store.observe(Query("Item")) {
+                for try await update in store.observe(TableQuery("Item")) {
                     update.apply(to: &rows)
                     commits.append(update.commit)
                     #expect(rows == Array(update.rows))

@@ -6,7 +6,7 @@ import TidelineTestStores
 
 private let items = TableSchema(
     "Item", columns: [.string("text"), .int("number"), .bool("done")], systemColumns: [], indexes: [["number"]])
-private let byNumber = Query("Item").order(by: "number")
+private let byNumber = TableQuery("Item").order(by: "number")
 
 private func item(_ id: String, _ number: Int, text: String = "x", done: Bool = false) -> Row {
     ["id": .string(id), "number": .int(Int64(number)), "text": .string(text), "done": .bool(done)]
@@ -128,7 +128,7 @@ struct LiveQueryTests {
     @Test("The number of matching rows, and whether there are any, are values that change")
     func counts() async throws {
         let store = try makeStore([item("a", 1), item("b", 9)])
-        let query = Query("Item").filter(.column("number") > 5)
+        let query = TableQuery("Item").filter(.column("number") > 5)
         var count = store.observeCount(query).makeAsyncIterator()
         var exists = store.observeExistence(query).makeAsyncIterator()
         #expect(try await count.next() == 1)
@@ -166,12 +166,12 @@ struct LiveQueryTests {
         let store = ObservedStore(try MemoryStore(), maximumRecordedRows: maximum)
         try store.define([items])
         var updates = store.observe(byNumber.limit(3)).makeAsyncIterator()
-        var count = store.observeCount(Query("Item")).makeAsyncIterator()
+        var count = store.observeCount(TableQuery("Item")).makeAsyncIterator()
         _ = try await (updates.next(), count.next())
         try store.write { try $0.upsert((0..<10).map { item("\($0)", $0) }, into: "Item") }
         #expect(try await updates.next()?.changes == LiveChanges(inserted: [0, 1, 2]))
         #expect(try await count.next() == 10)
-        try store.write { _ = try $0.delete(matching: Query("Item").filter(.column("number") < 5)) }
+        try store.write { _ = try $0.delete(matching: TableQuery("Item").filter(.column("number") < 5)) }
         let update = try #require(try await updates.next())
         #expect(update.ids == ["5", "6", "7"])
         #expect(update.changes == LiveChanges(removed: [0, 1, 2], inserted: [0, 1, 2]))

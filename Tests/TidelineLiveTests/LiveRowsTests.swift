@@ -18,7 +18,7 @@ struct LiveRowsTests {
     @Test("The rows follow the commits, and observers of the rows are notified")
     @MainActor func rows() async throws {
         let store = try makeStore()
-        let list = LiveRows(store.observe(Query("Item").order(by: "number")).map { $0["number"]?.int ?? 0 })
+        let list = LiveRows(store.observe(TableQuery("Item").order(by: "number")).map { $0["number"]?.int ?? 0 })
         #expect(list.rows.isEmpty && list.update == nil)
         try await suspendUntil("the first update") { @MainActor in list.update != nil }
         let notified = LockedValue(false)
@@ -37,7 +37,7 @@ struct LiveRowsTests {
     @MainActor func failure() async throws {
         let store = try makeStore()
         try store.write { try $0.upsert(["id": "a", "number": 2], into: "Item") }
-        let list = LiveRows(store.observe(Query("Item")))
+        let list = LiveRows(store.observe(TableQuery("Item")))
         try await suspendUntil("the rows") { @MainActor in list.rows.count == 1 }
         try store.close()
         try await suspendUntil("the error") { @MainActor in list.error != nil }
@@ -48,7 +48,7 @@ struct LiveRowsTests {
     @Test("The query runs until the object is released")
     @MainActor func release() async throws {
         let store = try makeStore()
-        var list: LiveRows<Row>? = LiveRows(store.observe(Query("Item")))
+        var list: LiveRows<Row>? = LiveRows(store.observe(TableQuery("Item")))
         try await suspendUntil("the query to start") { @Sendable in store.liveQueryCount == 1 }
         #expect(list?.error == nil)
         list = nil

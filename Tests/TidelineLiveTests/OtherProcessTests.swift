@@ -8,7 +8,7 @@ import TidelineTestStores
 import TidelineTestSupport
 
 private let items = TableSchema("Item", columns: [.int("number")], systemColumns: [])
-private let byNumber = Query("Item").order(by: "number")
+private let byNumber = TableQuery("Item").order(by: "number")
 
 private func item(_ id: String, _ number: Int) -> Row { ["id": .string(id), "number": .int(Int64(number))] }
 
@@ -34,7 +34,7 @@ struct OtherProcessTests {
         try world.store.write { try $0.upsert(item("7", 7), into: "Item") }
         var updates = world.store.observe(byNumber).makeAsyncIterator()
         var large = world.store.observe(byNumber.filter(.column("number") > 100)).makeAsyncIterator()
-        var count = world.store.observeCount(Query("Item")).makeAsyncIterator()
+        var count = world.store.observeCount(TableQuery("Item")).makeAsyncIterator()
         _ = try await (updates.next(), large.next(), count.next())
         try world.other.edit("upsert 1 1")
         var update = try #require(try await updates.next())
@@ -73,8 +73,9 @@ struct OtherProcessTests {
         let world = try TwoProcesses(kind)
         let (store, other) = (world.store, world.other)
         let queries = [
-            byNumber, byNumber.skip(2).limit(3).includingTotalCount(), Query("Item").filter(.column("number") == 4),
-            byNumber.filter(.column("number") > 6).limit(2), Query("Item").filter(.column("number") > 3),
+            byNumber, byNumber.skip(2).limit(3).includingTotalCount(),
+            TableQuery("Item").filter(.column("number") == 4),
+            byNumber.filter(.column("number") > 6).limit(2), TableQuery("Item").filter(.column("number") > 3),
         ]
         var live = try queries.map { query in
             var updates = store.observe(query).makeAsyncIterator()
@@ -115,7 +116,7 @@ struct OtherProcessTests {
     @Test("A consumer that writes in its loop sees its own edits and those of others", arguments: StoreKind.sharing)
     func writesInLoop(_ kind: StoreKind) async throws {
         let world = try TwoProcesses(kind)
-        for try await update in world.store.observe(Query("Item")) {
+        for try await update in world.store.observe(TableQuery("Item")) {
             let count = update.rows.count
             guard count < 20 else { break }
             if count % 2 == 0 {
@@ -132,7 +133,7 @@ struct OtherProcessTests {
         let files = try StoreFiles(kind)
         let stores = try (0..<2).map { _ in ObservedStore(try files.open()) }
         try stores[0].define([items])
-        var counts = stores.map { $0.observeCount(Query("Item")).makeAsyncIterator() }
+        var counts = stores.map { $0.observeCount(TableQuery("Item")).makeAsyncIterator() }
         for index in 0..<2 { #expect(try await counts[index].next() == 0) }
         for number in 1...6 {
             try stores[number % 2].write { try $0.upsert(item("\(number)", number), into: "Item") }
@@ -173,7 +174,7 @@ struct OtherProcessTests {
             #expect(try await updates.next()?.rows.count == 1)
             try other.edit("upsert 2 2")
             #expect(try await updates.next()?.rows.count == 2)
-            var count = store.observeCount(Query("Item")).makeAsyncIterator()
+            var count = store.observeCount(TableQuery("Item")).makeAsyncIterator()
             #expect(try await count.next() == 2)
             try other.edit("delete 1")
             #expect(try await updates.next()?.rows.count == 1)
@@ -193,8 +194,10 @@ struct OtherProcessTests {
             #expect(!store.looksForExternalCommits)
             var open: [LiveQuery<Row>.Iterator] = []
             for number in 0..<10_000 {
-                var updates = store.observe(Query("Item").filter(.column("number") == .literal(.int(Int64(number)))))
-                    .makeAsyncIterator()
+                var updates = store.observe(
+                    TableQuery("Item").filter(.column("number") == .literal(.int(Int64(number))))
+                )
+                .makeAsyncIterator()
                 try updates.start(in: store)
                 if number % 2 == 0 { open.append(updates) } else if number < 5_000 { open = [] }
             }
@@ -210,7 +213,7 @@ struct OtherProcessTests {
     func notShared() throws {
         let store = ObservedStore(try StoreKind.simplest.makeStore())
         try store.define([items])
-        var updates = store.observe(Query("Item")).makeAsyncIterator()
+        var updates = store.observe(TableQuery("Item")).makeAsyncIterator()
         try updates.start(in: store)
         #expect(!store.looksForExternalCommits)
     }

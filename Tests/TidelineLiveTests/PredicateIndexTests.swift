@@ -18,7 +18,7 @@ struct PredicateIndexTests {
 
     private func filed(_ predicate: RowPredicate) -> Filed {
         Filed(
-            query: LiveRegistration(Query("Item", predicate: predicate)),
+            query: LiveRegistration(TableQuery("Item", predicate: predicate)),
             condition: IndexedCondition(predicate, in: Evaluator(schema: Self.schema)), predicate: predicate)
     }
 

@@ -26,7 +26,7 @@ struct BackupTests {
         #expect(copy.rowCount == rows.count)
         let restored = try PostgreSQLStore(
             connection: server.connection(), options: PostgreSQLOptions(schema: schemas[1]))
-        #expect(try restored.read { try $0.rows(matching: Query("Item")).rows } == rows)
+        #expect(try restored.read { try $0.rows(matching: TableQuery("Item")).rows } == rows)
         try restored.close()
         let again = #expect(throws: ToolError.self) {
             try StoreRestoration(keepsTimestamps: true).run(from: file, to: locations[1])
@@ -52,7 +52,7 @@ struct BackupTests {
                         "updatedAt": .timestamp(stamp), "createdAt": .timestamp(stamp),
                     ], into: "Item")
             }
-            return try writer.rows(matching: Query("Item")).rows
+            return try writer.rows(matching: TableQuery("Item")).rows
         }
     }
 }

@@ -167,10 +167,10 @@ struct FailureTests {
                     try server.kill()
                 }
             }
-            let error = expectError(.io) { _ = try store.read { try $0.count(Query("t")) } }
+            let error = expectError(.io) { _ = try store.read { try $0.count(TableQuery("t")) } }
             #expect(error?.message.contains("check that the server runs") == true)
             try server.restart()
-            #expect(try store.read { try $0.count(Query("t")) } == (round + 1) * 20)
+            #expect(try store.read { try $0.count(TableQuery("t")) } == (round + 1) * 20)
         }
         try store.close()
     }
@@ -194,7 +194,7 @@ struct FailureTests {
     }
 
     private func ids(_ store: PostgreSQLStore) throws -> [String] {
-        try store.read { try $0.rows(matching: Query("t")).rows.map(\.idText) }
+        try store.read { try $0.rows(matching: TableQuery("t")).rows.map(\.idText) }
     }
 }
 #endif

@@ -19,7 +19,7 @@ struct ForeignValueTests {
         ])
         try store.write { try $0.upsert([["id": "1", "s": "x"], ["id": "2"]] as [Row], into: "t") }
         try PlainConnection(connection).query("UPDATE tideline.t SET \"\(column)\" = \(value) WHERE \"__key\" = '1'")
-        let error = expectError(.corrupt) { _ = try store.read { try $0.rows(matching: Query("t")) } }
+        let error = expectError(.corrupt) { _ = try store.read { try $0.rows(matching: TableQuery("t")) } }
         #expect(error?.column == column && error?.table == "t")
         expectError(.corrupt) { _ = try store.read { try $0.row(in: "t", id: "1") } }
         #expect(try store.read { try $0.row(in: "t", id: "2") } != nil)
@@ -33,7 +33,7 @@ struct ForeignValueTests {
             try writer.upsert((0..<5_000).map { ["id": .string("\($0)"), "n": .int(Int64($0))] as Row }, into: "t")
         }
         for predicate in [nil, RowPredicate.column("n") % 2 == 0] {
-            let query = Query("t", predicate: predicate).order(by: "n").skip(3).limit(4_000)
+            let query = TableQuery("t", predicate: predicate).order(by: "n").skip(3).limit(4_000)
             try store.write { writer throws in
                 var seen: [Int64] = []
                 let expected = try writer.rows(matching: query).rows.compactMap { $0["n"]?.int }
@@ -42,7 +42,7 @@ struct ForeignValueTests {
                     guard seen.count.isMultiple(of: 100) else { return .next }
                     // Nested scans use cursors, too.
                     var count = 0
-                    try writer.scan(Query("t").order(by: "n", descending: true)) { _ in
+                    try writer.scan(TableQuery("t").order(by: "n", descending: true)) { _ in
                         count += 1
                         return count < 200 ? .next : .stop
                     }
@@ -77,7 +77,7 @@ struct ForeignValueTests {
             (.column("s") > .literal(.string("999")), 2), (.column("s") >= .literal(.string("999")), 3),
             (.column("s") < .literal(.string("0\(long)")), 0), (.column("s") <= .literal(.string("0\(long)")), 1),
         ] {
-            #expect(try store.read { try $0.count(Query("t", predicate: predicate)) } == count)
+            #expect(try store.read { try $0.count(TableQuery("t", predicate: predicate)) } == count)
         }
         let plan = try PlainConnection(connection).query(
             """

@@ -21,7 +21,7 @@ struct LimitTests {
         try store.close()
         let reopened = try PostgreSQLStore(connection: connection)
         for name in names {
-            let query = Query("xmin").filter(.column(name) == .value(name)).order(by: name)
+            let query = TableQuery("xmin").filter(.column(name) == .value(name)).order(by: name)
             #expect(try reopened.read { try $0.rows(matching: query) }.rows.map { $0[name]?.string } == [name])
         }
         try reopened.close()
@@ -47,8 +47,10 @@ struct LimitTests {
         let reopened = try PostgreSQLStore(connection: connection)
         #expect(try reopened.tables().map(\.name) == tables)
         for (number, table) in tables.enumerated() {
-            let query = Query(table).filter(.comparison(.equal, .column(columns[1]), .literal(.string("\(number) d"))))
-                .order(by: columns[0])
+            let query = TableQuery(table).filter(
+                .comparison(.equal, .column(columns[1]), .literal(.string("\(number) d")))
+            )
+            .order(by: columns[0])
             let rows = try reopened.read { try $0.rows(matching: query).rows }
             #expect(rows.map { $0[columns[0]] } == [.string("\(number) c")])
         }
@@ -97,7 +99,7 @@ struct LimitTests {
         #expect(error?.table == "wide")
         #expect(error?.message.contains("too big") == true && error?.message.contains("JSON column") == true)
         try store.write { try $0.upsert(row("small", 100), into: "wide") }
-        #expect(try store.read { try $0.count(Query("wide")) } == 1)
+        #expect(try store.read { try $0.count(TableQuery("wide")) } == 1)
         try store.close()
     }
 
@@ -112,12 +114,12 @@ struct LimitTests {
                 try store.write { writer throws in
                     try writer.upsert(["id": "1"], into: "other")
                     try writer.upsert(row, into: "wide")
-                    do { _ = try writer.count(Query("other")) } catch  where ignores {}
+                    do { _ = try writer.count(TableQuery("other")) } catch  where ignores {}
                 }
             }
             #expect(error?.table == "wide")
         }
-        #expect(try store.read { try $0.count(Query("other")) } == 0)
+        #expect(try store.read { try $0.count(TableQuery("other")) } == 0)
         try store.close()
     }
 

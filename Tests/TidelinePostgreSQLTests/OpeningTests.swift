@@ -74,9 +74,9 @@ struct OpeningTests {
         try PlainConnection(connection).query(
             "GRANT USAGE ON SCHEMA tideline TO visitor; GRANT SELECT ON ALL TABLES IN SCHEMA tideline TO visitor")
         let reading = try PostgreSQLStore(connection: visiting)
-        #expect(try reading.read { try $0.count(Query("t")) } == 0)
+        #expect(try reading.read { try $0.count(TableQuery("t")) } == 0)
         expectError(.readOnly) { try reading.write { try $0.upsert(["id": "1"], into: "t") } }
-        #expect(try reading.read { try $0.count(Query("t")) } == 0)
+        #expect(try reading.read { try $0.count(TableQuery("t")) } == 0)
         try reading.close()
         try store.close()
     }
@@ -117,7 +117,7 @@ struct OpeningTests {
             try other.query(change)
             expectError(code) { _ = try PostgreSQLStore(connection: connection) }
             expectError(code) { try store.write { try $0.upsert(["id": "1"], into: "t") } }
-            expectError(code) { _ = try store.read { try $0.count(Query("t")) } }
+            expectError(code) { _ = try store.read { try $0.count(TableQuery("t")) } }
         }
         try store.close()
     }

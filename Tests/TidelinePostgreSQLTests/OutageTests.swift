@@ -59,9 +59,9 @@ struct OutageTests {
             let error = expectError(.io) {
                 try store.read { reader throws in
                     try reader.limitTime(to: .milliseconds(100))
-                    _ = try reader.count(Query("t"))
+                    _ = try reader.count(TableQuery("t"))
                     thaw = try outage.begin(server, proxy)
-                    _ = try reader.count(Query("t"))
+                    _ = try reader.count(TableQuery("t"))
                 }
             }
             #expect(error?.message.contains("did not respond in time") == true)
@@ -79,7 +79,7 @@ struct OutageTests {
                     try writer.limitTime(to: .milliseconds(100))
                     try writer.upsert(["id": "2"], into: "t")
                     thaw = try outage.begin(server, proxy)
-                    _ = try writer.count(Query("t"))
+                    _ = try writer.count(TableQuery("t"))
                 }
             }
         }
@@ -112,7 +112,7 @@ struct OutageTests {
             ALTER TABLE tideline.t RENAME TO u;
             CREATE VIEW tideline.t AS SELECT u.* FROM tideline.u, LATERAL (SELECT pg_sleep(1) WHERE u.n > 0) AS pause
             """)
-        #expect(try store.read { try $0.count(Query("t")) } == 1)
+        #expect(try store.read { try $0.count(TableQuery("t")) } == 1)
         try store.close()
     }
 
@@ -131,14 +131,14 @@ struct OutageTests {
         defer { proxy.end() }
         let store = try makeStore(server, through: proxy)
         _ = try store.read { outer in
-            try store.read { _ in try outer.count(Query("t")) }
+            try store.read { _ in try outer.count(TableQuery("t")) }
         }
         proxy.set(.openConnections)
-        expectError(.io) { try store.read { _ = try $0.count(Query("t")) } }
+        expectError(.io) { try store.read { _ = try $0.count(TableQuery("t")) } }
         var errors: [any Error] = []
         try waitUntil("a read") {
             do {
-                return try store.read { try $0.count(Query("t")) } == 1
+                return try store.read { try $0.count(TableQuery("t")) } == 1
             } catch {
                 errors.append(error)
                 return false
@@ -206,7 +206,7 @@ struct OutageTests {
             try plain.query("SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'tideline%' ORDER BY pid")
         }
         _ = try store.read { outer in
-            try store.read { _ in try outer.count(Query("t")) }
+            try store.read { _ in try outer.count(TableQuery("t")) }
         }
         let before = try sessions()
         #expect(before.count == 3)
@@ -221,7 +221,7 @@ struct OutageTests {
             }
         }
         try waitUntil("the sessions to end") { try sessions().isEmpty }
-        #expect(try store.read { try $0.count(Query("t")) } >= 0)
+        #expect(try store.read { try $0.count(TableQuery("t")) } >= 0)
         try plain.query("SET default_transaction_read_only = off")
         try plain.query("ALTER SYSTEM RESET default_transaction_read_only")
         try plain.query("SELECT pg_reload_conf()")

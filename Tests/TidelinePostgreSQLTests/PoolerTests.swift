@@ -35,7 +35,7 @@ struct PoolerTests {
                     for number in 0..<50 {
                         let store = stores[(thread + number) % 2]
                         try store.write { writer throws in
-                            _ = try writer.count(Query("t").filter(.column("n") == .literal(.int(Int64(number)))))
+                            _ = try writer.count(TableQuery("t").filter(.column("n") == .literal(.int(Int64(number)))))
                             try writer.upsert(
                                 ["id": .string("\(thread)-\(number)"), "n": .int(Int64(number))], into: "t")
                         }
@@ -49,7 +49,7 @@ struct PoolerTests {
         }
         try threads.finish()
         #expect(failures.withLock { $0 } == [])
-        #expect(try stores[0].read { try $0.count(Query("t")) } == 200)
+        #expect(try stores[0].read { try $0.count(TableQuery("t")) } == 200)
         if mode == "transaction" {
             // Other clients of the pooler get the sessions as they were.
             let plain = try PlainConnection(connection)
@@ -99,11 +99,11 @@ struct PoolerTests {
         try store.define([Self.table])
         let other = try PlainConnection(connection)
         try other.query("BEGIN")
-        expectError(.io) { _ = try store.read { try $0.count(Query("t")) } }
+        expectError(.io) { _ = try store.read { try $0.count(TableQuery("t")) } }
         expectError(.io) { try store.write { try $0.upsert(["id": "1"], into: "t") } }
         try other.query("ROLLBACK")
         try waitUntil("a free session") { (try? store.write { try $0.upsert(["id": "2"], into: "t") }) != nil }
-        #expect(try store.read { try $0.rows(matching: Query("t")).rows.map(\.idText) } == ["2"])
+        #expect(try store.read { try $0.rows(matching: TableQuery("t")).rows.map(\.idText) } == ["2"])
         try store.close()
     }
 }

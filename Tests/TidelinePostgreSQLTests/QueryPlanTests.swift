@@ -28,7 +28,7 @@ import TidelineStore
     ]
 
     @Test(arguments: compiled.indices) func theServerEvaluates(_ index: Int) throws {
-        let plan = try QueryPlan(Query("t", predicate: Self.compiled[index]), Self.table)
+        let plan = try QueryPlan(TableQuery("t", predicate: Self.compiled[index]), Self.table)
         #expect(plan.residual == nil, "\(Self.compiled[index])")
     }
 
@@ -41,18 +41,18 @@ import TidelineStore
 
     @Test(arguments: evaluated.indices) func theEvaluatorEvaluatesWhatIsLeft(_ index: Int) throws {
         let predicate = Self.evaluated[index]
-        let plan = try QueryPlan(Query("t", predicate: Self.n == 7 && predicate).limit(5), Self.table)
+        let plan = try QueryPlan(TableQuery("t", predicate: Self.n == 7 && predicate).limit(5), Self.table)
         #expect(plan.residual != nil && plan.window.limit == nil, "\(predicate)")
         let statement = plan.select([], isOrdered: false, plan.window)
         #expect(statement.sql == #"SELECT "id" FROM "tideline"."t" WHERE ("n" = $1)"#)
         #expect(statement.parameters.count == 1)
-        #expect(try QueryPlan(Query("t", predicate: .or([Self.b, predicate])), Self.table).residual != nil)
+        #expect(try QueryPlan(TableQuery("t", predicate: .or([Self.b, predicate])), Self.table).residual != nil)
     }
 
     @Test func aDeepOrLongPredicateIsLeftToTheEvaluator() throws {
         let deep = (0..<500).reduce(Self.b) { predicate, _ in .not(predicate) }
-        #expect(try QueryPlan(Query("t", predicate: deep), Self.table).residual != nil)
+        #expect(try QueryPlan(TableQuery("t", predicate: deep), Self.table).residual != nil)
         let long = RowPredicate.or((0..<30_000).map { Self.n == .literal(.int(Int64($0))) })
-        #expect(try QueryPlan(Query("t", predicate: long), Self.table).residual != nil)
+        #expect(try QueryPlan(TableQuery("t", predicate: long), Self.table).residual != nil)
     }
 }

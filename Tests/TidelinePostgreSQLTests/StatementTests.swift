@@ -76,12 +76,12 @@ struct StatementTests {
             try writer.delete(ids: ["5", "6"], from: "t")
         }
         for predicate in QueryPlanTests.compiled + QueryPlanTests.evaluated {
-            let query = Query("t", predicate: predicate).order(by: "later", descending: true).order(by: "n")
+            let query = TableQuery("t", predicate: predicate).order(by: "later", descending: true).order(by: "n")
             try store.write { writer throws in
                 _ = try writer.rows(matching: query.includingTotalCount())
                 _ = try writer.rows(matching: query.order(by: "id", descending: true).skip(1).limit(2).select("s"))
                 try writer.delete(matching: query.skip(1).limit(1))
-                try writer.delete(matching: Query("t", predicate: .column("n") == -1 && predicate))
+                try writer.delete(matching: TableQuery("t", predicate: .column("n") == -1 && predicate))
             }
         }
         _ = try store.read { reader in

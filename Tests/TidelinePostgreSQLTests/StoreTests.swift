@@ -27,10 +27,10 @@ struct StoreTests {
             }
         }
         try PlainConnection(plain).query("ANALYZE tideline.t")
-        let query = Query("t").filter(.column("n") < 4_000 && .column("text").lowercased == text)
+        let query = TableQuery("t").filter(.column("n") < 4_000 && .column("text").lowercased == text)
         #expect(try store.read { try $0.count(query) } == 4_000)
         #expect(try store.write { try $0.delete(matching: query) } == 4_000)
-        #expect(try store.read { try $0.count(Query("t")) } == 16_000)
+        #expect(try store.read { try $0.count(TableQuery("t")) } == 16_000)
         try store.close()
     }
 
@@ -48,7 +48,7 @@ struct StoreTests {
                 try writer.upsert(["id": .string("\(n)"), "n": .int(Int64(n)), "text": .string(text)], into: "t")
             }
         }
-        func fetches(in query: Query) throws -> [Int] {
+        func fetches(in query: TableQuery) throws -> [Int] {
             let before = server.log.count
             var found: [Int64] = []
             _ = try store.read { reader in
@@ -60,10 +60,10 @@ struct StoreTests {
             #expect(found.sorted() == (0..<900).map(Int64.init))
             return server.log.dropFirst(before).matches(of: /FETCH FORWARD (\d+)/).compactMap { Int($0.output.1) }
         }
-        let query = Query("t").order(by: "n")
+        let query = TableQuery("t").order(by: "n")
         // The size of rows is not known yet, so the first read is small, and the others grow by a factor of 10.
         #expect(try fetches(in: query).prefix(2) == [90, 900])
-        for query in [query, Query("t"), query.filter(.column("text").lowercased != "y")] {
+        for query in [query, TableQuery("t"), query.filter(.column("text").lowercased != "y")] {
             let counts = try fetches(in: query)
             #expect(counts.count > 15 && counts.allSatisfy { $0 <= 100 }, "\(counts)")
         }

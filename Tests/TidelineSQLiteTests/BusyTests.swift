@@ -18,10 +18,10 @@ import TidelineTestSupport
                 try writer.upsert(["id": "1"], into: "t")
                 let error = expectError(.busy) { try other.write { try $0.upsert(["id": "2"], into: "t") } }
                 #expect(error?.engineCode != nil)
-                #expect(try other.read { try $0.count(Query("t")) } == 0)
+                #expect(try other.read { try $0.count(TableQuery("t")) } == 0)
             }
             try other.write { try $0.upsert(["id": "2"], into: "t") }
-            #expect(try holder.read { try $0.count(Query("t")) } == 2)
+            #expect(try holder.read { try $0.count(TableQuery("t")) } == 2)
             try other.close()
             try holder.close()
         }
@@ -58,7 +58,7 @@ import TidelineTestSupport
             }
             isOver.withLock { $0 = true }
             try ended.finish()
-            #expect(try waiting.read { try $0.count(Query("t", predicate: .column("n") == 2)) } == 20)
+            #expect(try waiting.read { try $0.count(TableQuery("t", predicate: .column("n") == 2)) } == 20)
             try waiting.close()
             try other.close()
         }

@@ -37,7 +37,7 @@ import TidelineTestSupport
         let again = try files.open()
         #expect(again.capabilities.detectsBitFlips)
         try (again.base as? SQLiteStore)?.verify()
-        #expect(try again.read { try $0.count(Query(Self.table.name)) } == 41 * GrowingTable.rowsPerCommit)
+        #expect(try again.read { try $0.count(TableQuery(Self.table.name)) } == 41 * GrowingTable.rowsPerCommit)
         try again.close()
     }
 
@@ -82,7 +82,7 @@ import TidelineTestSupport
         let store = try files.open()
         #expect(store.capabilities.detectsBitFlips, comment)
         try (store.base as? SQLiteStore)?.verify()
-        let rows = try store.read { try $0.count(Query(table.name)) }
+        let rows = try store.read { try $0.count(TableQuery(table.name)) }
         #expect(rows % GrowingTable.rowsPerCommit == 0, comment)
         let count = rows / GrowingTable.rowsPerCommit
         #expect(expected.contains(count), comment)

@@ -45,8 +45,8 @@ import TidelineTestSupport
             return try store.read { reader in
                 let looked = try (0..<300).compactMap { try reader.row(in: "t", id: .string("id-\($0)")) }
                 let queries = [
-                    Query("t"), Query("t").order(by: "n"), Query("t").order(by: "s"),
-                    Query("t", predicate: .column("n") >= 1_100),
+                    TableQuery("t"), TableQuery("t").order(by: "n"), TableQuery("t").order(by: "s"),
+                    TableQuery("t", predicate: .column("n") >= 1_100),
                 ]
                 return [looked] + (try queries.map { try reader.rows(matching: $0).rows })
             }

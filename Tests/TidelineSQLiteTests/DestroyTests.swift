@@ -40,9 +40,9 @@ import TidelineTestSupport
             try second.write { try $0.upsert(["id": "new"], into: "t") }
             try second.close()
             let reading = try SQLiteStore(path: path, options: SQLiteOptions(isReadOnly: true))
-            #expect(try reading.read { try $0.count(Query("t")) } == 301)
+            #expect(try reading.read { try $0.count(TableQuery("t")) } == 301)
             expectError(.locked) { try SQLiteStore.destroy(path: path) }
-            #expect(try reading.read { try $0.count(Query("t")) } == 301)
+            #expect(try reading.read { try $0.count(TableQuery("t")) } == 301)
             try reading.close()
             try SQLiteStore.destroy(path: path)
             #expect(try names(folder) == [])

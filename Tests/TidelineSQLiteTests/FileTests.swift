@@ -39,13 +39,13 @@ import TidelineTestSupport
             let store = try SQLiteStore(path: path)
             defer { try? store.close() }
             let rows = try store.read { reader throws in
-                _ = try reader.rows(matching: Query("t", predicate: .column("n") > 100).order(by: "s"))
+                _ = try reader.rows(matching: TableQuery("t", predicate: .column("n") > 100).order(by: "s"))
                 _ = try reader.row(in: "t", id: "id-77")
-                return try reader.rows(matching: Query("t")).rows
+                return try reader.rows(matching: TableQuery("t")).rows
             }
             try store.write { writer throws in
                 try writer.upsert(["id": "new", "s": "x", "n": 5], into: "t")
-                try writer.delete(matching: Query("t", predicate: .column("n") < 50))
+                try writer.delete(matching: TableQuery("t", predicate: .column("n") < 50))
             }
             return rows
         } catch let error as StoreError {
@@ -67,7 +67,7 @@ import TidelineTestSupport
             try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "store.sqlite")
             for _ in 0..<2 {
                 let store = try SQLiteStore(path: link)
-                #expect(try store.read { try $0.count(Query("t")) } == 400)
+                #expect(try store.read { try $0.count(TableQuery("t")) } == 400)
                 try store.close()
             }
             // Truncation is detected through the link, too.
@@ -262,7 +262,7 @@ import TidelineTestSupport
             let path = "\(folder)/store.sqlite"
             try sql(path, "UPDATE t SET \"\(column)\" = \(value) WHERE n = 7")
             let store = try SQLiteStore(path: path)
-            let error = expectError(.corrupt) { try store.read { _ = try $0.rows(matching: Query("t")) } }
+            let error = expectError(.corrupt) { try store.read { _ = try $0.rows(matching: TableQuery("t")) } }
             #expect(error?.table == "t")
             #expect(error?.column == column)
             if column != "id" { #expect(error?.id == "id-7") }
@@ -271,7 +271,7 @@ import TidelineTestSupport
                 for predicate in [
                     RowPredicate.column("s").length > 2, .column("at").year == 1970, .column("d") % 2 > 0,
                 ] {
-                    #expect(try reader.count(Query("t", predicate: predicate)) >= 0)
+                    #expect(try reader.count(TableQuery("t", predicate: predicate)) >= 0)
                 }
             }
             try store.close()
@@ -298,7 +298,7 @@ import TidelineTestSupport
             let path = "\(folder)/store.sqlite"
             try sql(path, "DROP TABLE t")
             let store = try SQLiteStore(path: path)
-            expectError(.corrupt) { try store.read { _ = try $0.rows(matching: Query("t")) } }
+            expectError(.corrupt) { try store.read { _ = try $0.rows(matching: TableQuery("t")) } }
             expectError(.corrupt) { try store.read { _ = try $0.row(in: "t", id: "1") } }
             expectError(.corrupt) { try store.write { try $0.upsert(["id": "1"], into: "t") } }
             try store.close()
@@ -311,14 +311,14 @@ import TidelineTestSupport
             let path = "\(folder)/store.sqlite"
             let store = try SQLiteStore(path: path, options: SQLiteOptions(isReadOnly: true))
             #expect(store.capabilities.isReadOnly)
-            #expect(try store.read { try $0.count(Query("t")) } == 400)
-            expectError(.readOnly) { _ = try store.write { try $0.delete(matching: Query("t")) } }
+            #expect(try store.read { try $0.count(TableQuery("t")) } == 400)
+            expectError(.readOnly) { _ = try store.write { try $0.delete(matching: TableQuery("t")) } }
             expectError(.readOnly) { try store.define([TableSchema("u", columns: [])]) }
             try store.define([Self.table])
             // It sees the changes of a writer.
             let writer = try SQLiteStore(path: path)
-            try writer.write { _ = try $0.delete(matching: Query("t")) }
-            #expect(try store.read { try $0.count(Query("t")) } == 0)
+            try writer.write { _ = try $0.delete(matching: TableQuery("t")) }
+            #expect(try store.read { try $0.count(TableQuery("t")) } == 0)
             try writer.close()
             try store.close()
         }

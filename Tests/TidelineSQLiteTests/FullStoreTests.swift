@@ -19,11 +19,11 @@ import TidelineTestSupport
             try store.limitPages(50)
             let error = expectError(.full) { try store.write { try $0.upsert(Self.big, into: "t") } }
             #expect(error?.engineCode == 13)
-            #expect(try store.read { try $0.rows(matching: Query("t")).rows.map(\.id) } == ["small"])
+            #expect(try store.read { try $0.rows(matching: TableQuery("t")).rows.map(\.id) } == ["small"])
             try store.write { try $0.upsert(["id": "other", "x": .bytes([2])], into: "t") }
             try store.limitPages(100_000)
             try store.write { try $0.upsert(Self.big, into: "t") }
-            #expect(try store.read { try $0.count(Query("t")) } == 66)
+            #expect(try store.read { try $0.count(TableQuery("t")) } == 66)
             try store.close()
         }
     }

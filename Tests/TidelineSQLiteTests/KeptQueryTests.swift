@@ -7,20 +7,20 @@ import TidelineStore
 @Suite struct KeptQueryTests {
     private static let schema = TableSchema("t", columns: [.string("s"), .int("n"), .double("d"), .bool("b")])
 
-    private static let alike: [(Query, Query)] = [
-        (Query("t"), Query("t")),
-        (Query("t", predicate: .column("n") == 1), Query("t", predicate: .column("n") == 2)),
+    private static let alike: [(TableQuery, TableQuery)] = [
+        (TableQuery("t"), TableQuery("t")),
+        (TableQuery("t", predicate: .column("n") == 1), TableQuery("t", predicate: .column("n") == 2)),
         (
-            Query("t", predicate: .column("s").isIn(["a", "b"]) && .column("n") + 1 > 2, limit: 5),
-            Query("t", predicate: .column("s").isIn(["c", "d"]) && .column("n") + 3 > 4, skip: 2, limit: 6)
+            TableQuery("t", predicate: .column("s").isIn(["a", "b"]) && .column("n") + 1 > 2, limit: 5),
+            TableQuery("t", predicate: .column("s").isIn(["c", "d"]) && .column("n") + 3 > 4, skip: 2, limit: 6)
         ),
         (
-            Query("t", predicate: !(.column("n").isIn([.null, .int(1)])) || .column("s").contains("x")),
-            Query("t", predicate: !(.column("n").isIn([.null, .int(7)])) || .column("s").contains("y"))
+            TableQuery("t", predicate: !(.column("n").isIn([.null, .int(1)])) || .column("s").contains("x")),
+            TableQuery("t", predicate: !(.column("n").isIn([.null, .int(7)])) || .column("s").contains("y"))
         ),
         (
-            Query("t", predicate: .column("d") < 1.5, selection: ["s"]).order(by: "n"),
-            Query("t", predicate: .column("d") < 2.5, selection: ["s"]).order(by: "n")
+            TableQuery("t", predicate: .column("d") < 1.5, selection: ["s"]).order(by: "n"),
+            TableQuery("t", predicate: .column("d") < 2.5, selection: ["s"]).order(by: "n")
         ),
     ]
 
@@ -36,21 +36,33 @@ import TidelineStore
         }
     }
 
-    private static let unlike: [(Query, Query)] = [
-        (Query("t"), Query("t", predicate: .column("n") == 1)),
-        (Query("t", predicate: .column("n") == 1), Query("t", predicate: .column("n") == .null)),
-        (Query("t", predicate: .column("n") == 1), Query("t", predicate: .column("n") == 1.5)),
-        (Query("t", predicate: .column("d") == 1.5), Query("t", predicate: .column("d") == .literal(.double(.nan)))),
-        (Query("t", predicate: .column("d") == .literal(.double(.nan))), Query("t", predicate: .column("d") == 1.5)),
-        (Query("t", predicate: .column("n") < 1), Query("t", predicate: .column("n") <= 1)),
-        (Query("t", predicate: .column("n").isIn([1])), Query("t", predicate: .column("n").isIn([1, 2]))),
-        (Query("t", predicate: .column("n").isIn([1, 2])), Query("t", predicate: .column("n").isIn([1, .null]))),
-        (Query("t"), Query("t", limit: 1)), (Query("t"), Query("t", skip: 1)),
-        (Query("t", limit: 1), Query("t", limit: -1)),
-        (Query("t"), Query("t").order(by: "n")), (Query("t"), Query("t", selection: ["n"])),
-        (Query("t", selection: ["caf\u{E9}"]), Query("t", selection: ["cafe\u{301}"])),
-        (Query("t").order(by: "caf\u{E9}"), Query("t").order(by: "cafe\u{301}")),
-        (Query("t", predicate: .column("caf\u{E9}").isNull), Query("t", predicate: .column("cafe\u{301}").isNull)),
+    private static let unlike: [(TableQuery, TableQuery)] = [
+        (TableQuery("t"), TableQuery("t", predicate: .column("n") == 1)),
+        (TableQuery("t", predicate: .column("n") == 1), TableQuery("t", predicate: .column("n") == .null)),
+        (TableQuery("t", predicate: .column("n") == 1), TableQuery("t", predicate: .column("n") == 1.5)),
+        (
+            TableQuery("t", predicate: .column("d") == 1.5),
+            TableQuery("t", predicate: .column("d") == .literal(.double(.nan)))
+        ),
+        (
+            TableQuery("t", predicate: .column("d") == .literal(.double(.nan))),
+            TableQuery("t", predicate: .column("d") == 1.5)
+        ),
+        (TableQuery("t", predicate: .column("n") < 1), TableQuery("t", predicate: .column("n") <= 1)),
+        (TableQuery("t", predicate: .column("n").isIn([1])), TableQuery("t", predicate: .column("n").isIn([1, 2]))),
+        (
+            TableQuery("t", predicate: .column("n").isIn([1, 2])),
+            TableQuery("t", predicate: .column("n").isIn([1, .null]))
+        ),
+        (TableQuery("t"), TableQuery("t", limit: 1)), (TableQuery("t"), TableQuery("t", skip: 1)),
+        (TableQuery("t", limit: 1), TableQuery("t", limit: -1)),
+        (TableQuery("t"), TableQuery("t").order(by: "n")), (TableQuery("t"), TableQuery("t", selection: ["n"])),
+        (TableQuery("t", selection: ["caf\u{E9}"]), TableQuery("t", selection: ["cafe\u{301}"])),
+        (TableQuery("t").order(by: "caf\u{E9}"), TableQuery("t").order(by: "cafe\u{301}")),
+        (
+            TableQuery("t", predicate: .column("caf\u{E9}").isNull),
+            TableQuery("t", predicate: .column("cafe\u{301}").isNull)
+        ),
     ]
 
     @Test(arguments: unlike.indices)
@@ -67,7 +79,7 @@ import TidelineStore
         let store = try SQLiteStore.inMemory()
         try store.define([Self.schema])
         try store.read { reader in
-            let valid = Query("t", predicate: .column("n") == 1, limit: 1)
+            let valid = TableQuery("t", predicate: .column("n") == 1, limit: 1)
             let found = (rows: try reader.rows(matching: valid).rows, count: try reader.count(valid))
             #expect(found.rows.isEmpty && found.count == 0)
             #expect(throws: StoreError.self) { try reader.rows(matching: valid.skip(-1)) }
@@ -85,7 +97,7 @@ import TidelineStore
             try writer.upsert((0..<100).map { ["id": .string("\($0)"), "n": .int($0), "s": "x", "d": 1.0] }, into: "t")
         }
         func found(_ number: Int64, _ limit: Int) throws -> [String] {
-            let query = Query("t", predicate: Self.deep(number), limit: limit)
+            let query = TableQuery("t", predicate: Self.deep(number), limit: limit)
             return try store.read { try $0.rows(matching: query).rows.map(\.idText) }
         }
         if again { #expect(try found(70, 1) == ["70"]) }
@@ -108,8 +120,8 @@ import TidelineStore
         try store.write { try $0.upsert((1...3).map { Row(id: .string("\($0)")) }, into: "t") }
         let pairs = try store.read { reader in
             var pairs: [String] = []
-            try reader.scan(Query("t")) { outer in
-                try reader.scan(Query("t")) { inner in
+            try reader.scan(TableQuery("t")) { outer in
+                try reader.scan(TableQuery("t")) { inner in
                     pairs.append(outer.idText + inner.idText)
                     return .next
                 }

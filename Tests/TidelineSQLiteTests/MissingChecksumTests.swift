@@ -21,7 +21,9 @@ import TidelineTestSupport
     private static func rows(_ path: String) throws -> [[Row]] {
         let store = try SQLiteStore(path: path)
         defer { try? store.close() }
-        let rows = try store.tables().map { table in try store.read { try $0.rows(matching: Query(table.name)).rows } }
+        let rows = try store.tables().map { table in
+            try store.read { try $0.rows(matching: TableQuery(table.name)).rows }
+        }
         try store.verify()
         return rows
     }

@@ -23,7 +23,7 @@ import TidelineTestStores
         // SQLite distinguishes case and composition of non-ASCII characters.
         try store.define(["é", "É", "e\u{301}"].map { TableSchema($0, columns: [.string("x")]) })
         try store.write { try $0.upsert(["id": "1", "x": "composed"], into: "é") }
-        #expect(try store.read { try $0.count(Query("e\u{301}")) } == 0)
+        #expect(try store.read { try $0.count(TableQuery("e\u{301}")) } == 0)
         #expect(try store.read { try $0.row(in: "é", id: "1")?["x"] } == "composed")
     }
 

@@ -47,7 +47,7 @@ import TidelineTestSupport
                 let error = expectError(.readOnly) { _ = try SQLiteStore(path: path) }
                 #expect(error?.message.contains("open it for reading only") == true)
                 let store = try SQLiteStore(path: path, options: Self.readOnly)
-                #expect(try store.read { try $0.count(Query(Self.table.name)) } == 2 * GrowingTable.rowsPerCommit)
+                #expect(try store.read { try $0.count(TableQuery(Self.table.name)) } == 2 * GrowingTable.rowsPerCommit)
                 try store.close()
             }
             expectError(.readOnly) { _ = try SQLiteStore(path: "\(folder)/new") }
@@ -152,7 +152,7 @@ import TidelineTestSupport
             let store = try SQLiteStore(path: path)
             let reader = try SQLiteStore(path: path)
             try reader.read { snapshot throws in
-                #expect(try snapshot.count(Query(Self.table.name)) == 2 * GrowingTable.rowsPerCommit)
+                #expect(try snapshot.count(TableQuery(Self.table.name)) == 2 * GrowingTable.rowsPerCommit)
                 for number in 2..<70 { try store.write { try GrowingTable.add(number, to: $0) } }
                 #expect(try Self.size("\(path)-wal") > 60_000_000)
             }
@@ -185,7 +185,7 @@ import TidelineTestSupport
                         _ = try reader.row(in: Self.table.name, id: "0-0")
                         try cut()
                     }
-                    _ = try reader.rows(matching: Query(Self.table.name))
+                    _ = try reader.rows(matching: TableQuery(Self.table.name))
                 }
             }
             try? store.close()

@@ -10,31 +10,33 @@ import TidelineStore
         "t", columns: [.string("s"), .int("n"), .bool("b"), .timestamp("due"), .double("d")],
         indexes: [["n"], ["b", "due"], ["s"]])
 
-    private static let searches: [Query] = [
-        Query("t", predicate: .column("id") == "x"), Query("t", predicate: .column("id").isIn(["x", "y"])),
-        Query("t", predicate: "x" == .column("id")), Query("t", predicate: .column("n") == 1),
-        Query("t", predicate: .column("n") == 1.5), Query("t", predicate: .column("n").isNull),
-        Query("t", predicate: .column("n") > 1 && .column("n") <= 5), Query("t", predicate: .column("n").isIn([1, 2])),
-        Query("t", predicate: !(.column("n") != 1)), Query("t", predicate: .not(.not(.column("n") == 1))),
-        Query("t", predicate: .column("b") == false && .column("due") < .literal(.timestamp(.max))),
-        Query("t", predicate: .column("s") == "x" || .column("n") == 1),
-        Query("t", predicate: .column("s") >= "a" && .column("s") < "b"),
+    private static let searches: [TableQuery] = [
+        TableQuery("t", predicate: .column("id") == "x"), TableQuery("t", predicate: .column("id").isIn(["x", "y"])),
+        TableQuery("t", predicate: "x" == .column("id")), TableQuery("t", predicate: .column("n") == 1),
+        TableQuery("t", predicate: .column("n") == 1.5), TableQuery("t", predicate: .column("n").isNull),
+        TableQuery("t", predicate: .column("n") > 1 && .column("n") <= 5),
+        TableQuery("t", predicate: .column("n").isIn([1, 2])),
+        TableQuery("t", predicate: !(.column("n") != 1)), TableQuery("t", predicate: .not(.not(.column("n") == 1))),
+        TableQuery("t", predicate: .column("b") == false && .column("due") < .literal(.timestamp(.max))),
+        TableQuery("t", predicate: .column("s") == "x" || .column("n") == 1),
+        TableQuery("t", predicate: .column("s") >= "a" && .column("s") < "b"),
     ]
 
     @Test(arguments: searches)
-    func conditionsOnIndexedColumnsSearch(_ query: Query) throws {
+    func conditionsOnIndexedColumnsSearch(_ query: TableQuery) throws {
         let plan = try plan(query)
         #expect(plan.contains("SEARCH") && !plan.contains("SCAN"), "\(plan)")
     }
 
-    private static let ordered: [Query] = [
-        Query("t"), Query("t").order(by: "id", descending: true), Query("t").order(by: "n"),
-        Query("t").order(by: "b").order(by: "due"), Query("t", predicate: .column("b") == false).order(by: "due"),
-        Query("t", predicate: .column("n") > 5).order(by: "n").limit(50).skip(50),
+    private static let ordered: [TableQuery] = [
+        TableQuery("t"), TableQuery("t").order(by: "id", descending: true), TableQuery("t").order(by: "n"),
+        TableQuery("t").order(by: "b").order(by: "due"),
+        TableQuery("t", predicate: .column("b") == false).order(by: "due"),
+        TableQuery("t", predicate: .column("n") > 5).order(by: "n").limit(50).skip(50),
     ]
 
     @Test(arguments: ordered)
-    func ordersAlongAnIndexDoNotSort(_ query: Query) throws {
+    func ordersAlongAnIndexDoNotSort(_ query: TableQuery) throws {
         let plan = try plan(query)
         #expect(!plan.contains("TEMP B-TREE"), "\(plan)")
         #expect(plan.contains("INDEX"), "\(plan)")
@@ -42,7 +44,7 @@ import TidelineStore
 
     @Test func valuesAreNeverText() throws {
         let predicate = RowPredicate.column("s") == "secret" && .column("s").contains("hidden")
-        let compiled = try StoredTable(Self.schema).select("\"id\"", for: Query("t", predicate: predicate))
+        let compiled = try StoredTable(Self.schema).select("\"id\"", for: TableQuery("t", predicate: predicate))
         #expect(!compiled.sql.contains("secret") && !compiled.sql.contains("hidden"))
         #expect(compiled.parameters == ["secret", "hidden"])
     }
@@ -52,7 +54,7 @@ import TidelineStore
     @Test func parametersHaveNoNumbers() throws {
         let predicate = RowPredicate.column("n").isIn((0..<20).map { .int($0) }) && .column("s") == "x"
         let table = StoredTable(Self.schema)
-        let query = Query("t", predicate: predicate, skip: 5, limit: 5)
+        let query = TableQuery("t", predicate: predicate, skip: 5, limit: 5)
         let texts = [
             try table.select(table.columnList, for: query).sql, try table.selectCount(query).sql,
             try table.delete(query).sql, table.upsertWholeRow, try #require(table.upsertGroup),
@@ -60,7 +62,7 @@ import TidelineStore
         for text in texts { #expect(!text.contains(/\?[0-9]/), "\(text)") }
     }
 
-    private func plan(_ query: Query) throws -> String {
+    private func plan(_ query: TableQuery) throws -> String {
         let connection = try Connection.open(nil, for: .writing, options: SQLiteOptions())
         let plan = try SchemaPlan(
             defining: [Self.schema], over: Catalog(generation: 1, tables: []), columnLimit: 2000)

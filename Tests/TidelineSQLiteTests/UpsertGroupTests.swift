@@ -16,7 +16,7 @@ import TidelineTestSupport
     }
 
     private static func texts(_ store: SQLiteStore) throws -> [String: String] {
-        let rows = try store.read { try $0.rows(matching: Query("t")).rows }
+        let rows = try store.read { try $0.rows(matching: TableQuery("t")).rows }
         return Dictionary(uniqueKeysWithValues: rows.map { ($0.idText, $0["s"]?.string ?? "null") })
     }
 

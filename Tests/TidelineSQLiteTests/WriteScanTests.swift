@@ -11,7 +11,7 @@ import TidelineStore
         try store.write {
             try $0.upsert((0..<4).map { ["id": .string("\($0)"), "s": "old", "n": .int($0)] }, into: "t")
         }
-        let query = Query("t", predicate: .column("n") >= 0, limit: limit).order(by: "n")
+        let query = TableQuery("t", predicate: .column("n") >= 0, limit: limit).order(by: "n")
         try store.write { writer in
             var seen: [String] = []
             try writer.scan(query) { view in

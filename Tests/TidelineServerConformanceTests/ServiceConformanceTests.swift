@@ -93,7 +93,7 @@ struct ServiceConformanceTests {
         }
         let leftovers = await suite.finish()
         #expect(leftovers?.contains("deleted rows, which the server keeps") == true, "\(leftovers ?? "nothing")")
-        let left = try fixture.store.read { try $0.rows(matching: Query("ConformanceItem")) }.rows
+        let left = try fixture.store.read { try $0.rows(matching: TableQuery("ConformanceItem")) }.rows
         #expect(left.filter { $0["deleted"] == false }.map(\.idText) == [row.id])
         #expect(left.first { $0.idText == row.id }?["version"]?.string == row.version)
     }
@@ -104,7 +104,7 @@ struct ServiceConformanceTests {
         let suite = try fixture.suite { RefusingTransport(base: $0, limit: 50) }
         await #expect(throws: (any Error).self) { try await suite.session.sharedRows() }
         await suite.finish()
-        let left = try fixture.store.read { try $0.rows(matching: Query("ConformanceItem")) }.rows
+        let left = try fixture.store.read { try $0.rows(matching: TableQuery("ConformanceItem")) }.rows
         // The failure cancels the inserts that are in flight.
         #expect((1...50).contains(left.count) && left.allSatisfy { $0["deleted"] == true }, "\(left)")
     }

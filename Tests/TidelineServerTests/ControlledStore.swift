@@ -96,10 +96,10 @@ final class ControlledStore: LocalStore {
         func withRow<T>(in table: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
             try base.withRow(in: table, id: id, body)
         }
-        func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
+        func scan(_ query: TableQuery, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
             try base.scan(query, body)
         }
-        func count(_ query: Query) throws -> Int { try base.count(query) }
+        func count(_ query: TableQuery) throws -> Int { try base.count(query) }
         func upsert(_ rows: borrowing PackedRows, into table: String) throws {
             try base.upsert(rows, into: table)
             try rows.forEachRow { row in
@@ -108,6 +108,6 @@ final class ControlledStore: LocalStore {
             }
         }
         func delete(ids: [RowID], from table: String) throws -> Int { try base.delete(ids: ids, from: table) }
-        func delete(matching query: Query) throws -> Int { try base.delete(matching: query) }
+        func delete(matching query: TableQuery) throws -> Int { try base.delete(matching: query) }
     }
 }

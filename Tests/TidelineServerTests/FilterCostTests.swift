@@ -68,7 +68,7 @@ struct FilterCostTests {
         try store.define([TableSchema("T", columns: [.string("text")])])
         let rows = (0..<20_000).map { ["id": .string("\($0)"), "text": .string("text \($0)")] as Row }
         try store.write { try $0.upsert(rows, into: "T") }
-        let query = Query("T", predicate: .column("text").contains("x y"))
+        let query = TableQuery("T", predicate: .column("text").contains("x y"))
         for query in [query, query.order(by: "text").limit(5), query.limit(5).includingTotalCount()] {
             try store.read { reader in
                 try reader.limitTime(to: .microseconds(10))
@@ -86,7 +86,7 @@ struct FilterCostTests {
         for number in 0..<70 {
             try store.write { try $0.upsert(["id": .string("\(number)"), "text": .string(text)], into: "T") }
         }
-        let query = Query("T").order(by: "text").limit(70)
+        let query = TableQuery("T").order(by: "text").limit(70)
         try store.read { reader in
             try reader.limitTime(to: .seconds(600))
             expectError(.unsupportedQuery) { try reader.scan(query) { _ in .next } }
@@ -126,9 +126,11 @@ struct FilterCostTests {
         for (order, ids) in [
             (
                 "count desc",
-                try fixture.store.read { try $0.rows(matching: Query("Item").order(by: "count", descending: true)) }
+                try fixture.store.read {
+                    try $0.rows(matching: TableQuery("Item").order(by: "count", descending: true))
+                }
             ),
-            ("id", try fixture.store.read { try $0.rows(matching: Query("Item").order(by: "id")) }),
+            ("id", try fixture.store.read { try $0.rows(matching: TableQuery("Item").order(by: "id")) }),
         ] {
             let rest = "&$orderby=\(percentEncoded(order))&$skip=7&$top=100"
             let page = try fixture.rows(read(fixture, filter, rest))
@@ -213,10 +215,10 @@ private final class ScanCountingStore: LocalStore {
             store.scans.add(1, ordering: .relaxed)
             return try base.withRow(in: table, id: id, body)
         }
-        func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
+        func scan(_ query: TableQuery, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
             store.scans.add(1, ordering: .relaxed)
             return try base.scan(query, body)
         }
-        func count(_ query: Query) throws -> Int { try base.count(query) }
+        func count(_ query: TableQuery) throws -> Int { try base.count(query) }
     }
 }

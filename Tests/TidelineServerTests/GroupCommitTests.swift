@@ -80,7 +80,7 @@ struct GroupCommitTests {
         func ids() throws -> [String] { try rows().map(\.idText).sorted() }
 
         func rows() throws -> [Row] {
-            try store.read { try $0.rows(matching: Query("Item").order(by: "updatedAt")).rows }
+            try store.read { try $0.rows(matching: TableQuery("Item").order(by: "updatedAt")).rows }
         }
     }
 

@@ -236,7 +236,8 @@ struct ReadingTests {
     func `the windows of an incremental pull are answered`(_ stores: StoreKind) throws {
         let fixture = try filled(stores, 9)
         let third = try #require(try fixture.send(.get, "/tables/Item/1003").row().updatedAt)
-        let query = Query("Item").filter(.column("updatedAt") >= third).order(by: "updatedAt").order(by: "id").limit(4)
+        let query = TableQuery("Item").filter(.column("updatedAt") >= third).order(by: "updatedAt").order(by: "id")
+            .limit(4)
         let request = try ZUMODialect().read(
             query, schema: ServiceFixture.schema, options: ReadOptions(includeDeleted: true, isIncremental: true))
         #expect(try fixture.rows(fixture.send(request)).rows.map(\.id) == ["1003", "1004", "1005", "1006"])

@@ -125,7 +125,7 @@ struct InsertTests {
         #expect(fixture.send(try dialect.insert(row, into: "Item")).status == .created)
         #expect(try fixture.send(.get, "/tables/Item/1").row()["text"] == .string(text))
         guard text.utf8.count < 1_000 else { return }
-        let query = Query("Item").filter(.column("text") == .literal(.string(text)))
+        let query = TableQuery("Item").filter(.column("text") == .literal(.string(text)))
         let page = fixture.send(try dialect.read(query, schema: ServiceFixture.schema, options: ReadOptions()))
         #expect(try fixture.rows(page).rows.map { $0["text"] } == [.string(text)])
         guard (try? ItemID.validate(text)) != nil else { return }

@@ -43,7 +43,7 @@ struct ReferenceSimulationTests {
             Self.reference(&world)
             world.options.conflictPolicy = .clientWins
             world.action("sync itself", weight: 20) { device in
-                let subscriptions = Self.schema.map { Subscription($0.name, interval: .seconds(15)) }
+                let subscriptions = Self.schema.map { SyncSubscription($0.name, interval: .seconds(15)) }
                 try await device.sync(subscriptions, for: .seconds(device.random(in: 1..<200)))
             }
         }.run()

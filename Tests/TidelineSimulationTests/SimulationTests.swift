@@ -55,7 +55,7 @@ struct SimulationTests {
         world.steps = 40
         world.action("sync itself", weight: 20) { device in
             let seconds = device.random(in: 1..<200)
-            try await device.sync([Subscription("Todo", interval: .seconds(15))], for: .seconds(seconds))
+            try await device.sync([SyncSubscription("Todo", interval: .seconds(15))], for: .seconds(seconds))
         }
     }
 

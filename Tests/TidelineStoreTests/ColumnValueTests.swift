@@ -99,10 +99,10 @@ struct ColumnValueTests {
     @Test("A typed column is an operand of a predicate and a term of an order")
     func typedColumnsInQueries() {
         let (complete, due, text) = (Column<Bool>("complete"), Column<Date>("due"), Column<String>("text"))
-        let query = Query("TodoItem")
+        let query = TableQuery("TodoItem")
             .filter(complete == true && due < date && text.isIn(["a", "b"]) || due == nil && !text.isNull)
             .filter(.column(text).hasPrefix("B")).order(by: due, descending: true).order(by: "text")
-        let untyped = Query("TodoItem")
+        let untyped = TableQuery("TodoItem")
             .filter(
                 .column("complete") == true && .column("due") < date && .column("text").isIn(["a", "b"])
                     || .column("due") == .null && !.column("text").isNull

@@ -219,15 +219,15 @@ struct EvaluatorTests {
     @Test("An error about an unknown column names the column")
     func unknownColumns() {
         for query in [
-            Query("Item").filter(.and([true, .not(.column("nope").isNull)])), Query("Item").order(by: "nope"),
-            Query("Item").select("nope"),
+            TableQuery("Item").filter(.and([true, .not(.column("nope").isNull)])), TableQuery("Item").order(by: "nope"),
+            TableQuery("Item").select("nope"),
         ] {
             let error = #expect(throws: StoreError.self) { try query.validate(against: EvaluatorFixture.schema) }
             #expect(error?.code == .invalidValue)
             #expect(error?.column == "nope")
             #expect(error?.table == "Item")
         }
-        for query in [Query("Item").skip(-1), Query("Item").limit(-1)] {
+        for query in [TableQuery("Item").skip(-1), TableQuery("Item").limit(-1)] {
             let error = #expect(throws: StoreError.self) { try query.validate(against: EvaluatorFixture.schema) }
             #expect(error?.code == .unsupportedQuery)
         }
@@ -259,7 +259,7 @@ struct EvaluatorTests {
         ] as [(RowPredicate, String, String)])
     func otherTypes(_ predicate: RowPredicate, _ column: String, _ message: String) {
         for predicate in [predicate, .and([.column("bool"), predicate]), .or([true, .not(predicate)])] {
-            let query = Query("Item").filter(predicate).limit(0)
+            let query = TableQuery("Item").filter(predicate).limit(0)
             let error = #expect(throws: StoreError.self) { try query.validate(against: EvaluatorFixture.schema) }
             #expect(error?.code == .invalidValue)
             #expect(error?.table == "Item")

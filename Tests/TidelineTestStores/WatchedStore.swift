@@ -23,7 +23,9 @@ public final class WatchedStore: LocalStore {
     public func define(_ tables: [TableSchema]) throws {
         try store.define(tables)
         for table in tables {
-            for query in [Query(table.name), Query(table.name, order: [OrderTerm("id", descending: true)], limit: 3)] {
+            for query in [
+                TableQuery(table.name), TableQuery(table.name, order: [OrderTerm("id", descending: true)], limit: 3),
+            ] {
                 var updates = store.observe(query).makeAsyncIterator()
                 // A definition within a body of the store is not observed.
                 guard (try? updates.start(in: store)) != nil else { continue }

@@ -116,7 +116,7 @@ struct AdaptivePageTests {
         let client = try await world.makeClient()
         try await client.items.insert(["id": "a", "text": "one"])
         let ids = (0..<400).map { Value.string("00000000-0000-0000-0000-\(100_000_000_000 + $0)") }
-        let query = Query("TodoItem").filter(.column("id").isIn(ids))
+        let query = TableQuery("TodoItem").filter(.column("id").isIn(ids))
         let error = await #expect(throws: SyncError.self) { try await client.items.pull(query, queryID: queryID) }
         #expect(error?.code == .invalidArgument && error?.table == "TodoItem")
         #expect(error?.message.contains("8000 bytes") == true && error?.message.contains("several pulls") == true)

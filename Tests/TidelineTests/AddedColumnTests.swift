@@ -28,7 +28,7 @@ struct AddedColumnTests {
             options: .inDialect)
         try await older.define([Self.older])
         try await older.table("TodoItem").pull(queryID: "all")
-        try await older.table("TodoItem").pull(Query("TodoItem").filter(.column("text") > "r2"), queryID: "some")
+        try await older.table("TodoItem").pull(TableQuery("TodoItem").filter(.column("text") > "r2"), queryID: "some")
         let transport = FaultyTransport(service: world.service)
         let client = try SyncClient(url: "http://server.test", store: store, transport: transport, options: .inDialect)
         try await client.define([Self.newer])
@@ -37,7 +37,7 @@ struct AddedColumnTests {
     }
 
     private func priorities(_ store: TestStore) throws -> [Value?] {
-        try store.read { try $0.rows(matching: Query("TodoItem").order(by: "id")).rows.map { $0["priority"] } }
+        try store.read { try $0.rows(matching: TableQuery("TodoItem").order(by: "id")).rows.map { $0["priority"] } }
     }
 
     private let all: [Value?] = [0, 1, 2, 3, 4, 5]
@@ -62,7 +62,7 @@ struct AddedColumnTests {
     func optional(_ stores: StoreKind) async throws {
         let (world, store) = (try World(stores), try stores.makeStore())
         try world.plant([World.row("a", at: 0), World.row("b", at: 10_000)])
-        let query = Query("TodoItem").filter(.column("text") != "b")
+        let query = TableQuery("TodoItem").filter(.column("text") != "b")
         for isOptional in [false, true] {
             let client = try SyncClient(
                 url: "http://server.test", store: store, transport: FaultyTransport(service: world.service),
@@ -79,9 +79,9 @@ struct AddedColumnTests {
     func eachQuery(_ stores: StoreKind) async throws {
         let (_, client, _) = try await makeGrown(stores)
         let items = client.table("TodoItem")
-        try await items.pull(Query("TodoItem").filter(.column("text") > "r2"), queryID: "some")
+        try await items.pull(TableQuery("TodoItem").filter(.column("text") > "r2"), queryID: "some")
         #expect(try priorities(client.store) == [.null, .null, .null, 3, 4, 5])
-        try await items.pull(Query("TodoItem").filter(.column("text") < "r1"), queryID: "new")
+        try await items.pull(TableQuery("TodoItem").filter(.column("text") < "r1"), queryID: "new")
         #expect(try priorities(client.store) == [0, .null, .null, 3, 4, 5])
         try await items.pull()
         #expect(try priorities(client.store) == all)

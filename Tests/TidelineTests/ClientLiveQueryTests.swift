@@ -6,7 +6,7 @@ import TidelineTestStores
 /// Live queries of a client's tables.
 @Suite("Live queries of a client", .releasesClients, .bothDialects)
 struct ClientLiveQueryTests {
-    private static let byText = Query("TodoItem").order(by: "text")
+    private static let byText = TableQuery("TodoItem").order(by: "text")
 
     @Test("Local edits, transactions, pulls, pushes, and purges each give one update", arguments: StoreKind.perEngine)
     func updates(_ stores: StoreKind) async throws {
@@ -40,7 +40,7 @@ struct ClientLiveQueryTests {
         world.clock.advance(by: .seconds(60))
         try await client.items.pull()
         #expect(try await texts() == ["r000", "r001", "r002", "two", "uno"])
-        try await client.items.purge(Query("TodoItem").filter(.column("text") == "uno"))
+        try await client.items.purge(TableQuery("TodoItem").filter(.column("text") == "uno"))
         #expect(try await texts() == ["r000", "r001", "r002", "two"])
     }
 
@@ -94,8 +94,8 @@ struct ClientLiveQueryTests {
     func invalidQueries() async throws {
         let client = try await World(.simplest).makeClient()
         let queries = [
-            Query("Other"), Query("TodoItem").filter(.column("txt") == "a"),
-            Query("TodoItem").filter(.column("text") == 1),
+            TableQuery("Other"), TableQuery("TodoItem").filter(.column("txt") == "a"),
+            TableQuery("TodoItem").filter(.column("text") == 1),
         ]
         for query in queries {
             var updates = client.items.observe(query).makeAsyncIterator()

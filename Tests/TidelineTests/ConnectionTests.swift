@@ -154,7 +154,7 @@ struct ConnectionTests {
         let log = LogRecorder()
         let transport = ScriptedTransport { .answer($0.number == 1 ? 503 : 200, "[]") }
         let items = try await makeClient(transport) { $0.logger = log.logger }
-        try await items.pull(Query("TodoItem").filter(.column("text") == "secret"))
+        try await items.pull(TableQuery("TodoItem").filter(.column("text") == "secret"))
         let notices = log.entries.filter { $0.level >= .notice }.map(\.message)
         #expect(notices.count == 1 && notices[0].hasPrefix("GET tables/TodoItem: HTTP 503, retrying in "))
         #expect(transport.requests.allSatisfy { $0.target.contains("secret") })

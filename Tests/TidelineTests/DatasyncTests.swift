@@ -50,11 +50,11 @@ struct DatasyncTests {
         let dialect = ServerDialect.datasync3(columnTypes: ["TodoItem": ["text": .date]])
         let (world, client) = try await makeWorld(.simplest, dialect: dialect)
         try world.plant([World.row("b", at: 1, text: "1994-10-14"), World.row("c", at: 2, text: "1994-10-15")])
-        let query = Query("TodoItem").filter(.column("text") == "1994-10-14")
+        let query = TableQuery("TodoItem").filter(.column("text") == "1994-10-14")
         #expect(try await client.client.pull(query, queryID: "day").rowsPulled == 1)
         #expect(client.transport.requests.first?.contains("cast(1994-10-14,Edm.Date)") == true)
         let error = await #expect(throws: SyncError.self) {
-            try await client.client.pull(Query("TodoItem").filter(.column("text") == "today"), queryID: "other")
+            try await client.client.pull(TableQuery("TodoItem").filter(.column("text") == "today"), queryID: "other")
         }
         #expect(error?.code == .invalidArgument && error?.table == "TodoItem" && error?.column == "text")
     }

@@ -161,6 +161,6 @@ struct DecisionTests {
             $0.conflictPolicy = .serverWins
             $0.systemTables.decisions = "Log"
         }
-        #expect(try named.store.read { try $0.count(Query("Log")) } == 1)
+        #expect(try named.store.read { try $0.count(TableQuery("Log")) } == 1)
     }
 }

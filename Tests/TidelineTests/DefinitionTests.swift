@@ -33,7 +33,7 @@ struct DefinitionTests {
         for name in ["caf\u{E9}", "cafe\u{301}"] {
             try store.define([TableSchema("Note", columns: [.string(name)], indexes: [[name]])])
             try store.write { try $0.upsert(["id": "a", name: "x"], into: "Note") }
-            #expect(try store.read { try $0.count(Query("Note").filter(.column(name) == "x")) } == 1)
+            #expect(try store.read { try $0.count(TableQuery("Note").filter(.column(name) == "x")) } == 1)
         }
     }
 

@@ -9,7 +9,7 @@ import TidelineTestStores
 @Suite("Emptied tables", .releasesClients, .bothDialects)
 struct EmptiedTableTests {
     private static func removeRows(of client: Client) throws {
-        _ = try client.store.write { try $0.delete(matching: Query("TodoItem")) }
+        _ = try client.store.write { try $0.delete(matching: TableQuery("TodoItem")) }
     }
 
     /// Makes a client that has pulled five rows, and a minute later pulled again.
@@ -91,7 +91,7 @@ struct EmptiedTableTests {
         let world = try World(stores)
         let client = try await world.makeClient()
         try world.plant(World.rows(at: (0..<5).map { $0 * 10_000 }) + [World.row("z", at: 9, deleted: true)])
-        let query = Query("TodoItem").filter(.column("text") == "no such text")
+        let query = TableQuery("TodoItem").filter(.column("text") == "no such text")
         for _ in 1...4 {
             client.transport.clear()
             let result = try await client.items.pull(query, queryID: "none")
@@ -160,7 +160,7 @@ struct EmptiedTableTests {
         let client = try await world.makeClient()
         for number in 0..<5 { world.server.write("\(number)", ["text": "x"]) }
         try await client.pull()
-        _ = try client.store.write { try $0.delete(matching: Query("Note")) }
+        _ = try client.store.write { try $0.delete(matching: TableQuery("Note")) }
         #expect(try await client.pull().rowsStored == 5)
         for number in 0..<5 { world.server.write("\(number)", nil) }
         try await client.pull()

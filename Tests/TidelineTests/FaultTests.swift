@@ -217,7 +217,7 @@ struct FaultTests {
     func unknownColumn(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeClient()
         try await client.client.define([TableSchema("TodoItem", columns: World.schema.columns + [.int("nothing")])])
-        let query = Query("TodoItem").filter(.column("nothing") == 1)
+        let query = TableQuery("TodoItem").filter(.column("nothing") == 1)
         let error = await #expect(throws: SyncError.self) { try await client.items.pull(query) }
         #expect(error?.code == .rejected && error?.status == 400)
     }

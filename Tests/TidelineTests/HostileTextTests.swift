@@ -28,7 +28,7 @@ struct HostileTextTests {
         }
         #expect(try sender.row(id) == receiver.row(id))
         // The text as a filter finds only that row.
-        let query = Query("TodoItem").filter(.column("text") == .value(text))
+        let query = TableQuery("TodoItem").filter(.column("text") == .value(text))
         #expect(try await receiver.items.rows(matching: query).rows.map(\.idText) == [id])
         guard text.utf8.count < 1000 else { return }
         let third = try await world.makeClient()

@@ -119,7 +119,7 @@ struct IncrementalPullPagingTests {
         try await pulled(world, client, pageSize: 1000)
         try world.plant([World.row("new", at: 300_000), World.row("r001", at: 400_000, deleted: true)])
         try await pulled(world, client, pageSize: 1000)
-        try await client.items.pull(Query("TodoItem").order(by: "text").skip(3).limit(7))
+        try await client.items.pull(TableQuery("TodoItem").order(by: "text").skip(3).limit(7))
         try await client.items.pull()
         #expect(try client.store.versions() == world.serverVersions())
     }

@@ -49,11 +49,11 @@ struct IncrementalPullTests {
         let world = try World(stores)
         let client = try await world.makeClient()
         try world.plant([World.row("a", at: 0)])
-        let query = Query("TodoItem").filter(.column("complete") == true || .column("text") == "a")
+        let query = TableQuery("TodoItem").filter(.column("complete") == true || .column("text") == "a")
         try await client.items.pull(query, queryID: "q")
         let tokens = try client.store.tokens()
         client.transport.clear()
-        for other in [Query("TodoItem"), Query("TodoItem").filter(.column("text") == "A")] {
+        for other in [TableQuery("TodoItem"), TableQuery("TodoItem").filter(.column("text") == "A")] {
             let error = await #expect(throws: SyncError.self) { try await client.items.pull(other, queryID: "q") }
             #expect(error?.code == .filterChanged && error?.table == "TodoItem")
         }
@@ -70,8 +70,8 @@ struct IncrementalPullTests {
         let client = try await world.makeClient()
         try world.plant([World.row("a", at: 0), World.row("b", at: 10_000)])
         world.clock.advance(by: .seconds(60))
-        try await client.items.pull(Query("TodoItem").filter(.column("text") == "b"), queryID: "q")
-        let wider = Query("TodoItem").filter(.column("text") != "c")
+        try await client.items.pull(TableQuery("TodoItem").filter(.column("text") == "b"), queryID: "q")
+        let wider = TableQuery("TodoItem").filter(.column("text") != "c")
         try await client.items.pull(wider, queryID: "q", settings: PullSettings(whenFilterChanges: .reset))
         #expect(try client.texts() == ["a", "b"])
         try await client.items.pull(wider, queryID: "q")
@@ -125,7 +125,7 @@ struct IncrementalPullTests {
         try world.plant([World.row("a", at: 0)])
         try await client.items.pull(queryID: "q")
         try client.store.write { writer in
-            for var row in try writer.rows(matching: Query("MS_TableConfig").filter(.column("key") == "q")).rows {
+            for var row in try writer.rows(matching: TableQuery("MS_TableConfig").filter(.column("key") == "q")).rows {
                 row["value"] = .string(text)
                 try writer.upsert(row, into: "MS_TableConfig")
             }

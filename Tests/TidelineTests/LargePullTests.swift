@@ -40,7 +40,7 @@ struct LargePullTests {
             try client.kill(whenAskedFor: .random(in: (part * kill)..<(part * (kill + 1))))
             clients.append(client)
             #expect(client.asked.first == Self.beginning(after: stored))
-            stored = try withStore(kind, folder.path) { try $0.count(Query(NumberedRow.schema.name)) }
+            stored = try withStore(kind, folder.path) { try $0.count(TableQuery(NumberedRow.schema.name)) }
         }
         clients.append(try PullingProcess(kind, folder.path, rows: Self.rows, pageSize: Self.pageSize).finish())
         #expect(clients.last?.asked.first == Self.beginning(after: stored))
@@ -72,7 +72,7 @@ struct LargePullTests {
     private func expectEveryRow(in kind: StoreKind, _ folder: String) throws {
         var (count, sum) = (0, 0)
         _ = try withStore(kind, folder) { reader in
-            try reader.scan(Query(NumberedRow.schema.name)) { row in
+            try reader.scan(TableQuery(NumberedRow.schema.name)) { row in
                 let number = row["number"]?.int.map(Int.init) ?? -1
                 count += 1
                 sum += number

@@ -169,7 +169,7 @@ struct LeaverTests {
     func twoQueries(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makePulled()
-        let open = Query("TodoItem").filter(.column("complete") == false)
+        let open = TableQuery("TodoItem").filter(.column("complete") == false)
         let settings = PullSettings(removesLeavers: .zero)
         try await client.items.pull(open, queryID: "open", settings: settings)
         try world.plant("a", at: 300_000_000, priority: 2)
@@ -290,7 +290,7 @@ struct LeaverTests {
         for id in ids { try world.plant(id, at: 0) }
         let client = try await world.makeClient { $0.maximumURLLength = length }
         try await client.pullMine()
-        try world.serverStore.write { _ = try $0.delete(matching: Query("TodoItem").filter(.column("id") != "0")) }
+        try world.serverStore.write { _ = try $0.delete(matching: TableQuery("TodoItem").filter(.column("id") != "0")) }
         try world.plant("a", at: 0)
         try await client.items.pull(queryID: "all")
         client.transport.clear()
@@ -308,7 +308,7 @@ struct LeaverTests {
             let client = try await virtual.makeClient()
             try virtual.world.plant("a", "b", at: 0)
             let settings = SyncSettings(pull: PullSettings(removesLeavers: .seconds(100)), listensToServer: false)
-            try await client.client.start([Subscription(World.mine, queryID: "mine")], settings: settings)
+            try await client.client.start([SyncSubscription(World.mine, queryID: "mine")], settings: settings)
             try await virtual.sleep(.seconds(61))
             try virtual.world.remove("a")
             #expect(try client.texts() == ["a", "b"])
@@ -321,8 +321,8 @@ struct LeaverTests {
     @Test("F13 a query whose rows cannot be compared is refused before anything is sent")
     func refused() async throws {
         let client = try await World(.simplest).makeClient()
-        let all = Query("TodoItem")
-        let refused: [(Query, Duration)] = [
+        let all = TableQuery("TodoItem")
+        let refused: [(TableQuery, Duration)] = [
             (all.limit(3), .zero), (all.skip(1), .zero), (all, .seconds(-1)),
             (all.filter(.column("deleted") == false), .zero),
         ]

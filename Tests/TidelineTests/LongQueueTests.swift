@@ -36,7 +36,7 @@ struct LongQueueTests {
         let client = try await world.makeClient()
         for number in 0..<50 { try await client.items.insert(["id": .string("new\(number)"), "text": "mine"]) }
         try world.plant(World.rows(at: [0, 1]))
-        let rows = try await client.client.remoteTable("TodoItem").read(Query("TodoItem")).rows
+        let rows = try await client.client.remoteTable("TodoItem").read(TableQuery("TodoItem")).rows
         #expect(rows.count == 2)
         let operations = client.context.operations
         var packed = PackedRows(shape: try client.store.read { try $0.shape(of: "TodoItem") })

@@ -77,7 +77,7 @@ struct MigrationTests {
             try step.update(id: "a", in: "TodoItem") { $0["text"] = "migrated" }
         }
         #expect(try await client.queue() == ["update a"])
-        let lacking = Query("TodoItem").filter(.column("effort") == .null)
+        let lacking = TableQuery("TodoItem").filter(.column("effort") == .null)
         #expect(try client.store.read { try $0.count(lacking) } == 0)
         #expect(try client.row("row 1199")?["effort"] == 599.5)
     }

@@ -23,7 +23,7 @@ struct OwnerTests {
     }
 
     private func texts(_ store: TestStore) throws -> [String?] {
-        try store.read { try $0.rows(matching: Query("TodoItem").order(by: "id")).rows.map { $0["text"]?.string } }
+        try store.read { try $0.rows(matching: TableQuery("TodoItem").order(by: "id")).rows.map { $0["text"]?.string } }
     }
 
     @Test(
@@ -211,7 +211,7 @@ struct OwnerTests {
         try store.define([TableSchema("Settings", columns: [.string("text")])])
         try store.write { try $0.upsert(["id": "a", "text": "kept"], into: "Settings") }
         try await client.wipe()
-        #expect(try store.read { try $0.count(Query("Settings")) } == 1)
+        #expect(try store.read { try $0.count(TableQuery("Settings")) } == 1)
     }
 
     @Test("L12 a wipe that fails in the store changes nothing", arguments: StoreKind.perEngine)

@@ -48,7 +48,7 @@ struct PullCountTests {
         client.transport.inspect { request, _ in .instead(request.without("$top")) { $0 } }
         try world.plant((0..<10).map { World.row("id\($0)", at: 0, deleted: $0 == 2) })
         let settings = PullSettings(pageSize: pageSize)
-        let first = try await client.items.pull(Query("TodoItem").limit(5), settings: settings)
+        let first = try await client.items.pull(TableQuery("TodoItem").limit(5), settings: settings)
         #expect(first.rowsPulled == 5)
         #expect(try client.texts() == ["id0", "id1", "id3", "id4"])
         try await client.items.pull(queryID: "q", settings: settings)
@@ -74,7 +74,9 @@ struct PullCountTests {
         try world.plant(World.rows(at: (0..<12).map { $0 * 10_000 }))
         let (steps, progress) = AsyncStream.makeStream(of: PullProgress.self)
         try await client.client.pull(
-            ["a", "b"].map { Subscription(Query("TodoItem").filter(.column("text") != .value($0)), queryID: $0) },
+            ["a", "b"].map {
+                SyncSubscription(TableQuery("TodoItem").filter(.column("text") != .value($0)), queryID: $0)
+            },
             settings: PullSettings(pageSize: 5), progress: progress)
         #expect(try client.store.versions().count == 12)
         #expect(await steps.contains { $0.total ?? 0 > 1 << 40 })

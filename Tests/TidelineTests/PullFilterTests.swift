@@ -39,7 +39,7 @@ struct PullFilterTests {
         try await whole.items.pull()
         for filter in Self.filters {
             let client = try await world.makeClient()
-            let query = Query("TodoItem").filter(filter)
+            let query = TableQuery("TodoItem").filter(filter)
             try await client.items.pull(query, queryID: queryID)
             let expected = try await whole.items.rows(matching: query).rows.map(\.idText).sorted()
             #expect(try client.store.versions().keys.sorted() == expected, "\(filter)")

@@ -23,7 +23,7 @@ struct PullInterruptionTests {
     private func expectSoundToken(_ world: World, _ store: TestStore, _ place: SourceLocation) throws {
         let stored = try store.versions()
         let missing = try world.serverStore.read { reader in
-            try reader.rows(matching: Query("TodoItem").filter(.column("deleted") == false)).rows
+            try reader.rows(matching: TableQuery("TodoItem").filter(.column("deleted") == false)).rows
                 .filter { stored[$0.idText] != $0["version"]?.string }
         }
         let first = missing.compactMap { $0["updatedAt"]?.timestamp }.min()

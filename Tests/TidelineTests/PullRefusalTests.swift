@@ -17,13 +17,13 @@ struct PullRefusalTests {
         let client = try await World(stores).makeClient()
         try await client.items.insert(["id": "a", "text": "one"])
         let text = RowPredicate.column("text")
-        let query = Query("TodoItem").filter(text == "one" && !(text == "two" || .column(column) == .value(1)))
+        let query = TableQuery("TodoItem").filter(text == "one" && !(text == "two" || .column(column) == .value(1)))
         let error = await #expect(throws: SyncError.self) { try await client.items.pull(query, queryID: queryID) }
         #expect(error?.code == .invalidArgument && error?.column == column && error?.table == "TodoItem")
         #expect(client.transport.requests.isEmpty)
         if queryID == nil {
             let ordered = await #expect(throws: SyncError.self) {
-                try await client.items.pull(Query("TodoItem").order(by: column))
+                try await client.items.pull(TableQuery("TodoItem").order(by: column))
             }
             #expect(ordered?.code == .invalidArgument && ordered?.column == column)
         }
@@ -32,7 +32,7 @@ struct PullRefusalTests {
     @Test("F2 a pull can use the server's system columns", arguments: StoreKind.perEngine, ["createdAt", "updatedAt"])
     func systemColumn(_ stores: StoreKind, column: String) async throws {
         let client = try await World(stores).makeSyncedClient()
-        try await client.items.pull(Query("TodoItem").filter(.column(column) > .value(Timestamp.min)))
+        try await client.items.pull(TableQuery("TodoItem").filter(.column(column) > .value(Timestamp.min)))
         #expect(try client.texts() == ["one"])
     }
 

@@ -163,14 +163,14 @@ struct PullTests {
 
     struct Refusal: Sendable, CustomTestStringConvertible {
         var testDescription: String
-        var query = Query("TodoItem")
+        var query = TableQuery("TodoItem")
         var queryID: String?
         var settings = PullSettings()
     }
 
     static let refusals: [Refusal] = [
-        Refusal(testDescription: "select", query: Query("TodoItem").select("text")),
-        Refusal(testDescription: "total count", query: Query("TodoItem").includingTotalCount()),
+        Refusal(testDescription: "select", query: TableQuery("TodoItem").select("text")),
+        Refusal(testDescription: "total count", query: TableQuery("TodoItem").includingTotalCount()),
         Refusal(
             testDescription: "own __includeDeleted",
             settings: PullSettings(parameters: [("__includeDeleted", "false")])),
@@ -179,26 +179,27 @@ struct PullTests {
             settings: PullSettings(parameters: [("__INCLUDEDELETED", "true")])),
         Refusal(testDescription: "own $top", settings: PullSettings(parameters: [("$top", "1")])),
         Refusal(testDescription: "own __x", settings: PullSettings(parameters: [("__x", "1")])),
-        Refusal(testDescription: "NaN", query: Query("TodoItem").filter(.column("effort") < .literal(.double(.nan)))),
         Refusal(
-            testDescription: "an invalid date", query: Query("TodoItem").filter(.column("due") == "soon"),
+            testDescription: "NaN", query: TableQuery("TodoItem").filter(.column("effort") < .literal(.double(.nan)))),
+        Refusal(
+            testDescription: "an invalid date", query: TableQuery("TodoItem").filter(.column("due") == "soon"),
             queryID: "q"),
         Refusal(testDescription: "nameless parameter", settings: PullSettings(parameters: [("", "1")])),
-        Refusal(testDescription: "order", query: Query("TodoItem").order(by: "text"), queryID: "q"),
-        Refusal(testDescription: "skip", query: Query("TodoItem").skip(1), queryID: "q"),
-        Refusal(testDescription: "top", query: Query("TodoItem").limit(1), queryID: "q"),
-        Refusal(testDescription: "top of 0", query: Query("TodoItem").limit(0), queryID: "q"),
-        Refusal(testDescription: "negative skip", query: Query("TodoItem").skip(-1)),
-        Refusal(testDescription: "negative top", query: Query("TodoItem").limit(-1)),
+        Refusal(testDescription: "order", query: TableQuery("TodoItem").order(by: "text"), queryID: "q"),
+        Refusal(testDescription: "skip", query: TableQuery("TodoItem").skip(1), queryID: "q"),
+        Refusal(testDescription: "top", query: TableQuery("TodoItem").limit(1), queryID: "q"),
+        Refusal(testDescription: "top of 0", query: TableQuery("TodoItem").limit(0), queryID: "q"),
+        Refusal(testDescription: "negative skip", query: TableQuery("TodoItem").skip(-1)),
+        Refusal(testDescription: "negative top", query: TableQuery("TodoItem").limit(-1)),
         Refusal(testDescription: "page size 0", settings: PullSettings(pageSize: 0)),
         Refusal(testDescription: "page size -1", settings: PullSettings(pageSize: -1)),
         Refusal(testDescription: "negative lookback", settings: PullSettings(lookback: .seconds(-1))),
         Refusal(testDescription: "empty query id", queryID: ""),
         Refusal(testDescription: "blank query id", queryID: " \t\u{3000}"),
         Refusal(testDescription: "query id of 256", queryID: String(repeating: "q", count: 256)),
-        Refusal(testDescription: "another table", query: Query("Other")),
-        Refusal(testDescription: "impossible column", query: Query("TodoItem").filter(.column("a b") == 1)),
-        Refusal(testDescription: "impossible order", query: Query("TodoItem").order(by: "a b")),
+        Refusal(testDescription: "another table", query: TableQuery("Other")),
+        Refusal(testDescription: "impossible column", query: TableQuery("TodoItem").filter(.column("a b") == 1)),
+        Refusal(testDescription: "impossible order", query: TableQuery("TodoItem").order(by: "a b")),
     ]
 
     @Test(
@@ -238,7 +239,7 @@ struct PullTests {
         let world = try World(stores)
         let client = try await world.makeClient()
         try world.plant(World.rows(at: (0..<7).map { _ in 0 }))
-        let query = Query("TodoItem").filter(.column("id") != "r003")
+        let query = TableQuery("TodoItem").filter(.column("id") != "r003")
         let result = try await client.items.pull(query, settings: PullSettings(pageSize: pageSize))
         var expected = try world.serverVersions()
         expected["r003"] = nil
@@ -290,7 +291,7 @@ struct PullTests {
         let world = try World(stores)
         let client = try await world.makeClient()
         try world.plant((0..<10).map { World.row("id\($0)", at: 0, text: "\(9 - $0)") })
-        var query = Query("TodoItem").order(by: "text").skip(skip)
+        var query = TableQuery("TodoItem").order(by: "text").skip(skip)
         query.limit = top
         try await client.items.pull(query, settings: PullSettings(pageSize: pageSize))
         let expected = (0..<10).map { "\($0)" }.dropFirst(skip).prefix(top ?? .max)
@@ -304,7 +305,7 @@ struct PullTests {
         let world = try World(stores)
         let client = try await world.makeClient()
         try world.plant(World.rows(at: (0..<9).map { _ in 0 }))
-        try await client.items.pull(Query("TodoItem").order(by: "complete"), settings: PullSettings(pageSize: 2))
+        try await client.items.pull(TableQuery("TodoItem").order(by: "complete"), settings: PullSettings(pageSize: 2))
         #expect(try client.store.versions() == world.serverVersions())
         #expect(client.transport.requests.allSatisfy { $0.contains("complete") && $0.contains("id") })
     }
@@ -319,7 +320,7 @@ struct PullTests {
         client.transport.inspect { request, _ in
             client.transport.requests.count > 50 ? .loseRequest : .instead(request.without(option)) { $0 }
         }
-        let query = option == "$skip" ? Query("TodoItem").order(by: "text") : Query("TodoItem")
+        let query = option == "$skip" ? TableQuery("TodoItem").order(by: "text") : TableQuery("TodoItem")
         let error = await #expect(throws: SyncError.self) {
             try await client.items.pull(query, settings: PullSettings(pageSize: 2))
         }

@@ -13,7 +13,7 @@ struct PullTokenTests {
         let client = try await world.makeClient()
         #expect(try await client.items.pullToken(queryID: "one") == nil)
         try world.plant(World.rows(at: [0, 10_000]))
-        let query = Query("TodoItem").filter(.column("text") == "r001")
+        let query = TableQuery("TodoItem").filter(.column("text") == "r001")
         try await client.items.pull(query, queryID: "one")
         try await client.items.pull(queryID: "two")
         let token = try await client.items.pullToken(queryID: "one")

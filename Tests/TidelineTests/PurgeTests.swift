@@ -22,7 +22,7 @@ struct PurgeTests {
     @Test("U1 purge removes the matching rows, returns their number, and sends nothing", arguments: StoreKind.perEngine)
     func removes(_ stores: StoreKind) async throws {
         let (world, client) = try await filled(stores)
-        #expect(try await client.items.purge(Query("TodoItem").filter(.column("text") != "r001")) == 2)
+        #expect(try await client.items.purge(TableQuery("TodoItem").filter(.column("text") != "r001")) == 2)
         #expect(try client.texts() == ["r001"])
         #expect(try await client.items.purge() == 1)
         #expect(try await client.items.purge() == 0)
@@ -54,7 +54,7 @@ struct PurgeTests {
         try await client.items.delete(id: "r000")
         let before = (try client.store.versions(), try client.store.tokens())
         let error = await #expect(throws: SyncError.self) {
-            try await client.items.purge(Query("TodoItem").filter(.column("text") == "r001"))
+            try await client.items.purge(TableQuery("TodoItem").filter(.column("text") == "r001"))
         }
         #expect(error?.code == .operationsPending && error?.table == "TodoItem")
         #expect(try client.store.versions() == before.0 && client.store.tokens() == before.1)
@@ -80,7 +80,8 @@ struct PurgeTests {
         let (_, client) = try await filled(stores)
         let tokens = try client.store.tokens()
         for query in [
-            Query("TodoItem").filter(.column("nothing") == 1), Query("Other"), Query("TodoItem").skip(-1),
+            TableQuery("TodoItem").filter(.column("nothing") == 1), TableQuery("Other"),
+            TableQuery("TodoItem").skip(-1),
         ] {
             await #expect(throws: SyncError.self) { try await client.items.purge(query) }
         }

@@ -90,7 +90,7 @@ extension PushLeaseTests {
             try await device.world.sleep(.seconds(1))
             var settings = SyncSettings()
             settings.pull.push = Self.fails
-            try await second.client.start([Subscription("TodoItem")], settings: settings)
+            try await second.client.start([SyncSubscription("TodoItem")], settings: settings)
             try await Self.insert(["b"], second)
             try await device.world.sleep(.seconds(40))
             #expect(try await push.value.progress.sent == 1)
@@ -120,7 +120,7 @@ extension PushLeaseTests {
                 guard request.createsRow, once.first() else { return nil }
                 return .delay { try await device.world.sleep(.seconds(60)) }
             }
-            try await first.client.start([Subscription("TodoItem", interval: nil)])
+            try await first.client.start([SyncSubscription("TodoItem", interval: nil)])
             try await device.world.sleep(.seconds(3))
             try await second.context.push()
             #expect(device.world.executor.now < .seconds(60))

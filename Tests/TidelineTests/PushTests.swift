@@ -213,8 +213,8 @@ struct PushTests {
     private func expectWhole(_ store: TestStore, _ world: World, _ call: Int) throws {
         let (operations, errors) = try store.read { reader in
             (
-                try reader.rows(matching: Query("MS_TableOperations")).rows,
-                try reader.rows(matching: Query("MS_TableOperationErrors")).rows
+                try reader.rows(matching: TableQuery("MS_TableOperations")).rows,
+                try reader.rows(matching: TableQuery("MS_TableOperationErrors")).rows
             )
         }
         let pending = Set(operations.compactMap { $0["itemId"]?.string })

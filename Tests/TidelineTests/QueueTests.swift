@@ -122,7 +122,7 @@ struct QueueTests {
         let second = try file.open()
         let seen = HeaderLog()
         client.transport.inspect { _, _ in
-            let rows = try? second.read { try $0.rows(matching: Query("MS_TableOperations")).rows }
+            let rows = try? second.read { try $0.rows(matching: TableQuery("MS_TableOperations")).rows }
             seen.add(rows?.map { "\($0["attempts"]?.int ?? -1)" }.joined())
             return .loseRequest
         }

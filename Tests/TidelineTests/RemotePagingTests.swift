@@ -39,7 +39,7 @@ struct RemotePagingTests {
     @Test("readAll reads all pages, up to the query's limit", arguments: StoreKind.perEngine, [16 << 20, 500])
     func allPages(_ stores: StoreKind, pageBytes: Int) async throws {
         let remote = try await world(stores, pageBytes: pageBytes)
-        let sorted = Query("TodoItem").order(by: "text")
+        let sorted = TableQuery("TodoItem").order(by: "text")
         #expect(try await texts(remote.readAll(sorted)) == (0..<9).map(String.init))
         #expect(try await texts(remote.readAll(sorted.skip(2))) == (2..<9).map(String.init))
         for limit in [0, 1, 4, 5, 8, 9, 100] {
@@ -54,7 +54,7 @@ struct RemotePagingTests {
         arguments: StoreKind.perEngine)
     func pageByPage(_ stores: StoreKind) async throws {
         let remote = try await world(stores)
-        var page: RemotePage? = try await remote.read(Query("TodoItem").order(by: "text").includingTotalCount())
+        var page: RemotePage? = try await remote.read(TableQuery("TodoItem").order(by: "text").includingTotalCount())
         var counts: [Int] = []
         while let current = page {
             counts.append(current.rows.count)
@@ -67,9 +67,9 @@ struct RemotePagingTests {
     @Test("a limit of 0 returns no rows, and the total count if it is requested", arguments: StoreKind.perEngine)
     func limitZero(_ stores: StoreKind) async throws {
         let remote = try await world(stores)
-        let none = try await remote.read(Query("TodoItem").limit(0))
+        let none = try await remote.read(TableQuery("TodoItem").limit(0))
         #expect(none.rows.isEmpty && none.totalCount == nil && !none.hasNext)
-        let counted = try await remote.read(Query("TodoItem").limit(0).includingTotalCount())
+        let counted = try await remote.read(TableQuery("TodoItem").limit(0).includingTotalCount())
         #expect(counted.rows.isEmpty && counted.totalCount == 9 && !counted.hasNext)
     }
 
@@ -79,11 +79,13 @@ struct RemotePagingTests {
         let client = try SyncClient(url: "http://server.test", store: stores.makeStore(), transport: transport)
         for _ in 1...2 {
             let remote = client.remoteTable("TodoItem")
-            let rows = try await remote.read(Query("TodoItem").select("text", "due")).rows
+            let rows = try await remote.read(TableQuery("TodoItem").select("text", "due")).rows
             #expect(rows.map(\.id) == [nil, nil] && rows.map { $0["text"] } == ["a", "a"])
             #expect(rows.map { $0["due"] } == [nil, .null])
             #expect(await syncErrorCode { _ = try await remote.read() } == .invalidAnswer)
-            #expect(await syncErrorCode { _ = try await remote.read(Query("TodoItem").select("id")) } == .invalidAnswer)
+            #expect(
+                await syncErrorCode { _ = try await remote.read(TableQuery("TodoItem").select("id")) } == .invalidAnswer
+            )
             // The second iteration reads the same rows with a definition.
             try await client.define([World.schema])
         }
@@ -125,7 +127,7 @@ struct RemotePagingTests {
             "id": 7, "name": "x", "n": 1, "f": 1.5, "b": true, "none": .null, "list": .json("[1]"),
             "date": "2026-01-02T03:04:05Z",
         ]
-        let page = try await remote.read(Query("Old").filter(.column("name") == "x"))
+        let page = try await remote.read(TableQuery("Old").filter(.column("name") == "x"))
         #expect(page.rows == [expected] && page.totalCount == 3)
         #expect(try await remote.lookup(id: "7") == expected)
         #expect(try await remote.update(["id": 7, "n": 2]) == expected)

@@ -49,7 +49,7 @@ struct RemoteTableTests {
     func queries(_ stores: StoreKind) async throws {
         let (world, _, remote) = try await remote(stores)
         try world.plant((0..<9).map { World.row("id\($0)", at: 0, text: "\(9 - $0)") })
-        let query = Query("TodoItem").filter(.column("text") != "5").order(by: "text").skip(1).limit(3)
+        let query = TableQuery("TodoItem").filter(.column("text") != "5").order(by: "text").skip(1).limit(3)
             .select("text").includingTotalCount()
         let result = try await remote.read(query)
         #expect(result.rows.map { $0["text"] } == ["2", "3", "4"] && result.totalCount == 8)
@@ -96,12 +96,12 @@ struct RemoteTableTests {
             await error { try await remote.delete(id: "..") },
             await error { try await remote.delete(id: "a", version: "\n") },
             await error { _ = try await remote.undelete(id: "..") },
-            await error { _ = try await remote.read(Query("Other")) },
-            await error { _ = try await remote.read(Query("TodoItem").skip(-1)) },
-            await error { _ = try await remote.read(Query("TodoItem").filter(.column("a b") == 1)) },
-            await error { _ = try await remote.read(Query("TodoItem").filter(!(.column("__version") == "1"))) },
-            await error { _ = try await remote.read(Query("TodoItem").order(by: "__updatedAt")) },
-            await error { _ = try await remote.read(Query("TodoItem").select("__deleted")) },
+            await error { _ = try await remote.read(TableQuery("Other")) },
+            await error { _ = try await remote.read(TableQuery("TodoItem").skip(-1)) },
+            await error { _ = try await remote.read(TableQuery("TodoItem").filter(.column("a b") == 1)) },
+            await error { _ = try await remote.read(TableQuery("TodoItem").filter(!(.column("__version") == "1"))) },
+            await error { _ = try await remote.read(TableQuery("TodoItem").order(by: "__updatedAt")) },
+            await error { _ = try await remote.read(TableQuery("TodoItem").select("__deleted")) },
             await error { _ = try await remote.read(parameters: [("$top", "5")]) },
             await error { _ = try await remote.read(parameters: [("__x", "5")]) },
             await error { _ = try await remote.insert(["id": 5, "text": "x"]) },

@@ -40,7 +40,7 @@ struct RemoteTruthTests {
         }
         let remote = try makeClient(transport).remoteTable("Old")
         var ids: [String] = []
-        for try await row in remote.readAll(Query("Old").filter(.column("n") == 1), parameters: [("p", "1")]) {
+        for try await row in remote.readAll(TableQuery("Old").filter(.column("n") == 1), parameters: [("p", "1")]) {
             ids.append(row.idText)
         }
         #expect(ids == ["a", "b", "c"])
@@ -161,7 +161,7 @@ struct RemoteTruthTests {
         let rows = dialect == .zumo2 ? "results" : "items"
         let transport = ScriptedTransport { _ in .answer(200, #"{"\#(rows)":[{"id":"a"}],"count":3}"#) }
         let remote = try makeClient(transport, dialect: dialect).remoteTable("Old")
-        for query in [Query("Old").limit(0), Query("Old").limit(0).includingTotalCount()] {
+        for query in [TableQuery("Old").limit(0), TableQuery("Old").limit(0).includingTotalCount()] {
             let page = try await remote.read(query)
             #expect(page.rows.isEmpty && !page.hasNext)
         }

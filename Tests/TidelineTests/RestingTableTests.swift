@@ -51,7 +51,7 @@ struct RestingTableTests {
             guard round > 1 else { continue }
             #expect(transport.requests.count == 1 && result.rowsPulled < 2)
         }
-        #expect(try store.read { try $0.count(Query("TodoItem")) } == history.ticks.count)
+        #expect(try store.read { try $0.count(TableQuery("TodoItem")) } == history.ticks.count)
     }
 
     @Test(

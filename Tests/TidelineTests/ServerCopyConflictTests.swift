@@ -17,7 +17,7 @@ struct ServerCopyConflictTests {
         let client = try await world.makeSyncedClient()
         func base() throws -> [String?] {
             try client.store.read { reader in
-                try reader.rows(matching: Query("MS_TableOperations").order(by: "id")).rows.map { row in
+                try reader.rows(matching: TableQuery("MS_TableOperations").order(by: "id")).rows.map { row in
                     try row["base"]?.json.map { try RowCodec(schema: World.schema).row($0)["text"]?.string } ?? nil
                 }
             }
@@ -117,7 +117,7 @@ struct ServerCopyConflictTests {
     /// Applies the server's rows like a pull that started earlier, without a push.
     private func pullPage(_ client: Client) async throws {
         let run = PullRun(
-            context: client.context, query: Query("TodoItem"), queryID: "q", settings: PullSettings(),
+            context: client.context, query: TableQuery("TodoItem"), queryID: "q", settings: PullSettings(),
             schema: World.schema)
         _ = try await run.run()
     }

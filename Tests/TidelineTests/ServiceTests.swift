@@ -214,7 +214,7 @@ struct ServiceTests {
             let error = await #expect(throws: SyncError.self) { try await client.remoteTable("TodoItem").update(row) }
             server = error?.serverItem
         } else {
-            try await client.table("TodoItem").pull(Query("TodoItem").limit(1))
+            try await client.table("TodoItem").pull(TableQuery("TodoItem").limit(1))
             try await client.table("TodoItem").update(["id": "a", "text": "mine"])
             await #expect(throws: SyncError.self) { try await client.context.push() }
             server = try await client.context.operationErrors().first?.serverItem

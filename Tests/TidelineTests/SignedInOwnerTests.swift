@@ -34,11 +34,11 @@ struct SignedInOwnerTests {
             await syncErrorCode { try await client.context.push() },
             await syncErrorCode { try await client.items.pull() },
             await syncErrorCode { try await client.items.pull(queryID: "q") },
-            await syncErrorCode { try await client.client.pull([Subscription("TodoItem")]) },
+            await syncErrorCode { try await client.client.pull([SyncSubscription("TodoItem")]) },
             await syncErrorCode { try await client.items.insert(["id": "b", "text": "his"]) },
             await syncErrorCode { try await client.items.update(["id": "a", "text": "his"]) },
             await syncErrorCode { try await client.items.delete(id: "a") },
-            await syncErrorCode { try await client.client.start([Subscription("TodoItem")]) },
+            await syncErrorCode { try await client.client.start([SyncSubscription("TodoItem")]) },
         ]
         #expect(codes.allSatisfy { $0 == .otherUser }, "\(codes)")
         let error = await #expect(throws: SyncError.self) { try await client.context.push() }

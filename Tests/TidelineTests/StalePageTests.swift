@@ -227,7 +227,7 @@ struct StalePageTests {
         settings.onProgress = { _ in
             let operations = context.operations
             let pending = try? context.store.read {
-                try operations.operations(matching: Query(operations.tables.operations), in: $0)
+                try operations.operations(matching: TableQuery(operations.tables.operations), in: $0)
             }
             pulled.withLock { $0.append(pending?.first?.pulled) }
         }

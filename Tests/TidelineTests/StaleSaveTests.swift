@@ -176,15 +176,15 @@ struct StaleSaveTests {
         arguments: StoreKind.perEngine)
     func unknownColumn(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeClient()
-        let query = Query("TodoItem").filter(.column("complte") == true)
+        let query = TableQuery("TodoItem").filter(.column("complte") == true)
         let errors = [
             await #expect(throws: SyncError.self) { _ = try await client.items.rows(matching: query) },
             await #expect(throws: SyncError.self) { _ = try await client.items.purge(query) },
             await #expect(throws: SyncError.self) {
-                _ = try await client.items.rows(matching: Query("TodoItem").order(by: "complte"))
+                _ = try await client.items.rows(matching: TableQuery("TodoItem").order(by: "complte"))
             },
             await #expect(throws: SyncError.self) {
-                _ = try await client.items.rows(matching: Query("TodoItem").select("complte"))
+                _ = try await client.items.rows(matching: TableQuery("TodoItem").select("complte"))
             },
             await #expect(throws: SyncError.self) { _ = try await client.items.insert(["complte": true]) },
         ]

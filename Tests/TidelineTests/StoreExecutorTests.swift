@@ -34,7 +34,7 @@ struct StoreExecutorTests {
         let items = client.table("TodoItem")
         try await items.insert(["id": "b", "text": "x"])
         try await client.push()
-        try await client.pull(Query("TodoItem"), queryID: "all")
+        try await client.pull(TableQuery("TodoItem"), queryID: "all")
         _ = try await items.rows()
         try await items.purge()
     }

@@ -56,7 +56,7 @@ struct StoreOfAllTests {
         let (world, store) = (try World(stores), HookedStore(try stores.makeStore()))
         let client = try await makeClient(world, over: store)
         func record() throws -> [Row] {
-            try store.read { try $0.rows(matching: Query("MS_TableConfig").order(by: "id")).rows }
+            try store.read { try $0.rows(matching: TableQuery("MS_TableConfig").order(by: "id")).rows }
         }
         let before = try record()
         #expect(await syncErrorCode { try await client.drop(columns: ["old", "nothing"], from: "Note") } != nil)
@@ -115,7 +115,7 @@ struct StoreOfAllTests {
             try await client.table("Note").insert(["id": "a", "text": "hers"])
         }
         #expect(try await task.value == ForcePurgeResult(rows: 2, operations: 2))
-        #expect(try store.read { try $0.count(Query("Later")) } == 0)
+        #expect(try store.read { try $0.count(TableQuery("Later")) } == 0)
     }
 
     @Test("L14 a wipe waits for the pull of a table that is defined while it waits", arguments: StoreKind.perEngine)

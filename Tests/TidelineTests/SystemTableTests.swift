@@ -36,10 +36,11 @@ struct SystemTableTests {
         client.transport.inspect(nil)
         _ = await syncErrorCode { try await client.items.delete(id: "b") }
         try client.store.read { reader in
-            let queue = try reader.rows(matching: Query("MS_TableOperations").order(by: "id")).rows
+            let queue = try reader.rows(matching: TableQuery("MS_TableOperations").order(by: "id")).rows
             #expect(queue.map { $0["itemId"] } == ["a", "b"])
             #expect(queue.map { $0["tableKind"] } == [0, 2])
-            let error = try reader.rows(matching: Query("MS_TableOperationErrors").filter(.column("operationId") == 1))
+            let error = try reader.rows(
+                matching: TableQuery("MS_TableOperationErrors").filter(.column("operationId") == 1))
             #expect(error.rows.count == 1 && error.rows[0]["properties"]?.json?.contains("400") == true)
         }
     }
@@ -57,13 +58,13 @@ struct SystemTableTests {
         let client = try SyncClient(url: "http://server.test", store: store, transport: transport, options: options)
         try await client.define([World.schema, TableSchema("MS_TableConfig", columns: [.string("mine")])])
         try await client.table("TodoItem").insert(["id": "a", "text": "one"])
-        #expect(try store.read { try $0.count(Query("Queue")) } == 1)
+        #expect(try store.read { try $0.count(TableQuery("Queue")) } == 1)
         try await client.context.push()
         try await client.table("TodoItem").pull(queryID: "q")
-        #expect(try store.read { try $0.count(Query("State'\"").filter(.column("key") == "q")) } == 1)
+        #expect(try store.read { try $0.count(TableQuery("State'\"").filter(.column("key") == "q")) } == 1)
         #expect(try store.appTables().map(\.name).sorted() == ["MS_TableConfig", "TodoItem"])
         #expect(try await client.table("TodoItem").purge() == 1)
-        #expect(try store.read { try $0.count(Query("State'\"").filter(.column("key") == "q")) } == 0)
+        #expect(try store.read { try $0.count(TableQuery("State'\"").filter(.column("key") == "q")) } == 0)
     }
 
     @Test(

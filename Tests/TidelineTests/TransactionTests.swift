@@ -16,7 +16,7 @@ struct TransactionTests {
         let client: SyncClient<HookedStore>
 
         func state() throws -> String {
-            let names = try store.read { try $0.rows(matching: Query("List").order(by: "name")).rows }
+            let names = try store.read { try $0.rows(matching: TableQuery("List").order(by: "name")).rows }
             return try world.state(store.base) + " lists \(names.compactMap { $0["name"]?.string })"
         }
     }
@@ -78,7 +78,7 @@ struct TransactionTests {
             try transaction.delete(id: "a", from: "TodoItem")
             #expect(try transaction.row(id: "a", in: "TodoItem") == nil)
             #expect(try transaction.row(id: "b", in: "TodoItem")?["text"] == "two")
-            return try transaction.rows(matching: Query("TodoItem")).rows.map(\.idText)
+            return try transaction.rows(matching: TableQuery("TodoItem")).rows.map(\.idText)
         }
         #expect(found == ["b"])
     }
@@ -157,7 +157,7 @@ struct TransactionTests {
                 code { try transaction.update(id: "a", in: "TodoItem") { $0["id"] = "b" } },
                 code { try transaction.delete(id: "a\u{0}", from: "TodoItem") },
                 code { _ = try transaction.row(id: "", in: "TodoItem") },
-                code { _ = try transaction.rows(matching: Query("TodoItem").filter(.column("txt") == "two")) },
+                code { _ = try transaction.rows(matching: TableQuery("TodoItem").filter(.column("txt") == "two")) },
             ]
         }
         #expect(

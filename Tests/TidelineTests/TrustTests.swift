@@ -193,7 +193,7 @@ struct TrustedSyncTests {
             let client = try await virtual.makeClient()
             try await client.items.insert(["id": "a", "text": "one"])
             try await client.items.insert(["id": "b", "text": "two"])
-            try await client.client.start([Subscription("TodoItem")])
+            try await client.client.start([SyncSubscription("TodoItem")])
             try await virtual.sleep(.seconds(2))
             client.transport.inspect { _, _ in .answer(impostor.answer) }
             try await client.items.update(["id": "a", "text": "edited"])

@@ -151,7 +151,7 @@ struct BackupTests {
 
     private static func checkPrefixes(of file: String, _ acknowledged: [Int: Int]) throws {
         let (rows, clock) = try BackupFile.read(file) { reader, _ in
-            (try reader.rows(matching: Query("T")).rows, try ServedTableRecord.clock(of: "T", in: reader))
+            (try reader.rows(matching: TableQuery("T")).rows, try ServedTableRecord.clock(of: "T", in: reader))
         }
         for (writer, count) in acknowledged {
             let own = rows.filter { $0["writer"]?.int == Int64(writer) }
@@ -245,7 +245,9 @@ struct BackupTests {
                 _ = process.killNow()
             }
             if FileManager.default.fileExists(atPath: tool.path("file\(round)")) {
-                let count = try BackupFile.read(tool.path("file\(round)")) { reader, _ in try reader.count(Query("T")) }
+                let count = try BackupFile.read(tool.path("file\(round)")) { reader, _ in
+                    try reader.count(TableQuery("T"))
+                }
                 #expect(count == 3_000)
             }
             let location = try StoreLocation(parsing: target)
@@ -330,14 +332,14 @@ struct BackupTests {
             _ = try await items.insert(["id": .string(id), "text": "old"])
         }
         try await client.push()
-        try await client.pull(Query("Item"), queryID: "all")
+        try await client.pull(TableQuery("Item"), queryID: "all")
         _ = try BackupFile.write(store, to: file)
         try await items.update(id: "changed") { $0["text"] = "lost" }
         try await items.update(id: "changed and pending") { $0["text"] = "lost" }
         try await items.delete(id: "deleted")
         _ = try await items.insert(["id": "inserted", "text": "lost"])
         try await client.push()
-        try await client.pull(Query("Item"), queryID: "all")
+        try await client.pull(TableQuery("Item"), queryID: "all")
         try await items.update(id: "pending") { $0["text"] = "mine" }
         try await items.update(id: "changed and pending") { $0["text"] = "mine" }
         return clientStore
@@ -353,11 +355,11 @@ struct BackupTests {
         let conflict = try #require(error?.operationErrors.first)
         #expect(conflict.code == .conflict && conflict.serverItem?["text"] == "old")
         try await conflict.cancelOperationAndDiscardItem()
-        try await client.pull(Query("Item"), queryID: "all")
+        try await client.pull(TableQuery("Item"), queryID: "all")
         func texts(_ rows: [Row]) -> [String: String?] {
             Dictionary(uniqueKeysWithValues: rows.map { ($0.idText, $0["text"]?.string) })
         }
-        let server = texts(try store.read { try $0.rows(matching: Query("Item")).rows })
+        let server = texts(try store.read { try $0.rows(matching: TableQuery("Item")).rows })
         #expect(
             server == [
                 "same": "old", "pending": "mine", "changed": "old", "deleted": "old", "changed and pending": "old",
@@ -371,7 +373,7 @@ struct BackupTests {
         #expect(gone?.operationErrors.map(\.code) == [.conflict])
         try await #require(gone?.operationErrors.first).cancelOperationAndDiscardItem()
         try await items.purge()
-        try await client.pull(Query("Item"), queryID: "all")
+        try await client.pull(TableQuery("Item"), queryID: "all")
         #expect(texts(try await items.rows().rows) == server)
     }
 
@@ -431,7 +433,9 @@ private struct StoreContent: Equatable {
     init(_ store: some LocalStore) throws {
         schemas = try store.tables()
         try store.read { reader in
-            for schema in schemas { rows[.string(schema.name)] = try reader.rows(matching: Query(schema.name)).rows }
+            for schema in schemas {
+                rows[.string(schema.name)] = try reader.rows(matching: TableQuery(schema.name)).rows
+            }
         }
     }
 }

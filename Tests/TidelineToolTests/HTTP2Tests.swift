@@ -134,7 +134,7 @@ struct HTTP2Tests {
         #expect(error?.code == .network, "\(String(describing: error))")
         (server, _) = try start(port: String(try #require(url.split(separator: ":").last)))
         try await client.push()
-        try await client.pull(Query("T"), queryID: "all")
+        try await client.pull(TableQuery("T"), queryID: "all")
         #expect(try await table.rows().rows.count == 20)
         #expect(try await table.row(id: "0")?["text"] == "b")
         var request = HTTPRequest(

@@ -96,7 +96,7 @@ struct KillTests {
 
     private func checkEnd(_ client: String, _ server: String, _ acknowledged: [String: String]) async throws {
         let serverRows = try await withStore(StoreLocation(parsing: server)) { store in
-            try store.read { try $0.rows(matching: Query("TodoItem")).rows }
+            try store.read { try $0.rows(matching: TableQuery("TodoItem")).rows }
         }
         try await withStore(StoreLocation(parsing: client)) {
             try await Self.checkEnd($0, serverRows, acknowledged)

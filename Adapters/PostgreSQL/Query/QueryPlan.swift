@@ -3,7 +3,7 @@ internal import TidelineStore
 /// A query compiled to SQL for as far as SQL has the evaluator's meaning, and the part that is evaluated in the process.
 struct QueryPlan {
     let table: StoredTable
-    private let query: Query
+    private let query: TableQuery
     /// The condition as a `WHERE` clause, or an empty string.
     private let condition: String
     private let parameters: Parameters
@@ -12,8 +12,8 @@ struct QueryPlan {
     /// The positions of the columns that the residual predicate reads.
     let residualColumns: [Int]
 
-    /// - Throws: The errors of ``Query/validate(against:)``.
-    init(_ query: Query, _ table: StoredTable) throws(StoreError) {
+    /// - Throws: The errors of ``TableQuery/validate(against:)``.
+    init(_ query: TableQuery, _ table: StoredTable) throws(StoreError) {
         try table.evaluator.validate(query)
         self.table = table
         self.query = query

@@ -98,7 +98,7 @@ final class Session {
         return try rows.withRow(at: 0, body)
     }
 
-    func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
+    func scan(_ query: TableQuery, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
         let table = try table(query.table)
         let plan = try QueryPlan(query, table)
         let total = query.includesTotalCount ? try count(plan) : nil
@@ -111,7 +111,7 @@ final class Session {
         return total
     }
 
-    func count(_ query: Query) throws -> Int { try count(QueryPlan(query, try table(query.table))) }
+    func count(_ query: TableQuery) throws -> Int { try count(QueryPlan(query, try table(query.table))) }
 
     private func count(_ plan: QueryPlan) throws -> Int {
         guard plan.residual == nil else {
@@ -224,7 +224,7 @@ final class Session {
 
     private static let deletedAtOnce = 5_000
 
-    func delete(matching query: Query) throws -> Int {
+    func delete(matching query: TableQuery) throws -> Int {
         let table = try table(query.table)
         let plan = try QueryPlan(query, table)
         guard plan.isWindow || plan.residual != nil else {

@@ -6,7 +6,7 @@ internal import TidelineStore
 /// that can use indexes. As a *value*, it is true or false, and null only where the evaluator returns null. `NOT` is
 /// pushed down to the leaves, where most operators have an exact opposite.
 ///
-/// The predicate must have passed ``Query/validate(against:)``. Values become parameters, never text.
+/// The predicate must have passed ``TableQuery/validate(against:)``. Values become parameters, never text.
 struct PredicateCompiler {
     let table: StoredTable
     /// The values of the compiled predicate, in the order in which they occur.

@@ -32,21 +32,21 @@ struct CompiledQuery {
 
 extension StoredTable {
     /// Returns a statement for the query's rows, with `columns`, a list in SQL, of each.
-    func select(_ columns: String, for query: Query) throws(StoreError) -> CompiledQuery {
+    func select(_ columns: String, for query: TableQuery) throws(StoreError) -> CompiledQuery {
         try compile("SELECT \(columns)", query, end: orderBy(query.order), window: query.isWindow)
     }
 
     /// Returns a statement that counts the rows that match the query's predicate.
-    func selectCount(_ query: Query) throws(StoreError) -> CompiledQuery { try compile("SELECT count(*)", query) }
+    func selectCount(_ query: TableQuery) throws(StoreError) -> CompiledQuery { try compile("SELECT count(*)", query) }
 
     /// Returns a statement that deletes the query's rows.
-    func delete(_ query: Query) throws(StoreError) -> CompiledQuery {
+    func delete(_ query: TableQuery) throws(StoreError) -> CompiledQuery {
         guard query.isWindow else { return try compile("DELETE", query) }
         return try select("\"id\"", for: query).within("DELETE FROM \(schema.name.sqlName) WHERE \"id\" IN (", ")")
     }
 
     private func compile(
-        _ verb: String, _ query: Query, end: String = "", window: Bool = false
+        _ verb: String, _ query: TableQuery, end: String = "", window: Bool = false
     ) throws(StoreError) -> CompiledQuery {
         var compiler = PredicateCompiler(self)
         var sql = "\(verb) FROM \(schema.name.sqlName)"
@@ -72,7 +72,7 @@ extension StoredTable {
     }
 }
 
-extension Query {
+extension TableQuery {
     /// Whether the query asks for only part of the matching rows.
     var isWindow: Bool { limit != nil || skip > 0 }
 

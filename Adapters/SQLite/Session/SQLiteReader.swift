@@ -15,11 +15,11 @@ extension SessionReader {
     }
 
     @discardableResult
-    public func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
+    public func scan(_ query: TableQuery, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
         try session.scan(query, body)
     }
 
-    public func count(_ query: Query) throws -> Int { try session.count(query) }
+    public func count(_ query: TableQuery) throws -> Int { try session.count(query) }
 }
 
 /// Reads within one snapshot of a ``SQLiteStore``.
@@ -41,7 +41,7 @@ public struct SQLiteWriter: SessionReader, StoreWriter {
     public func delete(ids: [RowID], from table: String) throws -> Int { try session.delete(ids: ids, from: table) }
 
     @discardableResult
-    public func delete(matching query: Query) throws -> Int { try session.delete(matching: query) }
+    public func delete(matching query: TableQuery) throws -> Int { try session.delete(matching: query) }
 
     public func externalCommitNumber() throws -> UInt64? { try session.externalCommitNumber() }
 }

@@ -66,7 +66,7 @@ final class Session {
         return try statement.rowBuffer(table: table, shape: table.shape).withRow(of: statement.handle, body)
     }
 
-    func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
+    func scan(_ query: TableQuery, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
         let connection = try connection()
         let statements = try statements(query.table, on: connection)
         let (kept, parameters) = try statements.query(query, for: .rows, evictingTo: connection.statements)
@@ -101,13 +101,13 @@ final class Session {
         }
     }
 
-    func count(_ query: Query) throws(StoreError) -> Int {
+    func count(_ query: TableQuery) throws(StoreError) -> Int {
         let connection = try connection()
         return try count(query, try statements(query.table, on: connection), on: connection)
     }
 
     private func count(
-        _ query: Query, _ statements: TableStatements, on connection: Connection
+        _ query: TableQuery, _ statements: TableStatements, on connection: Connection
     ) throws(StoreError) -> Int {
         let (kept, parameters) = try statements.query(query, for: .count, evictingTo: connection.statements)
         let statement = try prepare(kept, parameters, in: statements.table, on: connection)
@@ -176,7 +176,7 @@ final class Session {
         return deleted
     }
 
-    func delete(matching query: Query) throws(StoreError) -> Int {
+    func delete(matching query: TableQuery) throws(StoreError) -> Int {
         let connection = try writableConnection()
         let table = try self.table(query.table)
         try query.validate(against: table.schema)

@@ -5,7 +5,7 @@ final class KeptQuery {
     /// The result that is requested.
     enum Purpose { case rows, count }
 
-    private let query: Query
+    private let query: TableQuery
     private let purpose: Purpose
     let statement: KeptStatement
     /// The same as ``CompiledQuery/places``.
@@ -13,7 +13,7 @@ final class KeptQuery {
     /// The columns of the rows.
     let shape: RowShape
 
-    private init(_ query: Query, _ purpose: Purpose, _ compiled: CompiledQuery, shape: RowShape) {
+    private init(_ query: TableQuery, _ purpose: Purpose, _ compiled: CompiledQuery, shape: RowShape) {
         self.query = query
         self.purpose = purpose
         statement = KeptStatement(compiled.sql)
@@ -23,7 +23,7 @@ final class KeptQuery {
 
     /// Compiles a valid query.
     static func compile(
-        _ query: Query, for purpose: Purpose, of table: StoredTable
+        _ query: TableQuery, for purpose: Purpose, of table: StoredTable
     ) throws(StoreError) -> (KeptQuery, [Value]) {
         switch purpose {
         case .count:
@@ -39,7 +39,7 @@ final class KeptQuery {
 
     /// Returns the parameters with which this statement answers another query, or `nil` if the other query has a
     /// different text or might be invalid.
-    func parameters(of other: Query, for purpose: Purpose) -> [Value]? {
+    func parameters(of other: TableQuery, for purpose: Purpose) -> [Value]? {
         guard purpose == self.purpose, other.skip >= 0, other.limit ?? 0 >= 0, query.isWindow == other.isWindow,
             query.names(sameColumnsAs: other)
         else { return nil }
@@ -55,9 +55,9 @@ final class KeptQuery {
     }
 }
 
-extension Query {
+extension TableQuery {
     /// Returns whether another query has the same order and selection. Names are compared by their bytes, like columns.
-    fileprivate func names(sameColumnsAs other: Query) -> Bool {
+    fileprivate func names(sameColumnsAs other: TableQuery) -> Bool {
         guard order.count == other.order.count, selection?.count == other.selection?.count else { return false }
         for (a, b) in zip(order, other.order) {
             guard a.isDescending == b.isDescending, a.column.isSameBytes(as: b.column) else { return false }

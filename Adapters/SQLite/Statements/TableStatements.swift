@@ -57,7 +57,7 @@ final class TableStatements {
     /// Returns the compiled query and the values of its parameters. The query is compiled unless a recent one differs
     /// only in its values.
     func query(
-        _ query: Query, for purpose: KeptQuery.Purpose, evictingTo cache: StatementCache
+        _ query: TableQuery, for purpose: KeptQuery.Purpose, evictingTo cache: StatementCache
     ) throws(StoreError) -> (query: KeptQuery, parameters: [Value]) {
         for index in queries.indices.reversed() {
             guard let parameters = queries[index].parameters(of: query, for: purpose) else { continue }

@@ -31,14 +31,14 @@ final class LiveSession<Store: LocalStore>: Sendable {
         }
     }
 
-    private func start(_ others: [Query], _ watched: Query?) throws {
+    private func start(_ others: [TableQuery], _ watched: TableQuery?) throws {
         let queries = try others.map { try started($0) }
         var first = try watched.map { try started($0) }
         _ = try first?.takeUpdate()
         running.withLock { [first] in $0 = Running(others: queries, watched: first) }
     }
 
-    private func started(_ query: Query) throws -> LiveQuery<Row>.Iterator {
+    private func started(_ query: TableQuery) throws -> LiveQuery<Row>.Iterator {
         var updates = store.observe(query).makeAsyncIterator()
         try updates.start(in: store)
         return updates
@@ -63,7 +63,7 @@ final class LiveSession<Store: LocalStore>: Sendable {
 /// Work under live queries. The works on an open store share one set of queries.
 public enum LiveWork: Sendable {
     /// Starts live queries, one of which is read after each commit. The answer is empty.
-    case start([Query], watched: Query?)
+    case start([TableQuery], watched: TableQuery?)
     /// Changes rows, each in its own transaction, and takes the update of the query that is read. The answer counts the
     /// changes, or the updates. An operation is a change.
     case commit([Row])

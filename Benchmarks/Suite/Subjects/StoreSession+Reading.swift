@@ -58,7 +58,7 @@ extension StoreSession {
     /// Reads all rows.
     func scan(_ access: Work.Access, _ now: Opened, _ latencies: LatencySink) throws -> Answer {
         if access == .record { try table.requireRecord() }
-        let query = Query(table.schema.name)
+        let query = TableQuery(table.schema.name)
         let columns = now.columns
         return try latencies.time {
             try now.store.read { reader in
@@ -102,7 +102,7 @@ extension StoreSession {
     /// The number of rows of a query, and the sum of their row numbers, each times its position.
     @inline(__always)
     func sum(
-        _ query: Query, _ reader: some StoreReader, _ number: (borrowing RowView) -> UInt64
+        _ query: TableQuery, _ reader: some StoreReader, _ number: (borrowing RowView) -> UInt64
     ) throws -> Answer {
         var answer = Answer()
         try reader.scan(query) { row in

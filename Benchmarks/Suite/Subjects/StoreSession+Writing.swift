@@ -38,7 +38,7 @@ extension StoreSession {
     func delete(matching filters: [RowFilter], _ now: Opened, _ latencies: LatencySink) throws -> Answer {
         try latencies.each(filters) { filter in
             // A deletion needs no order.
-            let query = Query(table.schema.name, predicate: filter.query(table).predicate)
+            let query = TableQuery(table.schema.name, predicate: filter.query(table).predicate)
             return Answer(count: try now.store.write { try $0.delete(matching: query) })
         }
     }
@@ -91,7 +91,7 @@ private struct MixRunner<Store: LocalStore>: ~Copyable {
             try now.store.write { try $0.upsert(batch.packed, into: table) }
             answer.count += batch.packed.count
         case .scan(let first, let count):
-            let query = Query(table, predicate: .column("id") >= .literal(first.value), limit: count)
+            let query = TableQuery(table, predicate: .column("id") >= .literal(first.value), limit: count)
             answer += try now.store.read { try session.sum(query, $0) { now.columns.number(viewing: $0) } }
         case .readModifyWrite(let id, let text):
             try pack(id, text)

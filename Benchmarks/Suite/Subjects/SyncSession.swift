@@ -85,7 +85,7 @@ final class SyncSession<Store: LocalStore>: Sendable {
         return Answer(count: result.rowsStored + result.rowsRemoved)
     }
 
-    private func observe(_ queries: [Query]) throws {
+    private func observe(_ queries: [TableQuery]) throws {
         let store = try connected().observedStore
         let started = try queries.map { query in
             var updates = store.observe(query).makeAsyncIterator()
@@ -235,7 +235,7 @@ final class SyncSession<Store: LocalStore>: Sendable {
     private func copyFirstOperation(for ids: [RowID]) throws -> Int {
         let queue = SystemTables().operations
         return try store.write { writer in
-            guard let first = try writer.rows(matching: Query(queue).order(by: "id").limit(1)).rows.first,
+            guard let first = try writer.rows(matching: TableQuery(queue).order(by: "id").limit(1)).rows.first,
                 case .int(let number)? = first.id
             else { return 0 }
             let copies = ids.enumerated().map { position, id in
@@ -281,7 +281,7 @@ public enum SyncWork: Sendable {
     /// operation is a transaction, including the request and the parsing.
     case pull(SyncServer, pageSize: Int, pagesPerTransaction: Int)
     /// Starts live queries of the client in the place of those before. The answer is empty.
-    case observe([Query])
+    case observe([TableQuery])
     /// Takes one update of each live query. The answer is empty.
     case takeUpdates
     /// Changes rows as an app does, each in a transaction with its queue entry. The answer counts the changes. An operation

@@ -74,8 +74,8 @@ public struct RowFilter: Sendable, Hashable {
     public init(list: String) { self.list = list }
 
     /// Returns the query of the filter, ordered by `rank`.
-    public func query(_ table: BenchmarkTable) -> Query {
-        Query(table.schema.name).filter(.column("list") == list).order(by: "rank")
+    public func query(_ table: BenchmarkTable) -> TableQuery {
+        TableQuery(table.schema.name).filter(.column("list") == list).order(by: "rank")
     }
 }
 

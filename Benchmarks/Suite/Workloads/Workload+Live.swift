@@ -25,7 +25,7 @@ extension StoreWorkloads {
                 : .column("list") == .literal(.null)
                     && .column("score").isBetween(
                         .literal(.double(-2.0 * Double(number))), and: .literal(.double(-1)))
-            return Query(indexed.table.schema.name).filter(condition).order(by: "rank").limit(50)
+            return TableQuery(indexed.table.schema.name).filter(condition).order(by: "rank").limit(50)
         }
         // Each changed row becomes the first of the list.
         let watched = indexed.filter(0).query(indexed.table)
@@ -42,12 +42,12 @@ extension StoreWorkloads {
             "live-view", "commit of one row under an ordered view of all rows",
             explanation:
                 "Gives a row another place in a live query of all rows, ordered by rank, and takes the update.",
-            [], watched: Query(indexed.table.schema.name).order(by: "rank"),
+            [], watched: TableQuery(indexed.table.schema.name).order(by: "rank"),
             changes { ["rank": .int(Int64(truncatingIfNeeded: $0 &* 0x1E37_79B9_7F4A_7C15) >> 2)] })
     }
 
     private func liveWorkload(
-        _ id: String, _ title: String, explanation: String, _ queries: [Query], watched: Query?, _ rows: [Row]
+        _ id: String, _ title: String, explanation: String, _ queries: [TableQuery], watched: TableQuery?, _ rows: [Row]
     ) -> Workload {
         Workload(
             id, .live, title, explanation: explanation, unit: "commit", units: rows.count,

@@ -28,7 +28,7 @@ struct Preparation: Sendable {
 
     private func requireOwnTable() async throws {
         let answer = try await session.send(
-            try session.dialect.read(Query(session.options.table, limit: 1), schema: nil, options: ReadOptions()))
+            try session.dialect.read(TableQuery(session.options.table, limit: 1), schema: nil, options: ReadOptions()))
         // A table that does not exist yet may be created with its first row.
         if answer.status == 404, (try? JSONRow.parse(answer.body)) != nil || answer.body.isEmpty { return }
         try requireService(answer)

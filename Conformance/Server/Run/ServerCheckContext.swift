@@ -155,7 +155,7 @@ final class ServerCheckContext: Sendable {
         _ predicate: RowPredicate? = nil, order: [OrderTerm] = [], skip: Int = 0, top: Int? = nil,
         select: [String]? = nil, count: Bool = false, deleted: Bool = false
     ) async throws -> ServerAnswer {
-        var query = Query(
+        var query = TableQuery(
             table, order: order, skip: skip, limit: top, selection: select, includesTotalCount: count)
         query.predicate = .and([.compare("mark", .equal, .string(mark))] + (predicate.map { [$0] } ?? []))
         return try await send(

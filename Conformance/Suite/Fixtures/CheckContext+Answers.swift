@@ -44,7 +44,7 @@ private struct RollBack: Error {}
 /// The queries of a sample as they are run against a store.
 private struct AnswerRun {
     private struct Case {
-        var query: Query
+        var query: TableQuery
         var expected: Answer
         var mayBeRefused: Bool
     }
@@ -60,7 +60,7 @@ private struct AnswerRun {
         let schema = sample.definitions[0]
         let packed = try schema.packed(schema.completing(sample.rows))
         self.sample = sample
-        rows = try Evaluator(schema: schema).result(of: Query(schema.name), over: packed).rows
+        rows = try Evaluator(schema: schema).result(of: TableQuery(schema.name), over: packed).rows
         cases = try answers.items.map { item in
             let expected = try Answer.expected(item.query, schema, packed)
             let ids = expected.rows.compactMap(\.id)
@@ -119,7 +119,7 @@ private struct AnswerRun {
         let gone = Set(item.expected.rows.compactMap(\.id))
         try telling(item, schema, "by delete(matching:)") {
             let count = try writer.delete(matching: query)
-            let left = try writer.rows(matching: Query(schema.name, selection: [])).rows.compactMap(\.id)
+            let left = try writer.rows(matching: TableQuery(schema.name, selection: [])).rows.compactMap(\.id)
             let kept = rows.compactMap(\.id).filter { !gone.contains($0) }
             if left != kept {
                 return "the remaining rows are \(CheckContext.text(left)), expected \(CheckContext.text(kept))"

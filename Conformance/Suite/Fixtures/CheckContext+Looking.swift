@@ -34,14 +34,14 @@ extension CheckContext {
             let found = try reader.row(in: schema.name, id: id)
             try expect(found, is: row, "\(place), the lookup of \(Self.text(id)) in \(schema.name)")
         }
-        try expect(Query(schema.name), in: reader, over: complete, of: schema, place)
+        try expect(TableQuery(schema.name), in: reader, over: complete, of: schema, place)
     }
 
     /// Fails unless a query's rows, their order, total count, and count equal the evaluator's answer for these rows.
     ///
     /// - Parameter rows: All rows of the table, each with all columns.
     func expect(
-        _ query: Query, in reader: any StoreReader, over rows: [Row], of schema: TableSchema, _ place: String
+        _ query: TableQuery, in reader: any StoreReader, over rows: [Row], of schema: TableSchema, _ place: String
     ) throws {
         let expected = try Answer.expected(query, schema, try schema.packed(rows))
         if let difference = try Answer.of(reader, query).difference(from: expected) {
@@ -50,7 +50,7 @@ extension CheckContext {
     }
 
     /// Fails unless a query finds the rows with these identifiers, in this order.
-    func expect(_ query: Query, in reader: any StoreReader, finds ids: [RowID], _ place: String) throws {
+    func expect(_ query: TableQuery, in reader: any StoreReader, finds ids: [RowID], _ place: String) throws {
         let found = try reader.rows(matching: query).rows.compactMap(\.id)
         guard found == ids else {
             throw CheckFailure(

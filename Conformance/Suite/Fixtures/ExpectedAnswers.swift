@@ -4,7 +4,7 @@ internal import TidelineStore
 struct ExpectedAnswers {
     /// A query and its answer.
     struct Item {
-        var query: Query
+        var query: TableQuery
         /// The expected identifiers, or `nil` if only the evaluator's answer counts.
         var ids: [RowID]?
         /// Whether a store may refuse the query instead of answering it.
@@ -21,12 +21,12 @@ struct ExpectedAnswers {
 
     /// Adds a query that finds the rows with these identifiers, in this order. The sample's definitions replace its
     /// table.
-    mutating func gives(_ query: Query, _ ids: RowID...) {
+    mutating func gives(_ query: TableQuery, _ ids: RowID...) {
         items.append(Item(query: query, ids: ids, mayBeRefused: mayBeRefused))
     }
 
     /// Adds a query whose answer is the evaluator's.
-    mutating func givesAsEvaluated(_ query: Query) {
+    mutating func givesAsEvaluated(_ query: TableQuery) {
         items.append(Item(query: query, ids: nil, mayBeRefused: mayBeRefused))
     }
 
@@ -41,6 +41,6 @@ struct ExpectedAnswers {
     mutating func findsNothing(_ predicate: RowPredicate) { add(predicate, []) }
 
     private mutating func add(_ predicate: RowPredicate, _ ids: [RowID]) {
-        items.append(Item(query: Query("", predicate: predicate), ids: ids, mayBeRefused: mayBeRefused))
+        items.append(Item(query: TableQuery("", predicate: predicate), ids: ids, mayBeRefused: mayBeRefused))
     }
 }

@@ -35,14 +35,14 @@ enum SystemRows {
     }
 
     /// Returns a query for the operations of one row, oldest first.
-    static func operations(of table: String, key: String) -> Query {
-        Query(tables.operations).filter(.column("table") == .value(table) && .column("itemKey") == .value(key))
+    static func operations(of table: String, key: String) -> TableQuery {
+        TableQuery(tables.operations).filter(.column("table") == .value(table) && .column("itemKey") == .value(key))
             .order(by: "id")
     }
 
     /// Returns a query for the token of one query of a table, or for all tokens of the table.
-    static func token(_ table: String, _ key: String? = nil, type: Int64 = 1) -> Query {
-        let ofTable = Query(tables.config).filter(
+    static func token(_ table: String, _ key: String? = nil, type: Int64 = 1) -> TableQuery {
+        let ofTable = TableQuery(tables.config).filter(
             .column("table") == .value(table) && .column("keyType") == .value(type))
         return key.map { ofTable.filter(.column("key") == .value($0)) } ?? ofTable
     }
@@ -65,5 +65,5 @@ extension TracedStore {
     func row(in table: String, _ id: RowID) throws -> Row? { try read { try $0.row(in: table, id: id) } }
 
     /// Returns the number of rows that a query matches.
-    func count(_ query: Query) throws -> Int { try read { try $0.count(query) } }
+    func count(_ query: TableQuery) throws -> Int { try read { try $0.count(query) } }
 }

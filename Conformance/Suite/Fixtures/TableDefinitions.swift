@@ -9,16 +9,16 @@ extension TableSchema {
     }
 }
 
-extension Query {
+extension TableQuery {
     /// Returns queries that depend on one column: comparisons, null tests, membership, and both orders.
-    static func about(_ column: String, like value: RowPredicate, in table: String = "t") -> [Query] {
+    static func about(_ column: String, like value: RowPredicate, in table: String = "t") -> [TableQuery] {
         let operand = RowPredicate.column(column)
         let conditions: [RowPredicate] = [
             operand == value, operand != value, .not(operand == value), operand < value, operand >= value,
             operand.isNull, operand.isNotNull, operand.isIn([.null]), operand == value || operand.isNull,
         ]
-        let orders = [false, true].map { Query(table).order(by: column, descending: $0) }
-        return conditions.map { Query(table, predicate: $0, includesTotalCount: true) } + orders
+        let orders = [false, true].map { TableQuery(table).order(by: column, descending: $0) }
+        return conditions.map { TableQuery(table, predicate: $0, includesTotalCount: true) } + orders
     }
 }
 
@@ -48,7 +48,8 @@ extension CheckContext {
     /// - Returns: The store that is open afterwards.
     @discardableResult
     func expectAnswers(
-        _ queries: [Query], in store: TracedStore, folder: String = "store", over rows: [Row], of schema: TableSchema,
+        _ queries: [TableQuery], in store: TracedStore, folder: String = "store", over rows: [Row],
+        of schema: TableSchema,
         _ what: String = ""
     ) throws -> TracedStore {
         let rows = schema.completing(rows)

@@ -13,8 +13,8 @@ extension TableSchema {
 
 extension StoreReader {
     /// Returns all rows of a table, sorted by identifier.
-    func allRows(_ table: String) throws -> [Row] { try rows(matching: Query(table)).rows }
+    func allRows(_ table: String) throws -> [Row] { try rows(matching: TableQuery(table)).rows }
 
     /// Returns the identifiers of the rows that a query finds, in order.
-    func ids(_ query: Query) throws -> [String] { try rows(matching: query).rows.map(\.idText) }
+    func ids(_ query: TableQuery) throws -> [String] { try rows(matching: query).rows.map(\.idText) }
 }

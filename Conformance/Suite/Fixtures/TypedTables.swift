@@ -83,16 +83,16 @@ extension CheckContext {
         for column in schema.columns {
             let operand = RowPredicate.column(column.name)
             for value in Set((complete + formerly).map { $0[column.name] ?? .null }) {
-                let query = Query(schema.name, predicate: operand == .literal(value))
+                let query = TableQuery(schema.name, predicate: operand == .literal(value))
                 try expect(query, in: reader, over: complete, of: schema, place)
             }
             for descending in [false, true] {
-                let query = Query(schema.name).order(by: column.name, descending: descending)
+                let query = TableQuery(schema.name).order(by: column.name, descending: descending)
                 try expect(query, in: reader, over: complete, of: schema, place)
             }
         }
         for value in Set((complete + formerly).map { $0["string"] ?? .null }) {
-            let query = Query(schema.name, predicate: .column("string") == .literal(value)).order(by: "int")
+            let query = TableQuery(schema.name, predicate: .column("string") == .literal(value)).order(by: "int")
             try expect(query, in: reader, over: complete, of: schema, place)
         }
     }

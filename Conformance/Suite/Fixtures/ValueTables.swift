@@ -11,7 +11,7 @@ extension CheckContext {
                 let found = try reader.row(in: table.name, id: id)?["v"]
                 try expect(found, is: value, "\(place), v of \(id) by lookup in \(table.name)")
             }
-            let all = Query(table.name)
+            let all = TableQuery(table.name)
             for query in [all.order(by: "id", descending: true), all.filter(.column("n") >= 0).select("v")] {
                 let found = try reader.rows(matching: query).rows
                 try expect(found.count, is: rows.count, "\(place), the number of rows of \(query.swiftSource)")
@@ -31,7 +31,7 @@ extension CheckContext {
         let ids = values.indices.map { RowID.string("row \(100 + $0 * 13 % 97)") }
         let rows = zip(ids, values).map { Row(id: $0).merging(["v": $1, "n": 0]) }
         try applyToValueTables(of: type, rows + [["id": "null", "n": 0]]) { table, reader, place in
-            let (all, operand) = (Query(table.name), RowPredicate.column("v"))
+            let (all, operand) = (TableQuery(table.name), RowPredicate.column("v"))
             let (up, down) = (all.order(by: "v"), all.order(by: "v", descending: true))
             try expect(up, in: reader, finds: ["null"] + ids, place)
             try expect(down, in: reader, finds: ids.reversed() + ["null"], place)

@@ -47,7 +47,7 @@ extension CheckContext {
         try store.read { reader in
             let rows = try reader.allRows(table.name)
             for index in table.indexes {
-                var query = Query(table.name)
+                var query = TableQuery(table.name)
                 query.order = index.columns.map { OrderTerm($0) }
                 try expect(query, reader, finds: rows, moment)
                 let column = index.columns[0]
@@ -58,7 +58,7 @@ extension CheckContext {
         }
     }
 
-    private func expect(_ query: Query, _ reader: TracedReader, finds rows: [Row], _ moment: String) throws {
+    private func expect(_ query: TableQuery, _ reader: TracedReader, finds rows: [Row], _ moment: String) throws {
         let found = Set(try reader.ids(query))
         let right = Set(rows.map(\.idText))
         let differing = found.symmetricDifference(right).sorted().prefix(5)

@@ -41,10 +41,10 @@ struct ChildRun {
             for _ in 0..<times { say(String(try counter.increment(in: store))) }
         case .empty(let tables):
             try store.write { writer in
-                for table in tables { try writer.delete(matching: Query(table)) }
+                for table in tables { try writer.delete(matching: TableQuery(table)) }
             }
         case .find(let table, let column, let value):
-            let query = Query(table, predicate: .column(column) == .literal(.int(value)))
+            let query = TableQuery(table, predicate: .column(column) == .literal(.int(value)))
             say(try store.read { try $0.ids(query) }.joined(separator: " "))
         case .askDateParts: for ids in try DateParts.answers(of: store) { say(ids) }
         case .askLocaleQueries: for answer in try LocaleQueries.answers(of: store) { say(answer) }

@@ -35,7 +35,7 @@ struct PairedTransactions: Codable, Sendable, Hashable {
             guard let deleted = deleted(by: number) else { continue }
             let own = RowPredicate.column("writer") == .literal(.string(writer))
             let old = RowPredicate.column("number") == .literal(.int(Int64(deleted)))
-            try store.delete(matching: Query(table.name, predicate: own && old))
+            try store.delete(matching: TableQuery(table.name, predicate: own && old))
         }
     }
 

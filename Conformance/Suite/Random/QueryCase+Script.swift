@@ -76,7 +76,7 @@ extension QueryCase {
         [
             "    let count = try store.write { writer in try writer.delete(matching: query) }",
             #"    precondition(count == expected.rows.count, "\(count) deleted, expected \(expected.rows.count)")"#,
-            "    let left = try store.read { reader in try reader.rows(matching: Query(schema.name)).rows.map(\\.key) }",
+            "    let left = try store.read { try $0.rows(matching: TableQuery(schema.name)).rows.map(\\.key) }",
             #"    precondition(left.count == all.count - count, "\(left.count) rows are left")"#,
             #"    precondition(Set(left).isDisjoint(with: expected.rows.map(\.key)), "the remaining rows are \(left)")"#,
         ]

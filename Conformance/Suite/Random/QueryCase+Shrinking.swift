@@ -61,11 +61,11 @@ extension QueryCase {
     }
 }
 
-extension Query {
+extension TableQuery {
     /// Variants of this query with one part removed.
-    var simpler: [Query] {
-        var made: [Query] = []
-        func add(_ isChange: Bool = true, _ change: (inout Query) -> Void) {
+    var simpler: [TableQuery] {
+        var made: [TableQuery] = []
+        func add(_ isChange: Bool = true, _ change: (inout TableQuery) -> Void) {
             guard isChange else { return }
             var copy = self
             change(&copy)

@@ -20,7 +20,7 @@ struct QueryCase {
     var changes: [Row] = []
     /// The rows that are deleted next.
     var deleted: [RowID] = []
-    var query: Query
+    var query: TableQuery
     var step: Step
 
     /// The rows over which the query runs, each with all columns.
@@ -68,12 +68,12 @@ struct QueryCase {
 
     /// Returns the error of a deletion by query, or `nil` if there is none.
     static func deletion(
-        _ query: Query, _ expected: Answer, of rows: [Row], by writer: some StoreWriter
+        _ query: TableQuery, _ expected: Answer, of rows: [Row], by writer: some StoreWriter
     ) throws -> String? {
         let gone = Set(expected.rows.compactMap(\.id))
         let count = try writer.delete(matching: query)
         var left = Set<RowID>()
-        try writer.scan(Query(query.table, selection: [])) { row in
+        try writer.scan(TableQuery(query.table, selection: [])) { row in
             left.insert(row.id)
             return .next
         }
@@ -85,7 +85,7 @@ struct QueryCase {
                 """
         }
         guard count == gone.count else { return "the deletion returned \(count), expected \(gone.count)" }
-        let counted = try writer.count(Query(query.table))
+        let counted = try writer.count(TableQuery(query.table))
         return counted == kept.count ? nil : "count(_:) after the deletion is \(counted), expected \(kept.count)"
     }
 }

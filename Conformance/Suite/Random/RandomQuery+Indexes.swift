@@ -4,10 +4,10 @@ package import TidelineStore
 /// several conditions on one column, disjoint ranges, and orders in its direction or the opposite one.
 extension RandomQuery {
     /// Returns the next query.
-    package mutating func nextIndexed() -> Query {
+    package mutating func nextIndexed() -> TableQuery {
         let columns = indexedColumns()
         let row = rows.isEmpty ? nil : pick(rows, using: &random)
-        var query = Query(schema.name)
+        var query = TableQuery(schema.name)
         query.predicate = condition(on: columns, like: row)
         query.order = order(along: columns)
         if chance(0.3, using: &random) { query.skip = pick([1, 2, 7], using: &random) }

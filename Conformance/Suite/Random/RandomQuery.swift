@@ -21,8 +21,8 @@ package struct RandomQuery: Sendable {
     }
 
     /// Returns the next query: usually with a predicate, sometimes with an order, paging, a selection, or a count.
-    package mutating func next() -> Query {
-        var query = Query(schema.name)
+    package mutating func next() -> TableQuery {
+        var query = TableQuery(schema.name)
         if chance(0.9, using: &random) { query.predicate = condition(depth: maximumDepth) }
         for _ in 0..<Int.random(in: 0...2, using: &random) {
             query.order.append(OrderTerm(anyColumn(), descending: Bool.random(using: &random)))

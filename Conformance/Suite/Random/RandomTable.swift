@@ -43,19 +43,19 @@ final class RandomTable {
     }
 
     /// Returns the next query over all kinds of nodes.
-    func nextQuery() -> Query { queries.next() }
+    func nextQuery() -> TableQuery { queries.next() }
 
     /// Returns the next query that an index can serve.
-    func nextIndexedQuery() -> Query { queries.nextIndexed() }
+    func nextIndexedQuery() -> TableQuery { queries.nextIndexed() }
 
     /// Runs a query in a read.
-    func ask(_ query: Query) throws {
+    func ask(_ query: TableQuery) throws {
         let expected = try Answer.expected(query, schema, packed)
         try telling(query, .read) { try store.read { try Answer.of($0, query).difference(from: expected) } }
     }
 
     /// Runs a query page by page.
-    func askPaged(_ query: Query, size: Int) throws {
+    func askPaged(_ query: TableQuery, size: Int) throws {
         var whole = query
         (whole.skip, whole.limit, whole.includesTotalCount) = (0, nil, false)
         let expected = try Answer.expected(whole, schema, packed)
@@ -63,7 +63,7 @@ final class RandomTable {
     }
 
     /// Deletes by a query and commits or rolls back.
-    func delete(_ query: Query, commits: Bool) throws {
+    func delete(_ query: TableQuery, commits: Bool) throws {
         let expected = try Answer.expected(query, schema, packed)
         try telling(query, .delete) {
             var difference: String?
@@ -77,7 +77,7 @@ final class RandomTable {
     }
 
     /// Changes, inserts, and deletes rows in one write, runs `count` queries within it, and commits or rolls back.
-    func change(asking count: Int = 0, commits: Bool = true, _ next: (RandomTable) -> Query) throws {
+    func change(asking count: Int = 0, commits: Bool = true, _ next: (RandomTable) -> TableQuery) throws {
         let (changes, deleted) = nextChange()
         let before = (rows, reserve, last)
         try become(changes: changes, deleted: deleted)
@@ -114,11 +114,11 @@ final class RandomTable {
         let gone = Set(deleted)
         reserve.removeAll { row in row.id.map(inserted.contains) ?? false }
         reserve += rows.filter { row in row.id.map(gone.contains) ?? false }
-        rows = queryCase(Query(schema.name), .read).rowsAfterwards
+        rows = queryCase(TableQuery(schema.name), .read).rowsAfterwards
         packed = try schema.packed(rows)
     }
 
-    private func queryCase(_ query: Query, _ step: QueryCase.Step) -> QueryCase {
+    private func queryCase(_ query: TableQuery, _ step: QueryCase.Step) -> QueryCase {
         QueryCase(
             schema: schema, rows: last.rows, changes: last.changes, deleted: last.deleted, query: query, step: step)
     }
@@ -128,7 +128,7 @@ final class RandomTable {
 
 extension RandomTable {
     /// Converts a difference or an error into a failure that shows the smallest case found.
-    private func telling(_ query: Query, _ step: QueryCase.Step, _ difference: () throws -> String?) throws {
+    private func telling(_ query: TableQuery, _ step: QueryCase.Step, _ difference: () throws -> String?) throws {
         let found: String?
         do { found = try difference() } catch { found = "an unexpected error was thrown: \(error)" }
         guard let found else { return }

@@ -9,7 +9,7 @@ package struct Answer {
 
     /// Returns the evaluator's answer.
     package static func expected(
-        _ query: Query, _ schema: TableSchema, _ rows: borrowing PackedRows
+        _ query: TableQuery, _ schema: TableSchema, _ rows: borrowing PackedRows
     ) throws -> Answer {
         var counting = query
         counting.includesTotalCount = true
@@ -19,7 +19,7 @@ package struct Answer {
     }
 
     /// Returns the store's answer.
-    package static func of(_ reader: some StoreReader, _ query: Query) throws -> Answer {
+    package static func of(_ reader: some StoreReader, _ query: TableQuery) throws -> Answer {
         let result = try reader.rows(matching: query)
         return Answer(rows: result.rows, totalCount: result.totalCount, matching: try reader.count(query))
     }

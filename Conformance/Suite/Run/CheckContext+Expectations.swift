@@ -35,7 +35,7 @@ extension CheckContext {
     }
 
     /// Fails unless a query finds the rows with these identifiers, in this order.
-    func expect(_ query: Query, in store: TracedStore, finds ids: [RowID], _ what: @autoclosure () -> String = "")
+    func expect(_ query: TableQuery, in store: TracedStore, finds ids: [RowID], _ what: @autoclosure () -> String = "")
         throws
     {
         let found = try store.read { try $0.rows(matching: query) }.rows.compactMap(\.id)
@@ -48,7 +48,7 @@ extension CheckContext {
     /// Fails unless a query's rows, their order, total count, and count equal the evaluator's answer for these rows.
     ///
     /// - Parameter rows: All rows of the table, each with all columns.
-    func expect(_ query: Query, in store: TracedStore, over rows: [Row], of schema: TableSchema) throws {
+    func expect(_ query: TableQuery, in store: TracedStore, over rows: [Row], of schema: TableSchema) throws {
         let expected = try Answer.expected(query, schema, try schema.packed(rows))
         let found = try store.read { try Answer.of($0, query) }
         if let difference = found.difference(from: expected) {

@@ -129,7 +129,7 @@ struct ScriptPrinter {
     private mutating func hold() {
         guard !isHeld, let table = model.schemas.first else { return }
         (isHeld, holdsReads) = (true, true)
-        var statements = ["_ = try reader.count(Query(\(table.name.swiftSource)))"]
+        var statements = ["_ = try reader.count(TableQuery(\(table.name.swiftSource)))"]
         if case .held = failure.place { statements = failure.promise.statements(of: "reader") }
         lines += ["let release\(lines.count) = try hold(store) { reader in"] + statements.map { "    \($0)" } + ["}"]
     }

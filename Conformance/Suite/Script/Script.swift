@@ -8,9 +8,9 @@ struct Script: Sendable {
         /// An upsert whose error the body catches.
         case attempt([Row], into: String)
         case delete([RowID], from: String)
-        case deleteMatching(Query)
+        case deleteMatching(TableQuery)
         /// A query within the write.
-        case look(Query)
+        case look(TableQuery)
     }
 
     /// One step.

@@ -13,7 +13,7 @@ struct ScriptFailure: Error {
         /// The given number of rows is deleted.
         case deletion(Int)
         /// A query has this answer.
-        case answer(Query, Answer)
+        case answer(TableQuery, Answer)
         /// A row is found by its identifier, or `nil` if there is none.
         case row(table: String, id: RowID, Row?)
         /// These are the definitions.
@@ -52,13 +52,13 @@ extension StoreModel {
     func failure(in reader: some StoreReader, table: String, isQuick: Bool = false) throws -> ScriptFailure? {
         guard let schema = tables[table]?.schema else { return nil }
         let rows = rows(table)
-        let queries = isQuick ? [Query(table)] : schema.queries
+        let queries = isQuick ? [TableQuery(table)] : schema.queries
         if let failure = try failure(in: reader, schema, rows, queries) { return failure }
         return isQuick ? nil : try lookUpFailure(in: reader, schema, rows)
     }
 
     private func failure(
-        in reader: some StoreReader, _ schema: TableSchema, _ rows: [Row], _ queries: [Query]
+        in reader: some StoreReader, _ schema: TableSchema, _ rows: [Row], _ queries: [TableQuery]
     ) throws -> ScriptFailure? {
         let packed = try schema.packed(rows)
         for query in queries {
@@ -100,11 +100,11 @@ extension ScriptFailure {
 
 extension TableSchema {
     /// Queries for all rows, sorted by identifier and along each index in both directions.
-    fileprivate var queries: [Query] {
-        [Query(name, includesTotalCount: true)]
+    fileprivate var queries: [TableQuery] {
+        [TableQuery(name, includesTotalCount: true)]
             + indexes.flatMap { index in
                 [false, true].map { descending in
-                    Query(
+                    TableQuery(
                         name, order: index.columns.map { OrderTerm($0, descending: descending) },
                         selection: index.columns)
                 }

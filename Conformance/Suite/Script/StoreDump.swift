@@ -11,7 +11,7 @@ struct StoreDump: Equatable {
         lines = try store.read { reader in
             try schemas.flatMap { schema in
                 var rows: [Row] = []
-                try reader.scan(Query(schema.name)) { view in
+                try reader.scan(TableQuery(schema.name)) { view in
                     rows.append(view.owned())
                     return .next
                 }

@@ -27,7 +27,8 @@ struct TableModel: Sendable {
         let unordered = entries.values.map { entry in
             schema.allColumns.reduce(into: Row(id: entry.id)) { $0[$1.name] = entry.values[$1.name] ?? .null }
         }
-        let found = try? Evaluator(schema: schema).result(of: Query(schema.name), over: schema.packed(unordered)).rows
+        let found = try? Evaluator(schema: schema).result(of: TableQuery(schema.name), over: schema.packed(unordered))
+            .rows
         return found ?? unordered
     }
 
@@ -54,7 +55,7 @@ struct TableModel: Sendable {
     }
 
     /// Returns the answer to a query.
-    func answer(to query: Query) throws(Refusal) -> Answer {
+    func answer(to query: TableQuery) throws(Refusal) -> Answer {
         do {
             return try Answer.expected(query, schema, try schema.packed(rows))
         } catch {

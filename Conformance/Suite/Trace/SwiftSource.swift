@@ -82,7 +82,7 @@ extension RowPredicate: SwiftSource {
     }
 }
 
-extension Query: SwiftSource {
+extension TableQuery: SwiftSource {
     package var swiftSource: String {
         var parts = [table.swiftSource]
         if let predicate { parts.append("predicate: \(predicate.swiftSource)") }
@@ -94,7 +94,7 @@ extension Query: SwiftSource {
         if let limit { parts.append("limit: \(limit)") }
         if let selection { parts.append("selection: \(selection.swiftSource)") }
         if includesTotalCount { parts.append("includesTotalCount: true") }
-        return "Query(\(parts.joined(separator: ", ")))"
+        return "TableQuery(\(parts.joined(separator: ", ")))"
     }
 }
 

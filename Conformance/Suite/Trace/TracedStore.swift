@@ -139,7 +139,7 @@ extension TracedReading {
     }
 
     @discardableResult
-    func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
+    func scan(_ query: TableQuery, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
         try call.noting {
             "\(Self.name).rows(matching: \(query.swiftSource))"
         } call: {
@@ -147,7 +147,7 @@ extension TracedReading {
         }
     }
 
-    func count(_ query: Query) throws -> Int {
+    func count(_ query: TableQuery) throws -> Int {
         try call.noting {
             "\(Self.name).count(\(query.swiftSource))"
         } call: {
@@ -198,7 +198,7 @@ struct TracedWriter: TracedReading, StoreWriter {
     }
 
     @discardableResult
-    func delete(matching query: Query) throws -> Int {
+    func delete(matching query: TableQuery) throws -> Int {
         try call.noting {
             "writer.delete(matching: \(query.swiftSource))"
         } call: {

@@ -54,9 +54,9 @@ struct DecisionStore: Sendable {
                 ("server", Self.json(conflict.server)), ("result", Self.json(result)),
             ])
         try writer.upsert(row, into: tables.decisions)
-        let excess = try writer.count(Query(tables.decisions)) - maximumCount
+        let excess = try writer.count(TableQuery(tables.decisions)) - maximumCount
         guard excess > 0 else { return }
-        let oldest = try writer.rows(matching: Query(tables.decisions).order(by: "id").limit(excess)).rows
+        let oldest = try writer.rows(matching: TableQuery(tables.decisions).order(by: "id").limit(excess)).rows
         try writer.delete(ids: oldest.compactMap(\.id), from: tables.decisions)
     }
 
@@ -64,7 +64,7 @@ struct DecisionStore: Sendable {
 
     /// Returns the records, newest first.
     func decisions(table: String?, itemID: String?, in reader: some StoreReader) throws -> [ConflictDecision] {
-        var query = Query(tables.decisions).order(by: "id", descending: true)
+        var query = TableQuery(tables.decisions).order(by: "id", descending: true)
         if let table { query = query.filter(.column("table") == .value(table)) }
         let decisions = try reader.rows(matching: query).rows.map { try decision(from: $0, in: reader) }
         guard let itemID else { return decisions }
@@ -103,7 +103,7 @@ struct DecisionStore: Sendable {
 
     /// Removes the records of a table, or all records.
     func remove(table: String? = nil, in writer: some StoreWriter) throws {
-        let all = Query(tables.decisions)
+        let all = TableQuery(tables.decisions)
         try writer.delete(matching: table.map { all.filter(.column("table") == .value($0)) } ?? all)
     }
 }

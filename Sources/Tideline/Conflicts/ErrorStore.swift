@@ -38,7 +38,7 @@ struct ErrorStore: Sendable {
 
     /// Returns the records of all operations, in the order of the operations.
     func all(in reader: some StoreReader) throws -> [OperationErrorRecord] {
-        let rows = try reader.rows(matching: Query(tables.errors).order(by: "operationId")).rows
+        let rows = try reader.rows(matching: TableQuery(tables.errors).order(by: "operationId")).rows
         return try rows.map { try record(from: $0, in: reader) }
     }
 

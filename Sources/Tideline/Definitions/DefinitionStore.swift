@@ -121,7 +121,7 @@ struct DefinitionStore: Sendable {
 
     /// Returns the names of all tables that were ever defined as synchronized.
     func tableNames(in reader: some StoreReader) throws -> [String] {
-        let query = Query(tables.config).filter(.column("keyType") == .value(Self.keyType)).order(by: "table")
+        let query = TableQuery(tables.config).filter(.column("keyType") == .value(Self.keyType)).order(by: "table")
         return try reader.rows(matching: query).rows.compactMap { $0["table"]?.string }
     }
 

@@ -48,7 +48,7 @@ struct ColumnDrop: Sendable {
     private func forgetExtra(_ schema: TableSchema, in writer: some StoreWriter) throws {
         guard schema.systemColumns.contains(.extra) else { return }
         var ids: [RowID] = []
-        try writer.scan(Query(table)) { view in
+        try writer.scan(TableQuery(table)) { view in
             if view["__extra"]?.isNull == false { ids.append(view.id) }
             return .next
         }

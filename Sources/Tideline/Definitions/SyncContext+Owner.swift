@@ -108,22 +108,22 @@ extension SyncContext {
             result.rows += try removeRows(of: table, keepingPending: keepingPending, in: writer)
         }
         if !keepingPending {
-            result.operations = try writer.delete(matching: Query(operations.tables.operations))
+            result.operations = try writer.delete(matching: TableQuery(operations.tables.operations))
             try decisionStore.remove(in: writer)
         }
-        try writer.delete(matching: Query(operations.tables.errors))
+        try writer.delete(matching: TableQuery(operations.tables.errors))
         try tokens.removeAll(in: writer)
         try owners.save(owner, in: writer)
         return .done(result)
     }
 
     private func removeRows(of table: String, keepingPending: Bool, in writer: Writer) throws -> Int {
-        guard keepingPending else { return try writer.delete(matching: Query(table)) }
+        guard keepingPending else { return try writer.delete(matching: TableQuery(table)) }
         let schema = try writer.schema(of: table)
         let pending = Set(try operations.operations(of: table, in: writer).map { Array($0.itemKey.utf8) })
-        guard !pending.isEmpty else { return try writer.delete(matching: Query(table)) }
+        guard !pending.isEmpty else { return try writer.delete(matching: TableQuery(table)) }
         var ids: [RowID] = []
-        try writer.scan(Query(table)) { view in
+        try writer.scan(TableQuery(table)) { view in
             if !pending.contains(Array(schema.itemKey(view.idText).utf8)) { ids.append(view.id) }
             return .next
         }

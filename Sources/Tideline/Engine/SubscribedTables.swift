@@ -21,7 +21,7 @@ final class SubscribedTables: Sendable {
     var current: (names: [String], version: Int) { state.withLock { ($0.names, $0.version) } }
 
     /// Replaces the names by those of the subscriptions, each once.
-    func update(to subscriptions: [Subscription]) {
+    func update(to subscriptions: [SyncSubscription]) {
         let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
             var names: [String] = []
             for name in subscriptions.map(\.table) where !names.contains(where: { $0.isSameBytes(as: name) }) {

@@ -9,7 +9,7 @@ extension SyncClient {
     /// are pushed too.
     ///
     /// ```swift
-    /// try await client.start([Subscription("TodoList", priority: 1), Subscription("TodoItem")])
+    /// try await client.start([SyncSubscription("TodoList", priority: 1), SyncSubscription("TodoItem")])
     /// for await status in client.statusUpdates { label.text = "\(status)" }
     /// ```
     ///
@@ -22,7 +22,7 @@ extension SyncClient {
     ///   - ``SyncError/Code/invalidArgument`` if a sync is already running; for an invalid setting; for a subscription whose
     ///     table is not defined or whose query cannot be pulled; and for two of the same table and query id.
     ///   - ``SyncError/Code/otherServer`` or ``SyncError/Code/otherUser`` if the store belongs to others.
-    public func start(_ subscriptions: [Subscription], settings: SyncSettings = SyncSettings()) async throws {
+    public func start(_ subscriptions: [SyncSubscription], settings: SyncSettings = SyncSettings()) async throws {
         let loop = try await makeLoop(subscriptions, settings)
         let control = sync
         // The sync outlives this call, so it needs a task of its own. It runs on the executor of the environment, on which a
@@ -36,7 +36,7 @@ extension SyncClient {
     ///
     /// When the call returns, nothing is in flight. Use it where a task group or service group owns the sync.
     /// - Throws: As ``start(_:settings:)``.
-    public func run(_ subscriptions: [Subscription], settings: SyncSettings = SyncSettings()) async throws {
+    public func run(_ subscriptions: [SyncSubscription], settings: SyncSettings = SyncSettings()) async throws {
         let loop = try await makeLoop(subscriptions, settings)
         await sync.run { await loop.run(subscriptions) }
     }
@@ -45,7 +45,7 @@ extension SyncClient {
     ///
     /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidArgument`` if no sync is running, and as
     ///   ``start(_:settings:)``.
-    public func updateSubscriptions(_ subscriptions: [Subscription]) async throws {
+    public func updateSubscriptions(_ subscriptions: [SyncSubscription]) async throws {
         try await context.check(subscriptions, settings: PullSettings())
         guard sync.post(.declared(subscriptions)) else {
             throw SyncError(.invalidArgument, "no sync is running; call start(_:settings:) with the subscriptions")
@@ -98,7 +98,8 @@ extension SyncClient {
     public var statusUpdates: AsyncStream<SyncStatus> { sync.status.makeStream() }
 
     /// Checks the arguments of a sync, and begins it.
-    private func makeLoop(_ subscriptions: [Subscription], _ settings: SyncSettings) async throws -> SyncLoop<Store> {
+    private func makeLoop(_ subscriptions: [SyncSubscription], _ settings: SyncSettings) async throws -> SyncLoop<Store>
+    {
         try settings.check()
         try await context.check(subscriptions, settings: settings.pull)
         return SyncLoop(context: context, settings: settings, mailbox: try sync.begin(), status: sync.status)
@@ -120,7 +121,7 @@ extension SyncSettings {
 
 extension SyncContext {
     /// Checks subscriptions before anything is sent.
-    func check(_ subscriptions: [Subscription], settings: PullSettings) async throws {
+    func check(_ subscriptions: [SyncSubscription], settings: PullSettings) async throws {
         for (index, subscription) in subscriptions.enumerated() {
             let table = subscription.table
             if let interval = subscription.interval, interval <= .zero {

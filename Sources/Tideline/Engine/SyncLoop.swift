@@ -15,7 +15,7 @@ struct SyncLoop<Store: LocalStore>: Sendable {
 
     private var environment: SyncEnvironment { context.options.environment }
 
-    func run(_ subscriptions: [Subscription]) async {
+    func run(_ subscriptions: [SyncSubscription]) async {
         context.localChanges.observe { [mailbox] in mailbox.post(.localChange) }
         mailbox.post(.declared(subscriptions))
         tables.update(to: subscriptions)
@@ -158,7 +158,7 @@ struct SyncLoop<Store: LocalStore>: Sendable {
 
     // MARK: Pull
 
-    private func pull(_ pulls: [(id: Int, subscription: Subscription)]) async -> [Int: SyncMachine.Failure?] {
+    private func pull(_ pulls: [(id: Int, subscription: SyncSubscription)]) async -> [Int: SyncMachine.Failure?] {
         var settings = settings.pull
         settings.pushesFirst = false
         let given = settings.onProgress

@@ -59,7 +59,7 @@ extension SyncMachine {
     }
 
     /// Removes the subscriptions with the highest priority from the round.
-    private mutating func nextGroup() -> [(id: Int, subscription: Subscription)] {
+    private mutating func nextGroup() -> [(id: Int, subscription: SyncSubscription)] {
         let waiting = entries.filter { remaining.contains($0.id) }
         guard let highest = waiting.map(\.subscription.priority).max() else { return [] }
         let group = waiting.filter { $0.subscription.priority == highest }

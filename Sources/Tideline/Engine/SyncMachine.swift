@@ -10,7 +10,7 @@ struct SyncMachine: Sendable {
     /// An event of the sync.
     enum Event: Sendable {
         /// The app declares its subscriptions, at the start or later.
-        case declared([Subscription])
+        case declared([SyncSubscription])
         /// A local change was committed.
         case localChange
         /// The app asks for a sync.
@@ -60,7 +60,7 @@ struct SyncMachine: Sendable {
         /// Push, and report ``Event/pushed(_:)``.
         case push(FailureRetry)
         /// Pull these subscriptions side by side, and report ``Event/pulled(_:)``.
-        case pull([(id: Int, subscription: Subscription)])
+        case pull([(id: Int, subscription: SyncSubscription)])
         /// Listen to the change signals of the dialect, and report ``Event/signalsEnded(_:)``.
         case listen(Int)
         /// Report ``Event/fired(_:)`` after a delay.
@@ -130,7 +130,7 @@ struct SyncMachine: Sendable {
 
     struct Entry: Sendable {
         let id: Int
-        var subscription: Subscription
+        var subscription: SyncSubscription
         var isDue = true
         /// Whether the timer of the interval runs.
         var hasInterval = false
@@ -144,7 +144,7 @@ struct SyncMachine: Sendable {
         var signal: (isRecent: Bool, isRepeated: Bool) = (false, false)
 
         /// Replaces the subscription by one of the same pull.
-        mutating func update(to subscription: Subscription, _ step: inout Step) {
+        mutating func update(to subscription: SyncSubscription, _ step: inout Step) {
             if !self.subscription.hasSameRows(as: subscription) {
                 isDue = true
                 failure = nil
@@ -252,7 +252,7 @@ struct SyncMachine: Sendable {
 
     // MARK: Triggers
 
-    private mutating func declare(_ subscriptions: [Subscription], _ step: inout Step) {
+    private mutating func declare(_ subscriptions: [SyncSubscription], _ step: inout Step) {
         let known = entries
         entries = subscriptions.map { subscription in
             if var entry = known.first(where: { $0.subscription.isSamePull(as: subscription) }) {

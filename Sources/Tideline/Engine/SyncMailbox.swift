@@ -10,7 +10,7 @@ final class SyncMailbox: Sendable {
         var changed: Set<String> = []
         /// Whether a network is available, and whether there was none since the reports were last taken.
         var network: (isAvailable: Bool, wasLost: Bool)?
-        var subscriptions: [Subscription]?
+        var subscriptions: [SyncSubscription]?
         /// The ends of timers, pushes, pulls, and signals, which the loop has started.
         var ends: [SyncMachine.Event] = []
         var isClosed = false

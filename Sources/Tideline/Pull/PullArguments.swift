@@ -2,7 +2,7 @@ internal import TidelineStore
 
 /// Validates the arguments of a pull before anything is sent.
 enum PullArguments {
-    static func check(_ query: Query, queryID: String?, settings: PullSettings) throws {
+    static func check(_ query: TableQuery, queryID: String?, settings: PullSettings) throws {
         func refuse(_ message: String) -> SyncError { SyncError(.invalidArgument, message, table: query.table) }
         guard query.selection == nil else {
             throw refuse("a pull fetches whole rows; remove the selection from the query")
@@ -44,7 +44,7 @@ enum PullArguments {
     /// Throws if a filter or order uses a column that the table does not define, except for system columns.
     ///
     /// A server may respond to an unknown column with an empty list, which would look like a valid response.
-    static func checkColumns(of query: Query, schema: TableSchema) throws {
+    static func checkColumns(of query: TableQuery, schema: TableSchema) throws {
         for column in query.order.map(\.column) + (query.predicate?.columnNames ?? []) { try check(column, schema) }
     }
 

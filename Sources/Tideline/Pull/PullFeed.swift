@@ -62,7 +62,7 @@ enum PageKind: Sendable, Hashable {
 
 /// The rows that a pull fetches, and its settings.
 struct PullPlan: Sendable {
-    private(set) var query: Query
+    private(set) var query: TableQuery
     /// The name of the incremental pull, or `nil` for a pull of all rows.
     private(set) var queryID: String?
     let settings: PullSettings
@@ -73,7 +73,7 @@ struct PullPlan: Sendable {
     /// The columns that the pull stores; see ``PullToken/columns``.
     let columns: String
 
-    init(query: Query, queryID: String?, settings: PullSettings, schema: TableSchema) {
+    init(query: TableQuery, queryID: String?, settings: PullSettings, schema: TableSchema) {
         self.query = query
         self.queryID = queryID
         self.settings = settings
@@ -88,7 +88,7 @@ struct PullPlan: Sendable {
     /// Returns the plan of a list of the identifiers and versions of all rows that match a predicate.
     func listing(_ predicate: RowPredicate?) -> PullPlan {
         var plan = self
-        plan.query = Query(schema.name, predicate: predicate, selection: ["id", "version"])
+        plan.query = TableQuery(schema.name, predicate: predicate, selection: ["id", "version"])
         plan.queryID = nil
         // Other columns of a server that ignores the selection are not read.
         plan.codec = RowCodec(

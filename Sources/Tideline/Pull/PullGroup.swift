@@ -7,7 +7,7 @@ internal import TidelineStore
 /// it fetches.
 struct PullGroup<Store: LocalStore>: Sendable {
     let context: SyncContext<Store>
-    let subscriptions: [Subscription]
+    let subscriptions: [SyncSubscription]
     let settings: PullSettings
 
     /// Runs the pulls in the order of the subscriptions. After a failure that concerns all of them, such as one of the
@@ -38,7 +38,7 @@ struct PullGroup<Store: LocalStore>: Sendable {
         [.network, .authentication, .otherServer, .otherUser].contains(error.code)
     }
 
-    private func pull(_ subscription: Subscription) async -> Result<PullResult, SyncError> {
+    private func pull(_ subscription: SyncSubscription) async -> Result<PullResult, SyncError> {
         do {
             return .success(
                 try await context.pull(subscription.query, queryID: subscription.queryID, settings: settings))
@@ -51,7 +51,7 @@ struct PullGroup<Store: LocalStore>: Sendable {
 extension SyncContext {
     /// See ``SyncClient/pull(_:settings:progress:)``.
     func pull(
-        _ subscriptions: [Subscription], settings: PullSettings, progress: AsyncStream<PullProgress>.Continuation?
+        _ subscriptions: [SyncSubscription], settings: PullSettings, progress: AsyncStream<PullProgress>.Continuation?
     ) async throws -> [PullResult] {
         defer { progress?.finish() }
         try await check(subscriptions, settings: settings)

@@ -4,7 +4,7 @@ internal import TidelineWire
 /// The comparison of the local rows of a query with the server's.
 extension PullRun {
     /// The local rows that match the query.
-    private var localQuery: Query { Query(schema.name, predicate: query.predicate, selection: ["updatedAt"]) }
+    private var localQuery: TableQuery { TableQuery(schema.name, predicate: query.predicate, selection: ["updatedAt"]) }
 
     /// Throws ``SyncError`` with code invalidArgument if the query cannot be evaluated locally, or its list cannot be requested.
     func checkComparison() throws {
@@ -98,7 +98,7 @@ extension PullRun {
             let pushed = context.settled.ends(of: table, after: leavers.epoch)
             let ids = try leavers.rows.filter { try isUnchanged($0, pushed, in: writer) }.map(\.id)
             if !ids.isEmpty { try writer.delete(ids: ids, from: table) }
-            if try !ids.isEmpty && writer.isEmpty(Query(table)) {
+            if try !ids.isEmpty && writer.isEmpty(TableQuery(table)) {
                 // A token without its rows is of no use. If the server has the rows again, the next pull fetches them.
                 try context.tokens.remove(table: table, in: writer)
             } else if let comparedAt, let queryID,

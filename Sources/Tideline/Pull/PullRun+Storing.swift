@@ -96,7 +96,7 @@ extension PullRun {
         var next = state.isSpellingInDoubt ? state.initial : token.flatMap { state.limited($0) }
         guard next != nil || state.isSpellingInDoubt else { return }
         if isLast || next?.isLeftEmpty == true {
-            next?.isLeftEmpty = try writer.isEmpty(Query(schema.name)) ? true : nil
+            next?.isLeftEmpty = try writer.isEmpty(TableQuery(schema.name)) ? true : nil
         }
         let isReplaced = try context.tokens.replace(
             state.stored, with: next, table: schema.name, queryID: queryID, in: writer)

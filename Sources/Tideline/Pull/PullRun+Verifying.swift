@@ -25,7 +25,7 @@ extension PullRun {
             settings.removesLeavers = nil
             for part in try parts(of: wanted, matching: query.predicate) {
                 let pull = PullRun(
-                    context: context, query: Query(schema.name, predicate: part), queryID: nil, settings: settings,
+                    context: context, query: TableQuery(schema.name, predicate: part), queryID: nil, settings: settings,
                     schema: schema)
                 let result = try await pull.run()
                 repair.rowsStored += result.rowsStored

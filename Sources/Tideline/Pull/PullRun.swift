@@ -7,12 +7,13 @@ struct PullRun<Store: LocalStore>: Sendable {
     let context: SyncContext<Store>
     let plan: PullPlan
 
-    var query: Query { plan.query }
+    var query: TableQuery { plan.query }
     var queryID: String? { plan.queryID }
     var settings: PullSettings { plan.settings }
     var schema: TableSchema { plan.schema }
 
-    init(context: SyncContext<Store>, query: Query, queryID: String?, settings: PullSettings, schema: TableSchema) {
+    init(context: SyncContext<Store>, query: TableQuery, queryID: String?, settings: PullSettings, schema: TableSchema)
+    {
         self.init(
             context: context, plan: PullPlan(query: query, queryID: queryID, settings: settings, schema: schema))
     }
@@ -152,7 +153,7 @@ struct PullRun<Store: LocalStore>: Sendable {
         }
         return try await context.reading { reader in
             let token = try queryID.map { try context.tokens.token(table: table, queryID: $0, in: reader) } ?? nil
-            let isFresh = try reader.isEmpty(Query(table))
+            let isFresh = try reader.isEmpty(TableQuery(table))
             return Known(
                 token: token, isFresh: isFresh,
                 isPending: try isFresh && context.operations.isPending(table: table, in: reader),

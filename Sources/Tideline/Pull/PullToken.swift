@@ -161,7 +161,7 @@ struct TokenStore: Sendable {
     }
 
     func removeAll(in writer: some StoreWriter) throws {
-        try writer.delete(matching: Query(tables.config).filter(.column("keyType") == .value(Self.keyType)))
+        try writer.delete(matching: TableQuery(tables.config).filter(.column("keyType") == .value(Self.keyType)))
     }
 
     private static func token(in row: Row?) throws -> PullToken? {
@@ -172,8 +172,8 @@ struct TokenStore: Sendable {
         try reader.rows(matching: query(table: table, queryID: queryID).limit(1)).rows.first
     }
 
-    private func query(table: String, queryID: String?) -> Query {
-        let ofTable = Query(tables.config)
+    private func query(table: String, queryID: String?) -> TableQuery {
+        let ofTable = TableQuery(tables.config)
             .filter(.column("table") == .value(table) && .column("keyType") == .value(Self.keyType))
         return queryID.map { ofTable.filter(.column("key") == .value($0)) } ?? ofTable
     }

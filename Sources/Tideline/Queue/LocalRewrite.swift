@@ -28,14 +28,15 @@ struct LocalRewrite {
         }
 
         var count = 0
-        var query = Query(schema.name).order(by: "id").limit(Self.batchSize)
+        var query = TableQuery(schema.name).order(by: "id").limit(Self.batchSize)
         while true {
             let rows = try writer.rows(matching: query).rows
             let edits = try rows.compactMap { try edits(of: $0) }
             if !edits.isEmpty { try writer.upsert(edits, into: schema.name) }
             count += edits.count
             guard rows.count == Self.batchSize, let last = rows.last else { break }
-            query = Query(schema.name).filter(.column("id") > .value(last.idText)).order(by: "id").limit(Self.batchSize)
+            query = TableQuery(schema.name).filter(.column("id") > .value(last.idText)).order(by: "id").limit(
+                Self.batchSize)
         }
         for operation in pending {
             var changed = operation

@@ -23,12 +23,12 @@ struct OperationStore: Sendable {
             .comparison(.equal, .column("table"), .literal(.string(table))),
             .comparison(.equal, .column("itemKey"), .literal(.string(key))),
         ])
-        return try operations(matching: Query(tables.operations, predicate: isOfRow), in: reader)
+        return try operations(matching: TableQuery(tables.operations, predicate: isOfRow), in: reader)
     }
 
     /// Returns the operations of a table, oldest first.
     func operations(of table: String, in reader: some StoreReader) throws -> [TableOperation] {
-        let query = Query(tables.operations).filter(.column("table") == .value(table)).order(by: "id")
+        let query = TableQuery(tables.operations).filter(.column("table") == .value(table)).order(by: "id")
         return try operations(matching: query, in: reader)
     }
 
@@ -57,7 +57,7 @@ struct OperationStore: Sendable {
         of table: String, ofQueueUpTo maximum: Int, in reader: some StoreReader
     ) throws -> [TableOperation]? {
         var (found, count): ([TableOperation], Int) = ([], 0)
-        try reader.scan(Query(tables.operations).order(by: "id").limit(maximum + 1)) { view in
+        try reader.scan(TableQuery(tables.operations).order(by: "id").limit(maximum + 1)) { view in
             count += 1
             guard count <= maximum else { return .stop }
             if view["table"]?.string?.isSameBytes(as: table) == true { found.append(try operation(from: view)) }
@@ -68,10 +68,10 @@ struct OperationStore: Sendable {
 
     /// Returns whether the table has pending operations.
     func isPending(table: String, in reader: some StoreReader) throws -> Bool {
-        try !reader.isEmpty(Query(tables.operations).filter(.column("table") == .value(table)))
+        try !reader.isEmpty(TableQuery(tables.operations).filter(.column("table") == .value(table)))
     }
 
-    func operations(matching query: Query, in reader: some StoreReader) throws -> [TableOperation] {
+    func operations(matching query: TableQuery, in reader: some StoreReader) throws -> [TableOperation] {
         var found: [TableOperation] = []
         try reader.scan(query) { view in
             found.append(try operation(from: view))
@@ -93,14 +93,14 @@ struct OperationStore: Sendable {
     func first(after: Int64, upTo last: Int64, in reader: some StoreReader) throws -> TableOperation? {
         // Numbers are usually consecutive, and a lookup takes a fraction of the time of a query.
         if after < last, let next = try operation(after + 1, in: reader) { return next }
-        let query = Query(tables.operations)
+        let query = TableQuery(tables.operations)
             .filter(.column("id") > .value(after) && .column("id") <= .value(last)).order(by: "id").limit(1)
         return try operations(matching: query, in: reader).first
     }
 
     /// Calls `body` with each operation with a number greater than `after`, oldest first.
     func forEach(after: Int64, in reader: some StoreReader, _ body: (TableOperation) throws -> Void) throws {
-        try reader.scan(Query(tables.operations).filter(.column("id") > .value(after)).order(by: "id")) { view in
+        try reader.scan(TableQuery(tables.operations).filter(.column("id") > .value(after)).order(by: "id")) { view in
             try body(operation(from: view))
             return .next
         }
@@ -108,7 +108,7 @@ struct OperationStore: Sendable {
 
     /// Returns the number of the newest operation, or 0 if the queue is empty.
     func lastID(in reader: some StoreReader) throws -> Int64 {
-        let query = Query(tables.operations).order(by: "id", descending: true).limit(1)
+        let query = TableQuery(tables.operations).order(by: "id", descending: true).limit(1)
         var last: Int64 = 0
         try reader.scan(query) { view in
             if case .int(let id) = view.id { last = id }
@@ -119,7 +119,7 @@ struct OperationStore: Sendable {
 
     /// Returns the number of pending operations of one table, or of all tables.
     func count(table: String? = nil, in reader: some StoreReader) throws -> Int {
-        var query = Query(tables.operations)
+        var query = TableQuery(tables.operations)
         if let table { query = query.filter(.column("table") == .value(table)) }
         return try reader.count(query)
     }
@@ -312,7 +312,7 @@ private final class NumberBlock: Sendable {
 
 extension StoreReader {
     /// Returns whether no row matches a query.
-    func isEmpty(_ query: Query) throws -> Bool {
+    func isEmpty(_ query: TableQuery) throws -> Bool {
         var isEmpty = true
         try scan(query.limit(1)) { _ in
             isEmpty = false

@@ -2,7 +2,7 @@ public import TidelineStore
 
 extension SyncClient {
     /// Returns the local table of a record's type, which is synchronized with the server's table of the same name.
-    public func table<Record: TableRecord>(_ type: Record.Type) -> Table<Record> { Table(context: context) }
+    public func table<Record: TableRecord>(_ type: Record.Type) -> RecordTable<Record> { RecordTable(context: context) }
 
     /// Creates the local tables of records, or adds columns, indexes, and references to existing ones, and applies the
     /// records' rules for conflicts; see ``MergingRecord``.
@@ -42,7 +42,7 @@ extension TableSchema {
     /// - Throws: ``SyncError`` with code invalidArgument for a new column that existing rows cannot have.
     fileprivate func evolved(from earlier: TableSchema, in reader: any StoreReader) throws -> TableSchema {
         for column in columns where !column.isOptional && earlier.column(column.name) == nil {
-            guard try reader.count(Query(name)) > 0 else { break }
+            guard try reader.count(TableQuery(name)) > 0 else { break }
             throw SyncError(
                 .invalidArgument,
                 "the column is new and must not be null, but the table has rows; make the property optional, or give it a "
@@ -56,10 +56,10 @@ extension TableSchema {
     }
 }
 
-extension Subscription {
+extension SyncSubscription {
     /// Creates a subscription to the records that match a query.
     ///
-    /// With a query id, order, skip, and limit of the query are ignored; see ``Table/pull(_:id:settings:)``.
+    /// With a query id, order, skip, and limit of the query are ignored; see ``RecordTable/pull(_:id:settings:)``.
     public init<Record: TableRecord>(
         _ query: RecordQuery<Record>, queryID: String?, priority: Int = 0, interval: Duration? = .seconds(60)
     ) {

@@ -1,7 +1,7 @@
 public import TidelineStore
 
 extension SyncTransaction {
-    /// Inserts a record and queues the insert; see ``Table/insert(_:)``.
+    /// Inserts a record and queues the insert; see ``RecordTable/insert(_:)``.
     ///
     /// - Returns: The record as stored.
     @discardableResult
@@ -12,7 +12,7 @@ extension SyncTransaction {
         }
     }
 
-    /// Changes a stored record with a closure and queues the update; see ``Table/update(_:_:)``.
+    /// Changes a stored record with a closure and queues the update; see ``RecordTable/update(_:_:)``.
     ///
     /// - Returns: The record as stored.
     @discardableResult
@@ -37,13 +37,13 @@ extension SyncTransaction {
         return try perform { _ in try row.record() }
     }
 
-    /// Deletes the record with the given identifier and queues the delete; see ``Table/delete(_:)``.
+    /// Deletes the record with the given identifier and queues the delete; see ``RecordTable/delete(_:)``.
     public func delete<Record: TableRecord>(_ id: ID<Record>) throws {
         try delete(id: id.text, from: Record.tableName)
     }
 
-    /// Returns the local records that match a query. Unlike ``Table/fetch(_:unreadable:)``, throws for a row that does not fit
-    /// the type, because what follows in the transaction depends on the rows.
+    /// Returns the local records that match a query. Unlike ``RecordTable/fetch(_:unreadable:)``, throws for a row that does not
+    /// fit the type, because what follows in the transaction depends on the rows.
     public func fetch<Record: TableRecord>(_ query: RecordQuery<Record>) throws -> [Record] {
         try querying(Record.tableName) { try $0.records(matching: query) }
     }
@@ -53,7 +53,7 @@ extension SyncTransaction {
         try perform { try $0.reading { try $0.checkedRecord(id) } }
     }
 
-    /// Returns the number of local records that match a query; see ``Table/count(_:)``.
+    /// Returns the number of local records that match a query; see ``RecordTable/count(_:)``.
     public func count<Record: TableRecord>(_ query: RecordQuery<Record>) throws -> Int {
         try querying(Record.tableName) { try $0.count(query.query) }
     }

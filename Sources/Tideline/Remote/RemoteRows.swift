@@ -12,7 +12,7 @@ public struct RemoteRows: AsyncSequence, Sendable {
     public typealias Element = Row
 
     let table: RemoteTable
-    let query: Query?
+    let query: TableQuery?
     let includeDeleted: Bool
     let parameters: RemoteTable.Parameters
 

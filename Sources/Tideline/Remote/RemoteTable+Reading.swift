@@ -29,7 +29,7 @@ extension RemoteTable {
     ///   - includeDeleted: Whether to include tombstones, which have the value true in the column `deleted`.
     ///   - parameters: See ``Parameters``.
     public func read(
-        _ query: Query? = nil, includeDeleted: Bool = false, parameters: Parameters = []
+        _ query: TableQuery? = nil, includeDeleted: Bool = false, parameters: Parameters = []
     ) async throws -> RemotePage {
         try await mapped {
             let query = try checked(query)
@@ -77,7 +77,7 @@ extension RemoteTable {
     /// The pages follow the server's links, so a row may be repeated or missed if others write at the same time. Use a
     /// pull for a complete copy.
     public func readAll(
-        _ query: Query? = nil, includeDeleted: Bool = false, parameters: Parameters = []
+        _ query: TableQuery? = nil, includeDeleted: Bool = false, parameters: Parameters = []
     ) -> RemoteRows {
         RemoteRows(table: self, query: query, includeDeleted: includeDeleted, parameters: parameters)
     }
@@ -114,8 +114,8 @@ extension RemoteTable {
 
     /// Returns the query after checking that it is for this table and names no reserved column. Servers have columns of
     /// their own with reserved names.
-    private func checked(_ query: Query?) throws -> Query {
-        let query = query ?? Query(name)
+    private func checked(_ query: TableQuery?) throws -> TableQuery {
+        let query = query ?? TableQuery(name)
         guard query.table == name else {
             throw SyncError(
                 .invalidArgument, "the query is for the table \(query.table.debugDescription), not for this table")

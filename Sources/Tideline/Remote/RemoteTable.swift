@@ -150,7 +150,7 @@ public struct RemoteTable: Sendable {
     private func wholeRow(_ id: String, _ reader: RemoteRowReader, deleted: Bool) async throws -> Row {
         if deleted {
             // On some servers the lookup of a single row hides tombstones.
-            let query = Query(name).filter(.column("id") == .value(id))
+            let query = TableQuery(name).filter(.column("id") == .value(id))
             let request = try context.tableService.dialect.read(
                 query, schema: nil, options: ReadOptions(includeDeleted: true))
             let answer = try await context.answer(to: context.tableService.call(request), table: name, id: id)
@@ -199,7 +199,7 @@ public struct RemoteTable: Sendable {
 
     /// Reads a row or tombstone with a list query.
     private func listedRow(_ id: String, _ reader: RemoteRowReader, parameters: Parameters = []) async throws -> Row? {
-        let query = Query(name).filter(.column("id") == .value(id))
+        let query = TableQuery(name).filter(.column("id") == .value(id))
         return try await read(query, includeDeleted: true, parameters: parameters).rows.first {
             reader.isSame($0.idText, id)
         }

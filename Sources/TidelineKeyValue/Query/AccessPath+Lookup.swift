@@ -6,7 +6,7 @@ extension AccessPath {
     ///
     /// The sync core looks up the pending operations of a row this way at each local change. Such a query is valid, and
     /// its path is evident, so that it is neither validated nor planned.
-    init?(lookingUp query: Query, in table: StoredTable) {
+    init?(lookingUp query: TableQuery, in table: StoredTable) {
         guard case .and(let terms)? = query.predicate, query.limit == nil, query.skip == 0, query.order.isEmpty,
             query.selection == nil, !query.includesTotalCount
         else { return nil }

@@ -54,7 +54,7 @@ extension AccessPath {
 }
 
 extension QueryPlan {
-    init(_ path: AccessPath, for query: Query, of table: StoredTable) {
+    init(_ path: AccessPath, for query: TableQuery, of table: StoredTable) {
         self.table = table.name
         access = Access(path, of: table)
         bounds = path.bounds
@@ -74,7 +74,7 @@ extension QueryPlan.Access {
     }
 }
 
-extension Query {
+extension TableQuery {
     /// The number of rows at the beginning of the order that are needed, or `nil` for all.
     var windowEnd: Int? {
         guard let limit else { return nil }

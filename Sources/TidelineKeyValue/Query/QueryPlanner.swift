@@ -14,7 +14,7 @@ struct QueryPlanner {
         case count
     }
 
-    let query: Query
+    let query: TableQuery
     let table: StoredTable
     let purpose: Purpose
     private let conjuncts: [(conjunct: Conjunct, constraint: ColumnConstraint?)]
@@ -24,7 +24,7 @@ struct QueryPlanner {
     private static let maximumProduct = 4_096
 
     /// Creates a planner for a validated query.
-    init(_ query: Query, of table: StoredTable, purpose: Purpose) {
+    init(_ query: TableQuery, of table: StoredTable, purpose: Purpose) {
         self.query = query
         self.table = table
         self.purpose = purpose

@@ -2,7 +2,7 @@ internal import TidelineStore
 
 /// The execution of one query on one snapshot.
 struct QueryRun {
-    let query: Query
+    let query: TableQuery
     let table: StoredTable
     private let keys: any KeySource
     private let isWriting: Bool
@@ -13,8 +13,8 @@ struct QueryRun {
     ///
     /// - Parameter isWriting: Whether a body may change the table. If so, rows are copied before any is passed to the
     ///   body, so that no row is read or searched for in data that a change has moved.
-    /// - Throws: The errors of ``Query/validate(against:)``.
-    init(_ query: Query, table: StoredTable, keys: any KeySource, isWriting: Bool) throws(StoreError) {
+    /// - Throws: The errors of ``TableQuery/validate(against:)``.
+    init(_ query: TableQuery, table: StoredTable, keys: any KeySource, isWriting: Bool) throws(StoreError) {
         lookup = AccessPath(lookingUp: query, in: table)
         if lookup == nil { try table.evaluator.validate(query) }
         self.query = query

@@ -5,7 +5,7 @@ internal import TidelineStore
 /// The order terms of a row are encoded as the bytes of a sort key, so one comparison of bytes is sufficient. The kept
 /// rows are in one buffer. A row that is not among the first is never copied.
 struct RowSorter: ~Copyable {
-    private let query: Query
+    private let query: TableQuery
     private let table: StoredTable
     private let projection: RowProjection?
     private let terms: [(column: ColumnReference, isDescending: Bool)]
@@ -38,7 +38,7 @@ struct RowSorter: ~Copyable {
     private static let limit = 256 << 20
 
     /// - Parameter isLimited: Whether the memory is limited, for a query of others.
-    init(_ query: Query, table: StoredTable, projection: RowProjection?, isLimited: Bool) {
+    init(_ query: TableQuery, table: StoredTable, projection: RowProjection?, isLimited: Bool) {
         maximumBytes = isLimited ? Self.limit : .max
         self.query = query
         self.table = table

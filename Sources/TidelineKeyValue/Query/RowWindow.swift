@@ -8,7 +8,7 @@ struct RowWindow {
     /// The number of matches so far.
     private(set) var count = 0
 
-    init(_ query: Query, countsMatches: Bool) {
+    init(_ query: TableQuery, countsMatches: Bool) {
         toSkip = query.skip
         toPass = query.limit ?? .max
         self.countsMatches = countsMatches

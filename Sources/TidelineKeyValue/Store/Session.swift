@@ -148,19 +148,19 @@ final class Session {
         return unsafe isSet ? room.move() : nil
     }
 
-    func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
+    func scan(_ query: TableQuery, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
         let (run, table) = try run(query)
         return try run.scan(rowCount: { try rowCount(of: table) }, body)
     }
 
-    func count(_ query: Query) throws -> Int {
+    func count(_ query: TableQuery) throws -> Int {
         let (run, table) = try run(query)
         return try run.count(rowCount: { try rowCount(of: table) })
     }
 
-    func plan(for query: Query) throws -> QueryPlan { try run(query).0.plan }
+    func plan(for query: TableQuery) throws -> QueryPlan { try run(query).0.plan }
 
-    private func run(_ query: Query) throws -> (QueryRun, StoredTable) {
+    private func run(_ query: TableQuery) throws -> (QueryRun, StoredTable) {
         let keys = try keys()
         let table = try table(query.table)
         return (try QueryRun(query, table: table, keys: keys, isWriting: isWriting), table)
@@ -195,7 +195,7 @@ final class Session {
         }
     }
 
-    func delete(matching query: Query) throws -> Int {
+    func delete(matching query: TableQuery) throws -> Int {
         let store = try store()
         let table = try table(query.table)
         // A query that is rejected has changed nothing.

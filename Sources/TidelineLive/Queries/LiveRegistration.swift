@@ -10,7 +10,7 @@ package final class LiveRegistration: Sendable {
         case count
     }
 
-    package let query: Query
+    package let query: TableQuery
     let content: Content
     let mailbox = Mailbox()
     /// Changed only while the hub's commit lock is held.
@@ -27,7 +27,7 @@ package final class LiveRegistration: Sendable {
         var readTime = Duration.zero
     }
 
-    package init(_ query: Query, _ content: Content = .rows) {
+    package init(_ query: TableQuery, _ content: Content = .rows) {
         self.query = query
         self.content = content
     }

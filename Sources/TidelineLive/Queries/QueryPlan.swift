@@ -11,8 +11,8 @@ struct QueryPlan: Sendable {
 
     /// Compiles a query.
     ///
-    /// - Throws: The errors of ``Query/validate(against:)``.
-    init(_ query: Query, _ definition: ObservedDefinition) throws(StoreError) {
+    /// - Throws: The errors of ``TableQuery/validate(against:)``.
+    init(_ query: TableQuery, _ definition: ObservedDefinition) throws(StoreError) {
         let (evaluator, shape) = (definition.evaluator, definition.shape)
         try evaluator.validate(query)
         if let predicate = query.predicate {

@@ -14,7 +14,7 @@ struct ResultWindow: Sendable {
 
     /// Reads the first rows of a query, and the number of matching rows if the query requests it.
     static func read(
-        _ query: Query, _ plan: QueryPlan, in reader: some StoreReader
+        _ query: TableQuery, _ plan: QueryPlan, in reader: some StoreReader
     ) throws -> (window: ResultWindow, matchingCount: Int?) {
         let end = query.limit.map { query.skip.addingReportingOverflow($0) }
             .flatMap { $0.overflow ? nil : $0.partialValue }

@@ -17,7 +17,7 @@ struct TableClocks: Sendable {
 
     /// Reads the recorded timestamps of all tables with one query.
     init(in reader: some StoreReader) throws {
-        let query = Query(ServedTableRecord.schema.name, selection: ["id", "clock"])
+        let query = TableQuery(ServedTableRecord.schema.name, selection: ["id", "clock"])
         try reader.scan(query) { row in
             if let stamp = row["clock"]?.timestamp { self[row.idText] = stamp }
             return .next

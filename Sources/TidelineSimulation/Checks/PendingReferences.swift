@@ -33,7 +33,7 @@ struct PendingReferences: Sendable {
     }
 
     private mutating func readQueue(in reader: some StoreReader) throws {
-        for row in try reader.rows(matching: Query(SystemTables().operations)).rows {
+        for row in try reader.rows(matching: TableQuery(SystemTables().operations)).rows {
             guard let number = row["id"]?.int, let name = row["table"]?.string, let id = row["itemId"]?.string,
                 let kind = row["tableKind"]?.int.flatMap({ OperationKind(rawValue: $0) }),
                 let table = schema.first(where: { $0.name == name })

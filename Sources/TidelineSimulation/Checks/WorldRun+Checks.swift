@@ -33,7 +33,10 @@ extension WorldRun {
     private func checkQueue(of device: Device) throws {
         let (pending, errors) = try device.base.read { reader in
             let tables = SystemTables()
-            return (try reader.rows(matching: Query(tables.operations)).rows, try reader.count(Query(tables.errors)))
+            return (
+                try reader.rows(matching: TableQuery(tables.operations)).rows,
+                try reader.count(TableQuery(tables.errors))
+            )
         }
         if pending.isEmpty, errors > 0 {
             withOracle {

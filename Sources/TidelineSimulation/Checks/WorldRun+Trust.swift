@@ -90,8 +90,8 @@ extension WorldRun {
             }
             let (operations, errors) = try device.base.read { reader in
                 (
-                    try reader.rows(matching: Query(tables.operations)).rows,
-                    try reader.rows(matching: Query(tables.errors)).rows
+                    try reader.rows(matching: TableQuery(tables.operations)).rows,
+                    try reader.rows(matching: TableQuery(tables.errors)).rows
                 )
             }
             let decided = errors.filter { error in

@@ -173,7 +173,7 @@ final class Device: Sendable {
 
     /// Returns the committed rows of a table that match.
     func rows(of table: String, matching filter: RowPredicate? = nil) throws -> [Row] {
-        var query = Query(table)
+        var query = TableQuery(table)
         if let filter { query = query.filter(filter) }
         return try base.read { try $0.rows(matching: query).rows }
     }
@@ -181,7 +181,7 @@ final class Device: Sendable {
     /// Returns the decisions of conflict policies that were not returned before, oldest first.
     func takeDecisions() throws -> [Row] {
         let last = state.withLock { $0.lastDecision }
-        let query = Query(SystemTables().decisions).filter(.column("id") > .value(last)).order(by: "id")
+        let query = TableQuery(SystemTables().decisions).filter(.column("id") > .value(last)).order(by: "id")
         let found = try base.read { try $0.rows(matching: query).rows }
         if let newest = found.last?["id"]?.int { state.withLock { $0.lastDecision = newest } }
         return found

@@ -109,11 +109,11 @@ final class SimulatedStore: LocalStore {
         }
 
         @discardableResult
-        func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
+        func scan(_ query: TableQuery, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
             try base.scan(query, body)
         }
 
-        func count(_ query: Query) throws -> Int { try base.count(query) }
+        func count(_ query: TableQuery) throws -> Int { try base.count(query) }
 
         func upsert(_ rows: borrowing PackedRows, into table: String) throws {
             try life.pass()
@@ -129,7 +129,7 @@ final class SimulatedStore: LocalStore {
         }
 
         @discardableResult
-        func delete(matching query: Query) throws -> Int {
+        func delete(matching query: TableQuery) throws -> Int {
             try life.pass()
             return try base.delete(matching: query)
         }

@@ -70,7 +70,7 @@ extension WorldRun {
         case .delete(let table, let id): try await delete(id, from: table, device)
         case .push: try await client.push(settings: world.push)
         case .pull(let table, let queryID, let isFiltered):
-            var query = Query(table)
+            var query = TableQuery(table)
             if isFiltered, let filter = filter(of: table) { query = query.filter(filter) }
             let id = queryID.map { isFiltered ? "\($0)-filtered" : $0 }
             var settings = pullSettings
@@ -81,7 +81,9 @@ extension WorldRun {
             }
             try await client.pull(query, queryID: id, settings: settings)
         case .sync(let seconds):
-            let subscriptions = world.schema.map { Subscription($0.name, interval: .seconds(max(30, seconds / 10))) }
+            let subscriptions = world.schema.map {
+                SyncSubscription($0.name, interval: .seconds(max(30, seconds / 10)))
+            }
             try await SimulatedDevice(device: device, run: self)
                 .sync(subscriptions, settings: SyncSettings(pull: pullSettings), for: .seconds(seconds))
         case .purge(let table): try await client.table(table).purge()
@@ -173,7 +175,7 @@ extension WorldRun {
 
     /// Returns the pending operation of a row as it is stored, or `nil` if there is none.
     func pendingOperation(of id: String, in table: String, _ device: Device) throws -> Row? {
-        let query = Query(SystemTables().operations).filter(
+        let query = TableQuery(SystemTables().operations).filter(
             .column("table") == .value(table) && .column("itemId") == .value(id))
         return try device.base.read { try $0.rows(matching: query).rows.first }
     }

@@ -340,7 +340,7 @@ final class WorldRun: Sendable {
     func endsWithFilter(_ device: Device) -> Bool { device.index == 2 && schedule.seed % 2 == 0 }
 
     func pendingCount(_ device: Device) -> Int {
-        (try? device.base.read { try $0.count(Query(SystemTables().operations)) }) ?? 0
+        (try? device.base.read { try $0.count(TableQuery(SystemTables().operations)) }) ?? 0
     }
 }
 

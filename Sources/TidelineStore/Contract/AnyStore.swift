@@ -45,11 +45,11 @@ extension AnyReading {
     }
 
     @discardableResult
-    public func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
+    public func scan(_ query: TableQuery, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
         try reader.scan(query, body)
     }
 
-    public func count(_ query: Query) throws -> Int { try reader.count(query) }
+    public func count(_ query: TableQuery) throws -> Int { try reader.count(query) }
     public func limitTime(to duration: Duration) throws { try reader.limitTime(to: duration) }
 }
 
@@ -69,7 +69,7 @@ public struct AnyWriter: AnyReading, StoreWriter {
     public func delete(ids: [RowID], from table: String) throws -> Int { try writer.delete(ids: ids, from: table) }
 
     @discardableResult
-    public func delete(matching query: Query) throws -> Int { try writer.delete(matching: query) }
+    public func delete(matching query: TableQuery) throws -> Int { try writer.delete(matching: query) }
 
     public func externalCommitNumber() throws -> UInt64? { try writer.externalCommitNumber() }
 }

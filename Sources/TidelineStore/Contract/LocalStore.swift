@@ -142,13 +142,13 @@ public protocol StoreReader {
     ///
     /// - Returns: The number of matching rows regardless of skip and limit if the query requests it. It is complete
     ///   even if the scan was stopped.
-    /// - Throws: The errors of ``Query/validate(against:)``; ``StoreError/Code/noSuchTable``;
+    /// - Throws: The errors of ``TableQuery/validate(against:)``; ``StoreError/Code/noSuchTable``;
     ///   ``StoreError/Code/unsupportedQuery`` if the store cannot answer the query as the evaluator does.
     @discardableResult
-    func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int?
+    func scan(_ query: TableQuery, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int?
 
     /// Returns the number of rows that match the query's predicate. Order, skip, limit, and selection are ignored.
-    func count(_ query: Query) throws -> Int
+    func count(_ query: TableQuery) throws -> Int
 
     /// Limits the time that the queries of this reader may take together, from now on. Then ``scan(_:_:)`` and
     /// ``count(_:)`` throw ``StoreError/Code/timeLimit``.
@@ -175,7 +175,7 @@ extension StoreReader {
     public func row(in table: String, id: String) throws -> Row? { try row(in: table, id: .string(id)) }
 
     /// Returns the rows that match.
-    public func rows(matching query: Query) throws -> QueryResult {
+    public func rows(matching query: TableQuery) throws -> QueryResult {
         var result = QueryResult(rows: [])
         result.totalCount = try scan(query) { view in
             result.rows.append(view.owned())
@@ -205,7 +205,7 @@ public protocol StoreWriter: StoreReader {
     /// Deletes the rows that the query returns, considering its predicate, order, skip, and limit.
     /// - Returns: The number of deleted rows.
     @discardableResult
-    func delete(matching query: Query) throws -> Int
+    func delete(matching query: TableQuery) throws -> Int
 
     /// Returns the ``LocalStore/externalCommitNumber()`` of the store as of this transaction, which no other commit can
     /// follow before the transaction ends.

@@ -99,11 +99,11 @@ public struct Evaluator: Sendable {
         try CompiledPredicate(predicate, schema: schema, definition: definition, shape: shape)
     }
 
-    /// Checks a query, as ``Query/validate(against:)`` does.
+    /// Checks a query, as ``TableQuery/validate(against:)`` does.
     ///
     /// A store that keeps an evaluator for each table can check many queries without processing the definition each
     /// time.
-    public func validate(_ query: Query) throws(StoreError) {
+    public func validate(_ query: TableQuery) throws(StoreError) {
         guard query.skip >= 0, query.limit ?? 0 >= 0 else {
             throw StoreError(.unsupportedQuery, "skip and limit must not be negative", table: query.table)
         }
@@ -177,8 +177,8 @@ public struct Evaluator: Sendable {
     }
 
     /// Returns the result of a query on these rows, taken as the whole table.
-    /// - Throws: The errors of ``Query/validate(against:)``.
-    public func result(of query: Query, over rows: borrowing PackedRows) throws(StoreError) -> QueryResult {
+    /// - Throws: The errors of ``TableQuery/validate(against:)``.
+    public func result(of query: TableQuery, over rows: borrowing PackedRows) throws(StoreError) -> QueryResult {
         try validate(query)
         var condition: CompiledPredicate?
         if let predicate = query.predicate { condition = try self.condition(predicate, for: rows.shape) }

@@ -10,7 +10,7 @@
 /// compile.
 public struct RecordQuery<Record: TableRecord>: Sendable {
     /// The query of the record's table, for methods that take rows without a type.
-    public private(set) var query = Query(Record.tableName)
+    public private(set) var query = TableQuery(Record.tableName)
 
     /// Creates a query for all records.
     public init() {}
@@ -31,7 +31,7 @@ public struct RecordQuery<Record: TableRecord>: Sendable {
     /// Returns this query limited to `count` records.
     public func limit(_ count: Int) -> Self { with { $0.limit = count } }
 
-    private func with(_ change: (inout Query) -> Void) -> Self {
+    private func with(_ change: (inout TableQuery) -> Void) -> Self {
         var copy = self
         change(&copy.query)
         return copy

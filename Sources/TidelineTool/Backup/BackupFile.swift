@@ -102,7 +102,7 @@ enum BackupFile {
                 throw ToolError("the backup \(path) was written by a later version of tideline; update the program")
             }
             let counts: [TableCount] = try RecordJSON.decode(from: text)
-            for count in counts where try reader.count(Query(count.table)) != count.rows {
+            for count in counts where try reader.count(TableQuery(count.table)) != count.rows {
                 throw StoreError(
                     .corrupt, "the backup was changed after it was written: it had \(count.rows) rows",
                     table: count.table, path: path)

@@ -32,7 +32,7 @@ struct StoreCopy {
     static func schemas(named names: [String], in reader: some StoreReader) throws -> [TableSchema] {
         var names = names
         if names.contains(ServedTableRecord.schema.name) {
-            try reader.scan(Query(ServedTableRecord.schema.name)) { row in
+            try reader.scan(TableQuery(ServedTableRecord.schema.name)) { row in
                 if !names.contains(where: { $0.isSameBytes(as: row.idText) }) { names.append(row.idText) }
                 return .next
             }
@@ -74,7 +74,7 @@ struct StoreCopy {
         _ table: inout Table, from reader: some StoreReader, write: ((Writer) throws -> Void) throws -> Void
     ) throws {
         var batch = PackedRows(shape: table.schema.makeShape())
-        try reader.scan(Query(table.schema.name)) { row in
+        try reader.scan(TableQuery(table.schema.name)) { row in
             try batch.append(copying: row)
             if Self.isFull(batch) { try Self.flush(&batch, of: &table, write) }
             return .next
@@ -89,7 +89,7 @@ struct StoreCopy {
     ) throws {
         var batch = PackedRows(shape: table.schema.makeShape())
         var stamp = stamps.first
-        try reader.scan(Query(table.schema.name).order(by: "updatedAt")) { row in
+        try reader.scan(TableQuery(table.schema.name).order(by: "updatedAt")) { row in
             var row = row.owned()
             row["updatedAt"] = .timestamp(stamp)
             try batch.append(row)
@@ -123,7 +123,7 @@ struct StoreCopy {
         for table in tables {
             let name = table.schema.name
             var found = Table(schema: try reader.schema(of: name))
-            try reader.scan(Query(name)) { row in
+            try reader.scan(TableQuery(name)) { row in
                 found.add(row)
                 return .next
             }
@@ -170,7 +170,7 @@ struct RestoredStamps {
         var latest = now
         for table in tables where Self.isServed(table) {
             if let clock = try ServedTableRecord.clock(of: table.name, in: reader) { latest = max(latest, clock) }
-            try reader.scan(Query(table.name).order(by: "updatedAt", descending: true).limit(1)) { row in
+            try reader.scan(TableQuery(table.name).order(by: "updatedAt", descending: true).limit(1)) { row in
                 if let stamp = row["updatedAt"]?.timestamp { latest = max(latest, stamp) }
                 return .stop
             }

@@ -65,7 +65,7 @@ struct StoreRestoration {
     private static func requireEmpty(_ store: some LocalStore) throws {
         let tables = try store.tables()
         try store.read { reader in
-            for table in tables where try reader.count(Query(table.name)) > 0 {
+            for table in tables where try reader.count(TableQuery(table.name)) > 0 {
                 throw ToolError("the store has rows in table \(table.name.debugDescription); restore into a new store")
             }
         }

@@ -14,7 +14,7 @@ struct DemoLiveStory {
 
     private static let table = TodoItem.schema.name
     // Without an interval: the server signals each change.
-    private static let subscriptions = [Subscription(table, interval: nil)]
+    private static let subscriptions = [SyncSubscription(table, interval: nil)]
 
     init(stage: DemoStage) throws {
         self.stage = stage

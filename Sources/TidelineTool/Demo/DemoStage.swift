@@ -123,7 +123,7 @@ final class DemoStage {
         let client = try SyncClient(url: url, store: store)
         try await client.define([TodoItem.schema])
         let table = client.remoteTable(TodoItem.schema.name)
-        let rows = try await table.read(Query(TodoItem.schema.name).order(by: "id").limit(1000)).rows
+        let rows = try await table.read(TableQuery(TodoItem.schema.name).order(by: "id").limit(1000)).rows
         try store.close()
         return try rows.map { try $0.decode(TodoItem.self) }
     }

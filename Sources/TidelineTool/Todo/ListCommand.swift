@@ -22,7 +22,7 @@ struct ListCommand: TodoSubcommand {
     var isReadOnly: Bool { true }
 
     func perform(_ session: TodoSession<some LocalStore>) async throws {
-        var query = Query(TodoItem.schema.name).order(by: "complete").order(by: "text")
+        var query = TableQuery(TodoItem.schema.name).order(by: "complete").order(by: "text")
         if !all, !json { query = query.filter(.column("complete") != true) }
         let rows = try await session.items.rows(matching: query).rows
         if json { return try JSONOutput.print(rows.map { try $0.decode(TodoItem.self) }) }

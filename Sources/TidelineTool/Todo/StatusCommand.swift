@@ -56,8 +56,10 @@ struct StatusCommand: TodoSubcommand {
     func perform(_ session: TodoSession<some LocalStore>) async throws {
         let pending = try await session.context.pendingOperations()
         let failures = try await session.context.operationErrors()
-        let count = try await session.items.rows(matching: Query(TodoItem.schema.name).limit(0).includingTotalCount())
-            .totalCount
+        let count = try await session.items.rows(
+            matching: TableQuery(TodoItem.schema.name).limit(0).includingTotalCount()
+        )
+        .totalCount
         let last = try session.record.read()
         if json {
             return try JSONOutput.print(

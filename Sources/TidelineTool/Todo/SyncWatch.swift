@@ -17,7 +17,7 @@ struct SyncWatch {
         // The first pull of a large list shows how many items there are.
         let settings = SyncSettings(pull: PullSettings(pageSize: pageSize, countsRows: true))
         try await client.start(
-            [Subscription(TodoItem.schema.name, queryID: "todo", interval: interval)], settings: settings)
+            [SyncSubscription(TodoItem.schema.name, queryID: "todo", interval: interval)], settings: settings)
         let (interruptions, interrupted) = AsyncStream.makeStream(of: Void.self)
         let interruption = Interruption { interrupted.finish() }
         defer { interruption.end() }

@@ -39,7 +39,7 @@ struct TodoSession<Store: LocalStore>: Sendable {
     func item(_ text: String) async throws -> Row {
         try requireID(text)
         if let exact = try await items.row(id: text) { return exact }
-        let query = Query(TodoItem.schema.name)
+        let query = TableQuery(TodoItem.schema.name)
             .filter(.column("id").lowercased.hasPrefix(.value(text.asciiLowercased))).limit(2)
         let found = try await items.rows(matching: query).rows
         guard let item = found.first else { throw ToolError("there is no item \(text.debugDescription)") }

@@ -20,10 +20,10 @@ package protocol Dialect: Sendable {
     func validateNewID(_ id: String) throws(WireError)
 
     /// Returns a request for a page of rows that match the query, in its order, with its `skip` and `limit`. Requests
-    /// the total count if ``Query/includesTotalCount`` is `true`.
+    /// the total count if ``TableQuery/includesTotalCount`` is `true`.
     /// - Parameter schema: The local definition of the table, which determines the types of literals (``OData``), or
     ///   `nil`.
-    func read(_ query: Query, schema: TableSchema?, options: ReadOptions) throws(WireError) -> WireRequest
+    func read(_ query: TableQuery, schema: TableSchema?, options: ReadOptions) throws(WireError) -> WireRequest
 
     /// Returns a request for one row.
     func lookup(

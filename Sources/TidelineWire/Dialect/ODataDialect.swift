@@ -25,7 +25,7 @@ extension ODataDialect {
     // MARK: Requests
 
     package func read(
-        _ query: Query, schema: TableSchema?, options: ReadOptions
+        _ query: TableQuery, schema: TableSchema?, options: ReadOptions
     ) throws(WireError) -> WireRequest {
         var target = try Target(table: query.table)
         do {

@@ -119,8 +119,8 @@ package struct TableRead: Sendable, Hashable {
     /// Returns the query, with the filter parsed for a table. The caller handles soft-deleted rows and the page size.
     ///
     /// - Throws: ``WireError/Code/invalidFilter`` if the filter is invalid.
-    package func query(_ schema: TableSchema) throws(WireError) -> Query {
-        var query = Query(
+    package func query(_ schema: TableSchema) throws(WireError) -> TableQuery {
+        var query = TableQuery(
             table, order: order, skip: skip, limit: top, selection: selection, includesTotalCount: includesTotalCount)
         if let filter { query.predicate = try OData.parseFilter(filter, schema: schema) }
         return query

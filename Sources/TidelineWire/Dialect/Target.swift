@@ -45,7 +45,7 @@ struct Target {
 
     /// Appends the options for a query.
     mutating func append(
-        _ query: Query, schema: TableSchema?, syntax: OData.Syntax, edmTypes: [String: EdmType],
+        _ query: TableQuery, schema: TableSchema?, syntax: OData.Syntax, edmTypes: [String: EdmType],
         countOption: (name: String, value: String)
     ) throws(WireError) {
         guard query.skip >= 0, query.limit ?? 0 >= 0 else {

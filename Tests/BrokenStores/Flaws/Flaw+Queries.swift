@@ -2,7 +2,7 @@ internal import TidelineStore
 
 extension Flaw {
     /// Returns a query as the flawed store interprets it.
-    func misunderstood(_ asked: Query, _ schema: TableSchema) -> Query {
+    func misunderstood(_ asked: TableQuery, _ schema: TableSchema) -> TableQuery {
         var query = asked
         switch self {
         case .secondTermIgnored: query.order = Array(query.order.prefix(1))
@@ -39,7 +39,7 @@ extension Flaw {
     }
 
     /// Returns the query of a deletion as the flawed store interprets it.
-    func deletion(_ asked: Query) -> Query {
+    func deletion(_ asked: TableQuery) -> TableQuery {
         var query = asked
         switch self {
         case .deleteIgnoresSkip: query.skip = 0
@@ -52,7 +52,7 @@ extension Flaw {
     }
 
     /// Returns the number of rows after which a deletion by query ends.
-    func maximumDeletion(_ query: Query) -> Int {
+    func maximumDeletion(_ query: TableQuery) -> Int {
         switch self {
         case .deletionCutAtThousand: 1_000
         case .orderedDeletionCut where !query.order.isEmpty: 6_000
@@ -70,20 +70,20 @@ extension Flaw {
     }
 
     /// Returns the columns of a result.
-    func resultColumns(_ query: Query, _ schema: TableSchema) -> [ColumnSchema]? {
+    func resultColumns(_ query: TableQuery, _ schema: TableSchema) -> [ColumnSchema]? {
         guard self == .versionNotSelected, let selection = query.selection else { return nil }
         return schema.allColumns.filter { selection.contains($0.name) }
     }
 
     /// Returns the rows that remain after skip and limit.
-    func window(of found: [PlainSession.Match], _ query: Query) -> ArraySlice<PlainSession.Match>? {
+    func window(of found: [PlainSession.Match], _ query: TableQuery) -> ArraySlice<PlainSession.Match>? {
         guard self == .skipPastEndWraps, query.skip > found.count else { return nil }
         return found.prefix(query.limit ?? .max)
     }
 
     /// Returns the matching rows, in a wrong order or with rows missing.
     func ordered(
-        _ found: [PlainSession.Match], _ query: Query, _ order: RowOrder, _ layout: TableLayout
+        _ found: [PlainSession.Match], _ query: TableQuery, _ order: RowOrder, _ layout: TableLayout
     ) -> [PlainSession.Match]? {
         switch self {
         case .skipBeforeOrder:
@@ -106,7 +106,7 @@ extension Flaw {
 extension Flaw {
     /// Returns the rows in an order merged from two parts; for equal terms, the second part comes first.
     private func merged(
-        _ found: [PlainSession.Match], _ query: Query, _ order: RowOrder, _ layout: TableLayout
+        _ found: [PlainSession.Match], _ query: TableQuery, _ order: RowOrder, _ layout: TableLayout
     ) -> [PlainSession.Match] {
         let sort = { (part: ArraySlice<PlainSession.Match>) in part.sorted { order.precedes($0.key, $1.key) } }
         let positions = query.order.map { layout.position(of: $0.column) }
@@ -129,7 +129,7 @@ private struct FlawedOrder {
     let terms: [OrderTerm]
     let layout: TableLayout
 
-    init?(_ flaw: Flaw, _ query: Query, _ layout: TableLayout) {
+    init?(_ flaw: Flaw, _ query: TableQuery, _ layout: TableLayout) {
         switch flaw {
         case .nullsLast, .nullsFirstInBothOrders, .tiesUnordered, .tiesFollowDescending, .textOrderIgnoresCase,
             .textOrderByNumber, .idsOrderedByLength, .intIDsOrderedAsText, .idOrderHeedsCase, .nanLast,
@@ -202,7 +202,7 @@ private struct FlawedOrder {
     }
 }
 
-extension Query {
+extension TableQuery {
     fileprivate mutating func renameColumns(_ rename: (String) -> String) {
         order = order.map { OrderTerm(rename($0.column), descending: $0.isDescending) }
         selection = selection?.map(rename)

@@ -22,7 +22,7 @@ final class PlainMemory: Sendable {
     func checkTime() throws { try limit.withLock { $0 }?.check() }
 
     /// Returns the cached count of a query, or calls `count`.
-    func count(_ query: Query, _ count: () throws -> Int) rethrows -> Int {
+    func count(_ query: TableQuery, _ count: () throws -> Int) rethrows -> Int {
         let text = String(reflecting: query)
         if let known = counts.withLock({ $0[text] }) { return known }
         let found = try count()
@@ -34,7 +34,7 @@ final class PlainMemory: Sendable {
     func forgetCounts() { counts.withLock { $0 = [:] } }
 
     /// Returns the rows of a result that are in the cache.
-    func recalled(_ query: Query, _ found: [PlainSession.Match]) -> [PlainSession.Match] {
+    func recalled(_ query: TableQuery, _ found: [PlainSession.Match]) -> [PlainSession.Match] {
         if flaw == .countsKept { return found }
         let ids = Set(found.map(\.row.id))
         let query = String(reflecting: query)

@@ -12,11 +12,11 @@ package struct PlainReader: StoreReader {
     }
 
     @discardableResult
-    package func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
+    package func scan(_ query: TableQuery, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
         try session.scan(query, body)
     }
 
-    package func count(_ query: Query) throws -> Int { try session.count(query) }
+    package func count(_ query: TableQuery) throws -> Int { try session.count(query) }
 
     package func limitTime(to duration: Duration) throws {
         session.timeLimit = (duration, QueryTimeLimit(duration))
@@ -36,11 +36,11 @@ package struct PlainWriter: StoreWriter {
     }
 
     @discardableResult
-    package func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
+    package func scan(_ query: TableQuery, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
         try session.scan(query, body)
     }
 
-    package func count(_ query: Query) throws -> Int { try session.count(query) }
+    package func count(_ query: TableQuery) throws -> Int { try session.count(query) }
 
     package func upsert(_ rows: borrowing PackedRows, into table: String) throws {
         try session.upsert(rows, into: table)
@@ -50,7 +50,7 @@ package struct PlainWriter: StoreWriter {
     package func delete(ids: [RowID], from table: String) throws -> Int { try session.delete(ids: ids, from: table) }
 
     @discardableResult
-    package func delete(matching query: Query) throws -> Int { try session.delete(matching: query) }
+    package func delete(matching query: TableQuery) throws -> Int { try session.delete(matching: query) }
 
     package func externalCommitNumber() throws -> UInt64? { session.externalCommitNumber }
 }

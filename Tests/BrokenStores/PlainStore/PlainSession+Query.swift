@@ -3,7 +3,7 @@ internal import TidelineStore
 extension PlainSession {
     typealias Match = (key: RowOrder.Key, row: PlainRow)
 
-    func scan(_ asked: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
+    func scan(_ asked: TableQuery, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
         try checkTime()
         let table = try queried(asked.table)
         let query = flaw?.misunderstood(asked, table.layout.schema) ?? asked
@@ -20,12 +20,12 @@ extension PlainSession {
         }
     }
 
-    func count(_ asked: Query) throws -> Int {
+    func count(_ asked: TableQuery) throws -> Int {
         guard flaw == .countsKept, let memory else { return try counted(asked) }
         return try memory.count(asked) { try counted(asked) }
     }
 
-    private func counted(_ asked: Query) throws -> Int {
+    private func counted(_ asked: TableQuery) throws -> Int {
         try checkTime()
         let table = try queried(asked.table)
         let query = flaw?.misunderstood(asked, table.layout.schema) ?? asked
@@ -46,7 +46,7 @@ extension PlainSession {
     }
 
     /// Returns the matching rows, in order.
-    func ordered(_ query: Query, _ table: PlainTable) throws -> [Match] {
+    func ordered(_ query: TableQuery, _ table: PlainTable) throws -> [Match] {
         let order = table.layout.evaluator.order(query.order, for: table.layout.shape)
         let found = try matches(query, table)
         if let flawed = flaw?.ordered(found, query, order, table.layout) { return flawed }
@@ -54,7 +54,7 @@ extension PlainSession {
         return memory?.recalled(query, sorted) ?? sorted
     }
 
-    private func validate(_ query: Query, _ table: PlainTable) throws {
+    private func validate(_ query: TableQuery, _ table: PlainTable) throws {
         if flaw == .queryNotValidated { return }
         if flaw == .deepConditionsRefused, query.predicate.map({ $0.depth > 50 }) ?? false {
             throw StoreError(.unsupportedQuery, "the condition is too deep", table: query.table)
@@ -63,7 +63,7 @@ extension PlainSession {
     }
 
     /// Returns the matching rows.
-    private func matches(_ query: Query, _ table: PlainTable) throws -> [Match] {
+    private func matches(_ query: TableQuery, _ table: PlainTable) throws -> [Match] {
         let layout = table.layout
         let condition = try query.predicate.map { predicate throws(StoreError) in
             try layout.evaluator.compile(predicate, for: layout.shape)
@@ -86,7 +86,7 @@ extension PlainSession {
     }
 
     /// Returns the rows that may match.
-    private func candidates(_ query: Query, _ table: PlainTable) -> [PlainRow] {
+    private func candidates(_ query: TableQuery, _ table: PlainTable) -> [PlainRow] {
         if flaw == .tableNameIsAPrefix, query.predicate == nil { return rowsOfTables(beginningLike: table) }
         guard flaw?.meansOtherwise != true else { return table.rows.entries.map(\.element) }
         let plan = PlainPlan(query.predicate, table: table)
@@ -112,7 +112,7 @@ extension PlainSession {
     /// Passes rows to a body until it stops.
     /// - Returns: The number of rows passed to the body.
     private func deliver(
-        _ rows: ArraySlice<Match>, _ query: Query, _ table: PlainTable,
+        _ rows: ArraySlice<Match>, _ query: TableQuery, _ table: PlainTable,
         _ body: (borrowing RowView) throws -> ScanStep
     ) throws -> Int {
         let schema = table.layout.schema

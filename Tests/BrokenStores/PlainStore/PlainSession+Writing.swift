@@ -56,7 +56,7 @@ extension PlainSession {
         }
     }
 
-    func delete(matching query: Query) throws -> Int {
+    func delete(matching query: TableQuery) throws -> Int {
         // A refused query has changed nothing, and the transaction may continue.
         guard isOpen || flaw == .handleOutlivesBody else { throw PlainGate.closed }
         if flaw == .undefinedTableInDeleteIgnored, (try? writable(query.table)) == nil { return 0 }

@@ -28,14 +28,14 @@ struct ForgetfulWriter: StoreWriter {
     let writer: (any StoreWriter)?
 
     func schema(of table: String) throws -> TableSchema { try reader.schema(of: table) }
-    func count(_ query: Query) throws -> Int { try reader.count(query) }
+    func count(_ query: TableQuery) throws -> Int { try reader.count(query) }
 
     func withRow<T>(in table: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
         try reader.withRow(in: table, id: id, body)
     }
 
     @discardableResult
-    func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
+    func scan(_ query: TableQuery, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
         try reader.scan(query, body)
     }
 
@@ -47,5 +47,5 @@ struct ForgetfulWriter: StoreWriter {
     }
 
     @discardableResult
-    func delete(matching query: Query) throws -> Int { try writer?.delete(matching: query) ?? 0 }
+    func delete(matching query: TableQuery) throws -> Int { try writer?.delete(matching: query) ?? 0 }
 }

@@ -113,9 +113,10 @@ struct ScriptTests {
             }
         }
         let schema = try #require(model.schemas.first)
-        let answer = try Answer.expected(Query(schema.name), schema, try schema.packed(model.rows(schema.name)))
+        let answer = try Answer.expected(TableQuery(schema.name), schema, try schema.packed(model.rows(schema.name)))
         let failure = ScriptFailure(
-            step: script.steps.count - 1, place: .step, promise: .answer(Query(schema.name), answer), message: "none")
+            step: script.steps.count - 1, place: .step, promise: .answer(TableQuery(schema.name), answer),
+            message: "none")
         let text = ScriptPrinter.text(of: script, failure, on: stage, name: "whole", comment: "everything")
         let outcome = try ScriptCompiler.run(text, calling: "whole", on: "MemoryStore()")
         #expect(outcome.status == 0, "\(outcome.output)\n\(text)")

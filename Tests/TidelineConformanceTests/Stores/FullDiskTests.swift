@@ -24,15 +24,15 @@ private let smallDisk = ProcessInfo.processInfo.environment["TIDELINE_TEST_SMALL
         let ballast = try fill(folder)
         for _ in 0..<2 {
             expectError(.full) { try store.write { try $0.upsert(Self.big, into: "t") } }
-            #expect(try store.read { try $0.rows(matching: Query("t")).rows.map(\.id) } == ["small"])
+            #expect(try store.read { try $0.rows(matching: TableQuery("t")).rows.map(\.id) } == ["small"])
         }
         try FileManager.default.removeItem(atPath: ballast)
         try store.write { try $0.upsert(Array(Self.big.prefix(4)), into: "t") }
-        #expect(try store.read { try $0.count(Query("t")) } == 5)
+        #expect(try store.read { try $0.count(TableQuery("t")) } == 5)
         try store.close()
         let again = try subject.open(folder)
         #expect(
-            try again.read { try $0.rows(matching: Query("t")).rows.dropLast() }.map { $0["x"] }
+            try again.read { try $0.rows(matching: TableQuery("t")).rows.dropLast() }.map { $0["x"] }
                 == Self.big.prefix(4).map { $0["x"] })
         try again.close()
     }

@@ -107,7 +107,7 @@ import TidelineTestSupport
             try process.finish()
             guard kind.isPersistent else { return }
             let store = try kind.open(folder)
-            #expect(try store.read { try $0.count(Query("Item")) } == 2)
+            #expect(try store.read { try $0.count(TableQuery("Item")) } == 2)
             try store.close()
         }
     }

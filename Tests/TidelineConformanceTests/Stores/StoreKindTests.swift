@@ -22,7 +22,7 @@ import TidelineTestStores
             try subject.withStore(TableSchema("t", columns: [])) { store throws in
                 withUnsafeCurrentTask { $0?.cancel() }
                 expectError(.cancelled) { try store.write { try $0.upsert(["id": "1"], into: "t") } }
-                #expect(try store.read { try $0.count(Query("t")) } == 0)
+                #expect(try store.read { try $0.count(TableQuery("t")) } == 0)
             }
         }.value
     }

@@ -16,10 +16,10 @@ struct IndexedQueries {
         random = SplitMix64(seed: seed)
     }
 
-    mutating func next() -> Query {
+    mutating func next() -> TableQuery {
         var columns = schema.indexes.randomElement(using: &random)?.columns ?? []
         if columns.isEmpty || isLikely(0.3) { columns.append("id") }
-        var query = Query(schema.name)
+        var query = TableQuery(schema.name)
         var conditions: [RowPredicate] = []
         for column in columns where isLikely(0.7) { conditions.append(condition(on: column)) }
         if isLikely(0.2) { conditions.append(condition(on: anyColumn())) }

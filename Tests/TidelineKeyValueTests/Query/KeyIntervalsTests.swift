@@ -54,7 +54,7 @@ import TidelineSupport
         let fixture = try QueryFixture(schema, packed)
         let ints: [Int64] = [.min, -1, 0, 1, 1 << 53, 1 << 53 + 1, .max]
         for literal in doubles.map(Value.double) + ints.map(Value.int) {
-            let query = Query("t", predicate: .comparison(comparison, .column("d"), .literal(literal)))
+            let query = TableQuery("t", predicate: .comparison(comparison, .column("d"), .literal(literal)))
             let expected = try fixture.table.evaluator.result(of: query, over: packed)
             #expect(try fixture.result(of: query).rows.map(\.id) == expected.rows.map(\.id), "\(literal)")
             #expect(try fixture.count(query) == expected.rows.count, "\(literal)")

@@ -72,19 +72,19 @@ struct QueryFixture {
 
     func delete(_ key: [UInt8]) throws { _ = try key.withUnsafeBytes { try map.delete($0) } }
 
-    func run(_ query: Query, isWriting: Bool = false) throws -> QueryRun {
+    func run(_ query: TableQuery, isWriting: Bool = false) throws -> QueryRun {
         try QueryRun(query, table: table, keys: map, isWriting: isWriting)
     }
 
     /// Scans as a store does, which knows its number of rows.
     func scan(
-        _ query: Query, isWriting: Bool = false, _ body: (borrowing RowView) throws -> ScanStep
+        _ query: TableQuery, isWriting: Bool = false, _ body: (borrowing RowView) throws -> ScanStep
     ) throws -> Int? {
         try run(query, isWriting: isWriting).scan(rowCount: { rowCount }, body)
     }
 
     /// Returns the complete result.
-    func result(of query: Query, isWriting: Bool = false) throws -> QueryResult {
+    func result(of query: TableQuery, isWriting: Bool = false) throws -> QueryResult {
         var rows: [Row] = []
         let total = try scan(query, isWriting: isWriting) { row in
             rows.append(row.owned())
@@ -93,5 +93,5 @@ struct QueryFixture {
         return QueryResult(rows: rows, totalCount: total)
     }
 
-    func count(_ query: Query) throws -> Int { try run(query).count(rowCount: { rowCount }) }
+    func count(_ query: TableQuery) throws -> Int { try run(query).count(rowCount: { rowCount }) }
 }

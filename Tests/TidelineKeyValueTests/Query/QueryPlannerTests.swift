@@ -15,7 +15,7 @@ import TidelineStore
             ["complete", "due"], ["priority"], ["text"], ["weight"], ["list", "id"], ["tags"], ["blob", "priority"],
         ])
 
-    private static func plan(_ query: Query, ids: IDType = .string, matching: IDMatching = .asciiCaseInsensitive)
+    private static func plan(_ query: TableQuery, ids: IDType = .string, matching: IDMatching = .asciiCaseInsensitive)
         throws -> String
     {
         var schema = schema
@@ -27,7 +27,7 @@ import TidelineStore
     }
 
     private static func plan(_ predicate: RowPredicate) throws -> String {
-        try plan(Query("Item", predicate: predicate))
+        try plan(TableQuery("Item", predicate: predicate))
     }
 
     private static let open = RowPredicate.column("complete") == false
@@ -60,9 +60,9 @@ import TidelineStore
         #expect(
             try Self.plan(Self.id.hasPrefix("A"))
                 == "Item: range of ids, id startsWith \"A\"; filter: id startsWith \"A\"")
-        let query = Query("Item", predicate: Self.id.hasPrefix("A"))
+        let query = TableQuery("Item", predicate: Self.id.hasPrefix("A"))
         #expect(try Self.plan(query, matching: .exact) == "Item: range of ids, id startsWith \"A\"")
-        let newest = Query("Item", predicate: Self.id > 5).order(by: "id", descending: true).limit(1)
+        let newest = TableQuery("Item", predicate: Self.id > 5).order(by: "id", descending: true).limit(1)
         #expect(try Self.plan(newest, ids: .int) == "Item: range of ids, id > 5, in order of id descending")
     }
 
@@ -134,62 +134,63 @@ import TidelineStore
     // MARK: Order
 
     @Test(arguments: [
-        (Query("Item"), "Item: scan of all rows"),
-        (Query("Item").order(by: "id", descending: true), "Item: scan of all rows, in order of id descending"),
-        (Query("Item").order(by: "priority"), "Item: index (priority), in order of priority"),
+        (TableQuery("Item"), "Item: scan of all rows"),
+        (TableQuery("Item").order(by: "id", descending: true), "Item: scan of all rows, in order of id descending"),
+        (TableQuery("Item").order(by: "priority"), "Item: index (priority), in order of priority"),
         (
-            Query("Item").order(by: "priority", descending: true).order(by: "id").order(by: "text"),
+            TableQuery("Item").order(by: "priority", descending: true).order(by: "id").order(by: "text"),
             "Item: index (priority), in order of priority descending, id, text"
         ),
         (
-            Query("Item", predicate: open).order(by: "due").limit(50),
+            TableQuery("Item", predicate: open).order(by: "due").limit(50),
             "Item: index (complete, due), complete = false, in order of due"
         ),
         (
-            Query("Item", predicate: open && .column("text").contains("x")).order(by: "due", descending: true),
+            TableQuery("Item", predicate: open && .column("text").contains("x")).order(by: "due", descending: true),
             "Item: index (complete, due), complete = false, in order of due descending; filter: text contains \"x\""
         ),
         (
-            Query("Item", predicate: .column("complete").isIn([true, false])).order(by: "complete").order(by: "due"),
+            TableQuery("Item", predicate: .column("complete").isIn([true, false])).order(by: "complete").order(
+                by: "due"),
             "Item: index (complete, due), complete in (true, false), in order of complete, due"
         ),
         (
-            Query("Item", predicate: priority > 3).order(by: "priority", descending: true).limit(2),
+            TableQuery("Item", predicate: priority > 3).order(by: "priority", descending: true).limit(2),
             "Item: index (priority), priority > 3, in order of priority descending"
         ),
         (
-            Query("Item").order(by: "list").order(by: "id", descending: true),
+            TableQuery("Item").order(by: "list").order(by: "id", descending: true),
             "Item: scan of all rows; sorts by list, id descending"
         ),
-        (Query("Item").order(by: "list"), "Item: index (list, id), in order of list"),
+        (TableQuery("Item").order(by: "list"), "Item: index (list, id), in order of list"),
         (
-            Query("Item").order(by: "list", descending: true).order(by: "id", descending: true),
+            TableQuery("Item").order(by: "list", descending: true).order(by: "id", descending: true),
             "Item: index (list, id), in order of list descending, id descending"
         ),
         (
-            Query("Item").order(by: "complete").limit(50).skip(10),
+            TableQuery("Item").order(by: "complete").limit(50).skip(10),
             "Item: scan of all rows; keeps the first 60 by complete"
         ),
         (
-            Query("Item").order(by: "priority").order(by: "text", descending: true).skip(.max).limit(.max),
+            TableQuery("Item").order(by: "priority").order(by: "text", descending: true).skip(.max).limit(.max),
             "Item: scan of all rows; keeps the first \(Int.max) by priority, text descending"
         ),
         (
-            Query("Item", predicate: .column("text").contains("x")).order(by: "priority").limit(5),
+            TableQuery("Item", predicate: .column("text").contains("x")).order(by: "priority").limit(5),
             "Item: index (priority), in order of priority; filter: text contains \"x\""
         ),
         (
             // The count examines every row, so the index saves no work.
-            Query("Item", predicate: .column("text").contains("x")).order(by: "priority").limit(5)
+            TableQuery("Item", predicate: .column("text").contains("x")).order(by: "priority").limit(5)
                 .includingTotalCount(),
             "Item: scan of all rows; filter: text contains \"x\"; keeps the first 5 by priority"
         ),
         (
-            Query("Item", predicate: id == "x").order(by: "text", descending: true),
+            TableQuery("Item", predicate: id == "x").order(by: "text", descending: true),
             "Item: lookup of 1 id, id = \"x\", in order of text descending"
         ),
     ])
-    func ordersComeFromIndexesWhereTheyCan(_ query: Query, _ expected: String) throws {
+    func ordersComeFromIndexesWhereTheyCan(_ query: TableQuery, _ expected: String) throws {
         #expect(try Self.plan(query) == expected)
     }
 

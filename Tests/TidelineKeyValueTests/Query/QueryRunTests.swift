@@ -31,7 +31,7 @@ import TidelineSupport
     }
 
     private func expectAnswer(
-        _ query: Query, _ fixture: QueryFixture, _ rows: borrowing PackedRows, _ seed: UInt64
+        _ query: TableQuery, _ fixture: QueryFixture, _ rows: borrowing PackedRows, _ seed: UInt64
     ) throws {
         let expected = try fixture.table.evaluator.result(of: query, over: rows)
         let answer = try fixture.result(of: query)
@@ -41,7 +41,8 @@ import TidelineSupport
         #expect(answer.rows.map(\.id) == expected.rows.map(\.id), "\(note)")
         #expect(answer.rows == expected.rows, "\(note)")
         #expect(copied.rows == expected.rows && copied.totalCount == expected.totalCount, "\(note)")
-        let all = try fixture.table.evaluator.result(of: Query(query.table, predicate: query.predicate), over: rows)
+        let all = try fixture.table.evaluator.result(
+            of: TableQuery(query.table, predicate: query.predicate), over: rows)
         #expect(try fixture.count(query) == all.rows.count, "\(note)")
         var keys: [[UInt8]] = []
         try fixture.run(query).matchingIDs().forEachKey { keys.append(Array($0)) }

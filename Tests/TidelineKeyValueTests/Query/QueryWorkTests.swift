@@ -24,24 +24,24 @@ import TidelineStore
     private static let open = RowPredicate.column("complete") == false
 
     @Test(arguments: [
-        (Query("Item").limit(3), 3, 0),
-        (Query("Item").skip(10).limit(3), 13, 0),
-        (Query("Item").limit(0), 0, 0),
-        (Query("Item").order(by: "id", descending: true).limit(3), 3, 0),
-        (Query("Item").order(by: "priority").skip(20).limit(3), 23, 3),
-        (Query("Item", predicate: open).order(by: "priority").limit(3), 3, 3),
-        (Query("Item", predicate: priority == 7), 5, 5),
+        (TableQuery("Item").limit(3), 3, 0),
+        (TableQuery("Item").skip(10).limit(3), 13, 0),
+        (TableQuery("Item").limit(0), 0, 0),
+        (TableQuery("Item").order(by: "id", descending: true).limit(3), 3, 0),
+        (TableQuery("Item").order(by: "priority").skip(20).limit(3), 23, 3),
+        (TableQuery("Item", predicate: open).order(by: "priority").limit(3), 3, 3),
+        (TableQuery("Item", predicate: priority == 7), 5, 5),
         // The first group is collected, and one more key shows that the group has ended.
-        (Query("Item").order(by: "priority", descending: true).limit(3), 6, 3),
-        (Query("Item", predicate: .column("id").isIn(["id-1001", "ID-1001", "id-1002", "x"])), 0, 3),
-        (Query("Item", predicate: priority == 7 && priority == 8), 0, 0),
-        (Query("Item").limit(2).includingTotalCount(), 2, 0),
-        (Query("Item").limit(0).includingTotalCount(), 0, 0),
+        (TableQuery("Item").order(by: "priority", descending: true).limit(3), 6, 3),
+        (TableQuery("Item", predicate: .column("id").isIn(["id-1001", "ID-1001", "id-1002", "x"])), 0, 3),
+        (TableQuery("Item", predicate: priority == 7 && priority == 8), 0, 0),
+        (TableQuery("Item").limit(2).includingTotalCount(), 2, 0),
+        (TableQuery("Item").limit(0).includingTotalCount(), 0, 0),
         // The count scans the rest of the index, but reads none of its rows.
-        (Query("Item", predicate: priority < 10).order(by: "priority").limit(2).includingTotalCount(), 50, 2),
-        (Query("Item", predicate: priority < 10).limit(0).includingTotalCount(), 50, 0),
+        (TableQuery("Item", predicate: priority < 10).order(by: "priority").limit(2).includingTotalCount(), 50, 2),
+        (TableQuery("Item", predicate: priority < 10).limit(0).includingTotalCount(), 50, 0),
     ])
-    func scansEndAsSoonAsNothingMoreIsWanted(_ query: Query, _ scanned: Int, _ lookedUp: Int) throws {
+    func scansEndAsSoonAsNothingMoreIsWanted(_ query: TableQuery, _ scanned: Int, _ lookedUp: Int) throws {
         let fixture = try Self.fixture()
         fixture.entries.forgetCounts()
         _ = try fixture.result(of: query)
@@ -52,10 +52,10 @@ import TidelineStore
     @Test func aBodyThatStopsEndsTheScan() throws {
         let fixture = try Self.fixture()
         for query in [
-            Query("Item"), Query("Item", predicate: .column("text").contains("1")).order(by: "priority"),
-            Query("Item").order(by: "text", descending: true),
-            Query("Item", predicate: .column("id").isIn(["id-1001"])),
-            Query("Item").order(by: "priority", descending: true), Query("Item").select("text"),
+            TableQuery("Item"), TableQuery("Item", predicate: .column("text").contains("1")).order(by: "priority"),
+            TableQuery("Item").order(by: "text", descending: true),
+            TableQuery("Item", predicate: .column("id").isIn(["id-1001"])),
+            TableQuery("Item").order(by: "priority", descending: true), TableQuery("Item").select("text"),
         ] {
             for isWriting in [false, true] {
                 var called = 0
@@ -67,15 +67,16 @@ import TidelineStore
             }
         }
         fixture.entries.forgetCounts()
-        _ = try fixture.scan(Query("Item")) { _ in .stop }
+        _ = try fixture.scan(TableQuery("Item")) { _ in .stop }
         #expect(fixture.entries.scanned == 1)
     }
 
     @Test func theTotalIsWholeWhenABodyStops() throws {
         let fixture = try Self.fixture()
         for query in [
-            Query("Item", predicate: .column("text").contains("1")), Query("Item", predicate: Self.priority < 9),
-            Query("Item", predicate: Self.priority < 9).order(by: "text"), Query("Item"),
+            TableQuery("Item", predicate: .column("text").contains("1")),
+            TableQuery("Item", predicate: Self.priority < 9),
+            TableQuery("Item", predicate: Self.priority < 9).order(by: "text"), TableQuery("Item"),
         ] {
             let expected = try fixture.count(query)
             for isWriting in [false, true] {
@@ -91,7 +92,7 @@ import TidelineStore
     @Test func theTotalIsOfBeforeTheBody() throws {
         let fixture = try Self.fixture()
         var rowCount = 1_000
-        let run = try fixture.run(Query("Item").limit(5).includingTotalCount(), isWriting: true)
+        let run = try fixture.run(TableQuery("Item").limit(5).includingTotalCount(), isWriting: true)
         let rows = { rowCount }
         let total = try run.scan(rowCount: rows) { _ in
             rowCount -= 1
@@ -103,11 +104,11 @@ import TidelineStore
     @Test func countsReadNoMoreThanTheyMust() throws {
         let fixture = try Self.fixture()
         fixture.entries.forgetCounts()
-        #expect(try fixture.run(Query("Item").limit(1)).count(rowCount: { 77 }) == 77)
+        #expect(try fixture.run(TableQuery("Item").limit(1)).count(rowCount: { 77 }) == 77)
         #expect(fixture.entries.scanned == 0)
-        #expect(try fixture.count(Query("Item", predicate: Self.open).order(by: "text").skip(7).limit(1)) == 500)
+        #expect(try fixture.count(TableQuery("Item", predicate: Self.open).order(by: "text").skip(7).limit(1)) == 500)
         #expect(fixture.entries.scanned == 500 && fixture.entries.lookedUp == 0)
-        #expect(try fixture.count(Query("Item", predicate: Self.open && .column("text").contains("9"))) > 0)
+        #expect(try fixture.count(TableQuery("Item", predicate: Self.open && .column("text").contains("9"))) > 0)
         #expect(fixture.entries.lookedUp == 500)
     }
 
@@ -115,8 +116,9 @@ import TidelineStore
         struct Refusal: Error {}
         let fixture = try Self.fixture()
         for query in [
-            Query("Item"), Query("Item").order(by: "text"), Query("Item").order(by: "priority", descending: true),
-            Query("Item", predicate: .column("id") == "id-1001"), Query("Item").select("text"),
+            TableQuery("Item"), TableQuery("Item").order(by: "text"),
+            TableQuery("Item").order(by: "priority", descending: true),
+            TableQuery("Item", predicate: .column("id") == "id-1001"), TableQuery("Item").select("text"),
         ] {
             for isWriting in [false, true] {
                 #expect(throws: Refusal.self) {
@@ -127,11 +129,13 @@ import TidelineStore
     }
 
     @Test(arguments: [
-        Query("Item"), Query("Item").order(by: "priority", descending: true), Query("Item").order(by: "text"),
-        Query("Item", predicate: .column("id").isIn(["id-1001", "id-1002"])), Query("Item").select("priority"),
-        Query("Item").includingTotalCount(), Query("Item", predicate: open).includingTotalCount(),
+        TableQuery("Item"), TableQuery("Item").order(by: "priority", descending: true),
+        TableQuery("Item").order(by: "text"),
+        TableQuery("Item", predicate: .column("id").isIn(["id-1001", "id-1002"])),
+        TableQuery("Item").select("priority"),
+        TableQuery("Item").includingTotalCount(), TableQuery("Item", predicate: open).includingTotalCount(),
     ])
-    func aBodyThatMayWriteSeesWhatWasFoundBefore(_ query: Query) throws {
+    func aBodyThatMayWriteSeesWhatWasFoundBefore(_ query: TableQuery) throws {
         let fixture = try Self.fixture()
         let expected = try fixture.result(of: query).rows.map(\.idText)
         var seen: [String] = []
@@ -159,11 +163,11 @@ import TidelineStore
         let packed = try PackedRows(rows, of: Self.schema)
         let fixture = try QueryFixture(Self.schema, packed)
         for query in [
-            Query("Item").order(by: "priority", descending: true),
-            Query("Item", predicate: Self.open).order(by: "priority", descending: true),
-            Query("Item", predicate: .column("complete").isIn([true, false]))
+            TableQuery("Item").order(by: "priority", descending: true),
+            TableQuery("Item", predicate: Self.open).order(by: "priority", descending: true),
+            TableQuery("Item", predicate: .column("complete").isIn([true, false]))
                 .order(by: "complete", descending: true).order(by: "priority", descending: true),
-            Query("Item", predicate: Self.priority.isIn([5, 3]) && .column("id") > "id-1100")
+            TableQuery("Item", predicate: Self.priority.isIn([5, 3]) && .column("id") > "id-1100")
                 .order(by: "priority", descending: true),
         ] {
             for (skip, limit) in [(0, nil), (0, 10), (250, 20), (590, nil), (0, 300)] as [(Int, Int?)] {
@@ -180,9 +184,10 @@ import TidelineStore
     @Test func pagesPutTogetherAreTheWhole() throws {
         let fixture = try Self.fixture()
         for query in [
-            Query("Item").order(by: "priority", descending: true), Query("Item").order(by: "text"),
-            Query("Item", predicate: .column("text").contains("1")).order(by: "complete"),
-            Query("Item", predicate: Self.open).order(by: "priority"), Query("Item").order(by: "id", descending: true),
+            TableQuery("Item").order(by: "priority", descending: true), TableQuery("Item").order(by: "text"),
+            TableQuery("Item", predicate: .column("text").contains("1")).order(by: "complete"),
+            TableQuery("Item", predicate: Self.open).order(by: "priority"),
+            TableQuery("Item").order(by: "id", descending: true),
         ] {
             let whole = try fixture.result(of: query).rows
             for size in [7, 400, 1_000] {
@@ -204,7 +209,7 @@ import TidelineStore
         let fixture = try QueryFixture(Self.schema, packed)
         for descending in [false, true] {
             for limit in [1, 2, 50, 499, 500, 501] {
-                let query = Query("Item").order(by: "text", descending: descending).limit(limit)
+                let query = TableQuery("Item").order(by: "text", descending: descending).limit(limit)
                 let expected = try fixture.table.evaluator.result(of: query, over: packed)
                 #expect(try fixture.result(of: query).rows == expected.rows)
             }
@@ -221,7 +226,7 @@ import TidelineStore
         let fixture = try QueryFixture(Self.schema, packed)
         for limit in [1, 3, 20, 150, 299] {
             for term in [OrderTerm("text"), OrderTerm("text", descending: true), OrderTerm("complete")] {
-                let query = Query("Item", predicate: Self.priority >= 0, order: [term], limit: limit)
+                let query = TableQuery("Item", predicate: Self.priority >= 0, order: [term], limit: limit)
                 #expect(try fixture.run(query).plan.ordering == .keep(limit))
                 let expected = try fixture.table.evaluator.result(of: query, over: packed)
                 #expect(try fixture.result(of: query).rows.map(\.id) == expected.rows.map(\.id))
@@ -232,7 +237,7 @@ import TidelineStore
     // MARK: Damage
 
     @Test func anIndexThatItsRowsContradictIsCorrupt() throws {
-        let byPriority = Query("Item", predicate: Self.priority == 7)
+        let byPriority = TableQuery("Item", predicate: Self.priority == 7)
         func expectCorrupt(_ damage: (QueryFixture) throws -> Void) throws {
             let fixture = try Self.fixture()
             try damage(fixture)
@@ -255,8 +260,10 @@ import TidelineStore
     @Test func invalidQueriesAreRefused() throws {
         let fixture = try Self.fixture()
         for query in [
-            Query("Item", predicate: .column("priority")), Query("Item").order(by: "none"), Query("Item").skip(-1),
-            Query("Item", predicate: .column("none") == 1), Query("Item").limit(-1), Query("Item").select("none"),
+            TableQuery("Item", predicate: .column("priority")), TableQuery("Item").order(by: "none"),
+            TableQuery("Item").skip(-1),
+            TableQuery("Item", predicate: .column("none") == 1), TableQuery("Item").limit(-1),
+            TableQuery("Item").select("none"),
         ] {
             #expect(throws: StoreError.self) { try fixture.run(query) }
         }

@@ -41,13 +41,13 @@ import TidelineTestSupport
         let change: Row = ["id": id.value, "bool": true]
         let uses: [() throws -> Void] = [
             { _ = try store.read { try $0.row(in: "Item", id: id) }.map { "\($0)" } },
-            { _ = try store.read { try $0.rows(matching: Query("Item")) }.rows.map { "\($0)" } },
+            { _ = try store.read { try $0.rows(matching: TableQuery("Item")) }.rows.map { "\($0)" } },
             {
                 _ = try store.read {
-                    try $0.rows(matching: Query("Item").filter(.column("int") >= 0).order(by: "string"))
+                    try $0.rows(matching: TableQuery("Item").filter(.column("int") >= 0).order(by: "string"))
                 }
             },
-            { _ = try store.read { try $0.count(Query("Item").filter(.column("string").contains("a"))) } },
+            { _ = try store.read { try $0.count(TableQuery("Item").filter(.column("string").contains("a"))) } },
             { try store.write { try $0.upsert(change, into: "Item") } },
             {
                 try store.define([
@@ -98,7 +98,7 @@ import TidelineTestSupport
             try transaction.put(Self.rows.prefix + id, row.value)
         }
         let store = try KeyValueStore(engine: engine)
-        let error = failure { _ = try store.read { try $0.rows(matching: Query("Item")) } }
+        let error = failure { _ = try store.read { try $0.rows(matching: TableQuery("Item")) } }
         #expect(error?.code == .corrupt && error?.table == "Item")
     }
 }

@@ -37,14 +37,15 @@ import TidelineTestSupport
         for id in ["id-a", "ID-A", "iD-a", first, second] {
             #expect(try store.read { try $0.row(in: "T", id: id) } == expected)
             #expect(
-                try store.read { try $0.rows(matching: Query("T").filter(.column("id") == .value(id))).rows.count } == 1
+                try store.read { try $0.rows(matching: TableQuery("T").filter(.column("id") == .value(id))).rows.count }
+                    == 1
             )
         }
-        #expect(try store.read { try $0.rows(matching: Query("T").order(by: "b")).rows } == [expected])
+        #expect(try store.read { try $0.rows(matching: TableQuery("T").order(by: "b")).rows } == [expected])
         try engine.audit()
         #expect(try store.write { try $0.delete(id: "iD-a", from: "T") })
         try store.write { try $0.upsert(["id": .string(second)], into: "T") }
-        #expect(try store.read { try $0.rows(matching: Query("T")).rows.map(\.idText) } == [second])
+        #expect(try store.read { try $0.rows(matching: TableQuery("T")).rows.map(\.idText) } == [second])
     }
 
     /// A row that is written again as a whole, with the same original id, is stored without reading the old one.
@@ -92,18 +93,20 @@ import TidelineTestSupport
             }
             var paged: [String] = []
             for start in stride(from: 0, to: ids.count, by: 7) {
-                paged += try reader.rows(matching: Query("T").order(by: "id").skip(start).limit(7)).rows.map(\.idText)
+                paged += try reader.rows(matching: TableQuery("T").order(by: "id").skip(start).limit(7)).rows.map(
+                    \.idText)
             }
             #expect(paged == sorted)
-            let descending = try reader.rows(matching: Query("T").order(by: "id", descending: true)).rows.map(\.idText)
+            let descending = try reader.rows(matching: TableQuery("T").order(by: "id", descending: true)).rows.map(
+                \.idText)
             #expect(descending == sorted.reversed())
-            let byIndex = try reader.rows(matching: Query("T").filter(.column("b") == 1).order(by: "id")).rows
+            let byIndex = try reader.rows(matching: TableQuery("T").filter(.column("b") == 1).order(by: "id")).rows
             #expect(byIndex.map(\.idText) == sorted.filter { id in byIndex.contains { $0.idText == id } })
             #expect(byIndex.count == ids.count / 3)
         }
         for (number, id) in ids.enumerated() {
             #expect(try store.write { try $0.delete(id: id, from: "T") })
-            #expect(try store.read { try $0.count(Query("T")) } == ids.count - number - 1)
+            #expect(try store.read { try $0.count(TableQuery("T")) } == ids.count - number - 1)
         }
         try engine.audit()
     }

@@ -108,9 +108,9 @@ import TidelineStore
                     ["id": "Aa", "text": "x"], ["id": "aA", "rank": 1], ["id": "b", "text": "y", "rank": 3],
                     ["id": "AA", "rank": 2], ["id": "B", "text": .null],
                 ], into: "t")
-            #expect(try writer.count(Query("t")) == 2)
+            #expect(try writer.count(TableQuery("t")) == 2)
         }
-        let rows = try store.read { try $0.rows(matching: Query("t")).rows }
+        let rows = try store.read { try $0.rows(matching: TableQuery("t")).rows }
         #expect(rows.map(\.id) == ["Aa", "b"])
         #expect(rows.map { $0["text"] } == ["x", .null] && rows.map { $0["rank"] } == [2, 3])
         try engine.audit()

@@ -31,7 +31,7 @@ private func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws ->
                 let name = "T\(thread)x\(number)"
                 try store.define([TableSchema(name, columns: [.int("n")], indexes: [["n"]])])
                 try store.write { try $0.upsert(["id": "a", "n": 1], into: name) }
-                #expect(try store.read { try $0.count(Query(name)) } == 1)
+                #expect(try store.read { try $0.count(TableQuery(name)) } == 1)
             }
         }
         #expect(try store.tables().count == 80)
@@ -55,7 +55,7 @@ private func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws ->
         }
         let error = await #expect(throws: StoreError.self) { try await task.value }
         #expect(error?.code == .cancelled)
-        #expect(try store.read { try $0.count(Query("T")) } == 1)
+        #expect(try store.read { try $0.count(TableQuery("T")) } == 1)
     }
 
     @Test func theEngineIsLentWhileTheStoreIsOpen() throws {
@@ -75,10 +75,10 @@ private func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws ->
     @Test func aQueryIsExplainedAsItWouldBeAnswered() throws {
         let store = try MemoryStore()
         try store.define([TableSchema("T", columns: [.int("n"), .string("text")], indexes: [["n"]])])
-        #expect(try "\(store.explain(Query("T").filter(.column("n") == 1)))".contains("n"))
-        let plans = try [Query("T"), Query("T").filter(.column("n") == 1)].map { "\(try store.explain($0))" }
+        #expect(try "\(store.explain(TableQuery("T").filter(.column("n") == 1)))".contains("n"))
+        let plans = try [TableQuery("T"), TableQuery("T").filter(.column("n") == 1)].map { "\(try store.explain($0))" }
         #expect(plans[0] != plans[1])
-        let error = failure { _ = try store.explain(Query("U")) }
+        let error = failure { _ = try store.explain(TableQuery("U")) }
         #expect(error?.code == .noSuchTable)
     }
 }

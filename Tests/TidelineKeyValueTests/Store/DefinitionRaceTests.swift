@@ -42,7 +42,7 @@ import TidelineTestSupport
                             let row = try reader.row(in: "t", id: "x")
                             // Query the index that exists in this definition and not in the next one.
                             let last = columns[columns.count - 1]
-                            let count = try reader.count(Query("t", predicate: .column(last) == .literal(.null)))
+                            let count = try reader.count(TableQuery("t", predicate: .column(last) == .literal(.null)))
                             if row?.columnNames != columns || count != 1 {
                                 problems.withLock { $0.append("\(columns) \(String(describing: row)) \(count)") }
                             }
@@ -80,13 +80,13 @@ import TidelineTestSupport
             try group.finish()
             #expect(problems.withLock { $0 } == [])
             #expect(try reader.schema(of: "t") == Self.schema(0))
-            #expect(try reader.rows(matching: Query("t")).rows == [["id": "x", "c0": 1]])
-            #expect(try reader.count(Query("t", predicate: .column("c0") == 1)) == 1)
+            #expect(try reader.rows(matching: TableQuery("t")).rows == [["id": "x", "c0": 1]])
+            #expect(try reader.count(TableQuery("t", predicate: .column("c0") == 1)) == 1)
             #expect(throws: StoreError.self) { _ = try reader.schema(of: "new") }
             // A read that begins now, including one inside this read, sees the current definitions.
             try store.read { inner throws in
                 #expect(try inner.schema(of: "t") == Self.schema(3))
-                #expect(try inner.count(Query("t")) == 2)
+                #expect(try inner.count(TableQuery("t")) == 2)
             }
         }
     }
@@ -162,7 +162,7 @@ import TidelineTestSupport
             let other = stores[(number + 1) % 2]
             #expect(try other.tables() == [Self.schema(number)])
             try other.write { try $0.upsert(["id": .string("\(number)"), "c0": 1], into: "t") }
-            #expect(try stores[0].read { try $0.count(Query("t")) } == number + 1)
+            #expect(try stores[0].read { try $0.count(TableQuery("t")) } == number + 1)
         }
         try WrappedEngine(base).audit()
     }

@@ -38,7 +38,7 @@ import TidelineStore
             case .merge: try store.write { try $0.upsert([["id": "2", "text": "y"], ["id": "3"]], into: "item") }
             case .deleteByID: try store.write { _ = try $0.delete(ids: ["1", "none", "2"], from: "item") }
             case .deleteByQuery:
-                try store.write { _ = try $0.delete(matching: Query("item", predicate: .column("rank") > 3)) }
+                try store.write { _ = try $0.delete(matching: TableQuery("item", predicate: .column("rank") > 3)) }
             case .newIndex:
                 schema.indexes = [["text"], ["rank"]]
                 try store.define([schema, TableSchema("other", columns: [])])
@@ -63,7 +63,7 @@ import TidelineStore
     func aFailureAtAnyPlaceLeavesTheStoreAsItWas(_ work: Work) throws {
         let (engine, store) = try Self.makeStore()
         let tables = try store.tables()
-        let rows = try store.read { try $0.rows(matching: Query("item")).rows }
+        let rows = try store.read { try $0.rows(matching: TableQuery("item")).rows }
         var place = 0
         while true {
             engine.faults.begin(after: place)
@@ -72,13 +72,14 @@ import TidelineStore
             guard let error = found else { break }
             #expect(error.code == .io && error.engineCode == 5)
             #expect(try store.tables() == tables)
-            #expect(try store.read { try $0.rows(matching: Query("item")).rows } == rows)
+            #expect(try store.read { try $0.rows(matching: TableQuery("item")).rows } == rows)
             try engine.audit("place \(place)")
             place += 1
         }
         #expect(place > 3)
         try engine.audit()
-        let changed = try store.tables() != tables || store.read { try $0.rows(matching: Query("item")).rows } != rows
+        let changed =
+            try store.tables() != tables || store.read { try $0.rows(matching: TableQuery("item")).rows } != rows
         #expect(changed)
     }
 
@@ -97,14 +98,14 @@ import TidelineStore
                 }
             }
             #expect(error?.code == .io)
-            #expect(try store.read { try $0.count(Query("item")) } == 7)
+            #expect(try store.read { try $0.count(TableQuery("item")) } == 7)
             try engine.audit()
         }
     }
 
     @Test func aFailedReadIsThrownAndTheNextOneWorks() throws {
         let (engine, store) = try Self.makeStore()
-        let query = Query("item", predicate: .column("rank") > 1, includesTotalCount: true).order(by: "text")
+        let query = TableQuery("item", predicate: .column("rank") > 1, includesTotalCount: true).order(by: "text")
         var place = 0
         var isDone = false
         while !isDone {
@@ -113,7 +114,7 @@ import TidelineStore
                 try store.read { reader throws in
                     _ = try reader.rows(matching: query)
                     _ = try reader.row(in: "item", id: "1")
-                    _ = try reader.count(Query("item"))
+                    _ = try reader.count(TableQuery("item"))
                 }
                 isDone = true
             } catch let error as StoreError {

@@ -98,7 +98,7 @@ import TidelineSupport
         #expect(failure { _ = try KeyValueStore(engine: engine) } != nil)
         #expect(engine.closingCount == 1)
         let store = try KeyValueStore(engine: WrappedEngine(try Self.engine(), capabilities: Self.readOnly))
-        #expect(try store.read { try $0.count(Query("Item")) } == 1)
+        #expect(try store.read { try $0.count(TableQuery("Item")) } == 1)
         let error = failure { _ = try store.write { _ in } }
         #expect(error?.code == .readOnly)
     }
@@ -110,7 +110,7 @@ import TidelineSupport
         let engine = MemoryEngine()
         let store = try KeyValueStore(engine: engine)
         var table = TableSchema("T", columns: [.int("n")], systemColumns: [], indexes: [["n"]])
-        let query = Query("T", predicate: .column("n") >= 0)
+        let query = TableQuery("T", predicate: .column("n") >= 0)
         try store.define([table])
         try store.write { try $0.upsert(["id": "1", "n": 1], into: "T") }
         let entries = try engine.read { snapshot in
@@ -221,7 +221,7 @@ import TidelineSupport
             do {
                 let store = try KeyValueStore(engine: engine)
                 for schema in try store.tables() {
-                    _ = try store.read { try $0.rows(matching: Query(schema.name)) }
+                    _ = try store.read { try $0.rows(matching: TableQuery(schema.name)) }
                     _ = try store.write { try $0.delete(id: "a", from: schema.name) }
                 }
             } catch let error as StoreError {
@@ -240,14 +240,14 @@ import TidelineSupport
         for step in 0..<3 {
             let error = failure {
                 switch step {
-                case 0: _ = try store.read { try $0.count(Query("Item")) }
+                case 0: _ = try store.read { try $0.count(TableQuery("Item")) }
                 case 1: try store.write { try $0.upsert(["id": "b"], into: "Item") }
                 default: _ = try store.write { try $0.delete(id: "a", from: "Item") }
                 }
             }
             #expect(error?.code == .corrupt && error?.table == "Item")
         }
-        #expect(try store.read { try $0.rows(matching: Query("Item")).rows.count } == 1)
+        #expect(try store.read { try $0.rows(matching: TableQuery("Item")).rows.count } == 1)
     }
 
     @Test func aCountThatIsTooSmallOrTooGreatIsCorruptWhenItsEndIsReached() throws {
@@ -258,6 +258,6 @@ import TidelineSupport
         #expect(failure { _ = try store.write { try $0.delete(id: "a", from: "Item") } } != nil)
         try Self.replace(key, by: withUnsafeBytes(of: Int64.max.littleEndian, Array.init), in: engine)
         #expect(failure { try store.write { try $0.upsert(["id": "b"], into: "Item") } } != nil)
-        #expect(try store.read { try $0.rows(matching: Query("Item")).rows.map(\.id) } == ["a"])
+        #expect(try store.read { try $0.rows(matching: TableQuery("Item")).rows.map(\.id) } == ["a"])
     }
 }

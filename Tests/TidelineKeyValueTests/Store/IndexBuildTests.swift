@@ -23,7 +23,7 @@ import TidelineStore
         for indexes in [[["n"], ["text", "n"]], [["n"]], [], [["text"]]] as [[IndexSchema]] {
             try store.define([Self.schema(indexes)])
             try engine.audit("\(indexes)")
-            let three = Query("t", predicate: .column("n") == 3)
+            let three = TableQuery("t", predicate: .column("n") == 3)
             #expect(try store.read { try $0.count(three) } == (count + 3) / 7)
         }
     }

@@ -25,7 +25,7 @@ import TidelineStore
                 try writer.upsert(rows, into: name)
             }
         }
-        #expect(try store.read { try $0.count(Query(name)) } == count)
+        #expect(try store.read { try $0.count(TableQuery(name)) } == count)
         return (engine, store)
     }
 
@@ -39,20 +39,21 @@ import TidelineStore
             let middle = Int64(count / 2)
             switch self {
             case .next:
-                let query = Query(name).filter(id > .value(middle) && id <= .value(Int64(count))).order(by: "id")
+                let query = TableQuery(name).filter(id > .value(middle) && id <= .value(Int64(count))).order(by: "id")
                 try expect(query.limit(1), finds: middle + 1, in: store)
             case .lastNumber:
-                try expect(Query(name).order(by: "id", descending: true).limit(1), finds: Int64(count), in: store)
+                try expect(TableQuery(name).order(by: "id", descending: true).limit(1), finds: Int64(count), in: store)
             case .lookUpByItem:
                 let item = RowPredicate.column("itemKey") == .value("item-\(middle)")
                 try expect(
-                    Query(name).filter(.column("table") == "TodoItem" && item).order(by: "id"), finds: middle, in: store
+                    TableQuery(name).filter(.column("table") == "TodoItem" && item).order(by: "id"), finds: middle,
+                    in: store
                 )
             case .lookUpByNumber:
                 let row = try store.read { try $0.row(in: name, id: .int(middle)) }
                 #expect(row?["itemId"] == .string("item-\(middle)"))
             case .count:
-                let counted = try store.read { try $0.count(Query(name)) }
+                let counted = try store.read { try $0.count(TableQuery(name)) }
                 #expect(counted == count)
             case .enqueue: try store.write { try $0.upsert(operation(count + 1), into: name) }
             case .change:
@@ -66,7 +67,7 @@ import TidelineStore
             }
         }
 
-        private func expect(_ query: Query, finds id: Int64, in store: KeyValueStore<WrappedEngine>) throws {
+        private func expect(_ query: TableQuery, finds id: Int64, in store: KeyValueStore<WrappedEngine>) throws {
             let found = try store.read { try $0.rows(matching: query).rows }
             #expect(found.map(\.id) == [.int(id)])
         }

@@ -45,7 +45,7 @@ import TidelineSupport
                             try writer.upsert(source.change(of: row, in: schema), into: "Item")
                         }
                     case 5: try writer.delete(ids: chosen.compactMap(\.id), from: "Item")
-                    default: try writer.delete(matching: Query("Item").order(by: "id", descending: true).limit(7))
+                    default: try writer.delete(matching: TableQuery("Item").order(by: "id", descending: true).limit(7))
                     }
                     if outcome == 1 { throw Dropped() }
                 }
@@ -53,8 +53,8 @@ import TidelineSupport
             }
             try engine.audit("seed \(seed)")
         }
-        let count = try store.read { try $0.count(Query("Item")) }
-        #expect(try store.read { try $0.rows(matching: Query("Item")).rows.count } == count, "seed \(seed)")
+        let count = try store.read { try $0.count(TableQuery("Item")) }
+        #expect(try store.read { try $0.rows(matching: TableQuery("Item")).rows.count } == count, "seed \(seed)")
     }
 
     /// Returns some of the existing indexes and a new one.
@@ -76,15 +76,15 @@ import TidelineSupport
                 try? writer.upsert([["id": "a", "n": 2], ["id": "b", "n": 2]], into: "T")
                 engine.faults.begin(after: nil)
                 let uses: [() throws -> Void] = [
-                    { _ = try writer.row(in: "T", id: "a") }, { _ = try writer.count(Query("T")) },
-                    { _ = try writer.rows(matching: Query("T")) }, { _ = try writer.schema(of: "T") },
-                    { try writer.delete(matching: Query("T")) },
+                    { _ = try writer.row(in: "T", id: "a") }, { _ = try writer.count(TableQuery("T")) },
+                    { _ = try writer.rows(matching: TableQuery("T")) }, { _ = try writer.schema(of: "T") },
+                    { try writer.delete(matching: TableQuery("T")) },
                 ]
                 for use in uses { #expect(failure(use)?.code == .io) }
             }
         }
         #expect(error?.code == .io)
-        #expect(try store.read { try $0.count(Query("T")) } == 0)
+        #expect(try store.read { try $0.count(TableQuery("T")) } == 0)
     }
 
     @Test func aTableThatDoesNotExistFailsTheCallAlone() throws {
@@ -94,7 +94,7 @@ import TidelineSupport
             #expect(failure { try writer.delete(id: "a", from: "U") }?.code == .noSuchTable)
             try writer.upsert(["id": "a", "n": 1], into: "T")
         }
-        #expect(try store.read { try $0.count(Query("T")) } == 1)
+        #expect(try store.read { try $0.count(TableQuery("T")) } == 1)
     }
 
     @Test func anIndexThatLacksAnEntryIsToldWithTheRow() throws {

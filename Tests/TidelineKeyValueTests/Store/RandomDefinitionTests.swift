@@ -84,7 +84,7 @@ private struct DefinitionScript {
             #expect(try writer.delete(ids: doomed.map { .string($0) }, from: "t") == removed, "seed \(seed)")
         case 1:
             let column = schema.columns.randomElement(using: &random)?.name ?? "id"
-            let query = Query("t").order(by: column).limit(2)
+            let query = TableQuery("t").order(by: column).limit(2)
             for row in try writer.rows(matching: query).rows { rows[key(row.idText)] = nil }
             try writer.delete(matching: query)
         default:
@@ -126,7 +126,7 @@ private struct DefinitionScript {
 
     func expectAgreement(_ store: KeyValueStore<WrappedEngine>) throws {
         try store.read { reader throws in
-            let found = try reader.rows(matching: Query("t", includesTotalCount: true))
+            let found = try reader.rows(matching: TableQuery("t", includesTotalCount: true))
             try #require(found.totalCount == rows.count && found.rows.count == rows.count, "seed \(seed)")
             for row in found.rows { try expectRow(row) }
             for id in ids {

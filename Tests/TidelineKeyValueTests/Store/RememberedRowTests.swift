@@ -26,7 +26,7 @@ import TidelineStore
     }
 
     private func count(_ store: KeyValueStore<WrappedEngine>) throws -> Int {
-        try store.read { try $0.count(Query("t")) }
+        try store.read { try $0.count(TableQuery("t")) }
     }
 
     @Test func aRowThatWasFoundIsNotLookedForAgain() throws {
@@ -49,7 +49,7 @@ import TidelineStore
         try store.write { try $0.upsert([row("a"), row("b")], into: "t") }
         try store.write { try $0.upsert([row("a"), row("b")], into: "t") }
         #expect(try store.write { try $0.delete(id: "a", from: "t") })
-        #expect(try store.write { try $0.delete(matching: Query("t")) } == 1)
+        #expect(try store.write { try $0.delete(matching: TableQuery("t")) } == 1)
         #expect(try count(store) == 0)
         try store.write { try $0.upsert([row("a"), row("b")], into: "t") }
         #expect(try count(store) == 2)
@@ -79,7 +79,7 @@ import TidelineStore
         table.indexes = [["n"]]
         try store.define([table])
         for number in 1...3 as ClosedRange<Int64> { try store.write { try $0.upsert(row("a", number), into: "t") } }
-        #expect(try store.read { try $0.count(Query("t").filter(.column("n") == 3)) } == 1)
+        #expect(try store.read { try $0.count(TableQuery("t").filter(.column("n") == 3)) } == 1)
         try engine.audit()
     }
 
@@ -90,7 +90,7 @@ import TidelineStore
             try store.write { writer throws in #expect(try writer.row(in: "t", id: "row")?.id == "Row") }
         }
         for id in ["other", "Other", "other"] { try store.write { try $0.upsert(row(id), into: "t") } }
-        #expect(try store.read { try $0.rows(matching: Query("t")).rows.map(\.id) } == ["other", "Row"])
+        #expect(try store.read { try $0.rows(matching: TableQuery("t")).rows.map(\.id) } == ["other", "Row"])
         try engine.audit()
     }
 }

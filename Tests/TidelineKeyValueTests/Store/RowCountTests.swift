@@ -16,7 +16,7 @@ import TidelineTestSupport
     }
 
     private static func count(in store: some LocalStore) throws -> Int {
-        try store.read { try $0.count(Query("t")) }
+        try store.read { try $0.count(TableQuery("t")) }
     }
 
     @Test func storesThatTakeTurnsCountWhatTheOtherWrote() throws {

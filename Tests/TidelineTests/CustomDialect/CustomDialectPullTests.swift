@@ -24,7 +24,7 @@ struct CustomDialectPullTests {
         #expect(world.server.requests == ["GET /db/Note/_changes?since=5&limit=1000"])
         #expect(next.rowsStored == 1 && next.rowsRemoved == 1)
         #expect(try client.texts() == ["0": "n0", "1": "new", "3": "n3", "4": "n4"])
-        try await client.client.pull(Query("Note"), queryID: "other")
+        try await client.client.pull(TableQuery("Note"), queryID: "other")
         #expect(world.server.requests.last == "GET /db/Note/_changes?since=0&limit=1000")
     }
 
@@ -181,7 +181,7 @@ struct CustomDialectPullTests {
         options.logger.logLevel = .critical
         let tables = try SyncClient(
             url: "http://notes.test/db", store: client.store, transport: transport, options: options)
-        try await tables.pull(Query("Note"), queryID: "all")
+        try await tables.pull(TableQuery("Note"), queryID: "all")
         #expect(transport.requests.count == 1 && transport.requests[0].target.contains("updatedAt ge") == false)
         world.server.clear()
         try await client.pull()
@@ -192,11 +192,11 @@ struct CustomDialectPullTests {
     func refused(_ stores: StoreKind) async throws {
         let world = NotesWorld(stores)
         let client = try await world.makeClient()
-        let filtered = Query("Note").filter(.column("likes") > 1)
+        let filtered = TableQuery("Note").filter(.column("likes") > 1)
         let error = await #expect(throws: SyncError.self) { try await client.client.pull(filtered, queryID: "some") }
         #expect(error?.code == .invalidArgument && error?.table == "Note")
         #expect(error?.message.contains("the server cannot filter its changes") == true)
-        for query in [Query("Note").order(by: "text"), Query("Note").limit(5)] {
+        for query in [TableQuery("Note").order(by: "text"), TableQuery("Note").limit(5)] {
             let error = await #expect(throws: SyncError.self) { try await client.client.pull(query) }
             #expect(error?.code == .invalidArgument && error?.message.contains("dialect notes") == true)
         }

@@ -28,7 +28,7 @@ struct DialectArticleTests {
         let world = NotesWorld(.simplest)
         let client = try await makeClient(store: try world.stores.makeStore(), transport: world.server)
         world.server.write("a", ["text": "one"])
-        try await client.pull(Query("Note"), queryID: "all")
+        try await client.pull(TableQuery("Note"), queryID: "all")
         try await client.table("Note").update(["id": "a", "likes": 1])
         try await client.push()
         #expect(world.server.fields("a") == ["text": "one", "likes": 1])
@@ -119,7 +119,7 @@ struct DialectPartTests {
         let table = SystemTables().errors
         func rewrite(_ status: Int) throws {
             try client.store.write { writer in
-                var row = try #require(try writer.rows(matching: Query(table)).rows.first)
+                var row = try #require(try writer.rows(matching: TableQuery(table)).rows.first)
                 let properties = try #require(row["properties"]?.json)
                 var members = try #require(
                     try JSONSerialization.jsonObject(with: Data(properties.utf8)) as? [String: Any])

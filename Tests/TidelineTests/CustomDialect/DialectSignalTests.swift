@@ -33,7 +33,7 @@ struct DialectSignalTests {
         }
     }
 
-    private static let never = Subscription("Note", interval: nil)
+    private static let never = SyncSubscription("Note", interval: nil)
 
     @Test("S1 a signal of the dialect leads to a pull; a flood of them to one a second")
     func flood() throws {
@@ -68,7 +68,7 @@ struct DialectSignalTests {
         try run { _ in
             ChangeSignals(names)
         } _: { scene in
-            try await scene.client.client.start([Subscription("Note")])
+            try await scene.client.client.start([SyncSubscription("Note")])
             try await scene.virtual.sleep(.seconds(3_600))
             #expect((58...61).contains(scene.pulls), "\(scene.pulls)")
             scene.world.server.write("a", ["text": "one"])
@@ -87,7 +87,7 @@ struct DialectSignalTests {
         try run { _ in
             ChangeSignals(AsyncThrowingStream<String, any Error> { $0.finish(throwing: throwing ? Lost() : nil) })
         } _: { scene in
-            try await scene.client.client.start([Subscription("Note")])
+            try await scene.client.client.start([SyncSubscription("Note")])
             try await scene.client.notes.insert(["id": "a", "text": "one"])
             try await scene.virtual.sleep(.seconds(3_600))
             #expect((58...61).contains(scene.pulls), "\(scene.pulls)")
@@ -155,7 +155,9 @@ struct DialectSignalTests {
             isDue.value = true
             try await virtual.sleep(.seconds(5))
             #expect(try client.texts() == ["a": "one"])
-            try await client.client.updateSubscriptions([Self.never, Subscription("Note", queryID: "b", interval: nil)])
+            try await client.client.updateSubscriptions([
+                Self.never, SyncSubscription("Note", queryID: "b", interval: nil),
+            ])
             isDue.value = true
             try await virtual.sleep(.seconds(5))
             #expect(world.server.requests.last { $0.contains("_poll") } == "GET /db/_poll?tables=Note")

@@ -37,14 +37,14 @@ struct NotesClient: Sendable {
 
     @discardableResult
     func pull(_ settings: PullSettings = PullSettings()) async throws -> PullResult {
-        try await client.pull(Query("Note"), queryID: "all", settings: settings)
+        try await client.pull(TableQuery("Note"), queryID: "all", settings: settings)
     }
 
     func row(_ id: String) throws -> Row? { try store.read { try $0.row(in: "Note", id: id) } }
 
     /// The texts of the local rows, by their identifiers.
     func texts() throws -> [String: String] {
-        let rows = try store.read { try $0.rows(matching: Query("Note")).rows }
+        let rows = try store.read { try $0.rows(matching: TableQuery("Note")).rows }
         return Dictionary(uniqueKeysWithValues: rows.map { ($0.idText, $0["text"]?.string ?? "") })
     }
 

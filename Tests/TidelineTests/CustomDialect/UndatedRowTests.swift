@@ -48,7 +48,7 @@ struct UndatedRowTests {
             }
         }
         // This pull returns the row again, as it was before the push.
-        try await client.client.pull(Query("Note"), queryID: "other")
+        try await client.client.pull(TableQuery("Note"), queryID: "other")
         #expect(try client.texts() == ["a": "mine"])
         #expect(try await client.notes.pullToken(queryID: "other")?.cursor == "1")
     }
@@ -104,7 +104,7 @@ struct UndatedRowTests {
                 try await client.notes.update(["id": "a", "text": "mine again"])
             }
         }
-        try await client.client.pull(Query("Note"), queryID: "other")
+        try await client.client.pull(TableQuery("Note"), queryID: "other")
         #expect(try await client.client.context.pendingOperationsHavePulledRows() == [false])
         try await client.client.push()
         #expect(try client.texts() == ["a": "mine again"])

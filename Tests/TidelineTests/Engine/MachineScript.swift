@@ -5,7 +5,7 @@ import TidelineStore
 
 /// Handles events, each with the actions that must follow, as ``MachineScript`` writes them.
 func expectActions(
-    _ subscriptions: [Subscription], hasSignals: Bool = false, retryAfter: Duration? = nil,
+    _ subscriptions: [SyncSubscription], hasSignals: Bool = false, retryAfter: Duration? = nil,
     _ steps: [(event: String, actions: String)], sourceLocation: SourceLocation = #_sourceLocation
 ) {
     var script = MachineScript(subscriptions, hasSignals: hasSignals)
@@ -18,16 +18,16 @@ func expectActions(
 
 /// A machine whose events and actions are texts.
 struct MachineScript {
-    static let a = Subscription("a")
-    static let pair = [Subscription("a"), Subscription("b")]
+    static let a = SyncSubscription("a")
+    static let pair = [SyncSubscription("a"), SyncSubscription("b")]
 
-    var subscriptions: [Subscription]
+    var subscriptions: [SyncSubscription]
     var now = Timestamp(clampingTicks: 17_900_000_000_000_000)
     var retryAfter: Duration?
     private var machine: SyncMachine
     private var pulled: [Int] = []
 
-    init(_ subscriptions: [Subscription], hasSignals: Bool = false) {
+    init(_ subscriptions: [SyncSubscription], hasSignals: Bool = false) {
         self.subscriptions = subscriptions
         machine = SyncMachine(settings: .init(hasSignals: hasSignals))
     }

@@ -8,7 +8,7 @@ import TidelineTestStores
 /// Rules S1 and S2: what a sync that runs itself keeps in step, and when.
 @Suite("Self-running sync", .timeLimit(.minutes(15)), .releasesClients)
 struct SelfRunningSyncTests {
-    static let todo = Subscription("TodoItem")
+    static let todo = SyncSubscription("TodoItem")
 
     @Test("S1 two clients that sync by themselves see each other's edits", arguments: StoreKind.perEngine)
     func twoClients(_ stores: StoreKind) throws {
@@ -56,12 +56,15 @@ struct SelfRunningSyncTests {
         let virtual = try VirtualWorld(.simplest)
         try virtual.run {
             let client = try await virtual.makeClient()
-            let invalid: [([Subscription], String)] = [
-                ([Self.todo, Subscription("Nowhere")], "Nowhere"), ([Self.todo, Self.todo], "TodoItem"),
-                ([Subscription("TodoItem", queryID: " ")], "TodoItem"),
-                ([Subscription("TodoItem", interval: .zero)], "TodoItem"),
-                ([Subscription(Query("TodoItem").limit(3), queryID: "q")], "TodoItem"),
-                ([Subscription(Query("TodoItem").filter(.column("complte") == true), queryID: "q")], "TodoItem"),
+            let invalid: [([SyncSubscription], String)] = [
+                ([Self.todo, SyncSubscription("Nowhere")], "Nowhere"), ([Self.todo, Self.todo], "TodoItem"),
+                ([SyncSubscription("TodoItem", queryID: " ")], "TodoItem"),
+                ([SyncSubscription("TodoItem", interval: .zero)], "TodoItem"),
+                ([SyncSubscription(TableQuery("TodoItem").limit(3), queryID: "q")], "TodoItem"),
+                (
+                    [SyncSubscription(TableQuery("TodoItem").filter(.column("complte") == true), queryID: "q")],
+                    "TodoItem"
+                ),
             ]
             for (subscriptions, table) in invalid {
                 let error = await #expect(throws: SyncError.self) { try await client.client.start(subscriptions) }
@@ -76,7 +79,7 @@ struct SelfRunningSyncTests {
             #expect(await syncErrorCode { try await client.client.start([Self.todo]) } == .invalidArgument)
             #expect(await syncErrorCode { try await client.client.run([Self.todo]) } == .invalidArgument)
             #expect(
-                await syncErrorCode { try await client.client.updateSubscriptions([Subscription("No")]) } != nil)
+                await syncErrorCode { try await client.client.updateSubscriptions([SyncSubscription("No")]) } != nil)
             await client.client.stop()
             try await client.client.start([Self.todo])
             await client.client.stop()
@@ -99,7 +102,7 @@ struct SelfRunningSyncTests {
             for table in tables { try await client.table(table.name).insert(["text": "one"]) }
             try await client.push()
             let subscriptions = (0..<10).map {
-                Subscription("T\($0)", priority: $0 % 3, interval: .seconds(60 * ($0 + 1)))
+                SyncSubscription("T\($0)", priority: $0 % 3, interval: .seconds(60 * ($0 + 1)))
             }
             try await client.start(subscriptions)
             // Every table has been pulled twice, and is at rest.
@@ -129,7 +132,7 @@ struct SelfRunningSyncTests {
                 most.leave()
                 return nil
             }
-            try await client.client.start([Subscription("TodoItem", interval: nil)])
+            try await client.client.start([SyncSubscription("TodoItem", interval: nil)])
             for _ in 0..<100 {
                 client.client.syncNow()
                 try await virtual.sleep(.milliseconds(10))
@@ -149,7 +152,7 @@ struct SelfRunningSyncTests {
             try await client.client.start([])
             try await virtual.sleep(.seconds(10))
             try virtual.world.plant([World.row("a", at: 0)])
-            try await client.client.updateSubscriptions([Subscription("TodoItem", interval: nil)])
+            try await client.client.updateSubscriptions([SyncSubscription("TodoItem", interval: nil)])
             try await virtual.sleep(.seconds(1))
             #expect(try client.texts() == ["a"])
             await client.client.stop()
@@ -163,7 +166,7 @@ struct SelfRunningSyncTests {
             let client = try await virtual.makeClient()
             let (names, continuation) = AsyncStream.makeStream(of: String.self)
             try await client.client.start(
-                [Subscription("TodoItem", interval: nil)],
+                [SyncSubscription("TodoItem", interval: nil)],
                 settings: SyncSettings(changeSignals: ChangeSignals(names)))
             try await virtual.sleep(.seconds(5))
             try virtual.world.plant([World.row("a", at: 0)])

@@ -10,7 +10,7 @@ import TidelineTestStores
 /// Rule S1: the change signal of a table service, over virtual time.
 @Suite("Change signal of a table service", .timeLimit(.minutes(15)), .releasesClients)
 struct ServerSignalTests {
-    private static let never = Subscription("TodoItem", interval: nil)
+    private static let never = SyncSubscription("TodoItem", interval: nil)
     private static let schemas = [World.schema, TableSchema("Note", columns: [.string("text")])]
 
     /// A server with a signal.
@@ -114,7 +114,9 @@ struct ServerSignalTests {
     func idleHour() throws {
         try run { scene in
             let client = try await scene.makeClient()
-            try await client.client.start([Subscription("TodoItem"), Subscription("Note", interval: .seconds(600))])
+            try await client.client.start([
+                SyncSubscription("TodoItem"), SyncSubscription("Note", interval: .seconds(600)),
+            ])
             try await scene.virtual.sleep(.seconds(61))
             client.transport.clear()
             try await scene.virtual.sleep(.seconds(3_600))
@@ -131,7 +133,7 @@ struct ServerSignalTests {
     func endedPolls(_ impostor: Impostor) throws {
         try run { scene in
             let client = try await scene.makeClient()
-            try await client.client.start([Subscription("TodoItem", interval: .seconds(86_400))])
+            try await client.client.start([SyncSubscription("TodoItem", interval: .seconds(86_400))])
             try await scene.virtual.sleep(.seconds(61))
             // A proxy ends each request after ten seconds.
             client.transport.inspect { request, _ in
@@ -163,7 +165,7 @@ struct ServerSignalTests {
                 guard ChangeSignal<TestStore>.handles(request) else { return nil }
                 return .answer(.answer(status, "<html>nothing is here</html>"))
             }
-            try await client.client.start([Subscription("TodoItem")])
+            try await client.client.start([SyncSubscription("TodoItem")])
             try await scene.virtual.sleep(.seconds(3_590))
             #expect(client.transport.signalRequests.count == 1)
             #expect((59...61).contains(client.transport.requests.count), "\(client.transport.requests.count)")
@@ -226,7 +228,7 @@ struct ServerSignalTests {
     func down() throws {
         try run { scene in
             let client = try await scene.makeClient()
-            try await client.client.start([Self.never, Subscription("Note", interval: nil)])
+            try await client.client.start([Self.never, SyncSubscription("Note", interval: nil)])
             try await scene.virtual.sleep(.seconds(70))
             let isDown = SharedValue(true)
             client.transport.inspect { request, _ in isDown.value ? .loseRequest : nil }
@@ -319,7 +321,7 @@ struct ServerSignalTests {
             let client = try await scene.makeClient()
             try await client.client.start([])
             try await scene.virtual.sleep(.seconds(10))
-            let note = Subscription("Note", interval: nil)
+            let note = SyncSubscription("Note", interval: nil)
             try await client.client.updateSubscriptions([Self.never])
             try await scene.virtual.sleep(.seconds(3))
             try await client.client.updateSubscriptions([Self.never, note])
@@ -342,7 +344,7 @@ struct ServerSignalTests {
             let client = try await scene.makeClient()
             let later = TableSchema("Later", columns: [.string("text")])
             try await client.client.define([later])
-            try await client.client.start([Subscription("Later", interval: nil), Self.never])
+            try await client.client.start([SyncSubscription("Later", interval: nil), Self.never])
             try await scene.virtual.sleep(.seconds(10))
             try scene.write("a", "a")
             try await scene.virtual.sleep(.milliseconds(1_200))

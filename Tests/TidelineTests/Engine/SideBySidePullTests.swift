@@ -9,7 +9,7 @@ import TidelineTestStores
 @Suite("Pulls side by side", .timeLimit(.minutes(15)), .releasesClients)
 struct SideBySidePullTests {
     static let tables = (0..<6).map { TableSchema("T\($0)", columns: [.string("text")]) }
-    static let subscriptions = tables.map { Subscription($0.name) }
+    static let subscriptions = tables.map { SyncSubscription($0.name) }
 
     private func makeWorld(_ stores: StoreKind, rows: Int = 10) throws -> VirtualWorld {
         let virtual = try VirtualWorld(stores, schemas: Self.tables + [World.schema])
@@ -48,7 +48,7 @@ struct SideBySidePullTests {
             #expect(most.maximum == min(maxInFlight, 6))
             #expect(results.map(\.rowsStored) == Array(repeating: 10, count: 6))
             for table in Self.tables {
-                #expect(try client.store.read { try $0.count(Query(table.name)) } == 10)
+                #expect(try client.store.read { try $0.count(TableQuery(table.name)) } == 10)
             }
         }
     }
@@ -82,7 +82,7 @@ struct SideBySidePullTests {
             let error = await #expect(throws: SyncError.self) { try await client.client.pull(Self.subscriptions) }
             #expect(error?.table == "T2" && error?.code == .rejected)
             for table in Self.tables where table.name != "T2" {
-                #expect(try client.store.read { try $0.count(Query(table.name)) } == 10)
+                #expect(try client.store.read { try $0.count(TableQuery(table.name)) } == 10)
             }
         }
     }
@@ -101,7 +101,7 @@ struct SideBySidePullTests {
             client.transport.inspect(nil)
             try await client.client.pull(Self.subscriptions, settings: settings)
             for table in Self.tables {
-                #expect(try client.store.read { try $0.count(Query(table.name)) } == 10)
+                #expect(try client.store.read { try $0.count(TableQuery(table.name)) } == 10)
             }
         }
     }
@@ -115,7 +115,8 @@ struct SideBySidePullTests {
             let client = try await virtual.makeClient { $0.retry.maximumAttempts = 1 }
             try await client.client.define(Self.tables)
             func counts() throws -> [Int] {
-                try Self.tables.prefix(3).map { table in try client.store.read { try $0.count(Query(table.name)) } }
+                try Self.tables.prefix(3).map { table in try client.store.read { try $0.count(TableQuery(table.name)) }
+                }
             }
             let record = virtual.record(client)
             client.transport.inspect { request, _ in
@@ -125,7 +126,7 @@ struct SideBySidePullTests {
                 return .answer(.answer(status, headers: retryAfter.map { [.retryAfter: $0] } ?? [:]))
             }
             try await client.client.start([
-                Subscription("T0"), Subscription("T1"), Subscription("T2", priority: -1),
+                SyncSubscription("T0"), SyncSubscription("T1"), SyncSubscription("T2", priority: -1),
             ])
             try await virtual.sleep(.milliseconds(500))
             guard case .offline(let message, _) = client.client.status else {
@@ -166,7 +167,7 @@ struct SideBySidePullTests {
             }
             #expect(error?.operationErrors.map(\.table) == ["T2"])
             for table in Self.tables {
-                #expect(try client.store.read { try $0.count(Query(table.name)) } == 11)
+                #expect(try client.store.read { try $0.count(TableQuery(table.name)) } == 11)
             }
         }
     }
@@ -177,7 +178,7 @@ struct SideBySidePullTests {
         try virtual.run {
             let client = try await makeClient(virtual)
             let code = await syncErrorCode {
-                try await client.client.pull([Self.subscriptions[0], Subscription("Nowhere")])
+                try await client.client.pull([Self.subscriptions[0], SyncSubscription("Nowhere")])
             }
             #expect(code != nil && client.transport.requests.isEmpty)
             #expect(try await client.client.pull([]).isEmpty)

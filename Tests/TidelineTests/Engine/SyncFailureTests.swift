@@ -8,7 +8,7 @@ import TidelineTestStores
 /// Rules S3 to S6: what a sync that runs itself does after failures, and how it ends.
 @Suite("Failures of a self-running sync", .timeLimit(.minutes(15)), .releasesClients)
 struct SyncFailureTests {
-    static let todo = Subscription("TodoItem")
+    static let todo = SyncSubscription("TodoItem")
 
     @Test(
         "S3 offline and back: nothing is lost, and a report of the network ends the wait",
@@ -232,7 +232,7 @@ struct SyncFailureTests {
                 }
             }
             try await client.items.insert(["id": "a", "text": "one"])
-            try await client.client.start([Subscription("TodoItem", interval: nil)])
+            try await client.client.start([SyncSubscription("TodoItem", interval: nil)])
             try await virtual.sleep(.seconds(1))
             let other = try await virtual.makeClient()
             try await other.items.pull()
@@ -337,7 +337,7 @@ struct SyncFailureTests {
             try await client.define([World.schema])
             client.currentUser = SignedInUser(userID: "first", authenticationToken: "token")
             try virtual.world.plant(World.rows(at: 0..<10))
-            try await client.pull(Query("TodoItem"), queryID: "all")
+            try await client.pull(TableQuery("TodoItem"), queryID: "all")
             try await client.table("TodoItem").insert(["id": "mine", "text": "mine"])
             let isReached = SharedValue(false)
             transport.inspect { request, _ in
@@ -350,7 +350,7 @@ struct SyncFailureTests {
             while !isReached.value { try await virtual.sleep(.milliseconds(1)) }
             try await client.stop(wiping: true)
             #expect(client.status == .stopped && client.currentUser == nil && client.context.clients.inFlight.isEmpty)
-            #expect(try base.read { try $0.count(Query("TodoItem")) } == 0)
+            #expect(try base.read { try $0.count(TableQuery("TodoItem")) } == 0)
             #expect(try await client.pendingOperationsCount == 0)
             #expect(try base.tokens().isEmpty)
             transport.clear()
@@ -363,7 +363,7 @@ struct SyncFailureTests {
                 url: "http://server.test", store: store, transport: transport, options: options)
             try await next.start([Self.todo])
             try await virtual.sleep(.seconds(5))
-            #expect(try base.read { try $0.count(Query("TodoItem")) } >= 10)
+            #expect(try base.read { try $0.count(TableQuery("TodoItem")) } >= 10)
             await next.stop()
         }
     }

@@ -92,7 +92,7 @@ struct SyncMachineFailureTests {
     @Test("P13 a delay that the server asks for ends the round, also beside a pull that succeeds")
     func delayedPull() {
         expectActions(
-            MachineScript.pair + [Subscription("low", priority: -1)], retryAfter: .seconds(20),
+            MachineScript.pair + [SyncSubscription("low", priority: -1)], retryAfter: .seconds(20),
             [
                 ("declared", "push all"), ("pushed", "pulling a; pull a b"),
                 ("pulled b network", "interval1 60.0; offline1 20.0; offline"), ("offline1", "push"),

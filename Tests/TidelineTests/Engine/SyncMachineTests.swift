@@ -52,8 +52,8 @@ struct SyncMachineTests {
     func priorities() {
         expectActions(
             [
-                Subscription("low", priority: -1), Subscription("a"), Subscription("high", priority: 5),
-                Subscription("b"),
+                SyncSubscription("low", priority: -1), SyncSubscription("a"), SyncSubscription("high", priority: 5),
+                SyncSubscription("b"),
             ],
             [
                 ("declared", "push all"), ("pushed", "pulling high; pull high"),
@@ -65,7 +65,7 @@ struct SyncMachineTests {
     @Test("S2 a subscription with many signals does not hold back those with a lower priority")
     func noStarvation() {
         expectActions(
-            [Subscription("high", priority: 1), Subscription("low")],
+            [SyncSubscription("high", priority: 1), SyncSubscription("low")],
             [
                 ("declared", "push all"), ("pushed", "pulling high; pull high"), ("signal high", "signal1 1.0"),
                 ("pulled", "interval1 60.0; pulling low; pull low"), ("pulled", "interval2 60.0; push"),
@@ -76,7 +76,7 @@ struct SyncMachineTests {
     @Test("S2 local changes that keep coming during pushes do not hold back the pulls")
     func changesDuringPushes() {
         expectActions(
-            [Subscription("high", priority: 1), Subscription("low")],
+            [SyncSubscription("high", priority: 1), SyncSubscription("low")],
             [
                 ("declared", "push all"), ("local", "pushDelay 0.2"), ("pushDelay", ""),
                 ("pushed", "pulling high; pull high"), ("pulled", "interval1 60.0; push"), ("local", "pushDelay 0.2"),
@@ -100,18 +100,18 @@ struct SyncMachineTests {
 
     @Test("S2 a changed interval begins at once, and the timer of the earlier one has no effect")
     func changedInterval() {
-        var script = MachineScript([Subscription("a", interval: nil)])
+        var script = MachineScript([SyncSubscription("a", interval: nil)])
         for event in ["declared", "pushed", "pulled"] { _ = script.handle(event) }
-        script.subscriptions = [Subscription("a", interval: .seconds(3_600))]
+        script.subscriptions = [SyncSubscription("a", interval: .seconds(3_600))]
         #expect(script.handle("declared") == "interval1#1 3600.0; idle")
-        script.subscriptions = [Subscription("a", interval: .seconds(10))]
+        script.subscriptions = [SyncSubscription("a", interval: .seconds(10))]
         #expect(script.handle("declared") == "interval1#2 10.0; idle")
         #expect(script.handle("declared") == "idle")
         #expect(script.handle("interval1#1") == "idle")
         #expect(script.handle("interval1#2") == "push")
         #expect(script.handle("pushed") == "pulling a; pull a")
         #expect(script.handle("pulled") == "interval1#2 10.0; idle")
-        script.subscriptions = [Subscription("a", interval: nil)]
+        script.subscriptions = [SyncSubscription("a", interval: nil)]
         #expect(script.handle("declared") == "idle")
         #expect(script.handle("interval1#2") == "idle")
     }

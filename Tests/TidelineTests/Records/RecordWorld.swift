@@ -94,6 +94,6 @@ extension TableSchema {
 }
 
 extension Client {
-    var todos: Table<Todo> { client.table(Todo.self) }
-    var lists: Table<TodoList> { client.table(TodoList.self) }
+    var todos: RecordTable<Todo> { client.table(Todo.self) }
+    var lists: RecordTable<TodoList> { client.table(TodoList.self) }
 }

@@ -122,7 +122,7 @@ struct TableTests {
         #expect(try await other.todos.pull(open).rowsStored == 2)
         #expect(try await other.todos.fetch(Todo.order { $0.text }).map(\.text) == ["B3", "B4"])
         let third = try await world.makeClient()
-        try await third.client.pull([Subscription(open, queryID: "open")])
+        try await third.client.pull([SyncSubscription(open, queryID: "open")])
         #expect(try await third.todos.count() == 4)
     }
 

@@ -73,10 +73,10 @@ final class FailingStore: LocalStore {
             try base.withRow(in: table, id: id, body)
         }
         @discardableResult
-        func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
+        func scan(_ query: TableQuery, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
             try base.scan(query, body)
         }
-        func count(_ query: Query) throws -> Int { try base.count(query) }
+        func count(_ query: TableQuery) throws -> Int { try base.count(query) }
         func upsert(_ rows: borrowing PackedRows, into table: String) throws {
             try store.count()
             try base.upsert(rows, into: table)
@@ -87,7 +87,7 @@ final class FailingStore: LocalStore {
             return try base.delete(ids: ids, from: table)
         }
         @discardableResult
-        func delete(matching query: Query) throws -> Int {
+        func delete(matching query: TableQuery) throws -> Int {
             try store.count()
             return try base.delete(matching: query)
         }
@@ -125,7 +125,7 @@ extension TestStore {
         let tables = SystemTables()
         return try read { reader in
             try ["TodoItem", tables.operations, tables.errors].map { table in
-                let rows = try reader.rows(matching: Query(table).order(by: "id")).rows
+                let rows = try reader.rows(matching: TableQuery(table).order(by: "id")).rows
                 return "\(table): \(rows.map(\.description).joined(separator: "; "))"
             }.joined(separator: "\n")
         }

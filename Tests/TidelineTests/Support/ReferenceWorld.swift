@@ -118,18 +118,18 @@ struct ReferenceWorld: Sendable {
 
         func isAllowed(by store: TestStore) throws -> Bool {
             try store.read { reader in
-                func exists(_ query: Query) throws -> Bool {
+                func exists(_ query: TableQuery) throws -> Bool {
                     try reader.count(query.filter(.column("deleted") != true)) > 0
                 }
                 for schema in ReferenceWorld.schemas {
                     for reference in schema.references {
                         if kind == .delete, reference.table == table,
-                            try exists(Query(schema.name).filter(.column(reference.column) == .value(id)))
+                            try exists(TableQuery(schema.name).filter(.column(reference.column) == .value(id)))
                         {
                             return false
                         }
                         if kind != .delete, schema.name == table, let parent, parent != id,
-                            try !exists(Query(reference.table).filter(.column("id") == .value(parent)))
+                            try !exists(TableQuery(reference.table).filter(.column("id") == .value(parent)))
                         {
                             return false
                         }

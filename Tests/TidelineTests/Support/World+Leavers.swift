@@ -8,7 +8,7 @@ import TidelineTestStores
 
 extension World {
     /// The query of the tests of leavers, which are the rows that no longer match it on the server.
-    static let mine = Query("TodoItem").filter(.column("priority") == 1)
+    static let mine = TableQuery("TodoItem").filter(.column("priority") == 1)
 
     /// Plants rows with a priority, and their identifiers as texts.
     func plant(_ ids: String..., at ticks: Int64, priority: Int64 = 1) throws {

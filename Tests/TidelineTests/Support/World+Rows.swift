@@ -23,7 +23,7 @@ extension World {
 
     /// Returns the versions of the server's rows that are not deleted, by identifier.
     func serverVersions() throws -> [String: String] {
-        let query = Query("TodoItem").filter(.column("deleted") != true)
+        let query = TableQuery("TodoItem").filter(.column("deleted") != true)
         let rows = try serverStore.read { try $0.rows(matching: query).rows }
         return Dictionary(uniqueKeysWithValues: rows.map { ($0.idText, $0["version"]?.string ?? "") })
     }
@@ -32,13 +32,13 @@ extension World {
 extension LocalStore {
     /// Returns the versions of the rows, by identifier.
     func versions() throws -> [String: String] {
-        let rows = try read { try $0.rows(matching: Query("TodoItem")).rows }
+        let rows = try read { try $0.rows(matching: TableQuery("TodoItem")).rows }
         return Dictionary(uniqueKeysWithValues: rows.map { ($0.idText, $0["version"]?.string ?? "") })
     }
 
     /// Returns the `updatedAt` of each stored token, by query ID.
     func tokens() throws -> [String: String] {
-        let query = Query("MS_TableConfig").filter(.column("keyType") == 1)
+        let query = TableQuery("MS_TableConfig").filter(.column("keyType") == 1)
         let rows = try read { try $0.rows(matching: query).rows }
         return Dictionary(uniqueKeysWithValues: rows.map { ($0["key"]?.string ?? "", $0["value"]?.string ?? "") })
     }

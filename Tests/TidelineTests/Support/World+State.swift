@@ -11,9 +11,9 @@ extension World {
 
     func state(_ store: TestStore) throws -> String {
         let kinds = ["insert", "update", "delete"]
-        let rows = Query("TodoItem").order(by: "id")
+        let rows = TableQuery("TodoItem").order(by: "id")
         let local = try store.read { try $0.rows(matching: rows).rows.map(Self.brief) }
-        let operations = Query(SystemTables().operations).order(by: "id")
+        let operations = TableQuery(SystemTables().operations).order(by: "id")
         let queue = try store.read { reader in
             try reader.rows(matching: operations).rows.map { row in
                 "\(kinds[Int(row["tableKind"]?.int ?? 0)]) \(row["itemId"]?.string ?? "?")"

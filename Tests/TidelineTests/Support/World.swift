@@ -57,7 +57,7 @@ struct World: Sendable {
 
     /// Returns the texts of the server's rows that are not deleted, in order.
     func serverTexts() throws -> [String] {
-        let query = Query("TodoItem").filter(.column("deleted") == false).order(by: "text")
+        let query = TableQuery("TodoItem").filter(.column("deleted") == false).order(by: "text")
         return try serverStore.read { try $0.rows(matching: query).rows.compactMap { $0["text"]?.string } }
     }
 
@@ -79,7 +79,7 @@ struct Client: Sendable {
     /// Returns the texts of the local rows, in order.
     func texts() throws -> [String] {
         try store.read {
-            try $0.rows(matching: Query("TodoItem").order(by: "text")).rows.compactMap { $0["text"]?.string }
+            try $0.rows(matching: TableQuery("TodoItem").order(by: "text")).rows.compactMap { $0["text"]?.string }
         }
     }
 

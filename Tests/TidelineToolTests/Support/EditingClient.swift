@@ -103,7 +103,7 @@ actor EditingClient {
     private func pull() async throws -> Int? {
         let settings = PullSettings(pageSize: 20, lookback: .zero)
         return try await unlessInterrupted {
-            try await self.client.pull(Query(Self.table), queryID: "all", settings: settings).rowsPulled
+            try await self.client.pull(TableQuery(Self.table), queryID: "all", settings: settings).rowsPulled
         }
     }
 

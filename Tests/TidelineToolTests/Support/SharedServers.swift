@@ -65,7 +65,7 @@ final class SharedServers: Transport {
     /// Returns all rows of the store, deleted ones included, as another program finds them.
     func rows() async throws -> [Row] {
         try await withStore(StoreLocation(parsing: location)) { store in
-            try store.read { try $0.rows(matching: Query(EditingClient.table)).rows }
+            try store.read { try $0.rows(matching: TableQuery(EditingClient.table)).rows }
         }
     }
 }

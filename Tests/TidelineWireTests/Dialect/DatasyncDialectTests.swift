@@ -14,7 +14,7 @@ struct DatasyncRequestTests {
     @Test("A read has the options and literals of OData version 4")
     func read() throws {
         let instant = try #require(Timestamp("2026-11-21T09:12:49.403Z"))
-        let query = Query("TodoItem").filter(.column("due") > .value(instant) && .column("text").contains("b'c"))
+        let query = TableQuery("TodoItem").filter(.column("due") > .value(instant) && .column("text").contains("b'c"))
             .order(by: "due", descending: true).skip(10).limit(50).includingTotalCount()
         let request = try dialect.read(query, schema: nil, options: ReadOptions(includeDeleted: true))
         #expect(
@@ -58,7 +58,7 @@ struct DatasyncRequestTests {
     func edmTypes(_ type: EdmType, _ text: String, _ filter: String) throws {
         let dialect = DatasyncDialect(edmTypes: ["Movie": ["a": type]])
         func target(_ predicate: RowPredicate, of table: String = "Movie") throws -> String? {
-            let request = try dialect.read(Query(table).filter(predicate), schema: nil, options: ReadOptions())
+            let request = try dialect.read(TableQuery(table).filter(predicate), schema: nil, options: ReadOptions())
             return PercentEncoding.decode(request.target, plusIsSpace: true)?.split(separator: "$filter=").last.map(
                 String.init)
         }

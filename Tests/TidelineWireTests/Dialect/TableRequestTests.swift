@@ -21,7 +21,7 @@ private func rejection(
 struct TableRequestTests {
     @Test func `what the dialect asks is what the server understands`() throws {
         let schema = TableSchema("T b", columns: [.string("text"), .timestamp("due")])
-        let query = Query("T b").filter(.column("text") == "a b&c#d+e%'é😀\u{0}" && .column("due") > Timestamp.min)
+        let query = TableQuery("T b").filter(.column("text") == "a b&c#d+e%'é😀\u{0}" && .column("due") > Timestamp.min)
             .order(by: "due", descending: true).skip(10).limit(50).select("text", "due").includingTotalCount()
         let request = try ZUMODialect().read(query, schema: schema, options: ReadOptions(includeDeleted: true))
         guard case .read(let read) = try parse(request.target, request.method, headers: request.headers) else {

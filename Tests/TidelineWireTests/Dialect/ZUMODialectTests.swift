@@ -10,7 +10,7 @@ private func text(_ request: WireRequest) -> String? { request.body.map { String
 
 struct ZUMODialectReadTests {
     @Test func `a read says the whole query`() throws {
-        let query = Query("TodoItem").filter(.column("text") == "a b&c#d+e%'é").order(by: "due", descending: true)
+        let query = TableQuery("TodoItem").filter(.column("text") == "a b&c#d+e%'é").order(by: "due", descending: true)
             .order(by: "id").skip(10).limit(50).select("text", "due").includingTotalCount()
         let request = try dialect.read(query, schema: nil, options: ReadOptions(includeDeleted: true))
         #expect(
@@ -27,11 +27,12 @@ struct ZUMODialectReadTests {
     }
 
     @Test func `an empty query asks nothing`() throws {
-        #expect(try dialect.read(Query("T"), schema: nil, options: ReadOptions()).target == "tables/T")
+        #expect(try dialect.read(TableQuery("T"), schema: nil, options: ReadOptions()).target == "tables/T")
     }
 
     @Test func `a limit of zero is said`() throws {
-        #expect(try dialect.read(Query("T").limit(0), schema: nil, options: ReadOptions()).target == "tables/T?$top=0")
+        #expect(
+            try dialect.read(TableQuery("T").limit(0), schema: nil, options: ReadOptions()).target == "tables/T?$top=0")
     }
 
     @Test(
@@ -44,26 +45,29 @@ struct ZUMODialectReadTests {
         _ isSync: Bool, _ isIncremental: Bool, _ parameters: [(String, String)], _ header: String?
     ) throws {
         let options = ReadOptions(parameters: parameters, isSyncTable: isSync, isIncremental: isIncremental)
-        #expect(try dialect.read(Query("T"), schema: nil, options: options).headers[.zumoFeatures] == header)
+        #expect(try dialect.read(TableQuery("T"), schema: nil, options: options).headers[.zumoFeatures] == header)
     }
 
     @Test func `parameters are encoded by name and value`() throws {
         let options = ReadOptions(parameters: [("a b&", "ü=&#+ %"), ("x", "")])
-        let target = try dialect.read(Query("T"), schema: nil, options: options).target
+        let target = try dialect.read(TableQuery("T"), schema: nil, options: options).target
         #expect(target == "tables/T?a%20b%26=%C3%BC%3D%26%23%2B%20%25&x=")
     }
 
     @Test(arguments: ["$top", "", "__includeDeleted", "__INCLUDEDELETED"])
     func `parameters of the protocol are refused`(_ name: String) {
         let error = #expect(throws: WireError.self) {
-            try dialect.read(Query("T"), schema: nil, options: ReadOptions(parameters: [(name, "1")]))
+            try dialect.read(TableQuery("T"), schema: nil, options: ReadOptions(parameters: [(name, "1")]))
         }
         #expect(error?.code == .invalidRequest)
         #expect(throws: WireError.self) { try dialect.insert(["a": 1], into: "T", parameters: [(name, "1")]) }
     }
 
     @Test func `columns that cannot be said are refused with table and column`() {
-        for query in [Query("T").order(by: "a b"), Query("T").select("a,b"), Query("T").filter(.column("a b") == 1)] {
+        for query in [
+            TableQuery("T").order(by: "a b"), TableQuery("T").select("a,b"),
+            TableQuery("T").filter(.column("a b") == 1),
+        ] {
             let error = #expect(throws: WireError.self) {
                 try dialect.read(query, schema: nil, options: ReadOptions())
             }
@@ -73,8 +77,12 @@ struct ZUMODialectReadTests {
     }
 
     @Test func `negative paging is refused`() {
-        #expect(throws: WireError.self) { try dialect.read(Query("T").skip(-1), schema: nil, options: ReadOptions()) }
-        #expect(throws: WireError.self) { try dialect.read(Query("T").limit(-1), schema: nil, options: ReadOptions()) }
+        #expect(throws: WireError.self) {
+            try dialect.read(TableQuery("T").skip(-1), schema: nil, options: ReadOptions())
+        }
+        #expect(throws: WireError.self) {
+            try dialect.read(TableQuery("T").limit(-1), schema: nil, options: ReadOptions())
+        }
     }
 
     @Test(arguments: [
@@ -90,7 +98,7 @@ struct ZUMODialectReadTests {
 
     @Test(arguments: ["", ".", ".."])
     func `a table whose name cannot be in a path is refused`(_ table: String) {
-        #expect(throws: WireError.self) { try dialect.read(Query(table), schema: nil, options: ReadOptions()) }
+        #expect(throws: WireError.self) { try dialect.read(TableQuery(table), schema: nil, options: ReadOptions()) }
     }
 }
 
@@ -200,7 +208,7 @@ struct ZUMODialectWriteTests {
 
     @Test func `names keep their case, and dates the digits that they have`() throws {
         let due = try #require(Timestamp("2026-11-21T09:12:49.4030001Z"))
-        let query = Query(
+        let query = TableQuery(
             "ToDo_Item", predicate: .column("DueDate") > .literal(.timestamp(due)), order: [OrderTerm("CreatedBY")],
             selection: ["DueDate", "id"])
         let target = try dialect.read(query, schema: nil, options: ReadOptions()).target

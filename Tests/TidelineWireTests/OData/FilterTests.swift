@@ -129,10 +129,10 @@ struct FilterRoundTripTests {
         for _ in 0..<60 {
             let predicate = queries.nextCondition()
             guard predicate.keepsTypes, let text = try? OData.filter(predicate, schema: schema),
-                let expected = try? evaluator.result(of: Query("Item", predicate: predicate), over: packed)
+                let expected = try? evaluator.result(of: TableQuery("Item", predicate: predicate), over: packed)
             else { continue }
             let parsed = try OData.parseFilter(text, schema: schema)
-            let found = try evaluator.result(of: Query("Item", predicate: parsed), over: packed)
+            let found = try evaluator.result(of: TableQuery("Item", predicate: parsed), over: packed)
             #expect(found.rows.map(\.idText) == expected.rows.map(\.idText), "\(text)")
             compared += 1
         }
@@ -215,11 +215,11 @@ struct FilterNullTests {
             let predicate = queries.nextCondition()
             guard predicate.keepsTypes, !predicate.maybeOverflows,
                 let text = try? OData.portableFilter(predicate, schema: schema),
-                let expected = try? evaluator.result(of: Query("Item", predicate: predicate), over: packed)
+                let expected = try? evaluator.result(of: TableQuery("Item", predicate: predicate), over: packed)
             else { continue }
             let parsed = try OData.parseFilter(text, schema: schema)
             // Tideline's server, and a server over SQL.
-            let own = try evaluator.result(of: Query("Item", predicate: parsed), over: packed)
+            let own = try evaluator.result(of: TableQuery("Item", predicate: parsed), over: packed)
             #expect(own.rows.map(\.idText) == expected.rows.map(\.idText), "\(text)")
             let found = try sql.ids(of: parsed, over: packed)
             #expect(Set(found) == Set(expected.rows.map { Array($0.idText.utf8) }), "\(predicate) as \(text)")

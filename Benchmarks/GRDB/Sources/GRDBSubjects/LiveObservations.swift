@@ -45,7 +45,7 @@ final class LiveObservations<Style: GRDBStyle>: Sendable {
         }
     }
 
-    private func start(_ queries: [Query]) throws {
+    private func start(_ queries: [TableQuery]) throws {
         var time = Duration.zero
         for (position, query) in queries.enumerated() {
             let request = try LiveRequest(query)
@@ -97,7 +97,7 @@ struct LiveRequest: Sendable {
     /// Converts a query.
     ///
     /// - Throws: ``WorkNotApplicable`` for a condition that no workload has.
-    init(_ query: Query) throws {
+    init(_ query: TableQuery) throws {
         var arguments: [any DatabaseValueConvertible] = []
         var sql = "SELECT * FROM items"
         if let predicate = query.predicate { sql += " WHERE " + (try Self.condition(predicate, &arguments)) }

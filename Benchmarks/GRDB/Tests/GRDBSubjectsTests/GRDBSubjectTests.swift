@@ -23,15 +23,15 @@ struct GRDBSubjectTests {
     func observes(name: String) throws {
         let source = RowSource(table: BenchmarkTable(isIndexed: true), seed: 5, lists: 6)
         let list = source.filter(2)
-        let none = Query("items").filter(.column("list") == "none").order(by: "rank").limit(50)
-        let low = Query("items").filter(.column("score").isBetween(-4.0, and: -1.0)).order(by: "rank").limit(50)
+        let none = TableQuery("items").filter(.column("list") == "none").order(by: "rank").limit(50)
+        let low = TableQuery("items").filter(.column("score").isBetween(-4.0, and: -1.0)).order(by: "rank").limit(50)
         let changes = (0..<20).map { number in
             TidelineStore.Row(id: source.id(number)).merging(["list": .string(list.list), "rank": .int(-number)])
         }
         try withSession(name, source.table) { session in
             let perform = { try session.perform($0, noting: LatencySink()) }
             _ = try perform(.upsert(try source.batches(0..<100, of: 30)))
-            for watched in [nil, list.query(source.table), Query("items").order(by: "rank", descending: true)] {
+            for watched in [nil, list.query(source.table), TableQuery("items").order(by: "rank", descending: true)] {
                 #expect(try perform(.sync(.live(.start([none, low], watched: watched)))) == Answer())
                 #expect(try perform(.sync(.live(.commit(changes)))) == Answer(count: 20))
                 #expect(try perform(.sync(.live(.stop))) == Answer())
@@ -39,7 +39,7 @@ struct GRDBSubjectTests {
             #expect(try perform(.sync(.live(.commit(changes)))) == Answer(count: 20))
             let isInList = { source.list(of: $0) == 2 || $0 < 20 }
             #expect(try perform(.count([list])) == Answer(count: (0..<100).count(where: isInList)))
-            let other = Query("items").filter(.column("text").hasPrefix("a"))
+            let other = TableQuery("items").filter(.column("text").hasPrefix("a"))
             #expect(throws: WorkNotApplicable.self) { try perform(.sync(.live(.start([other], watched: nil)))) }
         }
     }

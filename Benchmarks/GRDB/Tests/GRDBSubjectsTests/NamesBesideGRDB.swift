@@ -12,7 +12,7 @@ private func namesOfBoth(
 ) {}
 
 private func namesOfOne(
-    _: Query.Type, _: RowPredicate.Type, _: RowID.Type, _: StoreError.Type, _: TableSchema.Type, _: Value.Type,
+    _: TableQuery.Type, _: RowPredicate.Type, _: RowID.Type, _: StoreError.Type, _: TableSchema.Type, _: Value.Type,
     _: SyncClient<SQLiteStore>.Type, _: SyncTable.Type
 ) {}
 
@@ -23,7 +23,7 @@ struct NamesBesideGRDB {
         let complete = TidelineStore.Column<Bool>("complete")
         let row: TidelineStore.Row = ["id": "1", "complete": true]
         #expect(row[complete] == true)
-        #expect(Query("TodoItem").filter(complete == true && .column("text") == "a").predicate != nil)
+        #expect(TableQuery("TodoItem").filter(complete == true && .column("text") == "a").predicate != nil)
         #expect(GRDB.Row(["complete": true])["complete"] as Bool? == true)
         #expect(GRDB.Column("complete").name == complete.name)
     }

@@ -70,11 +70,11 @@ extension Check {
                     try context.expect(
                         priorities.count, is: 1, "the number of versions that one read sees: \(priorities)")
                     let value = RowPredicate.literal(priorities.first ?? .null)
-                    let query = Query("TodoItem").filter(.column("priority") == value)
+                    let query = TableQuery("TodoItem").filter(.column("priority") == value)
                     try context.expect(
                         try reader.rows(matching: query).rows, are: rows, "the rows found through the index")
                     try context.expect(try reader.count(query), is: rows.count, "the count through the index")
-                    let old = Query("TodoItem").filter(.column("priority") < value)
+                    let old = TableQuery("TodoItem").filter(.column("priority") < value)
                     try context.expect(try reader.count(old), is: 0, "entries of former versions in the index")
                 }
             } _: {
@@ -89,7 +89,7 @@ extension Check {
             let store = try context.store(.notes)
             try context.beside(readers: 2, first: 0) { last in
                 let (count, scanned) = try store.read { reader in
-                    (try reader.count(Query("Note")), try reader.allRows("Note").count)
+                    (try reader.count(TableQuery("Note")), try reader.allRows("Note").count)
                 }
                 try context.expect(count % 300, is: 0, "the remainder of \(count) rows divided into batches of 300")
                 try context.expect(
@@ -110,7 +110,7 @@ extension Check {
             let store = try context.store(.notes)
             let replace = { (number: Int) in
                 try store.write { writer in
-                    try writer.delete(matching: Query("Note"))
+                    try writer.delete(matching: TableQuery("Note"))
                     try writer.upsert(
                         (0..<50).map { ["id": .string("\(number)-\($0)"), "number": .int(Int64(number))] }, into: "Note"
                     )
@@ -142,7 +142,7 @@ extension Check {
             try context.beside(readers: 2, first: ()) { _ in
                 let pages = try store.read { reader in
                     try (0..<4).flatMap { page in
-                        try reader.ids(Query("TodoItem").order(by: "priority").skip(page * 10).limit(10))
+                        try reader.ids(TableQuery("TodoItem").order(by: "priority").skip(page * 10).limit(10))
                     }
                 }
                 try context.expect(Set(pages).count, is: 40, "the number of distinct rows on four pages of ten")

@@ -24,7 +24,9 @@ extension Check {
                 try child.expect("own")
                 try context.expectNumbers(0..<3, from: child)
                 try context.expectPairs([other: 3...3], in: store, "after another process wrote")
-                let count = try store.write { try $0.count(Query("left", predicate: .column("writer") == "other")) }
+                let count = try store.write {
+                    try $0.count(TableQuery("left", predicate: .column("writer") == "other"))
+                }
                 try context.expect(count, is: other.rows(after: 3).count, "the other process's rows, seen from a write")
             }
         },
@@ -45,7 +47,7 @@ extension Check {
             let row = try store.read { try $0.row(in: "Note", id: "1") }
             let old: Row = ["id": "1", "text": "old"]
             try context.expect(row, is: old.completed(for: notes), "an existing row with the new column")
-            let red = Query("Note", predicate: .column("colour") == "red")
+            let red = TableQuery("Note", predicate: .column("colour") == "red")
             try context.expect(red, in: store, finds: [.string("2")], "by the new column")
         },
         Check(
@@ -72,7 +74,7 @@ extension Check {
                 }
                 child.proceed()
                 try child.expect("2 3")
-                let query = Query("Note", predicate: .column("number") == 7)
+                let query = TableQuery("Note", predicate: .column("number") == 7)
                 try context.expect(query, in: store, finds: ["2", "3"].map { .string($0) })
             }
         },

@@ -16,7 +16,7 @@ extension Check {
                     try context.expect(
                         row?.columnNames ?? [], is: names, "the columns of a row compared with the definition's")
                     // The index that this definition has and the next one does not have.
-                    let query = Query("T").filter(.column(schema.indexes[0].columns[0]) == .null)
+                    let query = TableQuery("T").filter(.column(schema.indexes[0].columns[0]) == .null)
                     try context.expect(try reader.count(query), is: 1, "the count through the definition's index")
                 }
             } _: {
@@ -31,7 +31,7 @@ extension Check {
                     let own = TableSchema("T\(thread)x\(number)", columns: [.int("n")], indexes: [["n"]])
                     try store.define([own, .notes, .items])
                     try store.write { try $0.upsert(["id": "a", "n": .int(Int64(number))], into: own.name) }
-                    let query = Query(own.name).filter(.column("n") == .literal(.int(Int64(number))))
+                    let query = TableQuery(own.name).filter(.column("n") == .literal(.int(Int64(number))))
                     try context.expect(
                         try store.read { try $0.count(query) }, is: 1, "the row of the thread's own table")
                 }
@@ -75,7 +75,7 @@ extension Check {
             let store = try context.store(.notes)
             try context.beside(readers: 2, first: 0) { last in
                 try store.define([.notes])
-                let count = try store.read { try $0.count(Query("Note")) }
+                let count = try store.read { try $0.count(TableQuery("Note")) }
                 try context.expect(count >= last, "\(count) rows came after \(last)")
                 return count
             } _: {
@@ -84,7 +84,7 @@ extension Check {
                 }
             }
             try context.expect(
-                try store.read { try $0.count(Query("Note")) }, is: 100 * context.rounds, "the rows afterwards")
+                try store.read { try $0.count(TableQuery("Note")) }, is: 100 * context.rounds, "the rows afterwards")
         },
     ]
 

@@ -11,15 +11,15 @@ extension Check {
             let store = try context.store(.notes)
             try store.write { try $0.upsert(["id": "a"], into: "Note") }
             try store.read { reader in
-                let before = try reader.count(Query("Note"))
+                let before = try reader.count(TableQuery("Note"))
                 try context.elsewhere("writes during a long read") {
                     for number in 0..<20 {
                         try store.write { try $0.upsert(["id": .string("n\(number)")], into: "Note") }
                     }
                 }
-                try context.expect(try reader.count(Query("Note")), is: before, "the count in the long read")
+                try context.expect(try reader.count(TableQuery("Note")), is: before, "the count in the long read")
             }
-            try context.expect(try store.read { try $0.count(Query("Note")) }, is: 21, "the notes afterwards")
+            try context.expect(try store.read { try $0.count(TableQuery("Note")) }, is: 21, "the notes afterwards")
         },
         Check(
             "CON-013", "A writer does not block readers that begin while it writes",
@@ -31,7 +31,7 @@ extension Check {
                 try context.onThreads(4, "readers during a long write") { _ in
                     for _ in 0..<5 {
                         try context.expect(
-                            try store.read { try $0.count(Query("Note")) }, is: 0, "the count of a reader")
+                            try store.read { try $0.count(TableQuery("Note")) }, is: 0, "the count of a reader")
                     }
                 }
             }
@@ -45,7 +45,7 @@ extension Check {
                     try store.read { reader in
                         mine.send()
                         try other.wait(context, "a read waits for another one to end")
-                        _ = try reader.count(Query("Note"))
+                        _ = try reader.count(TableQuery("Note"))
                     }
                 }
             }
@@ -67,11 +67,11 @@ extension Check {
                 try isWriting.wait(context, "the writer's thread does not start")
                 if context.capabilities.readersDoNotBlockWriters { try team.wait(for: "a write during a read") }
                 for _ in 0..<20 {
-                    let count = try store.read { try $0.count(Query("Note")) }
+                    let count = try store.read { try $0.count(TableQuery("Note")) }
                     try context.expect((1...2).contains(count), "an inner read counts \(count) notes instead of 1 or 2")
                 }
                 try context.expect(try nested(20, in: store) >= 1, "twenty nested reads find no note")
-                try context.expect(try outer.count(Query("Note")), is: 1, "the outer read afterwards")
+                try context.expect(try outer.count(TableQuery("Note")), is: 1, "the outer read afterwards")
             }
             try team.wait(for: "the write")
         },
@@ -84,15 +84,15 @@ extension Check {
                 try writer.upsert(["id": "a"], into: "Note")
                 try second.write { inner in
                     try inner.upsert(["id": "b"], into: "Note")
-                    try context.expect(try writer.ids(Query("Note")), is: ["a"], "the outer store's notes")
-                    try context.expect(try inner.ids(Query("Note")), is: ["b"], "the inner store's notes")
+                    try context.expect(try writer.ids(TableQuery("Note")), is: ["a"], "the outer store's notes")
+                    try context.expect(try inner.ids(TableQuery("Note")), is: ["b"], "the inner store's notes")
                 }
                 try writer.upsert(["id": "c"], into: "Note")
-                _ = try second.read { try $0.count(Query("Note")) }
+                _ = try second.read { try $0.count(TableQuery("Note")) }
             }
             try first.read { _ in try second.write { try $0.upsert(["id": "d"], into: "Note") } }
-            try context.expect(Query("Note"), in: first, finds: ["a", "c"], "the first store")
-            try context.expect(Query("Note"), in: second, finds: ["b", "d"], "the second store")
+            try context.expect(TableQuery("Note"), in: first, finds: ["a", "c"], "the first store")
+            try context.expect(TableQuery("Note"), in: second, finds: ["b", "d"], "the second store")
         },
         Check(
             "CON-017", "Two threads that each read one store inside a write to the other do not deadlock",
@@ -104,9 +104,9 @@ extension Check {
                 for step in 0..<(30 * context.rounds) {
                     try stores[thread].write { writer in
                         try writer.upsert(["id": .string("n\(step)")], into: "Note")
-                        let own = try stores[thread].read { try $0.count(Query("Note")) }
+                        let own = try stores[thread].read { try $0.count(TableQuery("Note")) }
                         try context.expect(own, is: step, "the count of a read in the thread's own store")
-                        _ = try stores[1 - thread].read { try $0.count(Query("Note")) }
+                        _ = try stores[1 - thread].read { try $0.count(TableQuery("Note")) }
                     }
                 }
             }
@@ -126,14 +126,14 @@ extension Check {
             for _ in 0..<(15 * context.rounds) {
                 try context.onThreads(20, "threads that start and end") { _ in
                     try store.read { reader in
-                        _ = try reader.scan(Query("Note")) { $0.idText == "n11" ? .stop : .next }
-                        _ = try? reader.scan(Query("Note")) { _ in throw Abort() }
-                        try context.expect(try reader.count(Query("Note")), is: 20, "the notes")
+                        _ = try reader.scan(TableQuery("Note")) { $0.idText == "n11" ? .stop : .next }
+                        _ = try? reader.scan(TableQuery("Note")) { _ in throw Abort() }
+                        try context.expect(try reader.count(TableQuery("Note")), is: 20, "the notes")
                     }
                 }
             }
             try store.write { try $0.upsert(["id": "last"], into: "Note") }
-            try context.expect(try store.read { try $0.count(Query("Note")) }, is: 21, "the notes at the end")
+            try context.expect(try store.read { try $0.count(TableQuery("Note")) }, is: 21, "the notes at the end")
         },
         Check(
             "CON-036", "Each of 1, 17, and 300 reads that begin at once on separate threads sees all rows",
@@ -165,7 +165,7 @@ extension Check {
             }
             try team.wait(for: "a write that waits for another")
             try context.expect(
-                try store.read { try $0.ids(Query("Note")) }, is: ["a", "b"], "the notes of both writes")
+                try store.read { try $0.ids(TableQuery("Note")) }, is: ["a", "b"], "the notes of both writes")
         },
     ]
 
@@ -184,10 +184,11 @@ extension Check {
                 }
                 if isLast { hasBegun.send() }
                 try store.base.read { reader in
-                    try context.expect(try reader.count(Query("Note")), is: 20, "the count of one of \(count) readers")
+                    try context.expect(
+                        try reader.count(TableQuery("Note")), is: 20, "the count of one of \(count) readers")
                     try mayEnd.wait(context, "\(count) readers: some wait although others end")
                     try context.expect(
-                        try reader.ids(Query("Note")).count, is: 20, "the rows of one of \(count) readers")
+                        try reader.ids(TableQuery("Note")).count, is: 20, "the rows of one of \(count) readers")
                 }
             }
         }
@@ -198,7 +199,7 @@ extension Check {
 
     private static func nested(_ depth: Int, in store: TracedStore) throws -> Int {
         try store.read { reader in
-            try depth == 0 ? reader.count(Query("Note")) : nested(depth - 1, in: store)
+            try depth == 0 ? reader.count(TableQuery("Note")) : nested(depth - 1, in: store)
         }
     }
 
@@ -219,7 +220,9 @@ extension Check {
         for _ in 0..<2 {
             team.start {
                 try untilClosed { _ in
-                    let (count, rows) = try store.read { (try $0.count(Query("Note")), try $0.allRows("Note").count) }
+                    let (count, rows) = try store.read {
+                        (try $0.count(TableQuery("Note")), try $0.allRows("Note").count)
+                    }
                     try context.expect(
                         count % 10 == 0 && rows == count, "a read during close(): \(rows) of \(count) rows")
                 }
@@ -229,7 +232,7 @@ extension Check {
         try store.close()
         try team.wait(for: "readers and a writer of a store that was closed")
         guard context.capabilities.isPersistent else { return }
-        let count = try context.open(name).read { try $0.count(Query("Note")) }
+        let count = try context.open(name).read { try $0.count(TableQuery("Note")) }
         try context.expect(count, is: acknowledged.withLock { $0 }, "the rows acknowledged before the store was closed")
     }
 

@@ -20,7 +20,7 @@ extension Check {
                 }
             }
             let reopened = try context.reopened(store)
-            let found = try reopened.read { try $0.ids(Query("TodoItem")) + $0.ids(Query("Note")) }
+            let found = try reopened.read { try $0.ids(TableQuery("TodoItem")) + $0.ids(TableQuery("Note")) }
             try context.expect(found.sorted(), is: acknowledged.withLock { $0 }.sorted(), "the stored rows")
         },
         Check("CON-008", "Concurrent writers of one id create one row, whatever its case", tier: .stress) { context in
@@ -76,7 +76,7 @@ extension Check {
                             return try writer.delete(
                                 ids: (start..<min(start + 25, count)).map { .string("r\($0)") }, from: "TodoItem")
                         }
-                        let low = Query("TodoItem").filter(
+                        let low = TableQuery("TodoItem").filter(
                             .column("priority") == .literal(.int(Int64(start / 20 % 10))))
                         return try writer.delete(matching: low.limit(15))
                     }
@@ -84,7 +84,7 @@ extension Check {
                 }
             }
             try context.expect(deleted.withLock { $0 }, is: count, "the sum of the counts of the deletions")
-            try context.expect(Query("TodoItem"), in: store, finds: [], "after all rows were deleted")
+            try context.expect(TableQuery("TodoItem"), in: store, finds: [], "after all rows were deleted")
         },
         Check(
             "CON-011", "A lookup and a dependent insert, made by several threads, insert each row once",

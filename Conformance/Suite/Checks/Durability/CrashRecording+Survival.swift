@@ -125,12 +125,14 @@ extension CrashRecording {
         }
     }
 
-    private static func indexedQueries(of schema: TableSchema) -> [Query] {
+    private static func indexedQueries(of schema: TableSchema) -> [TableQuery] {
         let indexed = Set(schema.indexes.compactMap(\.columns.first))
-        var queries: [Query] = []
-        if indexed.contains("complete") { queries.append(Query(schema.name, predicate: .column("complete") == true)) }
-        if indexed.contains("priority") { queries.append(Query(schema.name, predicate: .column("priority") >= 3)) }
-        if indexed.contains("number") { queries.append(Query(schema.name, predicate: .column("number") >= 100)) }
+        var queries: [TableQuery] = []
+        if indexed.contains("complete") {
+            queries.append(TableQuery(schema.name, predicate: .column("complete") == true))
+        }
+        if indexed.contains("priority") { queries.append(TableQuery(schema.name, predicate: .column("priority") >= 3)) }
+        if indexed.contains("number") { queries.append(TableQuery(schema.name, predicate: .column("number") >= 100)) }
         return queries
     }
 }

@@ -27,8 +27,8 @@ extension Check {
                 }
                 let copy = try context.openCopy("copy\(number)")
                 let ids = (1...number).map { RowID.string("\($0)") }
-                try context.expect(Query("TodoItem"), in: copy, finds: ids, "the copy after commit \(number)")
-                try context.expect(Query("Note"), in: copy, finds: ids, "the copy after commit \(number)")
+                try context.expect(TableQuery("TodoItem"), in: copy, finds: ids, "the copy after commit \(number)")
+                try context.expect(TableQuery("Note"), in: copy, finds: ids, "the copy after commit \(number)")
                 try copy.close()
             }
         },
@@ -40,8 +40,8 @@ extension Check {
             let store = try context.store(.items)
             try store.write { try $0.upsert([["id": "1"], ["id": "2"], ["id": "3"]], into: "TodoItem") }
             try store.write { _ = try $0.delete(ids: ["1"], from: "TodoItem") }
-            try store.write { _ = try $0.delete(matching: Query("TodoItem", predicate: .column("id") == "3")) }
-            try context.expect(Query("TodoItem"), in: try context.openCopy("copy"), finds: ["2"], "the copy")
+            try store.write { _ = try $0.delete(matching: TableQuery("TodoItem", predicate: .column("id") == "3")) }
+            try context.expect(TableQuery("TodoItem"), in: try context.openCopy("copy"), finds: ["2"], "the copy")
         },
         Check(
             "DUR-303", "A definition is in the files when it is acknowledged",
@@ -69,8 +69,8 @@ extension Check {
                 try context.copyFiles(to: "copy")
             }
             let copy = try context.open("copy")
-            try context.expect(Query("TodoItem"), in: copy, finds: ["1"], "the copy")
-            try context.expect(Query("Note"), in: copy, finds: [], "the copy")
+            try context.expect(TableQuery("TodoItem"), in: copy, finds: ["1"], "the copy")
+            try context.expect(TableQuery("Note"), in: copy, finds: [], "the copy")
         },
         Check(
             "DUR-305", "Rolled-back changes are not in the files",
@@ -87,11 +87,11 @@ extension Check {
             let expected: Row = ["id": "1", "text": "kept"]
             try context.expect(
                 try copy.read { try $0.allRows("TodoItem") }, are: [expected.completed(for: .items)], "the copy")
-            try context.expect(Query("Note"), in: copy, finds: [], "the copy")
+            try context.expect(TableQuery("Note"), in: copy, finds: [], "the copy")
             try store.close()
             let reopened = try context.open()
-            try context.expect(Query("TodoItem"), in: reopened, finds: ["1"], "the reopened store")
-            try context.expect(Query("Note"), in: reopened, finds: [], "the reopened store")
+            try context.expect(TableQuery("TodoItem"), in: reopened, finds: ["1"], "the reopened store")
+            try context.expect(TableQuery("Note"), in: reopened, finds: [], "the reopened store")
         },
     ]
 }

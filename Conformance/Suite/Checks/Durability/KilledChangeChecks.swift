@@ -69,11 +69,11 @@ extension Check {
                     try context.writing(rows) + emptying, within: &span, at: Double.random(in: 0...1.1, using: &random))
                 let store = try context.open()
                 let totals = try context.expectPairs([rows: 0...1], in: store, "after a kill while rows were deleted")
-                let found = try store.read { try $0.count(Query("left")) }
+                let found = try store.read { try $0.count(TableQuery("left")) }
                 let whole = rows.rows(after: totals[rows] ?? 0).count
                 try context.expect(found, is: whole, "the rows after a kill while all were deleted")
                 try store.write { writer in
-                    for table in PairedTransactions.tables { try writer.delete(matching: Query(table.name)) }
+                    for table in PairedTransactions.tables { try writer.delete(matching: TableQuery(table.name)) }
                 }
                 try store.close()
             }

@@ -88,7 +88,7 @@ private let changes: [(String, @Sendable (TracedWriter) throws -> Void)] = [
     ("an insert", { try $0.upsert(["id": "new", "text": "new"], into: "Note") }),
     ("an update", { try $0.upsert(["id": "commit", "number": 99], into: "Note") }),
     ("a deletion by id", { try $0.delete(ids: [.string("commit")], from: "Note") }),
-    ("a deletion by query", { try $0.delete(matching: Query("Note")) }),
+    ("a deletion by query", { try $0.delete(matching: TableQuery("Note")) }),
 ]
 
 private func openReadOnly(_ context: CheckContext) throws -> (TracedStore, StoreState) {

@@ -20,12 +20,12 @@ enum DateParts {
     }
 
     /// A query for every part that any of the instants has in UTC.
-    static let queries: [Query] = {
+    static let queries: [TableQuery] = {
         let at = RowPredicate.column("at")
         let operands = [at.year, at.month, at.day, at.hour, at.minute, at.second]
         return rows.compactMap { $0["at"]?.timestamp?.parts }.flatMap { parts in
             let values = [parts.year, parts.month, parts.day, parts.hour, parts.minute, parts.second]
-            return zip(operands, values).map { Query(schema.name, predicate: $0 == .literal(.int(Int64($1)))) }
+            return zip(operands, values).map { TableQuery(schema.name, predicate: $0 == .literal(.int(Int64($1)))) }
         }
     }()
 

@@ -47,7 +47,7 @@ extension Check {
     /// Equality on every type.
     static let filterEquality: [Check] = [
         Check("FIL-001", "A query without a condition finds every row once", over: .equality) { table in
-            table.gives(Query(""), "a", "b", "c", "d", "e", "f", "g")
+            table.gives(TableQuery(""), "a", "b", "c", "d", "e", "f", "g")
             table.findsAll(true)
             table.findsNothing(false)
         },

@@ -30,7 +30,7 @@ extension CheckContext {
         for isFilled in [false, true] {
             if isFilled { try store.write { try $0.upsert(["id": "1", "s": "a", "n": 1, "b": true], into: "Asked") } }
             for (predicate, column) in predicates {
-                let query = Query(table, predicate: predicate)
+                let query = TableQuery(table, predicate: predicate)
                 let what = CheckContext.text(query)
                 try expectError(code, what, table: table, column: column) {
                     _ = try store.read { try $0.rows(matching: query) }
@@ -43,7 +43,7 @@ extension CheckContext {
                 }
             }
         }
-        try expect(Query("Asked", predicate: n == 1), in: store, finds: ["1"], "after the errors")
+        try expect(TableQuery("Asked", predicate: n == 1), in: store, finds: ["1"], "after the errors")
     }
 }
 
@@ -120,7 +120,7 @@ extension Check {
                 .invalidValue, column: "nope")
             let store = try context.store(.asked, in: context.unusedName)
             try store.write { try $0.upsert(["id": "1", "n": 1], into: "Asked") }
-            let all = Query("Asked")
+            let all = TableQuery("Asked")
             for query in [all.filter(unknown), all.order(by: "nope"), all.select("nope")] {
                 for empty in [query.limit(0), query.skip(9), query.skip(.max).limit(.max), query.filter(n == 2)] {
                     let what = CheckContext.text(empty)

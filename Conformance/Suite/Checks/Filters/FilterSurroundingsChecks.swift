@@ -55,8 +55,8 @@ extension Check {
             "FIL-142", "A condition over an empty table finds nothing and counts 0",
             over: SampleTable(.int("n"), rows: [])
         ) { table in
-            table.gives(Query("", includesTotalCount: true))
-            table.gives(Query("", predicate: n == 1, includesTotalCount: true))
+            table.gives(TableQuery("", includesTotalCount: true))
+            table.gives(TableQuery("", predicate: n == 1, includesTotalCount: true))
             table.finds(n != 1)
             table.finds(.and([]))
         },
@@ -67,12 +67,13 @@ extension Check {
             let store = try context.store(.filtered)
             try store.write { try $0.upsert([["id": "a", "n": 1], ["id": "b", "n": 2]], into: "Filtered") }
             try store.write { try $0.upsert(["id": "a", "n": 5], into: "Filtered") }
-            try context.expect(Query("Filtered", predicate: n == 1), in: store, finds: [], "the old value")
-            try context.expect(Query("Filtered", predicate: n == 5), in: store, finds: ["a"], "the new value")
-            try context.expect(Query("Filtered", predicate: n < 5), in: store, finds: ["b"], "a range without it")
+            try context.expect(TableQuery("Filtered", predicate: n == 1), in: store, finds: [], "the old value")
+            try context.expect(TableQuery("Filtered", predicate: n == 5), in: store, finds: ["a"], "the new value")
+            try context.expect(TableQuery("Filtered", predicate: n < 5), in: store, finds: ["b"], "a range without it")
             try store.write { try $0.upsert(["id": "a", "n": .null], into: "Filtered") }
-            try context.expect(Query("Filtered", predicate: n == 5), in: store, finds: [], "after it was cleared")
-            try context.expect(Query("Filtered", predicate: n.isNull), in: store, finds: ["a"], "after it was cleared")
+            try context.expect(TableQuery("Filtered", predicate: n == 5), in: store, finds: [], "after it was cleared")
+            try context.expect(
+                TableQuery("Filtered", predicate: n.isNull), in: store, finds: ["a"], "after it was cleared")
         },
         Check(
             "FIL-144", "A deleted row is found by no condition, and is found again when it is inserted again",
@@ -81,7 +82,7 @@ extension Check {
             let store = try context.store(.filtered)
             try store.write { try $0.upsert([["id": "a", "n": 1], ["id": "b", "n": 1]], into: "Filtered") }
             _ = try store.write { try $0.delete(ids: ["a"], from: "Filtered") }
-            let query = Query("Filtered", predicate: n == 1)
+            let query = TableQuery("Filtered", predicate: n == 1)
             try context.expect(query, in: store, finds: ["b"], "after the deletion")
             try context.expect(try store.read { try $0.count(query) }, is: 1, "the count after the deletion")
             try store.write { try $0.upsert(["id": "a", "n": 1], into: "Filtered") }
@@ -90,7 +91,7 @@ extension Check {
         Check("FIL-145", "Conditions within a write see its changes, and after a rollback none of them") { context in
             let store = try context.store(.filtered)
             try store.write { try $0.upsert([["id": "a", "n": 1], ["id": "b", "n": 2]], into: "Filtered") }
-            let query = Query("Filtered", predicate: n == 1)
+            let query = TableQuery("Filtered", predicate: n == 1)
             try context.rollingBack(store) { writer in
                 try writer.upsert([["id": "a", "n": 2], ["id": "b", "n": 1], ["id": "c", "n": 1]], into: "Filtered")
                 try context.expect(try writer.ids(query), is: ["b", "c"], "within the write")
@@ -105,7 +106,7 @@ extension Check {
             try store.write { writer in
                 try writer.upsert((0..<50).map { ["id": .string("\($0)"), "m": .int($0 % 5)] }, into: "Filtered")
             }
-            let query = Query("Filtered", predicate: .column("m") == 3)
+            let query = TableQuery("Filtered", predicate: .column("m") == 3)
             let ids: [RowID] = ["13", "18", "23", "28", "3", "33", "38", "43", "48", "8"]
             try context.expect(query, in: store, finds: ids, "before the index exists")
             var schema = TableSchema.filtered

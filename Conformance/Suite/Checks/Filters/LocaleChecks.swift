@@ -17,8 +17,8 @@ enum LocaleQueries {
         ["id": "y", "s": "zebra"], ["id": "ä", "s": "ähre"], ["id": "å", "s": "aa"], ["id": "Z", "s": "Zebra"],
     ]
 
-    static let queries: [Query] = {
-        let (s, all) = (RowPredicate.column("s"), Query(schema.name))
+    static let queries: [TableQuery] = {
+        let (s, all) = (RowPredicate.column("s"), TableQuery(schema.name))
         let predicates: [RowPredicate] = [
             s.lowercased == "title", s.uppercased == "TITLE", s.lowercased == "istanbul", s.lowercased.hasPrefix("i"),
             s.uppercased.contains("I"), .column("id") == "title-i", .column("id") == "FILE", .column("d") == 1.5,
@@ -46,7 +46,7 @@ enum LocaleQueries {
         let ids = try queries.map { query in
             try Answer.expected(query, schema, packed).rows.map(\.idText).joined(separator: " ")
         }
-        return ids + (try Answer.expected(Query(schema.name), schema, packed).rows.map { "\($0["d"] ?? .null)" })
+        return ids + (try Answer.expected(TableQuery(schema.name), schema, packed).rows.map { "\($0["d"] ?? .null)" })
     }
 }
 

@@ -49,7 +49,8 @@ extension Check {
                     }
                 })
             guard context.capabilities.isPersistent else { return }
-            try context.expect(try context.open().count(Query("Note")), is: 300, "rows of the write that was in flight")
+            try context.expect(
+                try context.open().count(TableQuery("Note")), is: 300, "rows of the write that was in flight")
         },
         Check("LIF-026", "Closing waits for a read in flight, which still sees its rows") { context in
             let store = try context.store(.notes)
@@ -70,7 +71,7 @@ extension Check {
         Check("LIF-027", "When several threads close a store at once, all return and the store is closed") { context in
             let store = try context.store(.notes)
             try context.onThreads(6, "closing") { number in
-                if number.isMultiple(of: 2) { _ = try? store.read { try $0.count(Query("Note")) } }
+                if number.isMultiple(of: 2) { _ = try? store.read { try $0.count(TableQuery("Note")) } }
                 try store.close()
             }
             try context.expectError(.closed, "a read") { try store.read { _ in } }
@@ -83,13 +84,13 @@ extension Check {
             let store = try context.store(.notes)
             try store.read { reader in
                 try context.expectError(.busy, "closing inside a read") { try store.close() }
-                try context.expect(try reader.count(Query("Note")), is: 0, "rows in that read")
+                try context.expect(try reader.count(TableQuery("Note")), is: 0, "rows in that read")
             }
             try store.write { writer in
                 try context.expectError(.busy, "closing inside a write") { try store.close() }
                 try writer.upsert(["id": "1"], into: "Note")
             }
-            try context.expect(try store.count(Query("Note")), is: 1, "rows afterwards")
+            try context.expect(try store.count(TableQuery("Note")), is: 1, "rows afterwards")
         },
         Check("LIF-029", "A body that throws while close() waits does not prevent the store from closing") {
             context in
@@ -106,7 +107,8 @@ extension Check {
                     } catch is Stop {}
                 })
             guard context.capabilities.isPersistent else { return }
-            try context.expect(try context.open().count(Query("Note")), is: 0, "rows of the write that was rolled back")
+            try context.expect(
+                try context.open().count(TableQuery("Note")), is: 0, "rows of the write that was rolled back")
         },
     ]
 

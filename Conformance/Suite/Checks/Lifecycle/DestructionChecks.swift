@@ -15,7 +15,7 @@ extension Check {
             let store = try context.open()
             try context.expect(try store.tables(), is: [], "the tables of the new store")
             try store.define([.notes])
-            try context.expect(try store.count(Query("Note")), is: 0, "the rows of the new store")
+            try context.expect(try store.count(TableQuery("Note")), is: 0, "the rows of the new store")
         },
         Check(
             "LIF-091", "Destroying an open store is refused with locked; the store still works, and its rows remain",
@@ -27,9 +27,9 @@ extension Check {
                 try context.expectError(.locked, "attempt \(attempt)") { try destroy(context) }
                 try store.put([["id": .string("\(attempt)")]], into: "Note")
             }
-            try context.expect(try store.count(Query("Note")), is: 203, "rows")
+            try context.expect(try store.count(TableQuery("Note")), is: 203, "rows")
             let reopened = try context.reopened(store)
-            try context.expect(try reopened.count(Query("Note")), is: 203, "rows after reopening")
+            try context.expect(try reopened.count(TableQuery("Note")), is: 203, "rows after reopening")
             try reopened.close()
             try destroy(context)
         },
@@ -46,7 +46,7 @@ extension Check {
                 try writer.upsert(["id": "new"], into: "Note")
                 try context.expectError(.locked, "during a write") { try destroy(context) }
             }
-            try context.expect(try store.count(Query("Note")), is: 201, "rows")
+            try context.expect(try store.count(TableQuery("Note")), is: 201, "rows")
         },
         Check(
             "LIF-093", "Destroying a store that does not exist has no effect, also when repeated",
@@ -69,8 +69,8 @@ extension Check {
             try fill(context, in: "stor").close()
             try fill(context).close()
             try destroy(context)
-            try context.expect(try open.count(Query("Note")), is: 200, "rows of the open store")
-            try context.expect(try context.open("stor").count(Query("Note")), is: 200, "rows of the closed store")
+            try context.expect(try open.count(TableQuery("Note")), is: 200, "rows of the open store")
+            try context.expect(try context.open("stor").count(TableQuery("Note")), is: 200, "rows of the closed store")
         },
         Check(
             "LIF-095", "A store can be created, filled, and destroyed repeatedly without leaving files open",
@@ -79,7 +79,7 @@ extension Check {
             context in
             for _ in 0..<4 {
                 let store = try fill(context)
-                try context.expect(try store.count(Query("Note")), is: 200, "rows")
+                try context.expect(try store.count(TableQuery("Note")), is: 200, "rows")
                 try store.close()
                 try destroy(context)
             }
@@ -101,7 +101,7 @@ extension Check {
                 try context.expect(end.isWell, "the process that had the store open fails: \(end)")
             }
             let store = try context.open()
-            try context.expect(try store.count(Query("Note")), is: 200, "rows")
+            try context.expect(try store.count(TableQuery("Note")), is: 200, "rows")
             try store.close()
             try destroy(context)
             try context.expect(context.names(in: opening.directory), is: [], "the remaining files in the folder")

@@ -90,7 +90,7 @@ extension Check {
             do { try FileManager.default.removeItem(atPath: file) } catch { throw HarnessError("\(error)") }
             let store = try context.store(.notes, in: "place")
             try store.put([["id": "1"]], into: "Note")
-            try context.expect(Query("Note"), in: try context.reopened(store, in: "place"), finds: ["1"])
+            try context.expect(TableQuery("Note"), in: try context.reopened(store, in: "place"), finds: ["1"])
         },
         Check("LIF-076", "A failed opening does not disturb a store that is open", needs: [.persistence, .files]) {
             context in
@@ -98,7 +98,7 @@ extension Check {
             let file = try context.file("plain", "mine")
             for _ in 0..<3 { try expectNoStore(context, at: "\(file)/below", "a path through a file") }
             try store.put([["id": "1"]], into: "Note")
-            try context.expect(Query("Note"), in: try context.reopened(store), finds: ["1"])
+            try context.expect(TableQuery("Note"), in: try context.reopened(store), finds: ["1"])
         },
         Check(
             "LIF-077", "Without permission to write to its files and folder, a store cannot be changed: code readOnly",
@@ -113,7 +113,7 @@ extension Check {
                     try store.put([["id": "2"]], into: "Note")
                 }
             }
-            try context.expect(Query("Note"), in: try context.open(), finds: ["1"])
+            try context.expect(TableQuery("Note"), in: try context.open(), finds: ["1"])
         },
         Check(
             "LIF-078", "Without permission to read its files or its folder, a store cannot be opened: code io",
@@ -126,7 +126,7 @@ extension Check {
                     try context.expectError(.io, "opening it") { _ = try context.open() }
                 }
             }
-            try context.expect(Query("Note"), in: try context.open(), finds: ["1"])
+            try context.expect(TableQuery("Note"), in: try context.open(), finds: ["1"])
         },
         Check(
             "LIF-085", "Another program's files in place of the store's files are notAStore, and are unchanged",

@@ -29,8 +29,8 @@ extension Check {
                 if number == 0 { try store.put([["id": "new"]], into: "Note") }
             }
             try store.read { reader in
-                _ = try reader.scan(Query("Note")) { _ in .stop }
-                try store.read { _ = try $0.count(Query("Note")) }
+                _ = try reader.scan(TableQuery("Note")) { _ in .stop }
+                try store.read { _ = try $0.count(TableQuery("Note")) }
             }
             try store.close()
             try expectNothingOpen(context, "after the store was closed")
@@ -96,7 +96,7 @@ extension Check {
             let deep = "deep/\(String(repeating: "d", count: 100))/\(String(repeating: "e", count: 100))/store"
             let store = try context.store(.notes, in: deep)
             try store.put([["id": "1"]], into: "Note")
-            try context.expect(Query("Note"), in: try context.reopened(store, in: deep), finds: ["1"])
+            try context.expect(TableQuery("Note"), in: try context.reopened(store, in: deep), finds: ["1"])
         },
         Check(
             "LIF-068", "A folder that was moved while the store was closed opens in its new location",
@@ -112,7 +112,7 @@ extension Check {
                 try FileManager.default.moveItem(atPath: from, toPath: to)
             } catch { throw HarnessError("the folder cannot be moved: \(error)") }
             let moved = try context.open("after")
-            try context.expect(Query("Note"), in: moved, finds: ["1"])
+            try context.expect(TableQuery("Note"), in: moved, finds: ["1"])
             try moved.put([["id": "2"]], into: "Note")
             try context.expect(context.names(in: context.directory), is: ["after"], "the existing folders")
         },
@@ -133,8 +133,8 @@ extension Check {
             let second = try context.open("second")
             try first.put([["id": "2"]], into: "Note")
             try second.put([["id": "3"]], into: "Note")
-            try context.expect(Query("Note"), in: first, finds: ["1", "2"], "in the first")
-            try context.expect(Query("Note"), in: second, finds: ["1", "3"], "in the copy")
+            try context.expect(TableQuery("Note"), in: first, finds: ["1", "2"], "in the first")
+            try context.expect(TableQuery("Note"), in: second, finds: ["1", "3"], "in the copy")
         },
     ]
 
@@ -153,7 +153,7 @@ extension Check {
         for name in names {
             let store = try context.open(name)
             try context.expect(
-                Query("Note"), in: store, finds: [.string(name)], "in the folder \(name.debugDescription)")
+                TableQuery("Note"), in: store, finds: [.string(name)], "in the folder \(name.debugDescription)")
             try store.close()
         }
         try context.expect(Set(context.names(in: context.directory)), is: Set(names), "the names beside the folders")

@@ -14,8 +14,8 @@ extension Check {
                 context,
                 try store.read { reader in
                     _ = (try reader.schema(of: "Note"), try reader.shape(of: "Note"))
-                    _ = (try reader.row(in: "Note", id: "1"), try reader.count(Query("Note")))
-                    _ = try reader.rows(matching: Query("Note"))
+                    _ = (try reader.row(in: "Note", id: "1"), try reader.count(TableQuery("Note")))
+                    _ = try reader.rows(matching: TableQuery("Note"))
                     return reader
                 })
         },
@@ -29,7 +29,7 @@ extension Check {
             try store.put([["id": "1"]], into: "Note")
             let writer = try store.write { $0 }
             try expectNoWrites(context, writer)
-            try context.expect(Query("Note"), in: store, finds: ["1"], "the rows afterwards")
+            try context.expect(TableQuery("Note"), in: store, finds: ["1"], "the rows afterwards")
         },
         Check("LIF-033", "A writer whose body threw is also closed") { context in
             struct Stop: Error {}
@@ -61,7 +61,7 @@ extension Check {
                 try expectClosed(context, reader)
                 try expectNoWrites(context, writer)
             }
-            try context.expect(Query("Note"), in: store, finds: ["1"], "the rows afterwards")
+            try context.expect(TableQuery("Note"), in: store, finds: ["1"], "the rows afterwards")
         },
         Check("LIF-035", "A retained reader or writer is closed after the store is closed") { context in
             let store = try context.store(.notes)
@@ -77,8 +77,8 @@ extension Check {
         try context.expectError(.closed, "schema(of:) after the body") { _ = try reader.schema(of: "Note") }
         try context.expectError(.closed, "shape(of:) after the body") { _ = try reader.shape(of: "Note") }
         try context.expectError(.closed, "a lookup after the body") { _ = try reader.row(in: "Note", id: "1") }
-        try context.expectError(.closed, "a query after the body") { _ = try reader.rows(matching: Query("Note")) }
-        try context.expectError(.closed, "a count after the body") { _ = try reader.count(Query("Note")) }
+        try context.expectError(.closed, "a query after the body") { _ = try reader.rows(matching: TableQuery("Note")) }
+        try context.expectError(.closed, "a count after the body") { _ = try reader.count(TableQuery("Note")) }
     }
 
     private static func expectNoWrites(_ context: CheckContext, _ writer: some StoreWriter) throws {
@@ -91,7 +91,7 @@ extension Check {
             _ = try writer.delete(ids: ["1"], from: "Note")
         }
         try context.expectError(.closed, "a delete by query after the body") {
-            _ = try writer.delete(matching: Query("Note"))
+            _ = try writer.delete(matching: TableQuery("Note"))
         }
     }
 }

@@ -38,7 +38,7 @@ extension Check {
             try first.close()
             try context.expect(try second.row(in: "Note", "1")?["number"], is: 2, "the row of the store that is open")
             try second.put([["id": "2"]], into: "Note")
-            try context.expect(try second.count(Query("Note")), is: 2, "its rows")
+            try context.expect(try second.count(TableQuery("Note")), is: 2, "its rows")
         },
         Check("LIF-004", "Eight threads that each open, fill, and close a store in their own folders all succeed") {
             context in
@@ -86,7 +86,7 @@ extension Check {
             let again = try context.open()
             try context.expect(try again.tables(), is: context.capabilities.isPersistent ? [.items] : [], "the tables")
             try again.define([.items])
-            try context.expect(Query("TodoItem"), in: again, finds: context.capabilities.isPersistent ? ["1"] : [])
+            try context.expect(TableQuery("TodoItem"), in: again, finds: context.capabilities.isPersistent ? ["1"] : [])
         },
         Check(
             "LIF-011", "Changes, deletions, and rolled-back changes have the correct state after reopening",
@@ -97,7 +97,7 @@ extension Check {
             let store = try context.store(.notes)
             try store.put((0..<30).map { ["id": .string("\($0)"), "number": .int($0)] }, into: "Note")
             try store.put([["id": "3", "number": 300]], into: "Note")
-            _ = try store.write { try $0.delete(matching: Query("Note").filter(.column("number") < 3)) }
+            _ = try store.write { try $0.delete(matching: TableQuery("Note").filter(.column("number") < 3)) }
             try? store.write { writer in
                 try writer.upsert(["id": "never"], into: "Note")
                 _ = try writer.delete(ids: ["5"], from: "Note")
@@ -106,7 +106,7 @@ extension Check {
             var rows: [Row] = (3..<30).map { ["id": .string("\($0)"), "number": .int($0)] }
             rows[0]["number"] = 300
             let reopened = try context.reopened(store)
-            try context.expectAnswers([Query("Note")], in: reopened, over: rows, of: .notes)
+            try context.expectAnswers([TableQuery("Note")], in: reopened, over: rows, of: .notes)
         },
         Check(
             "LIF-012", "A store and its indexes can grow over ten openings",
@@ -124,7 +124,7 @@ extension Check {
                 rows += added.dropLast()
                 try store.close()
             }
-            let queries = Query.about("priority", like: 2, in: "TodoItem")
+            let queries = TableQuery.about("priority", like: 2, in: "TodoItem")
             try context.expectAnswers(queries, in: try context.open(), over: rows, of: .items)
         },
         Check(

@@ -14,7 +14,8 @@ extension Check {
             let store = try context.store(.notes)
             try context.expectLockedOut()
             try store.write { try $0.upsert(["id": "1", "text": "still here"], into: "Note") }
-            try context.expect(try store.read { try $0.ids(Query("Note")) }, is: ["1"], "the rows of the first store")
+            try context.expect(
+                try store.read { try $0.ids(TableQuery("Note")) }, is: ["1"], "the rows of the first store")
         },
         Check(
             "LIF-102", "A store that another process has open is locked until that process closes it",

@@ -32,7 +32,7 @@ extension Check {
             let existing = try context.open(access: .existing)
             try existing.put([["id": "2"]], into: "Note")
             try existing.define([.t()])
-            try context.expect(Query("Note"), in: try context.reopened(existing), finds: ["1", "2"])
+            try context.expect(TableQuery("Note"), in: try context.reopened(existing), finds: ["1", "2"])
         },
         Check(
             "LIF-082", "A store opened for reading only declares it and reads everything",
@@ -42,7 +42,7 @@ extension Check {
             let store = try readOnly(context)
             try context.expect(store.capabilities.isReadOnly, "the store declares itself writable")
             try context.expect(try store.tables(), is: [.notes], "the tables")
-            try context.expect(Query("Note").filter(.column("number") == 2), in: store, finds: ["2"])
+            try context.expect(TableQuery("Note").filter(.column("number") == 2), in: store, finds: ["2"])
             let row: Row = ["id": "1", "number": 1]
             try context.expect(try store.row(in: "Note", "1"), is: row.completed(for: .notes), "a row")
         },
@@ -57,9 +57,9 @@ extension Check {
                 _ = try store.write { try $0.delete(ids: ["1"], from: "Note") }
             }
             try context.expectError(.readOnly, "a new table") { try store.define([.t()]) }
-            try context.expect(Query("Note"), in: store, finds: ["1", "2"])
+            try context.expect(TableQuery("Note"), in: store, finds: ["1", "2"])
             try store.close()
-            try context.expect(Query("Note"), in: try context.open(), finds: ["1", "2"])
+            try context.expect(TableQuery("Note"), in: try context.open(), finds: ["1", "2"])
         },
         Check(
             "LIF-084", "Opening for reading only fails if there is no store, and creates none",
@@ -87,13 +87,13 @@ extension Check {
             let pause = { (duration: Duration) in context.harness.letTimePass?(duration) }
             for (number, duration) in [Duration.seconds(60), .seconds(3_600), .seconds(30 * 86_400)].enumerated() {
                 pause(duration)
-                try context.expect(try store.count(Query("Note")), is: number + 1, "the notes after \(duration)")
+                try context.expect(try store.count(TableQuery("Note")), is: number + 1, "the notes after \(duration)")
                 pause(duration)
                 try store.put([["id": .string("after \(number)")]], into: "Note")
                 try store.read { reader in
                     pause(duration)
                     try context.expect(
-                        try reader.count(Query("Note")), is: number + 2, "the count of a read of \(duration)")
+                        try reader.count(TableQuery("Note")), is: number + 2, "the count of a read of \(duration)")
                 }
                 try store.write { writer in
                     pause(duration)
@@ -102,7 +102,7 @@ extension Check {
                 pause(duration)
                 try store.define([.notes, TableSchema("T\(number)", columns: [])])
             }
-            try context.expect(try context.reopened(store).count(Query("Note")), is: 4, "the notes at the end")
+            try context.expect(try context.reopened(store).count(TableQuery("Note")), is: 4, "the notes at the end")
         }
     ]
 

@@ -14,9 +14,10 @@ extension Check {
             let second = try context.open()
             for number in 0..<5 {
                 try first.put([["id": .string("first \(number)")]], into: "Note")
-                try context.expect(try second.count(Query("Note")), is: number * 2 + 1, "rows that the second sees")
+                try context.expect(
+                    try second.count(TableQuery("Note")), is: number * 2 + 1, "rows that the second sees")
                 try second.put([["id": .string("second \(number)")]], into: "Note")
-                try context.expect(try first.count(Query("Note")), is: number * 2 + 2, "rows that the first sees")
+                try context.expect(try first.count(TableQuery("Note")), is: number * 2 + 2, "rows that the first sees")
             }
         },
         Check(
@@ -32,7 +33,7 @@ extension Check {
             let row: Row = ["id": "1", "a": 1, "b": .null, "createdAt": .null, "updatedAt": .null, "version": .null]
             try context.expect(try first.row(in: "t", "1"), is: row, "the row that the first sees")
             try first.put([["id": "2", "b": "x"]], into: "t")
-            try context.expect(Query("t").filter(.column("b") == "x"), in: second, finds: ["2"])
+            try context.expect(TableQuery("t").filter(.column("b") == "x"), in: second, finds: ["2"])
             try first.define([.t(.int("a", optional: false))])
             try context.expectError(.invalidValue, "a row without the required column", table: "t", column: "a") {
                 try second.put([["id": "3"]], into: "t")
@@ -47,12 +48,12 @@ extension Check {
             try first.put([["id": "1"]], into: "Note")
             try first.close()
             try second.put([["id": "2"]], into: "Note")
-            try context.expect(Query("Note"), in: third, finds: ["1", "2"])
+            try context.expect(TableQuery("Note"), in: third, finds: ["1", "2"])
             try second.close()
             try third.put([["id": "3"]], into: "Note")
             try context.expectError(.closed, "a read of a store that was closed") { try first.read { _ in } }
             try third.close()
-            try context.expect(Query("Note"), in: try context.open(), finds: ["1", "2", "3"])
+            try context.expect(TableQuery("Note"), in: try context.open(), finds: ["1", "2", "3"])
         },
         Check("LIF-043", "A store opened through a symbolic link is the same store", needs: [.sharedFiles, .files]) {
             context in
@@ -62,7 +63,7 @@ extension Check {
             try second.put([["id": "2"]], into: "Note")
             try second.close()
             try first.put([["id": "3"]], into: "Note")
-            try context.expect(Query("Note"), in: first, finds: ["1", "2", "3"])
+            try context.expect(TableQuery("Note"), in: first, finds: ["1", "2", "3"])
         },
         Check(
             "LIF-044", "Eight threads that open one folder at once create one store with the rows of all",
@@ -77,7 +78,7 @@ extension Check {
                     try store.close()
                 }
                 let store = try context.open("shared \(round)")
-                try context.expect(Query("Note"), in: store, finds: (0..<8).map { .string("\($0)") })
+                try context.expect(TableQuery("Note"), in: store, finds: (0..<8).map { .string("\($0)") })
             }
         },
         Check(
@@ -114,10 +115,10 @@ extension Check {
             try context.childFinishing([.open(opening), .close])
             try first.put([["id": "2"]], into: "Note")
             try second.put([["id": "3"]], into: "Note")
-            try context.expect(Query("Note"), in: first, finds: ["1", "2", "3"], "in the first")
+            try context.expect(TableQuery("Note"), in: first, finds: ["1", "2", "3"], "in the first")
             try first.close()
             try second.close()
-            try context.expect(Query("Note"), in: try context.open(), finds: ["1", "2", "3"], "after reopening")
+            try context.expect(TableQuery("Note"), in: try context.open(), finds: ["1", "2", "3"], "after reopening")
         },
     ]
 
@@ -131,7 +132,7 @@ extension Check {
             let first = try context.store(.notes)
             try context.expectError(.locked, "a second store") { _ = try context.open() }
             try first.put([["id": "1"]], into: "Note")
-            try context.expect(Query("Note"), in: try context.reopened(first), finds: ["1"])
+            try context.expect(TableQuery("Note"), in: try context.reopened(first), finds: ["1"])
         },
         Check(
             "LIF-051", "A refused second store does not release the first one's lock: a third is also refused",
@@ -143,7 +144,7 @@ extension Check {
                 try context.expectError(.locked, "attempt \(attempt)") { _ = try context.open() }
             }
             try first.put([["id": "1"]], into: "Note")
-            try context.expect(Query("Note"), in: first, finds: ["1"])
+            try context.expect(TableQuery("Note"), in: first, finds: ["1"])
         },
         Check(
             "LIF-052", "Once the first store is closed, another can be opened immediately, repeatedly",
@@ -156,7 +157,7 @@ extension Check {
                 try store.put([["id": .string("\(number)")]], into: "Note")
                 try store.close()
             }
-            try context.expect(try context.open().count(Query("Note")), is: 6, "rows")
+            try context.expect(try context.open().count(TableQuery("Note")), is: 6, "rows")
         },
         Check(
             "LIF-053", "A second store opened through a symbolic link is refused with locked", needs: [.exclusiveFiles]
@@ -169,7 +170,7 @@ extension Check {
             try first.put([["id": "1"]], into: "Note")
             try first.close()
             try context.expect(
-                Query("Note"), in: try context.open(link, named: "link"), finds: ["1"], "through the link")
+                TableQuery("Note"), in: try context.open(link, named: "link"), finds: ["1"], "through the link")
         },
         Check(
             "LIF-054",
@@ -189,7 +190,8 @@ extension Check {
                 }
                 let ids = opened.withLock { $0 }.sorted()
                 try context.expect(!ids.isEmpty, "no thread opened the store")
-                try context.expect(Query("Note"), in: try context.open("one \(round)"), finds: ids.map { .string($0) })
+                try context.expect(
+                    TableQuery("Note"), in: try context.open("one \(round)"), finds: ids.map { .string($0) })
             }
         },
         Check("LIF-055", "A store keeps its files locked while a body is running", needs: [.exclusiveFiles]) {
@@ -202,7 +204,7 @@ extension Check {
             try store.read { _ in
                 _ = try context.expectError(.locked, "a second store during a read") { _ = try context.open() }
             }
-            try context.expect(Query("Note"), in: store, finds: ["1"])
+            try context.expect(TableQuery("Note"), in: store, finds: ["1"])
         },
     ]
 }

@@ -52,10 +52,10 @@ struct SharedContent {
     let ids: [RowID] = (0..<20).map { .string("r\($0 + 10)") } + (0..<3).map { .string("new\($0)") }
 
     /// The queries by which the table is read: all rows, an order and a filter by the index, and a filter without it.
-    static let queries: [Query] = [
-        Query(table.name, includesTotalCount: true), Query(table.name).order(by: "number", descending: true),
-        Query(table.name).filter(.column("number") >= 3).order(by: "number").limit(4),
-        Query(table.name, predicate: .column("text") > "text 1", includesTotalCount: true),
+    static let queries: [TableQuery] = [
+        TableQuery(table.name, includesTotalCount: true), TableQuery(table.name).order(by: "number", descending: true),
+        TableQuery(table.name).filter(.column("number") >= 3).order(by: "number").limit(4),
+        TableQuery(table.name, predicate: .column("text") > "text 1", includesTotalCount: true),
     ]
 
     /// Applies a change.
@@ -83,5 +83,7 @@ struct SharedContent {
     static func new(_ step: Int) -> Row { ["id": .string("new\(step)"), "number": 3, "text": "text 9"] }
     static func merged(_ step: Int) -> Row { ["id": .string("r\(step + 12)"), "number": 6] }
     static func deletedID(_ step: Int) -> RowID { .string("r\(step + 20)") }
-    static func deletedQuery(_ step: Int) -> Query { Query("Shared", predicate: .column("number") == .value(step)) }
+    static func deletedQuery(_ step: Int) -> TableQuery {
+        TableQuery("Shared", predicate: .column("number") == .value(step))
+    }
 }

@@ -50,7 +50,7 @@ extension Check {
             try context.expect(try store.tables().count, is: tables.count, "the number of tables")
             try context.reopened(store).read { reader in
                 for table in tables {
-                    let query = Query(table.name).order(by: "n", descending: true)
+                    let query = TableQuery(table.name).order(by: "n", descending: true)
                     let rows = table.completing(longRows(of: table))
                     try context.expect(query, in: reader, over: rows, of: table, "\(tables.count) tables")
                 }
@@ -78,18 +78,18 @@ extension Check {
             rows[1] = merges
             // Only the last term distinguishes the rows.
             let (others, last) = (names.dropLast(), RowPredicate.column(names[names.count - 1]) == 12)
-            let and = Query("Wide", predicate: .and(others.map { .column($0) >= 0 } + [last]))
-            let or = Query("Wide", predicate: .or(others.map { .column($0) == -1 } + [last]))
-            var ordered = Query("Wide")
+            let and = TableQuery("Wide", predicate: .and(others.map { .column($0) >= 0 } + [last]))
+            let or = TableQuery("Wide", predicate: .or(others.map { .column($0) == -1 } + [last]))
+            var ordered = TableQuery("Wide")
             ordered.order = names.map { OrderTerm($0, descending: true) }
-            var selected = Query("Wide")
+            var selected = TableQuery("Wide")
             selected.selection = names.reversed()
             try context.reopened(store).read { reader in
                 for query in [and, or, ordered, selected] {
                     try context.expectAnswerOrRefusal(query, in: reader, over: rows, of: schema)
                 }
                 for name in names {
-                    let query = Query("Wide", predicate: .column(name) < 12).order(by: name)
+                    let query = TableQuery("Wide", predicate: .column(name) < 12).order(by: name)
                     try context.expectAnswerOrRefusal(query, in: reader, over: rows, of: schema)
                 }
             }
@@ -152,7 +152,7 @@ extension Check {
                 for number in steps {
                     let store = try context.harness.open(StoreOpening(directory: try context.folder("store")))
                     if number % 10 == 0 { try store.write { try $0.upsert(["id": "a"] as Row, into: "Note") } }
-                    _ = try store.read { try $0.count(Query("Note")) }
+                    _ = try store.read { try $0.count(TableQuery("Note")) }
                     try store.close()
                 }
             }
@@ -172,7 +172,7 @@ extension Check {
             var schema = TableSchema.notes
             schema.indexes = [["number"]]
             try store.define([schema])
-            let descending = Query("Note").order(by: "number", descending: true)
+            let descending = TableQuery("Note").order(by: "number", descending: true)
             try context.expect(descending, in: try context.reopened(store), finds: ["b", "a"])
         },
     ]
@@ -200,7 +200,7 @@ extension Check {
                 try writer.upsert(["id": "a"], into: "Note")
             }
             try team.wait(for: "a write that waits for another")
-            try context.expect(Query("Note"), in: store, finds: ["a", "b"])
+            try context.expect(TableQuery("Note"), in: store, finds: ["a", "b"])
         },
         Check("LNG-021", "Closing waits 10 s for a read and a write in flight", tier: .long) { context in
             for kind in ["read", "write"] {
@@ -212,7 +212,7 @@ extension Check {
                         try store.read { reader in
                             isInside.send()
                             context.longWait()
-                            try context.expect(try reader.count(Query("Note")), is: 0, "the count of a long read")
+                            try context.expect(try reader.count(TableQuery("Note")), is: 0, "the count of a long read")
                         }
                     } else {
                         try store.write { writer in
@@ -226,7 +226,7 @@ extension Check {
                 do { try store.close() } catch { throw CheckFailure("closing during a long \(kind): \(error)") }
                 try team.wait(for: "a long \(kind)")
                 guard kind == "write", context.capabilities.isPersistent else { continue }
-                try context.expect(Query("Note"), in: try context.open(kind), finds: ["a"])
+                try context.expect(TableQuery("Note"), in: try context.open(kind), finds: ["a"])
             }
         },
         Check(
@@ -268,7 +268,7 @@ extension CheckContext {
 
     /// Fails unless a query is answered like the evaluator does, or refused.
     fileprivate func expectAnswerOrRefusal(
-        _ query: Query, in reader: any StoreReader, over rows: [Row], of schema: TableSchema
+        _ query: TableQuery, in reader: any StoreReader, over rows: [Row], of schema: TableSchema
     ) throws {
         do {
             try expect(query, in: reader, over: rows, of: schema, "\(schema.columns.count) columns")

@@ -47,7 +47,7 @@ extension Check {
                 try expectDeleted(5_000, of: ids, writer, "TodoItem", context)
             } thenLook: { reader, place in
                 try context.expect(.items, in: reader, holds: [["id": "stays"]], place)
-                let complete = Query("TodoItem", predicate: .column("complete") == true)
+                let complete = TableQuery("TodoItem", predicate: .column("complete") == true)
                 try context.expect(complete, in: reader, finds: [], place)
             }
         },
@@ -60,7 +60,7 @@ extension Check {
             try store.write { writer in for name in names { try writer.upsert(rows, into: name) } }
             try context.apply(to: store) { writer in
                 try expectDeleted(2, of: ["1", "a"], writer, "t", context)
-                try context.expect(try writer.delete(matching: Query("tt")), is: 4, "rows deleted from tt")
+                try context.expect(try writer.delete(matching: TableQuery("tt")), is: 4, "rows deleted from tt")
             } thenLook: { reader, place in
                 for table in tables {
                     let left = table.name == "t" ? Array(rows[1...2]) : table.name == "tt" ? [] : rows

@@ -8,8 +8,8 @@ extension Check {
             try context.expectRows(
                 from: Row.typed(0..<10),
                 after: { writer, table in
-                    try expectDeleted(10, by: Query(table), writer, context)
-                    try expectDeleted(0, by: Query(table), writer, context)
+                    try expectDeleted(10, by: TableQuery(table), writer, context)
+                    try expectDeleted(0, by: TableQuery(table), writer, context)
                 }, are: [])
         },
         Check("GET-023", "A deletion by a predicate deletes the matching rows and no others") { context in
@@ -21,7 +21,7 @@ extension Check {
                 .column("bytes") == .null, .and([]),
             ]
             for condition in conditions {
-                try expectDeletion(of: Query("", predicate: condition), context)
+                try expectDeletion(of: TableQuery("", predicate: condition), context)
             }
         },
         Check("GET-024", "A deletion by a query without matches deletes nothing and returns 0") { context in
@@ -33,7 +33,7 @@ extension Check {
                 from: Row.typed(0..<6),
                 after: { writer, table in
                     for condition in conditions {
-                        try expectDeleted(0, by: Query(table, predicate: condition), writer, context)
+                        try expectDeleted(0, by: TableQuery(table, predicate: condition), writer, context)
                     }
                 }, are: Row.typed(0..<6))
         },
@@ -43,7 +43,7 @@ extension Check {
                 from: Row.typed(0..<4),
                 after: { writer, table in
                     try writer.upsert([.typed("new", 9), .typed("0", 9), ["id": "1", "int": 2]], into: table)
-                    let query = Query(table, predicate: .column("int").isIn([9, 1]))
+                    let query = TableQuery(table, predicate: .column("int").isIn([9, 1]))
                     try expectDeleted(2, by: query, writer, context)
                 }, are: [Row.typed("1").merging(["int": 2]), .typed("2", 2), .typed("3", 3)])
         },
@@ -57,7 +57,7 @@ extension Check {
                 let condition = RowPredicate.column(column) == .literal(value)
                 try context.expectIndexes(
                     from: rows,
-                    after: { try $0.delete(matching: Query($1, predicate: condition || .column("int").isNull)) },
+                    after: { try $0.delete(matching: TableQuery($1, predicate: condition || .column("int").isNull)) },
                     follow: rows.filter { $0[column] != value && $0.idText != "none" })
             }
         },
@@ -65,7 +65,7 @@ extension Check {
             try context.expectRows(
                 from: Row.typed(0..<6),
                 after: { writer, table in
-                    let query = Query(table).order(by: "int").limit(2).select("bool").includingTotalCount()
+                    let query = TableQuery(table).order(by: "int").limit(2).select("bool").includingTotalCount()
                     try expectDeleted(2, by: query, writer, context)
                 }, are: Row.typed(2..<6))
         },
@@ -73,7 +73,7 @@ extension Check {
             let rows = (0..<4_000).map { ["id": .string("\($0)"), "priority": .int($0 % 2)] as Row }
             try context.apply(to: try context.store(.items)) { writer in
                 try writer.upsert(rows, into: "TodoItem")
-                let odd = Query("TodoItem", predicate: .column("priority") == 1)
+                let odd = TableQuery("TodoItem", predicate: .column("priority") == 1)
                 try expectDeleted(2_000, by: odd, writer, context)
             } thenLook: { reader, place in
                 let even = rows.filter { $0["priority"] == 0 }
@@ -83,14 +83,16 @@ extension Check {
         Check("GET-029", "A deletion by an invalid query is refused and deletes nothing") { context in
             let store = try context.typedStore(Row.typed(0..<3))
             let (name, what) = (TableSchema.allTypes.name, "a deletion")
-            let unknown = Query(name, predicate: .column("unknown") == 1)
+            let unknown = TableQuery(name, predicate: .column("unknown") == 1)
             try context.expectError(.invalidValue, "\(what) by an unknown column", column: "unknown") {
                 try store.write { _ = try $0.delete(matching: unknown) }
             }
             try context.expectError(.invalidValue, "\(what) in order of an unknown column", column: "nowhere") {
-                try store.write { _ = try $0.delete(matching: Query(name).order(by: "nowhere")) }
+                try store.write { _ = try $0.delete(matching: TableQuery(name).order(by: "nowhere")) }
             }
-            for query in [Query(name).skip(-1), Query(name).limit(-1), Query(name, predicate: .column("int"))] {
+            for query in [
+                TableQuery(name).skip(-1), TableQuery(name).limit(-1), TableQuery(name, predicate: .column("int")),
+            ] {
                 try context.expectError(.unsupportedQuery, "\(what) by \(query.swiftSource)") {
                     try store.write { _ = try $0.delete(matching: query) }
                 }
@@ -102,7 +104,7 @@ extension Check {
             for repetition in 0..<10 {
                 for table in TableSchema.typedTables {
                     try store.write { writer in
-                        let query = Query(table.name, predicate: .column("int") < 5).order(by: "int")
+                        let query = TableQuery(table.name, predicate: .column("int") < 5).order(by: "int")
                         try expectDeleted(repetition == 0 ? 5 : 0, by: query, writer, context)
                     }
                     try store.read {
@@ -115,7 +117,7 @@ extension Check {
     ]
 
     /// Expects a deletion by query to delete the rows that the evaluator finds.
-    private static func expectDeletion(of query: Query, _ context: CheckContext) throws {
+    private static func expectDeletion(of query: TableQuery, _ context: CheckContext) throws {
         let rows = Row.typed(0..<8) + [["id": "none"]]
         var query = query
         query.table = TableSchema.allTypes.name
@@ -128,7 +130,9 @@ extension Check {
             }, are: rows.filter { !matching.contains($0.id) })
     }
 
-    private static func expectDeleted(_ count: Int, by query: Query, _ writer: TracedWriter, _ context: CheckContext)
+    private static func expectDeleted(
+        _ count: Int, by query: TableQuery, _ writer: TracedWriter, _ context: CheckContext
+    )
         throws
     {
         try context.expect(try writer.delete(matching: query), is: count, "rows deleted by \(query.swiftSource)")

@@ -41,7 +41,7 @@ extension Check {
         Check("GET-037", "Repeated deletions with a limit empty the table") { context in
             let store = try context.typedStore(Row.typed(0..<25))
             for table in TableSchema.typedTables {
-                let query = Query(table.name).order(by: "int", descending: true).limit(10)
+                let query = TableQuery(table.name).order(by: "int", descending: true).limit(10)
                 var counts: [Int] = []
                 for _ in 0..<4 { counts.append(try store.write { try $0.delete(matching: query) }) }
                 try context.expect(counts, is: [10, 10, 5, 0], "rows deleted from \(table.name), ten at a time")
@@ -50,16 +50,16 @@ extension Check {
     ]
 
     /// Expects a deletion by query to delete exactly the rows between the query's skip and limit.
-    private static func expectWindow(_ context: CheckContext, _ window: (Query) -> Query) throws {
+    private static func expectWindow(_ context: CheckContext, _ window: (TableQuery) -> TableQuery) throws {
         let numbers: [Int64] = [4, 7, 1, 6, 3, 0, 5, 2]
         let rows = zip(numbers, ["b", "A", "d", "c", "10", "9", "é", "a2"]).map { Row.typed(.string($1), $0) }
         let stored = rows + [["id": "none"]]
-        let query = window(Query(TableSchema.allTypes.name))
+        let query = window(TableQuery(TableSchema.allTypes.name))
         let found = try Answer.expected(query, .allTypes, try TableSchema.allTypes.packed(stored)).rows.map(\.id)
         try context.expectRows(
             from: stored,
             after: { writer, table in
-                let query = window(Query(table))
+                let query = window(TableQuery(table))
                 let count = try writer.delete(matching: query)
                 try context.expect(count, is: found.count, "rows deleted by \(query.swiftSource)")
             }, are: stored.filter { !found.contains($0.id) })

@@ -27,7 +27,7 @@ extension Check {
                     let deleted = try writer.delete(ids: ids + ids.prefix(1), from: table)
                     try context.expect(deleted, is: count, "the rows deleted by \(count) ids, one of them duplicated")
                 }
-                try context.expect(Query(table), in: store, finds: ["stays"], "after the deletion of \(count)")
+                try context.expect(TableQuery(table), in: store, finds: ["stays"], "after the deletion of \(count)")
             }
         },
         Check(
@@ -40,11 +40,11 @@ extension Check {
                 let table = Amounts.schema(count).name
                 let rows = (0..<count + 2).map { ["id": .string(Amounts.id($0)), "m": .int(Int64($0))] as Row }
                 try store.write { try $0.upsert(rows, into: table) }
-                let window = Query(table).order(by: "m", descending: true).skip(1).limit(count)
+                let window = TableQuery(table).order(by: "m", descending: true).skip(1).limit(count)
                 let deleted = try store.write { try $0.delete(matching: window) }
                 try context.expect(deleted, is: count, "the rows deleted by \(window.swiftSource)")
                 let left = [0, count + 1].map { RowID.string(Amounts.id($0)) }
-                try context.expect(Query(table), in: store, finds: left, "after a limit of \(count)")
+                try context.expect(TableQuery(table), in: store, finds: left, "after a limit of \(count)")
             }
         },
     ]

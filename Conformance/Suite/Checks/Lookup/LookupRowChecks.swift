@@ -81,7 +81,7 @@ extension Check {
             let written = try store.write { writer in
                 let before = try writer.row(in: table, id: "1")
                 try writer.upsert(.typed("1", 5), into: table)
-                try writer.delete(matching: Query(table))
+                try writer.delete(matching: TableQuery(table))
                 try writer.upsert((0..<500).map { .typed(.string("new \($0)"), $0) }, into: table)
                 return before
             }
@@ -97,7 +97,7 @@ extension Check {
                 try writer.upsert(Row.typed(0..<20), into: "AllTypes")
             } thenLook: { reader, place in
                 var seen = 0
-                try reader.scan(Query("Note")) { note in
+                try reader.scan(TableQuery("Note")) { note in
                     seen += 1
                     try expectPair(note.id, note["number"], in: reader, place, context)
                     try context.expect(

@@ -24,14 +24,14 @@ extension Check {
                     try store.read { reader in
                         let found = try reader.row(in: "TodoItem", id: id)
                         try context.expect(found, is: expected, "the row of \(length) times \(character)")
-                        let byIndex = try reader.ids(Query("TodoItem").filter(.column("priority") == 1))
+                        let byIndex = try reader.ids(TableQuery("TodoItem").filter(.column("priority") == 1))
                         try context.expect(byIndex, is: [id], "the rows found through an index")
-                        let byID = try reader.ids(Query("TodoItem").filter(.column("id") == .value(id)))
+                        let byID = try reader.ids(TableQuery("TodoItem").filter(.column("id") == .value(id)))
                         try context.expect(byID, is: [id], "the rows found by a condition on the id")
                     }
                     let deleted = try store.write { try $0.delete(ids: [.string(id)], from: "TodoItem") }
                     try context.expect(deleted, is: 1, "the deletions of \(length) times \(character)")
-                    try context.expect(Query("TodoItem"), in: store, finds: [.string(other)], "afterwards")
+                    try context.expect(TableQuery("TodoItem"), in: store, finds: [.string(other)], "afterwards")
                     _ = try store.write { try $0.delete(ids: [.string(other)], from: "TodoItem") }
                 }
             },
@@ -48,7 +48,7 @@ extension Check {
                     try context.expect(row, is: nil, "the row of an id too long")
                     let deleted = try store.write { try $0.delete(ids: [.string(id)], from: "TodoItem") }
                     try context.expect(deleted, is: 0, "the deletions of an id too long")
-                    let query = Query("TodoItem").filter(.column("id") == .value(id))
+                    let query = TableQuery("TodoItem").filter(.column("id") == .value(id))
                     try context.expect(query, in: store, finds: [], "a condition on an id too long")
                 }
             },
@@ -56,12 +56,12 @@ extension Check {
                 let store = try context.store(.tallies)
                 let ids: [Int64] = [.min, .min + 1, -256, -1, 0, 1, 255, 256, .max - 1, .max]
                 try store.write { try $0.upsert(ids.shuffledBySeed(context.seed).map { .tally($0, 1) }, into: "Tally") }
-                try context.expect(Query("Tally"), in: store, finds: ids.map { .int($0) }, "all")
+                try context.expect(TableQuery("Tally"), in: store, finds: ids.map { .int($0) }, "all")
                 try context.expect(
-                    Query("Tally").filter(.column("id") > .value(Int64.max - 1)), in: store, finds: [.int(.max)],
+                    TableQuery("Tally").filter(.column("id") > .value(Int64.max - 1)), in: store, finds: [.int(.max)],
                     "the last")
                 try context.expect(
-                    Query("Tally").filter(.column("id") < .value(Int64.min + 1)), in: store, finds: [.int(.min)],
+                    TableQuery("Tally").filter(.column("id") < .value(Int64.min + 1)), in: store, finds: [.int(.min)],
                     "the first")
                 let deleted = try store.write { try $0.delete(ids: [.int(.min), .int(.max)], from: "Tally") }
                 try context.expect(deleted, is: 2, "the deletions of the smallest and the greatest")
@@ -87,7 +87,7 @@ extension Check {
                     }
                     let store = try context.reopened(first, in: folder)
                     for (number, schema) in schemas.enumerated() {
-                        let query = Query(schema.name).filter(.column(name + "x") == .value(number))
+                        let query = TableQuery(schema.name).filter(.column(name + "x") == .value(number))
                         try context.expect(query, in: store, finds: ["1"], "a table with a long name")
                         let row = try store.read { try $0.row(in: schema.name, id: "1") }
                         try context.expect(row?[name + "y"], is: 7, "a column with a long name")
@@ -122,7 +122,7 @@ extension Check {
                 let reopened = try context.reopened(store)
                 try reopened.read { reader in
                     try context.expect(wide, in: reader, holds: [expected, ["id": "b", "c999": 1]], "a wide table")
-                    let query = Query("Wide").filter(.column("c999") == 999).select("c998")
+                    let query = TableQuery("Wide").filter(.column("c999") == 999).select("c998")
                     try context.expect(
                         try reader.rows(matching: query).rows, are: [["id": "a", "c998": 998]],
                         "one column of a wide table")

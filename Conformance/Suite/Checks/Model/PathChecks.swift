@@ -16,7 +16,7 @@ extension Check {
                 try writer.upsert(["id": "z"], into: "Note")
                 try context.expect(store.capabilities, is: declared, "the capabilities in a write")
             }
-            try context.rollBack(store) { try $0.delete(matching: Query("Note")) }
+            try context.rollBack(store) { try $0.delete(matching: TableQuery("Note")) }
             try store.define([TableSchema("Other", columns: [.int("n")])])
             try context.expect(
                 store.capabilities, is: declared, "the capabilities after writes, a throw and a definition")
@@ -71,8 +71,9 @@ extension Check {
             let store = try everyType(context)
             let name = RandomRows.everyType().name
             let queries = [
-                Query(name), Query(name).order(by: "int", descending: true), Query(name).select("string", "int2"),
-                Query(name).filter(.column("bool") == true).skip(1).limit(4).includingTotalCount(),
+                TableQuery(name), TableQuery(name).order(by: "int", descending: true),
+                TableQuery(name).select("string", "int2"),
+                TableQuery(name).filter(.column("bool") == true).skip(1).limit(4).includingTotalCount(),
             ]
             try store.read { reader in
                 for query in queries {

@@ -24,12 +24,12 @@ extension Check {
         },
         Check("MOD-021", "A deletion with the maximum skip or limit deletes exactly the selected rows") { context in
             let store = try ThreeTables.store(context)
-            let beyond = Query("TodoItem", skip: .max, limit: .max)
+            let beyond = TableQuery("TodoItem", skip: .max, limit: .max)
             try context.expect(try store.write { try $0.delete(matching: beyond) }, is: 0, "deletions beyond the end")
-            let rest = Query("TodoItem").order(by: "priority").skip(1).limit(.max)
+            let rest = TableQuery("TodoItem").order(by: "priority").skip(1).limit(.max)
             try context.expect(
                 try store.write { try $0.delete(matching: rest) }, is: 3, "deletions of all but the first")
-            try context.expect(Query("TodoItem"), in: store, finds: ["d"], "after the deletions")
+            try context.expect(TableQuery("TodoItem"), in: store, finds: ["d"], "after the deletions")
         },
         Check(
             "MOD-022", "A membership list of 33,000 values is answered like the evaluator does, or refused",
@@ -39,7 +39,7 @@ extension Check {
             let store = try ThreeTables.store(context)
             // Only the last value occurs in a row.
             let values = (0..<33_000).map { Value.int(Int64(100_000 - $0)) } + [2]
-            let query = Query("TodoItem").filter(.column("priority").isIn(values))
+            let query = TableQuery("TodoItem").filter(.column("priority").isIn(values))
             try expectAnswerOrRefusal(context, query, in: store)
         },
         Check("MOD-023", "A filter with a text of 100,000 characters is answered like the evaluator does, or refused") {
@@ -51,7 +51,7 @@ extension Check {
             stored[0]["text"] = .string(long)
             let text = RowPredicate.column("text")
             for condition in [text == .value(long), text.contains(.value(long)), text < .value(long + "a")] {
-                try expectAnswerOrRefusal(context, Query("TodoItem").filter(condition), in: store, over: stored)
+                try expectAnswerOrRefusal(context, TableQuery("TodoItem").filter(condition), in: store, over: stored)
             }
         },
         Check("MOD-024", "A store can hold two hundred tables, each with its own rows and index") { context in
@@ -70,7 +70,7 @@ extension Check {
             try context.expect(try store.tables().map(\.name), is: names, "the names of the tables")
             try store.read { reader in
                 for (number, schema) in schemas.enumerated() {
-                    let query = Query(schema.name).filter(.column("n") == .value(number % 7))
+                    let query = TableQuery(schema.name).filter(.column("n") == .value(number % 7))
                     try context.expect(try reader.ids(query), is: ["r\(number)"], query.swiftSource)
                 }
             }
@@ -103,11 +103,11 @@ extension Check {
 
     /// Skip and limit applied to all rows, along an index, with a condition on an index, and along a column without
     /// one.
-    private static func variants(skip: Int = 0, limit: Int? = nil) -> [Query] {
+    private static func variants(skip: Int = 0, limit: Int? = nil) -> [TableQuery] {
         [
-            Query("TodoItem"), Query("TodoItem").order(by: "priority", descending: true),
-            Query("TodoItem").filter(.column("priority") >= 1), Query("TodoItem").order(by: "text"),
-            Query("TodoItem").filter(.column("text") != "Eggs").order(by: "complete"),
+            TableQuery("TodoItem"), TableQuery("TodoItem").order(by: "priority", descending: true),
+            TableQuery("TodoItem").filter(.column("priority") >= 1), TableQuery("TodoItem").order(by: "text"),
+            TableQuery("TodoItem").filter(.column("text") != "Eggs").order(by: "complete"),
         ].map { query in
             var copy = query.includingTotalCount()
             (copy.skip, copy.limit) = (skip, limit)
@@ -116,7 +116,7 @@ extension Check {
     }
 
     private static func expectAnswerOrRefusal(
-        _ context: CheckContext, _ query: Query, in store: TracedStore, over rows: [Row] = rows
+        _ context: CheckContext, _ query: TableQuery, in store: TracedStore, over rows: [Row] = rows
     ) throws {
         let expected = try Answer.expected(query, .items, try TableSchema.items.packed(rows))
         do {

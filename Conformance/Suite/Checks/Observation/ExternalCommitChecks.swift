@@ -109,7 +109,7 @@ extension Check {
                 let rows = try ManyRows(count).packed(0..<count)
                 try store.write { try $0.upsert(rows, into: "Many") }
                 try expectSame("an own commit of \(count) rows")
-                try store.write { _ = try $0.delete(matching: Query("Many")) }
+                try store.write { _ = try $0.delete(matching: TableQuery("Many")) }
                 try expectSame("an own commit that deletes \(count) rows")
             }
         },
@@ -129,7 +129,7 @@ extension Check {
         ) { context in
             let observed = ObservedStore(try context.open())
             try observed.define([.notes])
-            _ = try ObservedQuery(Query("Note"), in: observed)
+            _ = try ObservedQuery(TableQuery("Note"), in: observed)
             let path = observed.commitSignalPath
             try observed.write { try $0.upsert(["id": "a"], into: "Note") }
             try observed.close()
@@ -169,9 +169,11 @@ extension Check {
         ) { context in
             let store = ObservedStore(try context.open())
             try store.define(PairedTransactions.tables)
-            let byNumber = Query("left").order(by: "number")
-            var queries = try [Query("left"), byNumber.skip(1).limit(3), Query("right").filter(.column("number") == 2)]
-                .map { try ObservedQuery($0, in: store) }
+            let byNumber = TableQuery("left").order(by: "number")
+            var queries = try [
+                TableQuery("left"), byNumber.skip(1).limit(3), TableQuery("right").filter(.column("number") == 2),
+            ]
+            .map { try ObservedQuery($0, in: store) }
             let steps = (0..<3).flatMap { part -> [ChildStep] in
                 var transactions = PairedTransactions(writer: "other", count: 2)
                 transactions.first = part * 2

@@ -7,7 +7,7 @@ extension Check {
         observedChanges, observedResults, observedCommits, externalCommits,
     ].flatMap { $0 }
 
-    private static let byNumber = Query("Note").order(by: "number")
+    private static let byNumber = TableQuery("Note").order(by: "number")
 
     private static func note(_ id: String, _ number: Int, _ text: String = "x") -> Row {
         ["id": .string(id), "number": .int(Int64(number)), "text": .string(text)]
@@ -69,8 +69,8 @@ extension Check {
             let store = try context.observedStore(.notes)
             try store.write { try $0.upsert((0..<20).map { note("n\($0)", $0 % 7) }, into: "Note") }
             var all = try ObservedQuery(byNumber, in: store)
-            let window = Query("Note").filter(.column("number") > 1).order(by: "number", descending: true)
-            for query in [window.skip(2).limit(3), window.limit(1), Query("Note").filter(.column("number") == 4)] {
+            let window = TableQuery("Note").filter(.column("number") > 1).order(by: "number", descending: true)
+            for query in [window.skip(2).limit(3), window.limit(1), TableQuery("Note").filter(.column("number") == 4)] {
                 try store.write { _ = try $0.delete(matching: query) }
                 try all.expectCurrent(in: store, context, "after a deletion by query with a limit")
             }
@@ -122,7 +122,7 @@ extension Check {
             try all.expectCurrent(in: store, context, "after a write of its own 20 rows")
             try store.write { writer in
                 try writer.upsert((0..<10).map { note("n\($0)", -$0) }, into: "Note")
-                try writer.delete(matching: Query("Note").filter(.column("number") > 15))
+                try writer.delete(matching: TableQuery("Note").filter(.column("number") > 15))
             }
             try all.expectCurrent(in: store, context, "after its own changes of all rows")
         },

@@ -10,7 +10,7 @@ extension Check {
             why: "Each commit's changes are relative to the commit before it.", tier: .stress
         ) { context in
             let store = try context.observedStore(.notes)
-            var all = try ObservedQuery(Query("Note"), in: store)
+            var all = try ObservedQuery(TableQuery("Note"), in: store)
             let arrived = [DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)]
             try context.onThreads(2, "two writers at once") { thread in
                 try store.write { writer in
@@ -28,8 +28,10 @@ extension Check {
             tier: .stress
         ) { context in
             let store = try context.observedStore(.items, .notes)
-            var queries = try [Query("Note"), Query("Note").order(by: "number").limit(5), Query("TodoItem")]
-                .map { try ObservedQuery($0, in: store) }
+            var queries = try [
+                TableQuery("Note"), TableQuery("Note").order(by: "number").limit(5), TableQuery("TodoItem"),
+            ]
+            .map { try ObservedQuery($0, in: store) }
             let steps = 25 * context.rounds
             try context.onThreads(4, "four writers") { thread in
                 for step in 0..<steps {

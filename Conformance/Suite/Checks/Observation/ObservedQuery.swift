@@ -3,13 +3,13 @@ internal import TidelineStore
 
 /// A live query of a store under check, with the rows that its consumer obtained by applying the changes.
 struct ObservedQuery {
-    let query: Query
+    let query: TableQuery
     private var updates: LiveQuery<Row>.Iterator
     private(set) var rows: [Row] = []
     /// The number of the commit of the last update.
     private(set) var commit = 0
 
-    init(_ query: Query, in store: ObservedStore<TracedStore>) throws {
+    init(_ query: TableQuery, in store: ObservedStore<TracedStore>) throws {
         self.query = query
         updates = store.observe(query).makeAsyncIterator()
         try updates.start(in: store)

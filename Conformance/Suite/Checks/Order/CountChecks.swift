@@ -16,7 +16,7 @@ extension CheckContext {
     }
 
     /// Fails unless a query's total count has the given value, in a read and in a write.
-    fileprivate func expectTotal(_ query: Query, in store: TracedStore, is expected: Int?) throws {
+    fileprivate func expectTotal(_ query: TableQuery, in store: TracedStore, is expected: Int?) throws {
         let inRead = try store.read { try $0.rows(matching: query).totalCount }
         try expect(inRead, is: expected, "the total count of \(query.swiftSource)")
         let inWrite = try store.write { try $0.rows(matching: query).totalCount }
@@ -32,7 +32,7 @@ extension Check {
             why: "A count of the rows on the page suggests that there is no second page."
         ) { context in
             let store = try context.countedStore()
-            let query = Query("Counted", includesTotalCount: true)
+            let query = TableQuery("Counted", includesTotalCount: true)
             try context.expectTotal(query, in: store, is: 20)
             try context.expectTotal(query.limit(3), in: store, is: 20)
             try context.expectTotal(query.skip(18), in: store, is: 20)
@@ -41,7 +41,7 @@ extension Check {
         },
         Check("ORD-052", "The total count respects the condition") { context in
             let store = try context.countedStore()
-            let query = Query("Counted", includesTotalCount: true)
+            let query = TableQuery("Counted", includesTotalCount: true)
             try context.expectTotal(query.filter(n == 1), in: store, is: 5)
             try context.expectTotal(query.filter(n != 1).limit(2), in: store, is: 15)
             try context.expectTotal(query.filter(n.isNull).skip(1).limit(1), in: store, is: 5)
@@ -52,7 +52,7 @@ extension Check {
             why: "A store that reads no row for a limit of 0 must still count."
         ) { context in
             let store = try context.countedStore()
-            let query = Query("Counted", includesTotalCount: true)
+            let query = TableQuery("Counted", includesTotalCount: true)
             try context.expectTotal(query.limit(0), in: store, is: 20)
             try context.expectTotal(query.filter(n == 1).limit(0), in: store, is: 5)
             try context.expectTotal(query.order(by: "n").limit(0), in: store, is: 20)
@@ -61,15 +61,15 @@ extension Check {
         },
         Check("ORD-054", "A requested total count is 0 if nothing matches, not nil") { context in
             let store = try context.countedStore()
-            let query = Query("Counted", includesTotalCount: true)
+            let query = TableQuery("Counted", includesTotalCount: true)
             try context.expectTotal(query.filter(n == 9), in: store, is: 0)
             try context.expectTotal(query.filter(.or([])).limit(0), in: store, is: 0)
         },
         Check("ORD-055", "A total count that was not requested is nil") { context in
             let store = try context.countedStore()
-            try context.expectTotal(Query("Counted"), in: store, is: nil)
-            try context.expectTotal(Query("Counted").limit(3), in: store, is: nil)
-            try context.expectTotal(Query("Counted", predicate: n == 1).skip(1).limit(0), in: store, is: nil)
+            try context.expectTotal(TableQuery("Counted"), in: store, is: nil)
+            try context.expectTotal(TableQuery("Counted").limit(3), in: store, is: nil)
+            try context.expectTotal(TableQuery("Counted", predicate: n == 1).skip(1).limit(0), in: store, is: nil)
         },
         Check(
             "ORD-056", "The total count is complete if the scan was stopped",
@@ -77,8 +77,9 @@ extension Check {
         ) { context in
             let store = try context.countedStore()
             for query in [
-                Query("Counted", includesTotalCount: true), Query("Counted", includesTotalCount: true).order(by: "n"),
-                Query("Counted", includesTotalCount: true).skip(2).limit(9),
+                TableQuery("Counted", includesTotalCount: true),
+                TableQuery("Counted", includesTotalCount: true).order(by: "n"),
+                TableQuery("Counted", includesTotalCount: true).skip(2).limit(9),
             ] {
                 for stop in [1, 3] {
                     let total = try store.read { reader in
@@ -95,10 +96,12 @@ extension Check {
         Check("ORD-057", "count(_:) ignores skip, limit, order, and selection") { context in
             let store = try context.countedStore()
             for (query, expected) in [
-                (Query("Counted"), 20), (Query("Counted").limit(0), 20), (Query("Counted").skip(19).limit(5), 20),
-                (Query("Counted", predicate: n == 1).limit(1), 5),
-                (Query("Counted", predicate: n == 1).order(by: "s").skip(4).select("s"), 5),
-                (Query("Counted", predicate: n == 9), 0), (Query("Counted", predicate: !(n == 9)).skip(.max), 20),
+                (TableQuery("Counted"), 20), (TableQuery("Counted").limit(0), 20),
+                (TableQuery("Counted").skip(19).limit(5), 20),
+                (TableQuery("Counted", predicate: n == 1).limit(1), 5),
+                (TableQuery("Counted", predicate: n == 1).order(by: "s").skip(4).select("s"), 5),
+                (TableQuery("Counted", predicate: n == 9), 0),
+                (TableQuery("Counted", predicate: !(n == 9)).skip(.max), 20),
             ] {
                 try context.expect(
                     try store.read { try $0.count(query) }, is: expected, "count(\(query.swiftSource))")
@@ -108,16 +111,16 @@ extension Check {
         },
         Check("ORD-058", "Counts reflect inserts and deletions, within a write and after it") { context in
             let store = try context.countedStore()
-            let ones = Query("Counted", predicate: n == 1)
+            let ones = TableQuery("Counted", predicate: n == 1)
             try store.write { writer in
                 try writer.upsert(
                     [["id": "new", "n": 1], ["id": "r0", "n": 1], ["id": "r1", "n": 2]], into: "Counted")
                 try writer.delete(ids: ["r5", "r2"], from: "Counted")
                 try context.expect(try writer.count(ones), is: 5, "the count of n == 1 within the write")
-                try context.expect(try writer.count(Query("Counted")), is: 19, "the count of all within the write")
+                try context.expect(try writer.count(TableQuery("Counted")), is: 19, "the count of all within the write")
             }
             try context.expect(try store.read { try $0.count(ones) }, is: 5, "the count of n == 1 after the write")
-            try context.expectTotal(Query("Counted", includesTotalCount: true).limit(1), in: store, is: 19)
+            try context.expectTotal(TableQuery("Counted", includesTotalCount: true).limit(1), in: store, is: 19)
         },
         Check(
             "ORD-074", "Counts and total counts of several thousand rows are exact",
@@ -127,9 +130,9 @@ extension Check {
             let rows: [Row] = (0..<2_600).map { ["id": .string("r\($0)"), "n": .int(Int64($0 % 2)), "s": "x"] }
             try store.write { try $0.upsert(rows, into: "Counted") }
             for (query, expected) in [
-                (Query("Counted"), 2_600), (Query("Counted", predicate: n == 1), 1_300),
-                (Query("Counted", predicate: .column("s") == "x").order(by: "s"), 2_600),
-                (Query("Counted", predicate: n >= 0).order(by: "n", descending: true), 2_600),
+                (TableQuery("Counted"), 2_600), (TableQuery("Counted", predicate: n == 1), 1_300),
+                (TableQuery("Counted", predicate: .column("s") == "x").order(by: "s"), 2_600),
+                (TableQuery("Counted", predicate: n >= 0).order(by: "n", descending: true), 2_600),
             ] {
                 let total = query.includingTotalCount()
                 for paged in [total, total.limit(10), total.skip(1_050).limit(1_100), total.limit(0)] {

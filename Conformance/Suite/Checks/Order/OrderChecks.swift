@@ -52,14 +52,15 @@ extension Check {
                     let order = names.prefix(count).map { OrderTerm($0, descending: descending) }
                     let expected = (descending ? numbers.reversed() : numbers).map { RowID.string(Amounts.id($0)) }
                     try context.expect(
-                        Query(schema.name, order: order, selection: []), in: store, finds: expected, "\(count) terms")
+                        TableQuery(schema.name, order: order, selection: []), in: store, finds: expected,
+                        "\(count) terms")
                 }
             }
         },
     ]
 
-    private static func orders(of schema: TableSchema, _ count: Int) -> [Query] {
-        let all = Query(schema.name, selection: [])
+    private static func orders(of schema: TableSchema, _ count: Int) -> [TableQuery] {
+        let all = TableQuery(schema.name, selection: [])
         return [
             all, all.order(by: "n"), all.order(by: "n", descending: true), all.order(by: "s"),
             all.order(by: "m").order(by: "n", descending: true).skip(count / 2).limit(100),

@@ -19,59 +19,59 @@ extension Check {
     /// Skip and limit.
     static let orderPaging: [Check] = [
         Check("ORD-038", "A limit returns the first rows of the order", over: .pages) { table in
-            table.gives(Query("").limit(3), "00", "01", "02")
-            table.gives(Query("").order(by: "n", descending: true).limit(4), "02", "06", "10", "01")
-            table.gives(Query("").order(by: "n").limit(4), "03", "07", "11", "00")
-            table.gives(Query("", predicate: s == "odd").order(by: "n").limit(1), "03")
+            table.gives(TableQuery("").limit(3), "00", "01", "02")
+            table.gives(TableQuery("").order(by: "n", descending: true).limit(4), "02", "06", "10", "01")
+            table.gives(TableQuery("").order(by: "n").limit(4), "03", "07", "11", "00")
+            table.gives(TableQuery("", predicate: s == "odd").order(by: "n").limit(1), "03")
         },
         Check("ORD-039", "A skip omits the first rows of the order", over: .pages) { table in
-            table.gives(Query("").skip(9), "09", "10", "11")
-            table.gives(Query("").order(by: "n").skip(9), "02", "06", "10")
-            table.gives(Query("").order(by: "n", descending: true).skip(9), "03", "07", "11")
-            table.gives(Query("", predicate: n == 1).skip(1), "05", "09")
+            table.gives(TableQuery("").skip(9), "09", "10", "11")
+            table.gives(TableQuery("").order(by: "n").skip(9), "02", "06", "10")
+            table.gives(TableQuery("").order(by: "n", descending: true).skip(9), "03", "07", "11")
+            table.gives(TableQuery("", predicate: n == 1).skip(1), "05", "09")
         },
         Check(
             "ORD-040", "Skip is applied before limit",
             why: "If the limit is applied first, nothing is left to skip: the second page is empty.", over: .pages
         ) { table in
-            table.gives(Query("").skip(2).limit(3), "02", "03", "04")
-            table.gives(Query("").skip(5).limit(3), "05", "06", "07")
-            table.gives(Query("").order(by: "s").skip(4).limit(4), "08", "10", "01", "03")
-            table.gives(Query("", predicate: n >= 1).skip(3).limit(2), "06", "09")
+            table.gives(TableQuery("").skip(2).limit(3), "02", "03", "04")
+            table.gives(TableQuery("").skip(5).limit(3), "05", "06", "07")
+            table.gives(TableQuery("").order(by: "s").skip(4).limit(4), "08", "10", "01", "03")
+            table.gives(TableQuery("", predicate: n >= 1).skip(3).limit(2), "06", "09")
         },
         Check(
             "ORD-041", "Skip and limit are applied after the order and the condition",
             why: "Rows selected before sorting or filtering are arbitrary rows, not the first.", over: .pages
         ) { table in
-            table.gives(Query("", predicate: n == 2).order(by: "s").skip(1).limit(1), "06")
-            table.gives(Query("", predicate: s == "odd").order(by: "n", descending: true).limit(2), "01", "05")
+            table.gives(TableQuery("", predicate: n == 2).order(by: "s").skip(1).limit(1), "06")
+            table.gives(TableQuery("", predicate: s == "odd").order(by: "n", descending: true).limit(2), "01", "05")
             table.gives(
-                Query("", predicate: .id > "05" && n >= 0).order(by: "n").skip(1).limit(3), "09", "06", "10")
+                TableQuery("", predicate: .id > "05" && n >= 0).order(by: "n").skip(1).limit(3), "09", "06", "10")
         },
         Check(
             "ORD-042", "A limit of 0 returns no rows",
             why: "0 may be mistaken for no limit if a missing one is stored as 0; the sync core uses it to count.",
             over: .pages
         ) { table in
-            table.gives(Query("").limit(0))
-            table.gives(Query("").order(by: "n").limit(0))
-            table.gives(Query("", predicate: n == 1).skip(1).limit(0))
-            table.gives(Query("", includesTotalCount: true).limit(0))
+            table.gives(TableQuery("").limit(0))
+            table.gives(TableQuery("").order(by: "n").limit(0))
+            table.gives(TableQuery("", predicate: n == 1).skip(1).limit(0))
+            table.gives(TableQuery("", includesTotalCount: true).limit(0))
         },
         Check("ORD-043", "A skip to the end, past it, or of the maximum int returns no rows", over: .pages) { table in
-            table.gives(Query("").skip(11), "11")
-            table.gives(Query("").skip(12))
-            table.gives(Query("").skip(13).limit(5))
-            table.gives(Query("").order(by: "n").skip(1_000))
-            table.gives(Query("").skip(.max))
-            table.gives(Query("", predicate: n == 1).skip(3))
+            table.gives(TableQuery("").skip(11), "11")
+            table.gives(TableQuery("").skip(12))
+            table.gives(TableQuery("").skip(13).limit(5))
+            table.gives(TableQuery("").order(by: "n").skip(1_000))
+            table.gives(TableQuery("").skip(.max))
+            table.gives(TableQuery("", predicate: n == 1).skip(3))
         },
         Check("ORD-044", "A limit beyond the number of rows, or of the maximum int, returns all rows", over: .pages) {
             table in
-            table.gives(Query("", predicate: n == 1).limit(100), "01", "05", "09")
-            table.gives(Query("").skip(10).limit(.max), "10", "11")
-            table.gives(Query("").order(by: "n").skip(11).limit(.max), "10")
-            table.gives(Query("").skip(.max).limit(.max))
+            table.gives(TableQuery("", predicate: n == 1).limit(100), "01", "05", "09")
+            table.gives(TableQuery("").skip(10).limit(.max), "10", "11")
+            table.gives(TableQuery("").order(by: "n").skip(11).limit(.max), "10")
+            table.gives(TableQuery("").skip(.max).limit(.max))
         },
         Check(
             "ORD-045", "A negative skip or limit is refused with `unsupportedQuery`",
@@ -80,8 +80,8 @@ extension Check {
             let store = try context.store(.items)
             try store.write { try $0.upsert(["id": "1", "text": "a"], into: "TodoItem") }
             for query in [
-                Query("TodoItem").skip(-1), Query("TodoItem").limit(-1), Query("TodoItem").skip(.min),
-                Query("TodoItem").order(by: "text").skip(1).limit(-5),
+                TableQuery("TodoItem").skip(-1), TableQuery("TodoItem").limit(-1), TableQuery("TodoItem").skip(.min),
+                TableQuery("TodoItem").order(by: "text").skip(1).limit(-5),
             ] {
                 let what = query.swiftSource
                 try context.expectError(.unsupportedQuery, what, table: "TodoItem") {
@@ -94,7 +94,7 @@ extension Check {
                     _ = try store.write { try $0.delete(matching: query) }
                 }
             }
-            try context.expect(Query("TodoItem"), in: store, finds: ["1"], "after the errors")
+            try context.expect(TableQuery("TodoItem"), in: store, finds: ["1"], "after the errors")
         },
         Check(
             "ORD-046",
@@ -105,7 +105,7 @@ extension Check {
                 for order in [[], [OrderTerm("n")], [OrderTerm("n", descending: true)]] {
                     for skip in [0, 1, 5, 6, 11, 12, 13] {
                         for limit in [nil, 0, 1, 6, 12, 13] {
-                            let query = Query("", predicate: predicate, order: order, skip: skip, limit: limit)
+                            let query = TableQuery("", predicate: predicate, order: order, skip: skip, limit: limit)
                             table.givesAsEvaluated(query)
                         }
                     }
@@ -119,26 +119,29 @@ extension Check {
         Check(
             "ORD-047", "Pages combined contain every row once, without an order",
             why: "A row that occurs twice, or not at all, between two pages is wrong for a caller that reads by page."
-        ) { context in try expectPages(context, [Query("Paged")]) },
+        ) { context in try expectPages(context, [TableQuery("Paged")]) },
         Check("ORD-048", "Pages combined contain every row once, in an order with many ties") { context in
             try expectPages(
                 context,
                 [
-                    Query("Paged").order(by: "n"), Query("Paged").order(by: "none"),
-                    Query("Paged").order(by: "s").order(by: "n", descending: true),
+                    TableQuery("Paged").order(by: "n"), TableQuery("Paged").order(by: "none"),
+                    TableQuery("Paged").order(by: "s").order(by: "n", descending: true),
                 ])
         },
         Check("ORD-049", "Pages combined contain every row once, in a descending order") { context in
             try expectPages(
                 context,
-                [Query("Paged").order(by: "n", descending: true), Query("Paged").order(by: "id", descending: true)])
+                [
+                    TableQuery("Paged").order(by: "n", descending: true),
+                    TableQuery("Paged").order(by: "id", descending: true),
+                ])
         },
         Check("ORD-050", "Pages combined contain every matching row once, with a condition") { context in
             try expectPages(
                 context,
                 [
-                    Query("Paged", predicate: n.isIn([1, 3])),
-                    Query("Paged", predicate: n > 0 && s != "2").order(by: "s"),
+                    TableQuery("Paged", predicate: n.isIn([1, 3])),
+                    TableQuery("Paged", predicate: n > 0 && s != "2").order(by: "s"),
                 ]
             )
         },
@@ -146,7 +149,7 @@ extension Check {
 
     /// Fails unless the pages of queries over 97 rows, in several sizes, combine to the complete results of the
     /// queries.
-    private static func expectPages(_ context: CheckContext, _ queries: [Query]) throws {
+    private static func expectPages(_ context: CheckContext, _ queries: [TableQuery]) throws {
         let schema = TableSchema(
             "Paged", columns: [.int("n"), .string("s"), .int("none")], indexes: [["n"], ["s", "n"]])
         let rows: [Row] = (0..<97).map {
@@ -165,7 +168,7 @@ extension Check {
         }
     }
 
-    private static func pages(of query: Query, size: Int, count: Int, in store: TracedStore) throws -> [Row] {
+    private static func pages(of query: TableQuery, size: Int, count: Int, in store: TracedStore) throws -> [Row] {
         try stride(from: 0, through: count, by: size).flatMap { start in
             try store.read { try $0.rows(matching: query.skip(start).limit(size)) }.rows
         }

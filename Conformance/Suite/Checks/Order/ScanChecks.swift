@@ -17,9 +17,11 @@ extension CheckContext {
     }
 
     /// Queries that stores run in different ways: in order of id, along an index, and sorted.
-    fileprivate static let scans: [Query] = [
-        Query("Scanned"), Query("Scanned").order(by: "n"), Query("Scanned").order(by: "s", descending: true),
-        Query("Scanned", predicate: .column("n") > 2), Query("Scanned", includesTotalCount: true).skip(1).limit(7),
+    fileprivate static let scans: [TableQuery] = [
+        TableQuery("Scanned"), TableQuery("Scanned").order(by: "n"),
+        TableQuery("Scanned").order(by: "s", descending: true),
+        TableQuery("Scanned", predicate: .column("n") > 2),
+        TableQuery("Scanned", includesTotalCount: true).skip(1).limit(7),
     ]
 }
 
@@ -28,12 +30,12 @@ extension Check {
     static let orderScan: [Check] = [
         Check("ORD-059", "A scan calls its body once with each row, in the query's order") { context in
             let store = try context.scannedStore()
-            let order = Query("Scanned").order(by: "n")
+            let order = TableQuery("Scanned").order(by: "n")
             for (query, expected) in [
-                (Query("Scanned"), ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]),
+                (TableQuery("Scanned"), ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]),
                 (order, ["9", "8", "7", "6", "5", "4", "3", "2", "1", "0"]),
                 (order.skip(2).limit(3), ["7", "6", "5"]), (order.limit(0), []),
-                (Query("Scanned", predicate: .column("n") < 2), ["8", "9"]),
+                (TableQuery("Scanned", predicate: .column("n") < 2), ["8", "9"]),
             ] {
                 var seen: [String] = []
                 _ = try store.read { reader in
@@ -103,7 +105,7 @@ extension Check {
                     try context.expect(calls, is: 1, "calls of the body of \(query.swiftSource)")
                 }
             }
-            try context.expect(try store.read { try $0.count(Query("Scanned")) }, is: 10, "the count afterwards")
+            try context.expect(try store.read { try $0.count(TableQuery("Scanned")) }, is: 10, "the count afterwards")
         },
         Check("ORD-063", "After a scan was stopped or its body threw, the same reader still works") { context in
             let store = try context.scannedStore()
@@ -111,7 +113,7 @@ extension Check {
                 let counts = try store.read { reader in
                     try reader.scan(query) { _ in .stop }
                     _ = try? reader.scan(query) { _ in throw Enough() }
-                    return [try reader.count(Query("Scanned")), try reader.ids(Query("Scanned")).count]
+                    return [try reader.count(TableQuery("Scanned")), try reader.ids(TableQuery("Scanned")).count]
                 }
                 try context.expect(counts, is: [10, 10], "count and rows after \(query.swiftSource)")
             }

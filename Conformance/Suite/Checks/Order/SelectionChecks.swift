@@ -22,7 +22,7 @@ extension CheckContext {
     }
 
     /// Fails unless queries return these rows, in a read, in a write, and after reopening.
-    fileprivate func expect(_ answers: [(query: Query, rows: [Row])]) throws {
+    fileprivate func expect(_ answers: [(query: TableQuery, rows: [Row])]) throws {
         var store = try chosenStore()
         for (query, rows) in answers {
             try expect(try store.read { try $0.rows(matching: query) }.rows, are: rows, query.swiftSource)
@@ -46,7 +46,7 @@ extension Check {
         ) { context in
             try context.expect([
                 (
-                    Query("Chosen", predicate: .id == "2"),
+                    TableQuery("Chosen", predicate: .id == "2"),
                     [
                         [
                             "id": "2", "n": 2, "s": .null, "b": false, "at": .null, "createdAt": .null,
@@ -59,7 +59,7 @@ extension Check {
         Check("ORD-066", "A selection returns its columns and no others, besides id and version") { context in
             try context.expect([
                 (
-                    Query("Chosen").select("s", "n"),
+                    TableQuery("Chosen").select("s", "n"),
                     [
                         ["id": "1", "n": 1, "s": "one", "version": "AAA="],
                         ["id": "2", "n": 2, "s": .null, "version": .null],
@@ -73,22 +73,25 @@ extension Check {
         ) { context in
             try context.expect([
                 (
-                    Query("Chosen").select("b"),
+                    TableQuery("Chosen").select("b"),
                     [["id": "1", "b": true, "version": "AAA="], ["id": "2", "b": false, "version": .null]]
                 ),
-                (Query("Unversioned").select("s"), [["id": "1", "s": "one"]]),
+                (TableQuery("Unversioned").select("s"), [["id": "1", "s": "one"]]),
             ])
         },
         Check("ORD-068", "A selection of no columns returns id and version") { context in
             try context.expect([
-                (Query("Chosen", selection: []), [["id": "1", "version": "AAA="], ["id": "2", "version": .null]]),
-                (Query("Unversioned", selection: []), [["id": "1"]]),
+                (
+                    TableQuery("Chosen", selection: []),
+                    [["id": "1", "version": "AAA="], ["id": "2", "version": .null]]
+                ),
+                (TableQuery("Unversioned", selection: []), [["id": "1"]]),
             ])
         },
         Check("ORD-069", "A column that is selected twice occurs once, and so do id and version") { context in
             try context.expect([
                 (
-                    Query("Chosen", predicate: .id == "1").select("s", "s", "id", "version", "s", "id"),
+                    TableQuery("Chosen", predicate: .id == "1").select("s", "s", "id", "version", "s", "id"),
                     [["id": "1", "s": "one", "version": "AAA="]]
                 )
             ])
@@ -96,7 +99,7 @@ extension Check {
         Check("ORD-070", "System columns can be selected like others") { context in
             try context.expect([
                 (
-                    Query("Chosen", predicate: .id == "1").select("updatedAt", "at"),
+                    TableQuery("Chosen", predicate: .id == "1").select("updatedAt", "at"),
                     [["id": "1", "at": .ticks(7), "updatedAt": .null, "version": "AAA="]]
                 )
             ])
@@ -107,17 +110,18 @@ extension Check {
         ) { context in
             try context.expect([
                 (
-                    Query("Chosen", predicate: .column("n") == 2).select("b"),
+                    TableQuery("Chosen", predicate: .column("n") == 2).select("b"),
                     [["id": "2", "b": false, "version": .null]]
                 ),
                 (
-                    Query("Chosen", predicate: .column("s").hasPrefix("o") && .column("at") > .ticks(1)).select("n"),
+                    TableQuery("Chosen", predicate: .column("s").hasPrefix("o") && .column("at") > .ticks(1)).select(
+                        "n"),
                     [["id": "1", "n": 1, "version": "AAA="]]
                 ),
             ])
         },
         Check("ORD-072", "Condition, order, paging, and count use columns that are not selected") { context in
-            let query = Query("Chosen", predicate: .column("n") > 0, selection: ["b"], includesTotalCount: true)
+            let query = TableQuery("Chosen", predicate: .column("n") > 0, selection: ["b"], includesTotalCount: true)
                 .order(by: "n", descending: true).skip(1)
             try context.expect([
                 (query, [["id": "1", "b": true, "version": "AAA="]])
@@ -129,18 +133,18 @@ extension Check {
         ) { context in
             let store = try context.chosenStore()
             for query in [
-                Query("Chosen").select("nope"), Query("Chosen").select("n", "nope"),
-                Query("Chosen", predicate: .or([])).select("nope"),
+                TableQuery("Chosen").select("nope"), TableQuery("Chosen").select("n", "nope"),
+                TableQuery("Chosen", predicate: .or([])).select("nope"),
             ] {
                 try context.expectError(.invalidValue, query.swiftSource, table: "Chosen", column: "nope") {
                     _ = try store.read { try $0.rows(matching: query) }
                 }
             }
             try context.expectError(.invalidValue, "a selection of N", table: "Chosen", column: "N") {
-                _ = try store.read { try $0.rows(matching: Query("Chosen").select("N")) }
+                _ = try store.read { try $0.rows(matching: TableQuery("Chosen").select("N")) }
             }
             try context.expectError(.invalidValue, "a selection of version", table: "Unversioned", column: "version") {
-                _ = try store.read { try $0.rows(matching: Query("Unversioned").select("version")) }
+                _ = try store.read { try $0.rows(matching: TableQuery("Unversioned").select("version")) }
             }
         },
     ]

@@ -46,8 +46,8 @@ extension SampleTable {
         ])
 }
 
-private func by(_ column: String, descending: Bool = false) -> Query {
-    Query("").order(by: column, descending: descending)
+private func by(_ column: String, descending: Bool = false) -> TableQuery {
+    TableQuery("").order(by: column, descending: descending)
 }
 
 extension Check {

@@ -50,7 +50,7 @@ extension Check {
                 }
             }
             let (items, notes) = try context.reopened(store).read { reader in
-                (try reader.ids(Query("TodoItem")), try reader.ids(Query("Note")))
+                (try reader.ids(TableQuery("TodoItem")), try reader.ids(TableQuery("Note")))
             }
             try context.expect(items, is: notes, "the ids in the two tables; each write stores each id in both")
             let wanted = acknowledged.flatMap { number in (0..<4).map { "\(number)-\($0)" } }
@@ -100,7 +100,7 @@ extension Check {
         if case .failure(let error) = result { try expectCancelled(error) }
         let expected = if case .success = result { [100, 50] } else { [0, 0] }
         let counts = try store.read { reader in
-            [try reader.count(Query("TodoItem")), try reader.count(Query("Note"))]
+            [try reader.count(TableQuery("TodoItem")), try reader.count(TableQuery("Note"))]
         }
         try context.expect(counts, is: expected, "the rows of the two tables after the write \(result)")
         try store.write { try $0.upsert(["id": "after"] as Row, into: "Note") }

@@ -67,7 +67,7 @@ struct ManyRows {
 
     /// Fails unless a query finds the rows with these numbers, in this order, each with the correct values.
     func expect(
-        _ query: Query, in reader: any StoreReader, finds numbers: some Sequence<Int>, _ what: String
+        _ query: TableQuery, in reader: any StoreReader, finds numbers: some Sequence<Int>, _ what: String
     ) throws {
         var expected = numbers.makeIterator()
         var seen = 0

@@ -25,7 +25,7 @@ extension Check {
             why: "An answer that is cached must not be used after rows have changed."
         ) { context in
             let store = try context.store(.notes)
-            let query = Query("Note", predicate: .column("number") >= 0, order: [OrderTerm("text")])
+            let query = TableQuery("Note", predicate: .column("number") >= 0, order: [OrderTerm("text")])
             var count = 0
             for time in 1...1_001 {
                 if [1, 2, 17, 1_001].contains(time) {
@@ -49,7 +49,7 @@ extension Check {
             let store = try context.store(.notes)
             let rows = (0..<2_000).map { ["id": .string("\($0)"), "number": .int($0)] as Row }
             try store.write { try $0.upsert(rows, into: "Note") }
-            let query = Query("Note", predicate: .column("number") >= 0, order: [OrderTerm("text")])
+            let query = TableQuery("Note", predicate: .column("number") >= 0, order: [OrderTerm("text")])
             for limit in [Duration.zero, .milliseconds(1), .seconds(60)] {
                 let found: Int?
                 do {
@@ -76,7 +76,7 @@ extension Check {
             let store = try context.store(.notes)
             let rows = (0..<2_000).map { ["id": .string("\($0)"), "number": .int($0)] as Row }
             try store.write { try $0.upsert(rows, into: "Note") }
-            let query = Query("Note", predicate: .column("number") >= 0, order: [OrderTerm("text")])
+            let query = TableQuery("Note", predicate: .column("number") >= 0, order: [OrderTerm("text")])
             let calls: [(String, (any StoreReader) throws -> Void)] = [
                 ("scans", { _ = try $0.ids(query) }), ("counts", { _ = try $0.count(query) }),
             ]
@@ -129,12 +129,12 @@ enum DifferentQueries {
     }
 
     /// Returns a query that matches every note.
-    private static func query(_ number: Int) -> Query {
+    private static func query(_ number: Int) -> TableQuery {
         let terms = (0..<14).map { bit in
             let bound = RowPredicate.literal(.int(Int64(-bit)))
             return number >> bit & 1 == 0 ? .column("number") >= bound : .column("number") > bound
         }
         let text = "\(number) " + String(repeating: "x", count: 8_000)
-        return Query("Note", predicate: .and(terms + [.column("text") != .literal(.string(text))]))
+        return TableQuery("Note", predicate: .and(terms + [.column("text") != .literal(.string(text))]))
     }
 }

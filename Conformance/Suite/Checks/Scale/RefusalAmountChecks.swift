@@ -62,10 +62,10 @@ enum RefusedCall: String, CaseIterable {
                 throw Thrown()
             }
         case .readThatThrows: try store.read { _ in throw Thrown() }
-        case .scanThatThrows: _ = try store.read { try $0.scan(Query("Note")) { _ in throw Thrown() } }
+        case .scanThatThrows: _ = try store.read { try $0.scan(TableQuery("Note")) { _ in throw Thrown() } }
         case .invalidRow: try store.write { try Self.upsertInvalid($0) }
-        case .unknownTable: _ = try store.read { try $0.count(Query("Nothing")) }
-        case .unknownColumn: _ = try store.read { try $0.count(Query("Note", predicate: .column("nothing") == 1)) }
+        case .unknownTable: _ = try store.read { try $0.count(TableQuery("Nothing")) }
+        case .unknownColumn: _ = try store.read { try $0.count(TableQuery("Note", predicate: .column("nothing") == 1)) }
         case .nestedWrite: try store.write { _ in try store.write { _ in } }
         case .invalidDefinition: try store.define([TableSchema("Note", columns: [.double("number")])])
         }
@@ -78,7 +78,7 @@ enum RefusedCall: String, CaseIterable {
     /// Fails unless the store has its row and can be changed.
     static func expectWorking(_ store: TracedStore, _ context: CheckContext, after refusal: RefusedCall) throws {
         do {
-            try context.expect(Query("Note"), in: store, finds: ["a"])
+            try context.expect(TableQuery("Note"), in: store, finds: ["a"])
             try store.put([["id": "b"]], into: "Note")
             try store.write { _ = try $0.delete(ids: ["b"], from: "Note") }
             try store.define([.notes, TableSchema(refusal.rawValue, columns: [.int("n")])])

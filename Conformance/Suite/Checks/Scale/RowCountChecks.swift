@@ -64,7 +64,7 @@ extension Check {
                     (.column("number") % 2 == 0, (run.count + 1) / 2), (.column("id") > "s", 0),
                 ]
                 for (predicate, count) in counts {
-                    var query = Query("Many", predicate: predicate, includesTotalCount: true)
+                    var query = TableQuery("Many", predicate: predicate, includesTotalCount: true)
                     let expected = predicate == nil ? count + added : count
                     let about = "\(run.name): the count of \(query.swiftSource)"
                     try run.context.expect(try reader.count(query), is: expected, about)
@@ -115,7 +115,7 @@ extension Check {
             let found = Mutex(0)
             let result = inTask { task in
                 try store.read { reader in
-                    _ = try reader.scan(Query("Many")) { _ in
+                    _ = try reader.scan(TableQuery("Many")) { _ in
                         let seen = found.withLock { found in
                             found += 1
                             return found
@@ -194,7 +194,7 @@ private final class RowCountRun {
     let rows: ManyRows
     let name: String
     private(set) var store: TracedStore
-    let all = Query("Many")
+    let all = TableQuery("Many")
 
     init(_ count: Int, _ context: CheckContext) throws {
         self.context = context
@@ -206,12 +206,12 @@ private final class RowCountRun {
 
     var count: Int { rows.count }
 
-    func expect(_ query: Query, in reader: any StoreReader, finds numbers: some Sequence<Int>) throws {
+    func expect(_ query: TableQuery, in reader: any StoreReader, finds numbers: some Sequence<Int>) throws {
         try rows.expect(query, in: reader, finds: numbers, name)
     }
 
     /// Returns the numbers of the rows that a query finds.
-    func numbers(_ reader: any StoreReader, _ query: Query) throws -> [Int] {
+    func numbers(_ reader: any StoreReader, _ query: TableQuery) throws -> [Int] {
         try reader.rows(matching: query).rows.compactMap { $0["number"]?.int.map(Int.init) }
     }
 

@@ -15,12 +15,12 @@ extension Check {
             let store = try context.store(ManyRows.schema)
             try rows.load(into: store)
             try store.read { reader in
-                try context.expect(try reader.count(Query("Many")), is: rows.count, "the count")
-                try rows.expect(Query("Many"), in: reader, finds: 0..<rows.count, "after the load")
+                try context.expect(try reader.count(TableQuery("Many")), is: rows.count, "the count")
+                try rows.expect(TableQuery("Many"), in: reader, finds: 0..<rows.count, "after the load")
             }
             try context.reopened(store).read { reader in
-                try context.expect(try reader.count(Query("Many")), is: rows.count, "the count after reopening")
-                let digit = Query("Many", predicate: .column("digit") == 7)
+                try context.expect(try reader.count(TableQuery("Many")), is: rows.count, "the count after reopening")
+                let digit = TableQuery("Many", predicate: .column("digit") == 7)
                 let sevens = stride(from: 7, to: rows.count, by: 10)
                 try rows.expect(digit, in: reader, finds: sevens, "after reopening")
             }
@@ -31,7 +31,7 @@ extension Check {
             let store = try context.store(ManyRows.schema)
             try rows.load(into: store)
             try store.read { reader in
-                let (all, half) = (Query("Many"), rows.count / 2)
+                let (all, half) = (TableQuery("Many"), rows.count / 2)
                 let queries: [(RowPredicate, StrideTo<Int>)] = [
                     (.column("digit") == 3, stride(from: 3, to: rows.count, by: 10)),
                     (.column("number") >= .value(half), stride(from: half, to: rows.count, by: 1)),
@@ -53,7 +53,7 @@ extension Check {
             try rows.load(into: store)
             let numbers = rows.count - 1
             try store.read { reader in
-                let ordered = Query("Many").order(by: "number", descending: true)
+                let ordered = TableQuery("Many").order(by: "number", descending: true)
                 for start in stride(from: 0, to: rows.count, by: 500) {
                     let end = min(start + 500, rows.count)
                     let page = (start..<end).lazy.map { numbers - $0 }
@@ -66,13 +66,13 @@ extension Check {
             let rows = ManyRows(context.settings.rows / 4)
             let store = try context.store(ManyRows.schema)
             try rows.load(into: store)
-            let third = Query("Many", predicate: .column("number") % 3 == 0)
+            let third = TableQuery("Many", predicate: .column("number") % 3 == 0)
             let deleted = try store.write { try $0.delete(matching: third) }
             try context.expect(deleted, is: (rows.count + 2) / 3, "rows deleted by \(third.swiftSource)")
             try context.reopened(store).read { reader in
                 let left = (0..<rows.count).lazy.filter { $0 % 3 != 0 }
-                try rows.expect(Query("Many"), in: reader, finds: left, "after the deletion")
-                let digit = Query("Many", predicate: .column("digit") == 6)
+                try rows.expect(TableQuery("Many"), in: reader, finds: left, "after the deletion")
+                let digit = TableQuery("Many", predicate: .column("digit") == 6)
                 try rows.expect(digit, in: reader, finds: left.filter { $0 % 10 == 6 }, "after the deletion")
             }
         },
@@ -81,14 +81,16 @@ extension Check {
             let rows = ManyRows(context.settings.rows / 4)
             let store = try context.store(ManyRows.schema)
             try rows.load(into: store)
-            let deleted = try store.write { try $0.delete(matching: Query("Many")) }
+            let deleted = try store.write { try $0.delete(matching: TableQuery("Many")) }
             try context.expect(deleted, is: rows.count, "rows deleted")
             for predicate in [nil, .column("digit") == 1] as [RowPredicate?] {
-                let count = try store.read { try $0.count(Query("Many", predicate: predicate)) }
+                let count = try store.read { try $0.count(TableQuery("Many", predicate: predicate)) }
                 try context.expect(count, is: 0, "the count after the deletion")
             }
             try rows.load(into: store)
-            try store.read { try rows.expect(Query("Many"), in: $0, finds: 0..<rows.count, "after the second load") }
+            try store.read {
+                try rows.expect(TableQuery("Many"), in: $0, finds: 0..<rows.count, "after the second load")
+            }
         },
         Check(
             "SCA-006", "One write stores very many rows, all of them or none",
@@ -102,8 +104,8 @@ extension Check {
                 store = try context.reopened(store)
                 try store.read { reader in
                     let expected = isThrown ? 0..<0 : 0..<rows.count
-                    try rows.expect(Query("Many"), in: reader, finds: expected, "after the write")
-                    let digit = Query("Many", predicate: .column("digit") == 9)
+                    try rows.expect(TableQuery("Many"), in: reader, finds: expected, "after the write")
+                    let digit = TableQuery("Many", predicate: .column("digit") == 9)
                     try rows.expect(digit, in: reader, finds: expected.filter { $0 % 10 == 9 }, "after the write")
                 }
             }
@@ -134,7 +136,7 @@ extension Check {
         let write = {
             try store.write { writer in
                 for batch in rows.batches { try writer.upsert(try rows.packed(batch), into: "Many") }
-                try context.expect(try writer.count(Query("Many")), is: rows.count, "the count inside the write")
+                try context.expect(try writer.count(TableQuery("Many")), is: rows.count, "the count inside the write")
                 if isThrown { throw StoreError(.io, "the body throws") }
             }
         }

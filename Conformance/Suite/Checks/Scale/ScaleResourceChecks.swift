@@ -15,7 +15,7 @@ extension Check {
             try expectMemory(of: "a scan of all rows", atMost: 2 * rows.byteCount + 16 << 20, context) { measure in
                 var seen = 0
                 try scanned.base.read { reader in
-                    _ = try reader.scan(Query("Many")) { _ in
+                    _ = try reader.scan(TableQuery("Many")) { _ in
                         seen += 1
                         if seen % 512 == 0 { measure() }
                         return .next
@@ -33,7 +33,7 @@ extension Check {
             try expectMemory(of: "a scan of three rows", atMost: rows.byteCount + 16 << 20, context) { measure in
                 var seen = 0
                 try scanned.base.read { reader in
-                    _ = try reader.scan(Query("Many")) { _ in
+                    _ = try reader.scan(TableQuery("Many")) { _ in
                         seen += 1
                         measure()
                         return seen < 3 ? .next : .stop
@@ -52,7 +52,7 @@ extension Check {
             var sizes: [Int] = []
             for _ in 0..<24 {
                 try rows.load(into: store)
-                try store.write { _ = try $0.delete(matching: Query("Many")) }
+                try store.write { _ = try $0.delete(matching: TableQuery("Many")) }
                 sizes.append(ProcessState.size(of: context.directory))
             }
             // The smallest of several sizes, because logs and merges let a file grow temporarily.
@@ -134,14 +134,14 @@ extension Check {
             let row: Row = ["id": .string("\(number % 5)"), "text": .string("text \(number)"), "priority": 1]
             try store.write { try $0.upsert(row, into: "TodoItem") }
             _ = try store.read { reader in
-                try reader.scan(Query("TodoItem", predicate: .column("priority") == 1)) { _ in .stop }
+                try reader.scan(TableQuery("TodoItem", predicate: .column("priority") == 1)) { _ in .stop }
             }
             try? store.write { writer in
                 try writer.upsert(row, into: "TodoItem")
                 throw StoreError(.io, "the body throws")
             }
             try? store.write { try $0.upsert(invalid, into: "TodoItem") }
-            _ = try? store.read { try $0.count(Query("none")) }
+            _ = try? store.read { try $0.count(TableQuery("none")) }
         }
     }
 }

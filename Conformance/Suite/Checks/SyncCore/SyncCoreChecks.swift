@@ -32,9 +32,9 @@ extension Check {
             }
             try store.put(rows, into: "index")
             for name in names {
-                let query = Query("index").filter(.column(name) == .value("\(name) of b")).select(name)
+                let query = TableQuery("index").filter(.column(name) == .value("\(name) of b")).select(name)
                 try context.expect(query, in: store, finds: ["b"])
-                try context.expect(Query("index").order(by: name), in: store, finds: ["a", "b"])
+                try context.expect(TableQuery("index").order(by: name), in: store, finds: ["a", "b"])
             }
             try context.expect(
                 try store.row(in: "index", "a"), is: rows[1].completed(for: schema), "the row with such columns")
@@ -75,7 +75,7 @@ extension Check {
                 try store.row(in: "TodoItem", "ABC"), is: expected.completed(for: .items),
                 "the row by an id in another case"
             )
-            try context.expect(try store.count(Query("TodoItem")), is: 1, "the number of rows")
+            try context.expect(try store.count(TableQuery("TodoItem")), is: 1, "the number of rows")
         },
         Check(
             "SYN-006", "JSON is returned byte for byte: white space, escapes, member order, duplicate members",

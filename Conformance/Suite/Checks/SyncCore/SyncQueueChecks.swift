@@ -15,7 +15,7 @@ extension Check {
         },
         Check("SYN-011", "The operations of one row are found by table and id, ignoring ASCII case") { context in
             let store = try queue(context)
-            let ofItem = Query("MS_TableOperations").order(by: "id")
+            let ofItem = TableQuery("MS_TableOperations").order(by: "id")
                 .filter(.column("table") == "TodoItem" && .column("itemId").equalsIgnoringCase("A"))
             try context.expect(ofItem, in: store, finds: [2, 10])
             try context.expect(
@@ -32,34 +32,34 @@ extension Check {
                 (100, 1000, []), (-5, 0, []),
             ]
             for (after, last, next) in steps {
-                let query = Query("MS_TableOperations").order(by: "id").limit(1)
+                let query = TableQuery("MS_TableOperations").order(by: "id").limit(1)
                     .filter(.column("id") > .value(after) && .column("id") <= .value(last))
                 try context.expect(query, in: store, finds: next)
             }
         },
         Check("SYN-013", "The newest operation is the first in descending numeric order of id") { context in
             let store = try queue(context)
-            let newest = Query("MS_TableOperations").order(by: "id", descending: true).limit(1)
+            let newest = TableQuery("MS_TableOperations").order(by: "id", descending: true).limit(1)
             try context.expect(newest, in: store, finds: [100])
             let beyond: Int64 = 9_007_199_254_740_993
             try store.put(
                 [SystemRows.operation(beyond, "x"), SystemRows.operation(beyond - 1, "y")], into: newest.table)
             try context.expect(newest, in: store, finds: [.int(beyond)], "beyond 2^53")
-            _ = try store.write { try $0.delete(matching: Query(newest.table)) }
+            _ = try store.write { try $0.delete(matching: TableQuery(newest.table)) }
             try context.expect(newest, in: store, finds: [], "an empty queue")
         },
         Check("SYN-014", "An operation is found by an equality predicate on its number") { context in
             let store = try queue(context)
             for number: Int64 in [2, 9, 10, 100] {
-                let query = Query("MS_TableOperations").filter(.column("id") == .value(number))
+                let query = TableQuery("MS_TableOperations").filter(.column("id") == .value(number))
                 try context.expect(query, in: store, finds: [.int(number)])
             }
-            try context.expect(Query("MS_TableOperations").filter(.column("id") == 1), in: store, finds: [])
+            try context.expect(TableQuery("MS_TableOperations").filter(.column("id") == 1), in: store, finds: [])
         },
         Check("SYN-015", "The whole queue is read in order of number, whatever the order of insertion") {
             context in
             let store = try queue(context)
-            let all = Query("MS_TableOperations").order(by: "id")
+            let all = TableQuery("MS_TableOperations").order(by: "id")
             try context.expect(all, in: store, finds: [2, 9, 10, 100])
             try context.expect(all.filter(.column("table") == "TodoItem"), in: store, finds: [2, 10, 100])
             try context.expect(all, in: try context.reopened(store), finds: [2, 9, 10, 100], "after reopening")
@@ -69,7 +69,7 @@ extension Check {
             why: "The original SDK counts pending operations this way. A count taken after the limit is 0."
         ) { context in
             let store = try queue(context)
-            let all = Query("MS_TableOperations").limit(0).includingTotalCount()
+            let all = TableQuery("MS_TableOperations").limit(0).includingTotalCount()
             let ofTable = all.filter(.column("table") == "TodoItem")
             for (query, count) in [(all, 4), (ofTable, 3), (all.filter(.column("table") == "x"), 0)] {
                 let result = try store.read { try $0.rows(matching: query) }
@@ -79,7 +79,7 @@ extension Check {
         },
         Check("SYN-017", "Pending operations are counted, for all tables or for one") { context in
             let store = try queue(context)
-            let all = Query("MS_TableOperations")
+            let all = TableQuery("MS_TableOperations")
             try context.expect(try store.count(all), is: 4, "pending operations")
             try context.expect(try store.count(all.filter(.column("table") == "Note")), is: 1, "operations of Note")
             try context.expect(try store.count(all.filter(.column("table") == "note")), is: 0, "operations of note")
@@ -94,7 +94,7 @@ extension Check {
             try context.expect(
                 try store.row(in: "MS_TableOperations", .int(10)) == nil, "the operation is still found by id")
             try context.expect(SystemRows.operations(of: "TodoItem", key: "a"), in: store, finds: [2])
-            try context.expect(Query("MS_TableOperations"), in: store, finds: [2, 9, 100])
+            try context.expect(TableQuery("MS_TableOperations"), in: store, finds: [2, 9, 100])
         },
         Check(
             "SYN-019", "An operation that is stored again has its new values, and null for cleared columns",
@@ -113,10 +113,10 @@ extension Check {
         },
         Check("SYN-020", "Errors are deleted by a query for the number of their operation, and no others") { context in
             let store = try errors(context)
-            let ofOperation = Query("MS_TableOperationErrors").filter(.column("operationId") == 2)
+            let ofOperation = TableQuery("MS_TableOperationErrors").filter(.column("operationId") == 2)
             let count = try store.write { try $0.delete(matching: ofOperation) }
             try context.expect(count, is: 1, "the number of errors deleted")
-            let all = Query("MS_TableOperationErrors").order(by: "operationId")
+            let all = TableQuery("MS_TableOperationErrors").order(by: "operationId")
             try context.expect(all, in: store, finds: ["1", "10", "20"])
         },
         Check("SYN-021", "The operations and errors of a table are deleted by a query for the table, and no others") {
@@ -124,13 +124,13 @@ extension Check {
             let store = try errors(context)
             for table in ["MS_TableOperations", "MS_TableOperationErrors"] {
                 let count = try store.write { writer in
-                    try writer.delete(matching: Query(table).filter(.column("table") == "TodoItem"))
+                    try writer.delete(matching: TableQuery(table).filter(.column("table") == "TodoItem"))
                 }
                 try context.expect(count, is: table == "MS_TableOperations" ? 3 : 2, "rows deleted from \(table)")
             }
-            try context.expect(Query("MS_TableOperations").order(by: "id"), in: store, finds: [9])
+            try context.expect(TableQuery("MS_TableOperations").order(by: "id"), in: store, finds: [9])
             try context.expect(
-                Query("MS_TableOperationErrors").order(by: "operationId"), in: store, finds: ["1", "10"])
+                TableQuery("MS_TableOperationErrors").order(by: "operationId"), in: store, finds: ["1", "10"])
         },
     ]
 

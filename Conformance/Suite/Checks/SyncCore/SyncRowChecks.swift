@@ -17,7 +17,7 @@ extension Check {
             func expectInstants(_ store: TracedStore, _ when: String) throws {
                 let row = try store.row(in: "TodoItem", "2")
                 try context.expect(row?["updatedAt"], is: rows[2]["updatedAt"], "updatedAt \(when) reopening")
-                let since = Query("TodoItem").filter(.column("updatedAt") >= .value(base.advanced(byTicks: 2)))
+                let since = TableQuery("TodoItem").filter(.column("updatedAt") >= .value(base.advanced(byTicks: 2)))
                 try context.expect(since.order(by: "updatedAt"), in: store, finds: ["2", "3"], "\(when) reopening")
             }
             try expectInstants(store, "before")
@@ -48,7 +48,7 @@ extension Check {
                 }
             } catch is Stop {}
             for table in ["TodoItem", "MS_TableOperations", "MS_TableConfig"] {
-                try context.expect(try store.count(Query(table)), is: 0, "rows of \(table) after the rollback")
+                try context.expect(try store.count(TableQuery(table)), is: 0, "rows of \(table) after the rollback")
             }
             try context.expect(SystemRows.operations(of: "TodoItem", key: "a"), in: store, finds: [])
             try context.expect(SystemRows.token("TodoItem", "q"), in: store, finds: [])
@@ -68,7 +68,7 @@ extension Check {
         },
         Check("SYN-044", "A query with limit 1 distinguishes an empty table from one with rows") { context in
             let store = try context.syncStore(.items)
-            let any = Query("TodoItem").limit(1)
+            let any = TableQuery("TodoItem").limit(1)
             try context.expect(any, in: store, finds: [])
             try store.put([["id": "b"], ["id": "a"]], into: "TodoItem")
             try context.expect(any, in: store, finds: ["a"])
@@ -79,12 +79,12 @@ extension Check {
             try store.put([["id": "a"], ["id": "b", "complete": true], ["id": "c"]], into: "TodoItem")
             try store.put([["id": "a"]], into: "Note")
             let counts = try store.write { writer in
-                let some = try writer.delete(matching: Query("TodoItem").filter(.column("complete") == true))
-                return [some, try writer.delete(matching: Query("TodoItem"))]
+                let some = try writer.delete(matching: TableQuery("TodoItem").filter(.column("complete") == true))
+                return [some, try writer.delete(matching: TableQuery("TodoItem"))]
             }
             try context.expect(counts, is: [1, 2], "the numbers of rows deleted")
-            try context.expect(try store.count(Query("TodoItem")), is: 0, "rows left in the purged table")
-            try context.expect(try store.count(Query("Note")), is: 1, "rows of the other table")
+            try context.expect(try store.count(TableQuery("TodoItem")), is: 0, "rows left in the purged table")
+            try context.expect(try store.count(TableQuery("Note")), is: 1, "rows of the other table")
         },
         Check("SYN-046", "Rows deleted on the server are removed by id, in any ASCII case; absent ids are ignored") {
             context in
@@ -92,7 +92,7 @@ extension Check {
             try store.put([["id": "Abc"], ["id": "x"], ["id": "y"]], into: "TodoItem")
             let count = try store.write { try $0.delete(ids: ["aBC", "none", "y"], from: "TodoItem") }
             try context.expect(count, is: 2, "the number of rows deleted")
-            try context.expect(Query("TodoItem"), in: store, finds: ["x"])
+            try context.expect(TableQuery("TodoItem"), in: store, finds: ["x"])
         },
         Check("SYN-047", "The definition of a table can be read within a transaction; an unknown table is noSuchTable")
         {
@@ -115,7 +115,7 @@ extension Check {
                 }
             }
             var seen: [Int64] = []
-            let next = Query("MS_TableOperations").order(by: "id").limit(64)
+            let next = TableQuery("MS_TableOperations").order(by: "id").limit(64)
             while true {
                 let query = next.filter(.column("id") > .value(seen.last ?? -1))
                 let page = try store.read { try $0.rows(matching: query) }.rows.compactMap { $0.id?.value.int }

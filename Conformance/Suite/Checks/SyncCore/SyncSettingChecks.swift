@@ -30,14 +30,16 @@ extension Check {
             let store = try settings(context)
             let count = try store.write { try $0.delete(matching: SystemRows.token("TodoItem")) }
             try context.expect(count, is: 3, "the number of tokens removed")
-            try context.expect(Query("MS_TableConfig"), in: store, finds: ["3", "4"], "the settings that are left")
+            try context.expect(
+                TableQuery("MS_TableConfig"), in: store, finds: ["3", "4"], "the settings that are left")
         },
         Check("SYN-033", "The token of one query is removed by table, key and type; the table's other tokens remain") {
             context in
             let store = try settings(context)
             let count = try store.write { try $0.delete(matching: SystemRows.token("TodoItem", "q")) }
             try context.expect(count, is: 1, "the number of tokens removed")
-            try context.expect(Query("MS_TableConfig"), in: store, finds: ["2", "3", "4", "5"], "the settings left")
+            try context.expect(
+                TableQuery("MS_TableConfig"), in: store, finds: ["2", "3", "4", "5"], "the settings left")
         },
         Check(
             "SYN-034", "A counter is read, advanced, and read again within one transaction",
@@ -59,7 +61,7 @@ extension Check {
         },
         Check("SYN-035", "An operation that was just queued is the newest one within the same transaction") { context in
             let store = try context.syncStore(.items)
-            let newest = Query("MS_TableOperations").order(by: "id", descending: true).limit(1)
+            let newest = TableQuery("MS_TableOperations").order(by: "id", descending: true).limit(1)
             try store.write { writer in
                 for number: Int64 in 1...12 {
                     try writer.upsert(SystemRows.operation(number, "a\(number)"), into: "MS_TableOperations")

@@ -14,13 +14,13 @@ extension Check {
                 try store.put(rows, into: "MS_TableOperations")
             }
             let reopened = try context.reopened(store)
-            let queue = Query("MS_TableOperations").order(by: "id")
+            let queue = TableQuery("MS_TableOperations").order(by: "id")
             let found = try reopened.read { try keys(queue, $0) }
             try context.expect(
                 found == Array(1...10_000), "the queue is not 1 to 10,000 but begins \(found.prefix(20))")
             let next = queue.filter(.column("id") > 4_999 && .column("id") <= 10_000).limit(3)
             try context.expect(next, in: reopened, finds: [5_000, 5_001, 5_002])
-            let last = Query("MS_TableOperations").order(by: "id", descending: true).skip(9_990)
+            let last = TableQuery("MS_TableOperations").order(by: "id", descending: true).skip(9_990)
             try context.expect(last, in: reopened, finds: (1...10).reversed().map { .int($0) })
             let ofItem = SystemRows.operations(of: "TodoItem", key: "item7").limit(2).includingTotalCount()
             let result = try reopened.read { try $0.rows(matching: ofItem) }
@@ -34,7 +34,7 @@ extension Check {
             let numbers: [Int64] = [.min, -256, -255, -1, 0, 1, 9, 10, 127, 128, 255, 256, 65_536, 1 << 53, .max]
             let store = try context.syncStore()
             try store.put(numbers.reversed().map { SystemRows.operation($0, "a") }, into: "MS_TableOperations")
-            let all = Query("MS_TableOperations").order(by: "id")
+            let all = TableQuery("MS_TableOperations").order(by: "id")
             try context.expect(all, in: store, finds: numbers.map { .int($0) })
             try context.expect(all.filter(.column("id") > -255).limit(1), in: store, finds: [-1])
             try context.expect(all.filter(.column("id") <= -255), in: store, finds: [.int(.min), -256, -255])
@@ -87,7 +87,7 @@ extension Check {
                     try store.put([row], into: "MS_TableOperations")
                 }
             }
-            try context.expect(try store.count(Query("MS_TableOperations")), is: 0, "operations afterwards")
+            try context.expect(try store.count(TableQuery("MS_TableOperations")), is: 0, "operations afterwards")
         },
         Check("SYS-025", "An operation whose id is a text is refused, naming the table with integer ids") { context in
             let store = try context.syncStore()
@@ -106,7 +106,7 @@ extension Check {
             let store = try context.syncStore()
             let numbers: [Int64] = [10, 9, 100, 2, 1_000]
             try store.put(numbers.map { SystemRows.error($0) }, into: "MS_TableOperationErrors")
-            let all = Query("MS_TableOperationErrors")
+            let all = TableQuery("MS_TableOperationErrors")
             try context.expect(all.order(by: "operationId"), in: store, finds: ["2", "9", "10", "100", "1000"])
             try context.expect(
                 all, in: store, finds: ["10", "100", "1000", "2", "9"], "in order of id, which is a text")
@@ -128,7 +128,7 @@ extension Check {
         .string("table"), .string("itemId"), .string("itemKey"), .int("tableKind"),
     ]
 
-    private static func keys(_ query: Query, _ reader: some StoreReader) throws -> [Int64] {
+    private static func keys(_ query: TableQuery, _ reader: some StoreReader) throws -> [Int64] {
         var keys: [Int64] = []
         try reader.scan(query) { view in
             if case .int(let key) = view.id { keys.append(key) }

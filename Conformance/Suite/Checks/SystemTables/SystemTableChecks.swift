@@ -31,7 +31,7 @@ extension Check {
             try store.put([SystemRows.setting("1", "TodoItem", "q", value: "v")], into: "State'\"; --")
             let reopened = try context.reopened(store)
             for name in [names.operations, names.errors, names.config] {
-                try context.expect(try reopened.count(Query(name)), is: 1, "rows of \(name)")
+                try context.expect(try reopened.count(TableQuery(name)), is: 1, "rows of \(name)")
             }
             try context.expect(try reopened.appTables(), is: [.items], "the app's tables")
         },
@@ -43,7 +43,7 @@ extension Check {
             try store.define([own])
             try store.put([["id": "1", "table": 1.5, "mine": true]], into: "MS_TableConfig")
             try context.expect(try store.appTables(), is: [own], "the app's tables")
-            try context.expect(try store.count(Query("C")), is: 0, "rows of the system table")
+            try context.expect(try store.count(TableQuery("C")), is: 0, "rows of the system table")
         },
         Check("SYS-004", "Two sets of system tables in one store are independent") { context in
             let store = try context.syncStore(.items)
@@ -54,7 +54,7 @@ extension Check {
             _ = try store.write { try $0.delete(ids: [.int(2)], from: "MS_TableOperations") }
             try context.expect(
                 try store.row(in: "MS_TableOperations", .int(1))?["itemId"], is: "a", "the first's operation")
-            try context.expect(Query("Q2").order(by: "id"), in: store, finds: [1, 2], "the second's queue")
+            try context.expect(TableQuery("Q2").order(by: "id"), in: store, finds: [1, 2], "the second's queue")
         },
         Check("SYS-005", "An app table with a system table's name and other columns is refused") { context in
             let store = try context.syncStore()
@@ -72,7 +72,7 @@ extension Check {
                 store = try context.reopened(store)
                 try store.define(SystemRows.tables.schemas + [.items])
             }
-            try context.expect(Query("MS_TableOperations").order(by: "id"), in: store, finds: [1, 2, 3, 4])
+            try context.expect(TableQuery("MS_TableOperations").order(by: "id"), in: store, finds: [1, 2, 3, 4])
         },
         Check(
             "SYS-007", "A queue with an earlier definition gains the columns of a later one and keeps its operations",
@@ -93,8 +93,9 @@ extension Check {
             let later = SystemRows.tables.operationsSchema
             try store.define([later])
             let queries =
-                Query.about("itemKey", like: "i1", in: early.name) + Query.about("attempts", like: 0, in: early.name)
-                + [Query(early.name).order(by: "id", descending: true).limit(1)]
+                TableQuery.about("itemKey", like: "i1", in: early.name)
+                + TableQuery.about("attempts", like: 0, in: early.name)
+                + [TableQuery(early.name).order(by: "id", descending: true).limit(1)]
             try context.expectAnswers(queries, in: store, over: rows, of: later)
         },
         Check("SYS-008", "Deleting all rows of the app's tables does not affect queue, errors, and settings") {
@@ -103,10 +104,10 @@ extension Check {
             try store.put([["id": "a"], ["id": "b"]], into: "TodoItem")
             try store.put([SystemRows.operation(1, "a")], into: "MS_TableOperations")
             try store.put([SystemRows.setting("1", "TodoItem", "q", value: "v")], into: "MS_TableConfig")
-            let count = try store.write { try $0.delete(matching: Query("TodoItem")) }
+            let count = try store.write { try $0.delete(matching: TableQuery("TodoItem")) }
             try context.expect(count, is: 2, "the number of rows deleted")
-            try context.expect(try store.count(Query("MS_TableOperations")), is: 1, "operations")
-            try context.expect(try store.count(Query("MS_TableConfig")), is: 1, "settings")
+            try context.expect(try store.count(TableQuery("MS_TableOperations")), is: 1, "operations")
+            try context.expect(try store.count(TableQuery("MS_TableConfig")), is: 1, "settings")
         },
     ]
 }

@@ -10,7 +10,8 @@ extension Check {
             try store.define([wider])
             let rows: [Row] = [["id": "1", "a": 1], ["id": "2"]]
             try context.expect(try store.row(in: "t", "1"), is: rows[0].completed(for: wider), "the old row by lookup")
-            try context.expectAnswers([Query("t"), Query("t").select("new")], in: store, over: rows, of: wider)
+            try context.expectAnswers(
+                [TableQuery("t"), TableQuery("t").select("new")], in: store, over: rows, of: wider)
         },
         Check(
             "TAB-061", "A new column is null in filters and sort orders over old and new rows",
@@ -22,7 +23,7 @@ extension Check {
                     "\(type)", columns: [.int("a"), ColumnSchema("new", type)],
                     indexes: type == .string ? [["new"]] : [])
                 let rows = try mixed(store, wider, context)
-                let queries = Query.about("new", like: .literal(rows[1]["new"] ?? .null), in: wider.name)
+                let queries = TableQuery.about("new", like: .literal(rows[1]["new"] ?? .null), in: wider.name)
                 store = try context.expectAnswers(queries, in: store, over: rows, of: wider, "\(type)")
             }
         },
@@ -33,7 +34,8 @@ extension Check {
             try store.define([wider])
             try store.put([["id": "1", "new": "x"]], into: "t")
             let rows: [Row] = [["id": "1", "a": 1, "new": "x"], ["id": "2", "a": 2]]
-            try context.expectAnswers(Query.about("new", like: "x") + [Query("t")], in: store, over: rows, of: wider)
+            try context.expectAnswers(
+                TableQuery.about("new", like: "x") + [TableQuery("t")], in: store, over: rows, of: wider)
         },
         Check(
             "TAB-063", "When columns are inserted at the front or reordered, every column keeps its values",
@@ -48,20 +50,20 @@ extension Check {
             try store.put([["id": "2", "new": true, "c": "drei", "b": 20, "a": 10]], into: "t")
             let rows: [Row] = [row, ["id": "2", "new": true, "c": "drei", "b": 20, "a": 10]]
             try context.expectAnswers(
-                [Query("t"), Query("t").order(by: "b", descending: true)], in: store, over: rows, of: moved)
+                [TableQuery("t"), TableQuery("t").order(by: "b", descending: true)], in: store, over: rows, of: moved)
         },
         Check("TAB-064", "A new required column is null in old rows, and new rows must name it") { context in
             let store = try context.store(.t(.int("a")))
             try store.put([["id": "1", "a": 1]], into: "t")
             let wider = TableSchema.t(.int("a"), .string("must", optional: false))
             try store.define([wider])
-            try context.expect(Query("t").filter(.column("must").isNull), in: store, finds: ["1"])
+            try context.expect(TableQuery("t").filter(.column("must").isNull), in: store, finds: ["1"])
             try context.expectError(.invalidValue, "an insert without it", table: "t", column: "must", id: "2") {
                 try store.put([["id": "2", "a": 2]], into: "t")
             }
             try store.put([["id": "2", "must": "x"], ["id": "1", "must": "y"]], into: "t")
             let rows: [Row] = [["id": "1", "a": 1, "must": "y"], ["id": "2", "must": "x"]]
-            try context.expectAnswers([Query("t")], in: store, over: rows, of: wider)
+            try context.expectAnswers([TableQuery("t")], in: store, over: rows, of: wider)
         },
         Check("TAB-065", "An optional column that becomes required keeps existing nulls, and rejects new ones") {
             context in
@@ -70,13 +72,14 @@ extension Check {
             try store.put(rows, into: "t")
             let strict = TableSchema.t(.string("a", optional: false), .int("b"))
             try store.define([strict])
-            let reopened = try context.expectAnswers(Query.about("a", like: "x"), in: store, over: rows, of: strict)
+            let reopened = try context.expectAnswers(
+                TableQuery.about("a", like: "x"), in: store, over: rows, of: strict)
             for row: Row in [["id": "3", "b": 1], ["id": "3", "a": .null], ["id": "2", "a": .null]] {
                 try context.expectError(.invalidValue, "an upsert of \(row)", table: "t", column: "a") {
                     try reopened.put([row], into: "t")
                 }
             }
-            try context.expect(try reopened.count(Query("t")), is: 2, "rows afterwards")
+            try context.expect(try reopened.count(TableQuery("t")), is: 2, "rows afterwards")
         },
         Check("TAB-066", "A required column that becomes optional accepts null and rows that do not name it") {
             context in
@@ -86,7 +89,7 @@ extension Check {
             try store.define([loose])
             try store.put([["id": "1", "a": .null], ["id": "3"]], into: "t")
             let rows: [Row] = [["id": "1"], ["id": "2", "a": "y"], ["id": "3"]]
-            try context.expectAnswers(Query.about("a", like: "y"), in: store, over: rows, of: loose)
+            try context.expectAnswers(TableQuery.about("a", like: "y"), in: store, over: rows, of: loose)
         },
         Check("TAB-067", "Columns can become required and optional again without a change to any row") { context in
             let loose = TableSchema.t(.string("a"), .int("b"))
@@ -97,7 +100,7 @@ extension Check {
             for schema in [strict, loose, strict, loose] {
                 try store.define([schema])
                 try context.expect(try store.tables(), is: [schema], "the definition")
-                store = try context.expectAnswers([Query("t")], in: store, over: rows, of: schema)
+                store = try context.expectAnswers([TableQuery("t")], in: store, over: rows, of: schema)
             }
             try store.put([["id": "3"]], into: "t")
         },
@@ -107,7 +110,7 @@ extension Check {
             let full = TableSchema.t(.int("a"), systemColumns: .all)
             try store.define([full])
             let row: Row = ["id": "1", "a": 1, "version": "v1"]
-            let queries = Query.about("deleted", like: true)
+            let queries = TableQuery.about("deleted", like: true)
             let reopened = try context.expectAnswers(queries, in: store, over: [row], of: full)
             let bare = TableSchema.t(.int("a"), systemColumns: [])
             try reopened.define([bare])
@@ -134,7 +137,7 @@ extension Check {
                 rows.append(row)
                 try store.put([row], into: "t")
                 let queries = columns.flatMap {
-                    [Query("t").order(by: $0.name), Query("t").filter(.column($0.name).isNull)]
+                    [TableQuery("t").order(by: $0.name), TableQuery("t").filter(.column($0.name).isNull)]
                 }
                 store = try context.expectAnswers(queries, in: store, over: rows, of: schema, "definition \(age)")
             }

@@ -9,7 +9,7 @@ extension Check {
             var random = context.randomRows()
             let rows = random.rows(20, of: schema, namesAllColumns: true)
             try store.put(rows, into: "t")
-            try context.expectAnswers([Query("t")], in: store, over: rows, of: schema)
+            try context.expectAnswers([TableQuery("t")], in: store, over: rows, of: schema)
         },
         Check(
             "TAB-002",
@@ -83,7 +83,7 @@ extension Check {
             try reopened.define([.items])
             try context.expect(try reopened.tables(), is: [.items], "the definitions")
             try context.expectAnswers(
-                Query.about("priority", like: 1, in: "TodoItem"), in: reopened, over: rows, of: .items)
+                TableQuery.about("priority", like: 1, in: "TodoItem"), in: reopened, over: rows, of: .items)
         },
         Check("TAB-009", "Defining one table does not affect other tables and their rows") { context in
             let store = try context.store(.items, .notes)
@@ -92,14 +92,14 @@ extension Check {
             try store.define([.t(.int("a"))])
             try context.expect(try store.tables().map(\.name), is: ["Note", "TodoItem", "t"], "the tables")
             let expected: [Row] = [["id": "1", "text": "Milk"]]
-            try context.expectAnswers([Query("TodoItem")], in: store, over: expected, of: .items)
+            try context.expectAnswers([TableQuery("TodoItem")], in: store, over: expected, of: .items)
         },
         Check("TAB-010", "A table may have no columns other than its id") { context in
             let store = try context.store(.t(systemColumns: []))
             try store.put([["id": "b"], ["id": "a"]], into: "t")
             try store.put([["id": "a"]], into: "t")
             try context.expectAnswers(
-                [Query("t")], in: store, over: [["id": "a"], ["id": "b"]], of: .t(systemColumns: []))
+                [TableQuery("t")], in: store, over: [["id": "a"], ["id": "b"]], of: .t(systemColumns: []))
         },
         Check("TAB-011", "A table may have 1,000 columns") { context in
             let columns = (0..<TableSchema.maximumColumnCount).map { ColumnSchema.int("column\($0)") }
@@ -108,7 +108,7 @@ extension Check {
             let values = columns.enumerated().map { (name: $1.name, value: Value.int(Int64($0))) }
             try store.put([Row(id: "1", distinctColumns: values.filter { $0.name != "column1" })], into: "t")
             let reopened = try context.reopened(store)
-            let query = Query("t").filter(.column("column999") == 999 && .column("column1").isNull)
+            let query = TableQuery("t").filter(.column("column999") == 999 && .column("column1").isNull)
             try context.expect(query, in: reopened, finds: ["1"])
             let row = try reopened.row(in: "t", "1")
             try context.expect(row?.values.count, is: 1_000, "the number of columns of the row")

@@ -11,7 +11,8 @@ extension Check {
             let row: Row = ["id": "1", "a": 1]
             try context.expect(try store.row(in: "t", "1"), is: row.completed(for: narrow), "the row by lookup")
             let rows: [Row] = [row, ["id": "2", "a": 2]]
-            try context.expectAnswers([Query("t"), Query("t").order(by: "a")], in: store, over: rows, of: narrow)
+            try context.expectAnswers(
+                [TableQuery("t"), TableQuery("t").order(by: "a")], in: store, over: rows, of: narrow)
         },
         Check("TAB-081", "A removed column is unknown to upserts and queries, which name it in the error") { context in
             let store = try dropped(context)
@@ -21,7 +22,8 @@ extension Check {
                 try store.write { try $0.upsert(rows, into: "t") }
             }
             let queries = [
-                Query("t").filter(.column("b") == "x"), Query("t").order(by: "b"), Query("t").select("b"),
+                TableQuery("t").filter(.column("b") == "x"), TableQuery("t").order(by: "b"),
+                TableQuery("t").select("b"),
             ]
             for query in queries {
                 try context.expectError(.invalidValue, query.swiftSource, column: "b") {
@@ -36,7 +38,8 @@ extension Check {
             let store = try context.reopened(try dropped(context))
             try store.define([both])
             let rows: [Row] = [["id": "1", "a": 1, "b": "one"], ["id": "2", "a": 2, "b": "two"]]
-            try context.expectAnswers(Query.about("b", like: "one") + [Query("t")], in: store, over: rows, of: both)
+            try context.expectAnswers(
+                TableQuery.about("b", like: "one") + [TableQuery("t")], in: store, over: rows, of: both)
         },
         Check(
             "TAB-083", "A merge into a row keeps the values of hidden columns",
@@ -47,7 +50,8 @@ extension Check {
             try store.put([["id": "2", "a": .null]], into: "t")
             try store.define([both])
             let rows: [Row] = [["id": "1", "a": 10, "b": "one"], ["id": "2", "b": "two"]]
-            try context.expectAnswers(Query.about("b", like: "one") + [Query("t")], in: store, over: rows, of: both)
+            try context.expectAnswers(
+                TableQuery.about("b", like: "one") + [TableQuery("t")], in: store, over: rows, of: both)
         },
         Check("TAB-084", "A row that was deleted and inserted again while a column was hidden is null in that column") {
             context in
@@ -56,7 +60,8 @@ extension Check {
             try store.put([["id": "1", "a": 3], ["id": "3", "a": 4]], into: "t")
             try store.define([both])
             let rows: [Row] = [["id": "1", "a": 3], ["id": "2", "a": 2, "b": "two"], ["id": "3", "a": 4]]
-            try context.expectAnswers(Query.about("b", like: "one") + [Query("t")], in: store, over: rows, of: both)
+            try context.expectAnswers(
+                TableQuery.about("b", like: "one") + [TableQuery("t")], in: store, over: rows, of: both)
         },
         Check(
             "TAB-085",
@@ -84,7 +89,8 @@ extension Check {
             try store.put([["id": "2", "a": 2]], into: "t")
             try store.define([strict])
             let rows: [Row] = [["id": "1", "a": 1, "b": "one"], ["id": "2", "a": 2]]
-            try context.expectAnswers(Query.about("b", like: "one") + [Query("t")], in: store, over: rows, of: strict)
+            try context.expectAnswers(
+                TableQuery.about("b", like: "one") + [TableQuery("t")], in: store, over: rows, of: strict)
         },
         Check(
             "TAB-088", "An index on a restored column reflects all changes made while it was hidden",
@@ -95,14 +101,14 @@ extension Check {
             try store.put(
                 (0..<20).map { ["id": .string("\($0)"), "a": .int($0), "b": .string("\($0 % 4)")] }, into: "t")
             try store.define([.t(.int("a"))])
-            _ = try store.write { try $0.delete(matching: Query("t").filter(.column("a") < 7)) }
+            _ = try store.write { try $0.delete(matching: TableQuery("t").filter(.column("a") < 7)) }
             try store.put([["id": "8", "a": 80], ["id": "new", "a": 9]], into: "t")
             try store.define([indexed])
             var rows: [Row] = (7..<20).map { ["id": .string("\($0)"), "a": .int($0), "b": .string("\($0 % 4)")] }
             rows[1]["a"] = 80
             rows.append(["id": "new", "a": 9])
-            let ordered = Query("t").order(by: "b").order(by: "a", descending: true)
-            try context.expectAnswers(Query.about("b", like: "3") + [ordered], in: store, over: rows, of: indexed)
+            let ordered = TableQuery("t").order(by: "b").order(by: "a", descending: true)
+            try context.expectAnswers(TableQuery.about("b", like: "3") + [ordered], in: store, over: rows, of: indexed)
         },
         Check("TAB-089", "All columns can be removed and restored") { context in
             let store = try dropped(context)
@@ -112,7 +118,7 @@ extension Check {
             let reopened = try context.reopened(store)
             try reopened.define([both])
             let rows: [Row] = [["id": "1", "a": 1, "b": "one"], ["id": "2", "a": 2, "b": "two"], ["id": "3"]]
-            try context.expectAnswers([Query("t")], in: reopened, over: rows, of: both)
+            try context.expectAnswers([TableQuery("t")], in: reopened, over: rows, of: both)
         },
     ]
 

@@ -36,9 +36,9 @@ extension Check {
                     try writer.delete(ids: ["b"], from: table.name)
                 }
                 let reopened = try context.reopened(store, in: format)
-                let added = Query(table.name, predicate: .column("added") == 7)
+                let added = TableQuery(table.name, predicate: .column("added") == 7)
                 try context.expect(added, in: reopened, finds: ["a", "new"], "\(format), by a new index")
-                let small = Query(table.name, predicate: .column("int") <= 1).order(by: "int")
+                let small = TableQuery(table.name, predicate: .column("int") <= 1).order(by: "int")
                 try context.expect(small, in: reopened, finds: ["d", "a"], "\(format), by an old index")
                 var expected = FixtureContent.rows[table.name]?.first
                 expected?["added"] = 7
@@ -110,7 +110,7 @@ extension CheckContext {
             let found = try store.read { try $0.allRows(table.name) }
             try expect(found, are: rows, "\(format), the rows of \(table.name)")
             for index in table.indexes {
-                var query = Query(table.name)
+                var query = TableQuery(table.name)
                 query.order = index.columns.map { OrderTerm($0) }
                 try expect(query, in: store, over: rows, of: table)
             }

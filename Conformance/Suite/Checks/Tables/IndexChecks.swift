@@ -54,7 +54,7 @@ extension Check {
             let store = try context.store(indexed)
             try store.put(rows(0..<40), into: "t")
             try store.define([.t(.int("a"), .string("b"))])
-            _ = try store.write { try $0.delete(matching: Query("t").filter(.column("a") == 2)) }
+            _ = try store.write { try $0.delete(matching: TableQuery("t").filter(.column("a") == 2)) }
             try store.put([["id": "r0", "a": 2], ["id": "r3", "a": .null]] + rows(40..<50), into: "t")
             try store.define([indexed])
             var expected = rows(0..<40).filter { $0["a"] != 2 } + rows(40..<50)
@@ -75,11 +75,12 @@ extension Check {
                 stored[index]["deleted"] = .bool(index % 4 == 0)
             }
             try store.put(stored, into: "t")
-            let more = Query.about("updatedAt", like: .value(Timestamp(clampingTicks: 3)))
+            let more = TableQuery.about("updatedAt", like: .value(Timestamp(clampingTicks: 3)))
             let byID = [
-                Query("t").filter(.column("id") == "R7"), Query("t").filter(.column("id") > "r3").order(by: "a"),
+                TableQuery("t").filter(.column("id") == "R7"),
+                TableQuery("t").filter(.column("id") > "r3").order(by: "a"),
             ]
-            let all = queries + more + byID + Query.about("deleted", like: true)
+            let all = queries + more + byID + TableQuery.about("deleted", like: true)
             try context.expectAnswers(all, in: store, over: stored, of: schema)
         },
         Check(
@@ -102,10 +103,10 @@ extension Check {
                 }
             }
             try store.put(stored, into: "t")
-            let removed = try store.write { try $0.delete(matching: Query("t").filter(.column("c19") == 6)) }
+            let removed = try store.write { try $0.delete(matching: TableQuery("t").filter(.column("c19") == 6)) }
             stored.removeAll { $0["c19"] == 6 }
             try context.expect(removed, is: 30 - stored.count, "the number of rows deleted")
-            let queries = columns.map { Query("t").filter(.column($0.name) == 6 || .column($0.name) < 2) }
+            let queries = columns.map { TableQuery("t").filter(.column($0.name) == 6 || .column($0.name) < 2) }
             try context.expectAnswers(queries, in: store, over: stored, of: schema)
         },
         Check(
@@ -129,7 +130,7 @@ extension Check {
                         [row["a"] ?? .null, row["b"] ?? .null]
                     })
             let exact = pairs.map { pair in
-                Query("t").filter(.column("a") == .literal(pair[0]) && .column("b") == .literal(pair[1]))
+                TableQuery("t").filter(.column("a") == .literal(pair[0]) && .column("b") == .literal(pair[1]))
             }
             try context.expectAnswers(queries + exact, in: store, over: stored, of: schema)
         },
@@ -145,12 +146,13 @@ extension Check {
         }
     }
 
-    private static let queries: [Query] =
-        Query.about("a", like: 2) + Query.about("b", like: "a")
+    private static let queries: [TableQuery] =
+        TableQuery.about("a", like: 2) + TableQuery.about("b", like: "a")
         + [
-            Query("t").filter(.column("a") == 2 && .column("b") == "a"),
-            Query("t").filter(.column("b").hasPrefix("a")).order(by: "b").order(by: "a", descending: true),
-            Query("t").filter(.column("a").isBetween(1, and: 3)).order(by: "a").skip(3).limit(5).includingTotalCount(),
-            Query("t").filter(.column("a").isIn([4, 0, .null])).order(by: "b", descending: true),
+            TableQuery("t").filter(.column("a") == 2 && .column("b") == "a"),
+            TableQuery("t").filter(.column("b").hasPrefix("a")).order(by: "b").order(by: "a", descending: true),
+            TableQuery("t").filter(.column("a").isBetween(1, and: 3)).order(by: "a").skip(3).limit(5)
+                .includingTotalCount(),
+            TableQuery("t").filter(.column("a").isIn([4, 0, .null])).order(by: "b", descending: true),
         ]
 }

@@ -16,7 +16,7 @@ extension Check {
             let reopened = try context.reopened(store)
             try context.expect(Set(try reopened.tables().map(\.name)), is: Set(hostile), "the names of the tables")
             for name in hostile {
-                let query = Query(name).filter(.column("text") == .value("in \(name)"))
+                let query = TableQuery(name).filter(.column("text") == .value("in \(name)"))
                 try context.expect(query.order(by: "text"), in: reopened, finds: [.string(name)])
             }
         },
@@ -31,8 +31,8 @@ extension Check {
             try store.put(rows, into: "t")
             let queries = hostile.flatMap { name in
                 [
-                    Query("t").filter(.column(name) == .value("\(name) of b")).select(name),
-                    Query("t").filter(.column(name).hasPrefix(.value(name))).order(by: name, descending: true),
+                    TableQuery("t").filter(.column(name) == .value("\(name) of b")).select(name),
+                    TableQuery("t").filter(.column(name).hasPrefix(.value(name))).order(by: name, descending: true),
                 ]
             }
             try context.expectAnswers(queries, in: store, over: rows, of: schema)
@@ -48,10 +48,10 @@ extension Check {
                 let schema = TableSchema(name, columns: [.string(name)], indexes: [[name]])
                 try store.define([schema])
                 try store.put([["id": "1", name: "x"], ["id": "2", name: "y"]], into: name)
-                _ = try store.write { try $0.delete(matching: Query(name).filter(.column(name) == "x")) }
-                try context.expect(Query(name), in: store, finds: ["2"])
+                _ = try store.write { try $0.delete(matching: TableQuery(name).filter(.column(name) == "x")) }
+                try context.expect(TableQuery(name), in: store, finds: ["2"])
             }
-            try context.expect(try store.count(Query("TodoItem")), is: 1, "rows of the table named in those names")
+            try context.expect(try store.count(TableQuery("TodoItem")), is: 1, "rows of the table named in those names")
         },
         Check(
             "TAB-033", "Names of 128 characters that differ only in the last one are different names",
@@ -69,7 +69,7 @@ extension Check {
             }
             for name in names {
                 for column in names {
-                    let query = Query(name).filter(.column(column) == .value("\(name.last ?? "?")\(column)"))
+                    let query = TableQuery(name).filter(.column(column) == .value("\(name.last ?? "?")\(column)"))
                     try context.expect(query, in: store, finds: ["1"])
                 }
             }
@@ -81,7 +81,7 @@ extension Check {
             for name in names { try store.put([["id": .string(name), "ä": "small", "Ä": "large"]], into: name) }
             let reopened = try context.reopened(store)
             for name in names {
-                let query = Query(name).filter(.column("ä") == "small" && .column("Ä") == "large")
+                let query = TableQuery(name).filter(.column("ä") == "small" && .column("Ä") == "large")
                 try context.expect(query, in: reopened, finds: [.string(name)])
             }
         },
@@ -101,7 +101,7 @@ extension Check {
             try store.define(tables)
             for schema in tables { try store.put(numbered(schema), into: schema.name) }
             _ = try tables.reduce(into: store) { store, schema in
-                let queries = schema.columns.flatMap { Query.about($0.name, like: 1, in: schema.name) }
+                let queries = schema.columns.flatMap { TableQuery.about($0.name, like: 1, in: schema.name) }
                 store = try context.expectAnswers(queries, in: store, over: numbered(schema), of: schema)
             }
         },
@@ -119,7 +119,7 @@ extension Check {
             let reopened = try context.reopened(store)
             try context.expect(try reopened.tables().count, is: names.count, "the number of tables")
             for (index, name) in names.enumerated() {
-                try context.expect(Query(name), in: reopened, finds: [.string("\(index)")])
+                try context.expect(TableQuery(name), in: reopened, finds: [.string("\(index)")])
             }
         },
     ]

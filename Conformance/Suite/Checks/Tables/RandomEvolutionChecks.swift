@@ -85,9 +85,9 @@ private struct EvolvingTable {
     }
 
     /// Returns a query for all rows and queries that depend on one of the columns.
-    mutating func queries() -> [Query] {
+    mutating func queries() -> [TableQuery] {
         let column = pick(schema.columns, using: &random)
         let value = visible.lazy.compactMap { $0[column.name] }.first { !$0.isNull }
-        return [Query(schema.name)] + Query.about(column.name, like: .literal(value ?? .null))
+        return [TableQuery(schema.name)] + TableQuery.about(column.name, like: .literal(value ?? .null))
     }
 }

@@ -23,15 +23,15 @@ extension Check {
             try context.expect(names, is: ["Note", "t"], "the tables after a redefinition")
             try store.put([["id": "b", "twice": 4]], into: "Note")
             let store2 = try context.reopened(store)
-            try context.expect(Query("Note").filter(.column("twice") == 4), in: store2, finds: ["b"])
-            try context.expect(Query("Note").filter(.column("twice").isNull), in: store2, finds: ["a"])
+            try context.expect(TableQuery("Note").filter(.column("twice") == 4), in: store2, finds: ["b"])
+            try context.expect(TableQuery("Note").filter(.column("twice").isNull), in: store2, finds: ["a"])
             let before = try store2.tables()
             try store2.base.redefine { writer in
                 try writer.upsert(["id": "c"] as Row, into: "Note")
                 return []
             }
             try context.expect(try store2.tables(), is: before, "the tables after a redefinition that returns none")
-            try context.expect(Query("Note"), in: store2, finds: ["a", "b", "c"])
+            try context.expect(TableQuery("Note"), in: store2, finds: ["a", "b", "c"])
         },
         Check(
             "TAB-207", "A redefinition that throws or is invalid leaves neither its rows nor its definitions",
@@ -56,7 +56,7 @@ extension Check {
             }
             for opened in [store, other, try context.open()] {
                 try context.expect(try opened.tables(), is: [.notes], "the tables after redefinitions that failed")
-                try context.expect(Query("Note"), in: opened, finds: [])
+                try context.expect(TableQuery("Note"), in: opened, finds: [])
             }
         },
         Check(

@@ -19,7 +19,7 @@ extension Check {
                     try context.expectRefused(schema, by: store, what, table: "t", column: column.name)
                 }
             }
-            try context.expectAnswers([Query("t")], in: store, over: rows, of: RandomRows.everyType("t"))
+            try context.expectAnswers([TableQuery("t")], in: store, over: rows, of: RandomRows.everyType("t"))
         },
         Check("TAB-121", "A changed type is also refused after the store was reopened", needs: [.persistence]) {
             context in
@@ -30,7 +30,7 @@ extension Check {
         Check("TAB-122", "A table without rows also keeps the types of its columns") { context in
             let store = try context.store(.t(.int("a"), .string("b")))
             try store.put([["id": "1", "a": 1]], into: "t")
-            _ = try store.write { try $0.delete(matching: Query("t")) }
+            _ = try store.write { try $0.delete(matching: TableQuery("t")) }
             try context.expectRefused(.t(.int("a"), .int("b")), by: store, "b as int", table: "t", column: "b")
         },
         Check("TAB-123", "A changed id type is refused, naming the table") { context in
@@ -45,7 +45,7 @@ extension Check {
                 TableSchema("exact", columns: []), by: store, "ids made case-insensitive", table: "exact")
             try context.expectRefused(
                 TableSchema("t", columns: [], idMatching: .exact), by: store, "ids made case-sensitive", table: "t")
-            try context.expect(Query("exact"), in: store, finds: ["A", "a"])
+            try context.expect(TableQuery("exact"), in: store, finds: ["A", "a"])
         },
         Check("TAB-125", "If one definition of a call is refused, no new table of the call is created") {
             context in
@@ -58,7 +58,7 @@ extension Check {
             let reopened = try context.reopened(store)
             for name in ["good", "other"] {
                 try context.expectError(.noSuchTable, "the table \(name)", table: name) {
-                    _ = try reopened.read { try $0.count(Query(name)) }
+                    _ = try reopened.read { try $0.count(TableQuery(name)) }
                 }
             }
             try reopened.define([good, other])
@@ -73,11 +73,11 @@ extension Check {
             let bad = TableSchema("Note", columns: [.int("text")])
             try context.expectRefused(wider, bad, by: store, "Note with another type", table: "Note", column: "text")
             try context.expectError(.invalidValue, "a query for the column that was not added", column: "new") {
-                _ = try store.read { try $0.rows(matching: Query("t").filter(.column("new").isNull)) }
+                _ = try store.read { try $0.rows(matching: TableQuery("t").filter(.column("new").isNull)) }
             }
             try store.put([["id": "2"]], into: "t")
             let rows: [Row] = [["id": "1", "a": 1], ["id": "2"]]
-            let queries = Query.about("a", like: 1)
+            let queries = TableQuery.about("a", like: 1)
             let reopened = try context.expectAnswers(queries, in: store, over: rows, of: .t(.int("a")))
             try reopened.define([.t(.int("new"), .int("a"))])
         },
@@ -101,7 +101,7 @@ extension Check {
             try store.define([right])
             try store.put([["id": "1", "b": "x"]], into: "t")
             try context.expectAnswers(
-                Query.about("b", like: "x"), in: store, over: [["id": "1", "a": 1, "b": "x"]], of: right)
+                TableQuery.about("b", like: "x"), in: store, over: [["id": "1", "a": 1, "b": "x"]], of: right)
         },
         Check("TAB-130", "A table can become a system table and an app table again, with its rows") { context in
             let own = TableSchema.t(.int("a"))
@@ -113,7 +113,7 @@ extension Check {
                 try store.define([schema])
                 let names = schema.isSystem ? ["TodoItem"] : ["TodoItem", "t"]
                 try context.expect(try store.appTables().map(\.name), is: names, "the app's tables")
-                try context.expect(try store.count(Query("t")), is: 1, "its rows")
+                try context.expect(try store.count(TableQuery("t")), is: 1, "its rows")
             }
             try context.expect(
                 try context.reopened(store).appTables(), is: [.items], "the app's tables after reopening")

@@ -26,10 +26,10 @@ extension Check {
                     _ = try store.write { try $0.delete(ids: ["1"], from: name) }
                 }
                 try context.expectError(.noSuchTable, "a delete by query", table: name) {
-                    _ = try store.write { try $0.delete(matching: Query(name)) }
+                    _ = try store.write { try $0.delete(matching: TableQuery(name)) }
                 }
             }
-            try context.expect(try store.count(Query("TodoItem")), is: 1, "rows of the table that is defined")
+            try context.expect(try store.count(TableQuery("TodoItem")), is: 1, "rows of the table that is defined")
         },
         Check(
             "TAB-023", "The internal tables of the store and the engine are neither listed nor readable",
@@ -43,10 +43,10 @@ extension Check {
         },
         Check("TAB-024", "A write or read that failed on an undefined table can be retried correctly") { context in
             let store = try context.store(.items)
-            try? store.write { _ = try $0.delete(matching: Query("Nothing")) }
-            try? store.read { _ = try $0.count(Query("Nothing")) }
+            try? store.write { _ = try $0.delete(matching: TableQuery("Nothing")) }
+            try? store.read { _ = try $0.count(TableQuery("Nothing")) }
             try store.put([["id": "1"]], into: "TodoItem")
-            try context.expect(try store.count(Query("TodoItem")), is: 1, "rows afterwards")
+            try context.expect(try store.count(TableQuery("TodoItem")), is: 1, "rows afterwards")
         },
         Check(
             "TAB-025", "An undefined table is noSuchTable even if there is nothing to do: no rows, no ids, limit 0",
@@ -62,12 +62,12 @@ extension Check {
                     }
                 ),
                 ("a delete of no ids", { _ = try $0.delete(ids: [], from: "Nothing") }),
-                ("a delete with the limit 0", { _ = try $0.delete(matching: Query("Nothing").limit(0)) }),
+                ("a delete with the limit 0", { _ = try $0.delete(matching: TableQuery("Nothing").limit(0)) }),
                 ("a lookup of an empty id", { _ = try $0.row(in: "Nothing", id: "") }),
                 ("a lookup of an id that no row has", { _ = try $0.row(in: "Nothing", id: .int(1)) }),
-                ("a query with the limit 0", { _ = try $0.rows(matching: Query("Nothing").limit(0)) }),
-                ("a query that nothing matches", { _ = try $0.rows(matching: Query("Nothing").filter(.or([]))) }),
-                ("a count without matches", { _ = try $0.count(Query("Nothing").filter(.or([]))) }),
+                ("a query with the limit 0", { _ = try $0.rows(matching: TableQuery("Nothing").limit(0)) }),
+                ("a query that nothing matches", { _ = try $0.rows(matching: TableQuery("Nothing").filter(.or([]))) }),
+                ("a count without matches", { _ = try $0.count(TableQuery("Nothing").filter(.or([]))) }),
             ]
             for (what, call) in writes {
                 try context.expectError(.noSuchTable, what, table: "Nothing") { try store.write(call) }
@@ -85,8 +85,8 @@ extension Check {
         let calls: [(String, (TracedReader) throws -> Void)] = [
             ("schema(of:)", { _ = try $0.schema(of: name) }), ("shape(of:)", { _ = try $0.shape(of: name) }),
             ("a lookup", { _ = try $0.row(in: name, id: "1") }),
-            ("a query", { _ = try $0.rows(matching: Query(name)) }),
-            ("a count", { _ = try $0.count(Query(name)) }),
+            ("a query", { _ = try $0.rows(matching: TableQuery(name)) }),
+            ("a count", { _ = try $0.count(TableQuery(name)) }),
         ]
         for (what, call) in calls {
             try context.expectError(.noSuchTable, "\(what) in \(name.debugDescription)", table: name) {

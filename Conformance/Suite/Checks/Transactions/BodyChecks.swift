@@ -17,7 +17,7 @@ extension Check {
             try expectThrown(marked, "a write") { try store.write { _ in throw marked } }
             try expectThrown(marked, "a write with changes") {
                 try store.write { writer in
-                    try writer.delete(matching: Query("Note"))
+                    try writer.delete(matching: TableQuery("Note"))
                     throw marked
                 }
             }
@@ -36,15 +36,15 @@ extension Check {
             let store = try ThreeTables.store(context)
             let marked = Marked()
             try store.read { reader in
-                try expectThrown(marked, "scan") { try reader.scan(Query("TodoItem")) { _ in throw marked } }
+                try expectThrown(marked, "scan") { try reader.scan(TableQuery("TodoItem")) { _ in throw marked } }
                 try expectThrown(marked, "withRow") { try reader.withRow(in: "Note", id: "a") { _ in throw marked } }
-                try context.expect(try reader.count(Query("TodoItem")), is: 4, "count after the errors")
+                try context.expect(try reader.count(TableQuery("TodoItem")), is: 4, "count after the errors")
                 try context.expect(.notes, in: reader, holds: ThreeTables.rows(.notes), "after the errors")
             }
         },
         Check("TRN-017", "The result of a body is returned, including nil") { context in
             let store = try ThreeTables.store(context)
-            try context.expect(try store.read { try $0.count(Query("Note")) }, is: 3, "the value of a read")
+            try context.expect(try store.read { try $0.count(TableQuery("Note")) }, is: 3, "the value of a read")
             try context.expect(
                 try store.write { try $0.delete(ids: ["a"], from: "Note") }, is: 1, "the value of a write")
             let none: Int?? = try store.write { _ in .some(.none) }
@@ -98,14 +98,14 @@ extension Check {
                 }
                 try context.expect(try reader.allRows("Note"), are: before, "the read after the write within it")
             }
-            let count = try store.read { try $0.count(Query("Note")) }
+            let count = try store.read { try $0.count(TableQuery("Note")) }
             try context.expect(count, is: hasWritten ? 4 : 3, "the notes after the write within a read")
         },
         Check("TRN-021", "A write without changes succeeds") { context in
             let store = try ThreeTables.store(context)
             try store.write { _ in }
             try store.write { try $0.upsert([Row](), into: "Note") }
-            try store.write { _ = try $0.count(Query("Note")) }
+            try store.write { _ = try $0.count(TableQuery("Note")) }
             try context.rollBack(store) { _ in }
             try context.expectAsFilled(store, "after writes without changes")
         },

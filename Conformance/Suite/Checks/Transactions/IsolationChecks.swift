@@ -59,7 +59,7 @@ extension Check {
             try store.write { writer in
                 try changeAll(writer)
                 try context.expectAsFilled(store, "in a read within the write")
-                try context.expect(try writer.count(Query("Note")), is: 1, "count by the writer after that read")
+                try context.expect(try writer.count(TableQuery("Note")), is: 1, "count by the writer after that read")
             }
             try expectLookUps(context, store, changed: true)
         },
@@ -68,7 +68,7 @@ extension Check {
             for number in 1...10 {
                 try store.write { try $0.upsert([.tally(1, Int64(number)), .tally(Int64(number), 0)], into: "Tally") }
                 try context.onThreads(3, "reads after a write") { _ in
-                    let count = try store.read { try $0.count(Query("Tally")) }
+                    let count = try store.read { try $0.count(TableQuery("Tally")) }
                     try context.expect(count, is: number, "count after write \(number)")
                 }
             }
@@ -78,7 +78,7 @@ extension Check {
     private static func changeAll(_ writer: TracedWriter) throws {
         try writer.upsert([["id": "a", "priority": 9], ["id": "new", "priority": 9]], into: "TodoItem")
         try writer.delete(ids: ["b"], from: "TodoItem")
-        try writer.delete(matching: Query("Note").filter(.column("number") > 1))
+        try writer.delete(matching: TableQuery("Note").filter(.column("number") > 1))
         try writer.upsert(.tally(1, 99), into: "Tally")
     }
 
@@ -91,7 +91,7 @@ extension Check {
             try context.expect(isNew, is: changed, "whether the new item is found by its id \(place)")
             let isThere = try reader.row(in: "TodoItem", id: "b") != nil
             try context.expect(isThere, is: !changed, "whether the deleted item is found by its id \(place)")
-            try context.expect(try reader.count(Query("Note")), is: changed ? 1 : 3, "the notes \(place)")
+            try context.expect(try reader.count(TableQuery("Note")), is: changed ? 1 : 3, "the notes \(place)")
             try context.expect(try reader.row(in: "Tally", id: 1)?["n"], is: changed ? 99 : 10, "tally 1 \(place)")
         }
     }

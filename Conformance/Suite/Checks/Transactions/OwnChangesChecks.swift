@@ -22,7 +22,7 @@ extension Check {
             let store = try ThreeTables.store(context)
             try changing(store) { writer, rows in
                 try context.expect(.items, in: writer, holds: rows, "inside the write")
-                let byText = Query("TodoItem").order(by: "text", descending: true)
+                let byText = TableQuery("TodoItem").order(by: "text", descending: true)
                 let expected = try Answer.expected(byText, .items, try TableSchema.items.packed(rows)).rows
                 try context.expect(
                     try writer.rows(matching: byText).rows, are: expected, "inside the write, ordered by text")
@@ -32,8 +32,8 @@ extension Check {
             let store = try ThreeTables.store(context)
             try changing(store) { writer, rows in
                 try context.expect(
-                    try writer.count(Query("TodoItem")), is: rows.count, "A write counts its own changes")
-                let open = Query("TodoItem").filter(.column("complete") == false).limit(1).includingTotalCount()
+                    try writer.count(TableQuery("TodoItem")), is: rows.count, "A write counts its own changes")
+                let open = TableQuery("TodoItem").filter(.column("complete") == false).limit(1).includingTotalCount()
                 try context.expect(try writer.rows(matching: open).totalCount, is: 3, "total count inside the write")
                 try context.expect(try writer.count(open), is: 3, "count of a condition inside the write")
             }
@@ -52,14 +52,14 @@ extension Check {
             let store = try ThreeTables.store(context)
             try store.write { writer in
                 try writer.delete(ids: ["b", "d"], from: "TodoItem")
-                try writer.delete(matching: Query("Tally").filter(.column("n") == 20))
+                try writer.delete(matching: TableQuery("Tally").filter(.column("n") == 20))
                 let rest = ThreeTables.rows(.items).filter { ["a", "c"].contains($0.idText) }
                 try context.expect(try writer.row(in: "TodoItem", id: "b"), is: nil, "the row deleted in this write")
                 try context.expect(.items, in: writer, holds: rest, "inside the write")
                 try context.expectIndexes(
                     of: .items, in: writer, find: rest, formerly: ThreeTables.rows(.items), "inside the write")
                 try context.expect(.tallies, in: writer, holds: [.tally(1, 10)], "inside the write")
-                try context.expect(try writer.count(Query("Tally")), is: 1, "count inside the write")
+                try context.expect(try writer.count(TableQuery("Tally")), is: 1, "count inside the write")
             }
         },
         Check("TRN-027", "A deletion by query finds and counts rows that the same write inserted and changed") {
@@ -69,10 +69,10 @@ extension Check {
                 try writer.upsert(
                     [["id": "e", "priority": 2], ["id": "a", "priority": 2], ["id": "b", "priority": 3]],
                     into: "TodoItem")
-                let deleted = try writer.delete(matching: Query("TodoItem").filter(.column("priority") == 2))
+                let deleted = try writer.delete(matching: TableQuery("TodoItem").filter(.column("priority") == 2))
                 try context.expect(deleted, is: 3, "the rows deleted: a and e of this write, c from before")
             }
-            try context.expect(Query("TodoItem"), in: store, finds: ["b", "d"], "after the write")
+            try context.expect(TableQuery("TodoItem"), in: store, finds: ["b", "d"], "after the write")
         },
         Check(
             "TRN-028", "Changes of a write with an id in different ASCII case apply to one row",
@@ -87,11 +87,11 @@ extension Check {
                 try context.expect(
                     row, is: TableSchema.items.completing([["id": "Key", "text": "one", "priority": 4]])[0],
                     "the row stored with ids in two cases")
-                try context.expect(try writer.count(Query("TodoItem")), is: 5, "count inside the write")
+                try context.expect(try writer.count(TableQuery("TodoItem")), is: 5, "count inside the write")
                 try context.expect(
                     try writer.delete(ids: ["key"], from: "TodoItem"), is: 1, "deletions with a third case")
             }
-            try context.expect(Query("TodoItem"), in: store, finds: ["a", "b", "c", "d"], "after the write")
+            try context.expect(TableQuery("TodoItem"), in: store, finds: ["a", "b", "c", "d"], "after the write")
         },
     ]
 

@@ -7,7 +7,7 @@ extension Check {
     static let transactionRecovery: [Check] = [
         Check("TRN-054", "After a body threw, the store still reads and writes") { context in
             let store = try ThreeTables.store(context)
-            for _ in 0..<3 { try context.rollBack(store) { try $0.delete(matching: Query("TodoItem")) } }
+            for _ in 0..<3 { try context.rollBack(store) { try $0.delete(matching: TableQuery("TodoItem")) } }
             try expectUsable(context, store, "after throws")
         },
         Check("TRN-055", "After a batch was refused, its transaction leaves nothing behind and the store works") {
@@ -15,7 +15,7 @@ extension Check {
             let store = try ThreeTables.store(context)
             try context.expectError(.invalidValue, "a batch with a bad row", id: "7") {
                 try store.write { writer in
-                    try writer.delete(matching: Query("Note"))
+                    try writer.delete(matching: TableQuery("Note"))
                     try writer.upsert(["id": "e"], into: "TodoItem")
                     try writer.upsert(badBatch, into: "Tally")
                 }
@@ -44,7 +44,7 @@ extension Check {
                     try? writer.upsert(badBatch, into: "Tally")
                     try? writer.upsert(["id": "after"], into: "Note")
                     _ = try? writer.delete(ids: ["a"], from: "TodoItem")
-                    _ = try? writer.delete(matching: Query("Note").filter(.column("number") == 1))
+                    _ = try? writer.delete(matching: TableQuery("Note").filter(.column("number") == 1))
                 }
             }
             try context.expectAsFilled(store, "after a write that continued after a refusal")
@@ -58,14 +58,14 @@ extension Check {
             try store.write { writer in
                 try writer.upsert(["id": "d", "number": 4], into: "Note")
                 try context.expectError(.invalidValue, "a query of an unknown column", column: "nothing") {
-                    _ = try writer.rows(matching: Query("Note").filter(.column("nothing") == 1))
+                    _ = try writer.rows(matching: TableQuery("Note").filter(.column("nothing") == 1))
                 }
                 try context.expectError(.noSuchTable, "a count of an unknown table") {
-                    _ = try writer.count(Query("Nothing"))
+                    _ = try writer.count(TableQuery("Nothing"))
                 }
                 try writer.upsert(["id": "e", "number": 5], into: "Note")
             }
-            try context.expect(Query("Note"), in: store, finds: ["a", "b", "c", "d", "e"], "after the write")
+            try context.expect(TableQuery("Note"), in: store, finds: ["a", "b", "c", "d", "e"], "after the write")
         },
         Check(
             "TRN-059",
@@ -92,9 +92,9 @@ extension Check {
             case .failure(let error): throw CheckFailure("a cancelled write threw \(error), expected cancelled")
             default:
                 try context.expect(
-                    Query("Note"), in: store, finds: ["a", "b", "c", "e"], "after a write that returned")
+                    TableQuery("Note"), in: store, finds: ["a", "b", "c", "e"], "after a write that returned")
                 try context.expect(
-                    Query("TodoItem"), in: store, finds: ["a", "b", "c", "d", "e"], "after a write that returned")
+                    TableQuery("TodoItem"), in: store, finds: ["a", "b", "c", "d", "e"], "after a write that returned")
                 try store.write { writer in
                     for table in ["TodoItem", "Note"] { try writer.delete(ids: ["e"], from: table) }
                 }

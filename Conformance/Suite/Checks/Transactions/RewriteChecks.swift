@@ -32,7 +32,7 @@ extension Check {
                 let first = try writer.delete(ids: ["a"], from: "TodoItem")
                 let again = try writer.delete(ids: ["a"], from: "TodoItem")
                 try writer.upsert(["id": "a", "text": "back"], into: "TodoItem")
-                let second = try writer.delete(matching: Query("TodoItem").filter(.column("id") == "a"))
+                let second = try writer.delete(matching: TableQuery("TodoItem").filter(.column("id") == "a"))
                 try context.expect([first, again, second], is: [1, 0, 1], "the counts of the three deletions")
             }
         },
@@ -50,8 +50,8 @@ extension Check {
             let store = try ThreeTables.store(context)
             let rows: [Row] = [["id": "b", "priority": 1], ["id": "x", "priority": 2, "complete": true]]
             try store.write { writer in
-                try writer.delete(matching: Query("TodoItem"))
-                try context.expect(try writer.count(Query("TodoItem")), is: 0, "count after all rows were deleted")
+                try writer.delete(matching: TableQuery("TodoItem"))
+                try context.expect(try writer.count(TableQuery("TodoItem")), is: 0, "count after all rows were deleted")
                 try writer.upsert(rows, into: "TodoItem")
             }
             try store.read { reader in

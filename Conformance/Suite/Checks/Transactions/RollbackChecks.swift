@@ -8,7 +8,7 @@ extension Check {
             try store.write { writer in
                 try writer.upsert(["id": "e", "text": "Salt"], into: "TodoItem")
                 try writer.delete(ids: ["b"], from: "Note")
-                try writer.delete(matching: Query("Tally").filter(.column("n") == 20))
+                try writer.delete(matching: TableQuery("Tally").filter(.column("n") == 20))
             }
             try store.read { reader in
                 try context.expect(
@@ -65,9 +65,9 @@ extension Check {
         Check("TRN-006", "A body that throws leaves rows that it deleted by query") { context in
             let store = try ThreeTables.store(context)
             try context.rollBack(store) { writer in
-                try writer.delete(matching: Query("TodoItem").filter(.column("complete") == true))
-                try writer.delete(matching: Query("Note"))
-                try writer.delete(matching: Query("Tally").order(by: "n").limit(2))
+                try writer.delete(matching: TableQuery("TodoItem").filter(.column("complete") == true))
+                try writer.delete(matching: TableQuery("Note"))
+                try writer.delete(matching: TableQuery("Tally").order(by: "n").limit(2))
             }
             try context.expectAsFilled(store, "after the throw")
         },
@@ -133,10 +133,10 @@ extension Check {
                 try writer.upsert(["id": "a", "number": 9], into: "Note")
                 try writer.upsert(["id": "zz", "number": 10], into: "Note")
                 for id in ["a", "zz", "b"] { _ = try writer.row(in: "Note", id: id) }
-                _ = try writer.count(Query("Note"))
+                _ = try writer.count(TableQuery("Note"))
                 try writer.delete(ids: ["b"], from: "Note")
                 _ = try writer.row(in: "Note", id: "b")
-                _ = try writer.rows(matching: Query("Note"))
+                _ = try writer.rows(matching: TableQuery("Note"))
             }
             try context.expectAsFilled(store, "after data read in a write was rolled back")
             let expected = ThreeTables.rows(.notes)
@@ -147,7 +147,8 @@ extension Check {
                         found, is: row.completed(for: .notes), "the row \(row.idText) after the rollback")
                 }
                 try context.expect(try reader.row(in: "Note", id: "zz"), is: nil as Row?, "a row that was rolled back")
-                try context.expect(try reader.count(Query("Note")), is: expected.count, "the count after the rollback")
+                try context.expect(
+                    try reader.count(TableQuery("Note")), is: expected.count, "the count after the rollback")
             }
         },
     ]

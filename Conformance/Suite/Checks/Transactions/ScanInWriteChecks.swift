@@ -11,7 +11,7 @@ extension Check {
                 try writer.delete(ids: [row.id].compactMap { $0 }, from: "TodoItem")
                 try writer.delete(ids: ["r19", "r05"], from: "TodoItem")
             } after: { store in
-                try context.expect(Query("TodoItem"), in: store, finds: [], "after the scan")
+                try context.expect(TableQuery("TodoItem"), in: store, finds: [], "after the scan")
             }
         },
         Check(
@@ -26,7 +26,7 @@ extension Check {
                     ], into: "TodoItem")
             } after: { store in
                 try context.expect(
-                    try store.read { try $0.count(Query("TodoItem")) }, is: 60, "the rows after the scan")
+                    try store.read { try $0.count(TableQuery("TodoItem")) }, is: 60, "the rows after the scan")
             }
         },
         Check("TRN-050", "A scan whose body changes rows returns each row once, as it was when the scan began") {
@@ -48,7 +48,7 @@ extension Check {
             let store = try filled(context)
             try store.write { writer in
                 var step = 0
-                try writer.scan(Query("TodoItem").order(by: "text")) { row in
+                try writer.scan(TableQuery("TodoItem").order(by: "text")) { row in
                     try overwrite(writer, row.idText)
                     try context.expect(row["text"], is: "old", "the text of the borrowed row after it was deleted")
                     try context.expect(row["priority"], is: .int(Int64(step)), "its priority")
@@ -66,9 +66,9 @@ extension Check {
             let store = try filled(context)
             try store.read { reader in
                 var pairs: [String] = []
-                let total = try reader.scan(Query("TodoItem", includesTotalCount: true)) { outer in
+                let total = try reader.scan(TableQuery("TodoItem", includesTotalCount: true)) { outer in
                     let id = outer.idText
-                    try reader.scan(Query("TodoItem").order(by: "priority", descending: true).limit(2)) { inner in
+                    try reader.scan(TableQuery("TodoItem").order(by: "priority", descending: true).limit(2)) { inner in
                         try reader.withRow(in: "TodoItem", id: inner.id) { pairs.append("\(id) \($0.idText)") }
                         return .next
                     }
@@ -84,10 +84,10 @@ extension Check {
             try scanning(context) { writer, _, step in
                 guard step == 3 else { return }
                 let deleted = try writer.delete(
-                    matching: Query("TodoItem").filter(.column("priority") >= 2).order(by: "priority"))
+                    matching: TableQuery("TodoItem").filter(.column("priority") >= 2).order(by: "priority"))
                 try context.expect(deleted, is: 18, "the rows deleted during the scan")
             } after: { store in
-                try context.expect(Query("TodoItem"), in: store, finds: ["r00", "r01"], "after the scan")
+                try context.expect(TableQuery("TodoItem"), in: store, finds: ["r00", "r01"], "after the scan")
             }
         },
     ]
@@ -110,8 +110,8 @@ extension Check {
         after: (TracedStore) throws -> Void
     ) throws {
         let queries = [
-            Query("TodoItem"), Query("TodoItem").order(by: "priority"),
-            Query("TodoItem").filter(.column("priority") >= 0), Query("TodoItem").order(by: "text"),
+            TableQuery("TodoItem"), TableQuery("TodoItem").order(by: "priority"),
+            TableQuery("TodoItem").filter(.column("priority") >= 0), TableQuery("TodoItem").order(by: "text"),
         ]
         for (number, query) in queries.enumerated() {
             let store = try filled(context, in: "store\(number)")

@@ -22,10 +22,10 @@ extension Check {
             needs: [.readersBesideWriter]
         ) { context in
             try whileAnotherCommits(context) { reader in
-                let total = try reader.rows(matching: Query("TodoItem").limit(0).includingTotalCount()).totalCount
+                let total = try reader.rows(matching: TableQuery("TodoItem").limit(0).includingTotalCount()).totalCount
                 let counts = [
-                    try reader.count(Query("TodoItem")), total ?? -1,
-                    try reader.count(Query("TodoItem").filter(.column("priority") == 9)),
+                    try reader.count(TableQuery("TodoItem")), total ?? -1,
+                    try reader.count(TableQuery("TodoItem").filter(.column("priority") == 9)),
                 ]
                 return counts.map { ["count": .int(Int64($0))] as Row }
             }
@@ -37,9 +37,9 @@ extension Check {
             needs: [.readersBesideWriter]
         ) { context in
             try whileAnotherCommits(context) { reader in
-                try reader.rows(matching: Query("TodoItem").filter(.column("priority") == 9)).rows
-                    + reader.rows(matching: Query("TodoItem").filter(.column("priority") == 1)).rows
-                    + reader.rows(matching: Query("TodoItem").order(by: "priority", descending: true)).rows
+                try reader.rows(matching: TableQuery("TodoItem").filter(.column("priority") == 9)).rows
+                    + reader.rows(matching: TableQuery("TodoItem").filter(.column("priority") == 1)).rows
+                    + reader.rows(matching: TableQuery("TodoItem").order(by: "priority", descending: true)).rows
             }
         },
         Check(
@@ -69,7 +69,7 @@ extension Check {
             let store = try context.store(.items)
             let rows = (0..<300).map { ["id": .string("r\(1_000 + $0)"), "priority": .int($0)] as Row }
             try store.write { try $0.upsert(rows, into: "TodoItem") }
-            for query in [Query("TodoItem"), Query("TodoItem").order(by: "priority")] {
+            for query in [TableQuery("TodoItem"), TableQuery("TodoItem").order(by: "priority")] {
                 var found: [Row] = []
                 try store.read { reader in
                     _ = try reader.scan(query) { row in
@@ -81,7 +81,7 @@ extension Check {
                 try context.expect(
                     found, are: TableSchema.items.completing(rows), "the scan during which all rows were replaced")
                 try store.write { writer in
-                    try writer.delete(matching: Query("TodoItem"))
+                    try writer.delete(matching: TableQuery("TodoItem"))
                     try writer.upsert(rows, into: "TodoItem")
                 }
             }
@@ -93,14 +93,14 @@ extension Check {
             let store = try ThreeTables.store(context)
             for round in 1...5 {
                 let before = try store.read { reader in
-                    let before = try reader.count(Query("Note"))
+                    let before = try reader.count(TableQuery("Note"))
                     try context.elsewhere("a write beside a read") {
                         try store.write { try $0.upsert(["id": .string("n\(round)")], into: "Note") }
                     }
                     return before
                 }
                 try context.expect(before, is: 2 + round, "the notes in read \(round)")
-                let after = try store.read { try $0.count(Query("Note")) }
+                let after = try store.read { try $0.count(TableQuery("Note")) }
                 try context.expect(after, is: 3 + round, "the notes in the read after read \(round)")
             }
         },
@@ -115,7 +115,8 @@ extension Check {
                 try store.read { inner in
                     // Either the outer snapshot or the new one, but consistently.
                     let isNew = try inner.row(in: "TodoItem", id: "new") != nil
-                    try context.expect(try inner.count(Query("Note")), is: isNew ? 1 : 3, "the notes in the inner read")
+                    try context.expect(
+                        try inner.count(TableQuery("Note")), is: isNew ? 1 : 3, "the notes in the inner read")
                     let tally = try inner.row(in: "Tally", id: 1)?["n"]
                     try context.expect(tally, is: isNew ? 99 : 10, "tally 1 in the inner read")
                 }
@@ -143,7 +144,7 @@ extension Check {
             try store.write { writer in
                 try writer.upsert([["id": "a", "priority": 9], ["id": "new", "priority": 9]], into: "TodoItem")
                 try writer.delete(ids: ["b"], from: "TodoItem")
-                try writer.delete(matching: Query("Note").filter(.column("number") > 1))
+                try writer.delete(matching: TableQuery("Note").filter(.column("number") > 1))
                 try writer.upsert([.tally(1, 99), .tally(7, 99)], into: "Tally")
             }
         }
@@ -152,7 +153,7 @@ extension Check {
     private static func replaceElsewhere(_ context: CheckContext, _ store: TracedStore) throws {
         try context.elsewhere("a write beside a scan") {
             try store.write { writer in
-                try writer.delete(matching: Query("TodoItem").filter(.column("priority") < 200))
+                try writer.delete(matching: TableQuery("TodoItem").filter(.column("priority") < 200))
                 try writer.upsert(
                     (0..<300).map { ["id": .string("r\(1_100 + $0)"), "priority": .int(-$0)] }, into: "TodoItem")
             }

@@ -115,14 +115,17 @@ extension CheckContext {
 }
 
 extension IndexSchema {
-    fileprivate func queries(_ table: String, _ values: [Value]) -> [Query] {
+    fileprivate func queries(_ table: String, _ values: [Value]) -> [TableQuery] {
         let along = [false, true].map { descending in
-            Query(table, order: columns.map { OrderTerm($0, descending: descending) }, includesTotalCount: true)
+            TableQuery(table, order: columns.map { OrderTerm($0, descending: descending) }, includesTotalCount: true)
         }
         let first = RowPredicate.column(columns[0])
         return along
             + Set(values).flatMap { value in
-                [Query(table).filter(first == .literal(value)), Query(table).filter(first >= .literal(value))]
+                [
+                    TableQuery(table).filter(first == .literal(value)),
+                    TableQuery(table).filter(first >= .literal(value)),
+                ]
             }
     }
 }

@@ -82,9 +82,9 @@ extension Check {
     ) throws {
         try store.read { reader in
             for (table, count) in zip(manyTables, counts) {
-                let ones = Query(table.name, predicate: .column("n") == 1)
+                let ones = TableQuery(table.name, predicate: .column("n") == 1)
                 try context.expect(
-                    try reader.count(Query(table.name)), is: count, "the rows of \(table.name) \(moment)")
+                    try reader.count(TableQuery(table.name)), is: count, "the rows of \(table.name) \(moment)")
                 try context.expect(try reader.count(ones), is: count, "the rows with 1 of \(table.name) \(moment)")
             }
         }
@@ -96,7 +96,8 @@ extension Check {
         let table = Amounts.schema(count).name
         let last = RowPredicate.column("n") == .literal(.int(Int64(count - 1)))
         try context.expect(
-            try reader.ids(Query(table, predicate: last)), is: ["same"], "the row changed \(count) times \(moment)")
-        try context.expect(try reader.count(Query(table)), is: count + 1, "the rows of \(count) changes \(moment)")
+            try reader.ids(TableQuery(table, predicate: last)), is: ["same"], "the row changed \(count) times \(moment)"
+        )
+        try context.expect(try reader.count(TableQuery(table)), is: count + 1, "the rows of \(count) changes \(moment)")
     }
 }

@@ -17,7 +17,7 @@ extension Check {
         Check("TRN-013", "Every index finds the rows whose deletion was rolled back") { context in
             try expectIndexesAfterThrow(context, formerly: []) { writer in
                 try writer.delete(ids: ["a"], from: "TodoItem")
-                try writer.delete(matching: Query("TodoItem").filter(.column("priority") == 2))
+                try writer.delete(matching: TableQuery("TodoItem").filter(.column("priority") == 2))
             }
         },
         Check("TRN-014", "Every index finds a row once that was changed and changed back in one transaction") {
@@ -47,7 +47,7 @@ extension Check {
                 of: .items, in: reader, find: ThreeTables.rows(.items), formerly: formerly, "after the throw")
         }
         // Rows deleted next must not leave an entry behind either.
-        _ = try store.write { try $0.delete(matching: Query("TodoItem").filter(.column("priority") >= 0)) }
+        _ = try store.write { try $0.delete(matching: TableQuery("TodoItem").filter(.column("priority") >= 0)) }
         try store.read { reader in
             let rest = ThreeTables.rows(.items).filter { $0["priority"]?.isNull ?? true }
             try context.expectIndexes(

@@ -27,7 +27,7 @@ extension Check {
                 try store.write { try $0.upsert(change, into: schema.name) }
                 let merged = row.merging(change)
                 let last = names[count - 1]
-                let found = Query(schema.name, predicate: .column(last) == .literal(merged[last] ?? .null))
+                let found = TableQuery(schema.name, predicate: .column(last) == .literal(merged[last] ?? .null))
                 try context.expect(found, in: store, finds: ["a"], "a row of \(count) columns")
                 let reopened = try context.reopened(store, in: "wide \(count)")
                 try context.expect(
@@ -46,9 +46,9 @@ extension Check {
                 let rows = Amounts.rows(count)
                 let second = rows.map { ["id": $0.id.map(\.value) ?? .null, "m": 7] as Row }
                 try store.write { try $0.upsert(rows + second, into: table) }
-                let sevens = Query(table, predicate: .column("m") == 7)
+                let sevens = TableQuery(table, predicate: .column("m") == 7)
                 try store.read { reader in
-                    try context.expect(try reader.count(Query(table)), is: count, "the rows of \(2 * count)")
+                    try context.expect(try reader.count(TableQuery(table)), is: count, "the rows of \(2 * count)")
                     try context.expect(try reader.count(sevens), is: count, "the rows with the last value")
                 }
             }

@@ -52,7 +52,7 @@ extension Check {
             try context.expectError(.invalidValue, "an upsert of an empty id", table: "Note", column: "id") {
                 try store.write { try $0.upsert(packed, into: "Note") }
             }
-            try context.expect(try store.read { try $0.count(Query("Note")) }, is: 0, "the count afterwards")
+            try context.expect(try store.read { try $0.count(TableQuery("Note")) }, is: 0, "the count afterwards")
         },
         Check("UPS-036", "An id whose type is not the table's is refused, naming the column id") { context in
             let numbered = TableSchema("Numbered", columns: [], idType: .int)
@@ -119,10 +119,10 @@ extension Check {
                 _ = try? store.write { writer in
                     try? writer.upsert([["id": "1", "must": "x", "n": 1], row], into: "Strict")
                 }
-                try context.expect(try store.read { try $0.count(Query("Strict")) }, is: 0, "rows after \(rule)")
+                try context.expect(try store.read { try $0.count(TableQuery("Strict")) }, is: 0, "rows after \(rule)")
             }
             try store.write { try $0.upsert(["id": "1", "must": "x"], into: "Strict") }
-            try context.expect(Query("Strict"), in: store, finds: ["1"], "after the refusals")
+            try context.expect(TableQuery("Strict"), in: store, finds: ["1"], "after the refusals")
         },
     ]
 

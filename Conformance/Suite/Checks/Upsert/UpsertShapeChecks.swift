@@ -76,8 +76,8 @@ extension Check {
             let (from, to) = (TableSchema.allTypes, TableSchema.allTypesIndexed)
             let rows = [Row.typed("1"), .typed("2", 2)].map { Row(id: .string($0.idText + " copied")).merging($0) }
             try context.apply(to: store) { writer in
-                try writer.delete(matching: Query(to.name))
-                try writer.scan(Query(from.name)) { view in
+                try writer.delete(matching: TableQuery(to.name))
+                try writer.scan(TableQuery(from.name)) { view in
                     try writer.upsert(Row(id: .string(view.idText + " copied")).merging(view.owned()), into: to.name)
                     return .next
                 }

@@ -51,7 +51,7 @@ extension Check {
             try context.apply(to: try context.store(keyed(.asciiCaseInsensitive))) { writer in
                 try writer.upsert(rows, into: "Keyed")
             } thenLook: { reader, place in
-                let (all, id) = (Query("Keyed"), RowPredicate.column("id"))
+                let (all, id) = (TableQuery("Keyed"), RowPredicate.column("id"))
                 try context.expect(all.filter(id == "b"), in: reader, finds: ["B"], place)
                 try context.expect(all.filter("A" == id), in: reader, finds: ["a"], place)
                 try context.expect(all.filter(id.isIn(["c", "A", "c", "d"])), in: reader, finds: ["a", "C"], place)
@@ -68,7 +68,7 @@ extension Check {
             try context.apply(to: try context.store(keyed(.asciiCaseInsensitive))) { writer in
                 try writer.upsert(rows.reversed(), into: "Keyed")
             } thenLook: { reader, place in
-                let (all, ordered) = (Query("Keyed"), ids.map { RowID.string($0) })
+                let (all, ordered) = (TableQuery("Keyed"), ids.map { RowID.string($0) })
                 try context.expect(all, in: reader, finds: ordered, place)
                 try context.expect(all.order(by: "n"), in: reader, finds: ordered, place)
                 try context.expect(all.filter(.column("n") == 0), in: reader, finds: ordered, place)
@@ -97,7 +97,7 @@ extension Check {
             } thenLook: { reader, place in
                 try context.expect(keyed(.exact), in: reader, holds: rows, place)
                 try context.expect(try reader.row(in: "Keyed", id: "A"), is: nil, "\(place), the lookup of A")
-                let (all, id) = (Query("Keyed"), RowPredicate.column("id"))
+                let (all, id) = (TableQuery("Keyed"), RowPredicate.column("id"))
                 try context.expect(all, in: reader, finds: ["B", "a", "b"], place)
                 try context.expect(all.filter(id == "b"), in: reader, finds: ["b"], place)
                 try context.expect(all.filter(id == "A"), in: reader, finds: [], place)
@@ -122,9 +122,9 @@ extension Check {
                     for (stored, other) in alike {
                         let found = try reader.row(in: "Keyed", id: other)
                         try context.expect(found, is: nil, "\(place), the lookup of \(other.text.debugDescription)")
-                        let query = Query("Keyed").filter(.column("id") == .literal(other.value))
+                        let query = TableQuery("Keyed").filter(.column("id") == .literal(other.value))
                         try context.expect(query, in: reader, finds: [], place)
-                        let same = Query("Keyed").filter(.column("id").isIn([other.value, stored.value]))
+                        let same = TableQuery("Keyed").filter(.column("id").isIn([other.value, stored.value]))
                         try context.expect(same, in: reader, finds: [stored], place)
                     }
                 }

@@ -17,7 +17,7 @@ extension Check {
             why: "As text, 10 sorts before 9; as bytes, negative numbers sort after all others."
         ) { context in
             try withNumbered(context) { reader, rows, place in
-                let (all, ids) = (Query("Numbered"), rows.compactMap(\.id))
+                let (all, ids) = (TableQuery("Numbered"), rows.compactMap(\.id))
                 try context.expect(all, in: reader, finds: ids, place)
                 try context.expect(all.order(by: "id", descending: true), in: reader, finds: ids.reversed(), place)
                 try context.expect(all.order(by: "same"), in: reader, finds: ids, place)
@@ -28,7 +28,7 @@ extension Check {
         },
         Check("VAL-052", "Integer ids compare exactly in filters, also beyond 2^53") { context in
             try withNumbered(context) { reader, rows, place in
-                let (all, operand, ids) = (Query("Numbered"), RowPredicate.column("id"), rows.compactMap(\.id))
+                let (all, operand, ids) = (TableQuery("Numbered"), RowPredicate.column("id"), rows.compactMap(\.id))
                 for (index, id) in ids.enumerated() {
                     let literal = RowPredicate.literal(id.value)
                     try context.expect(all.filter(operand == literal), in: reader, finds: [id], place)

@@ -44,7 +44,8 @@ extension Check {
                 try context.expectError(.invalidValue, what, table: "Note", column: "id") {
                     try store.write { try $0.upsert(Row(id: .string(id)), into: "Note") }
                 }
-                try context.expect(try store.read { try $0.count(Query("Note")) }, is: 0, "the count after \(what)")
+                try context.expect(
+                    try store.read { try $0.count(TableQuery("Note")) }, is: 0, "the count after \(what)")
             }
         },
         Check(
@@ -86,7 +87,7 @@ extension Check {
             try writer.upsert(rows, into: "Keyed")
         } thenLook: { reader, place in
             try context.expect(schema, in: reader, holds: rows, place)
-            let all = Query("Keyed")
+            let all = TableQuery("Keyed")
             for (id, row) in zip(ids, rows) {
                 let values: [Value] = [.string(id), "none of them"]
                 for condition in [RowPredicate.column("id") == .literal(values[0]), .column("id").isIn(values)] {

@@ -66,7 +66,7 @@ extension Check {
                 for table in TableSchema.typedTables {
                     try context.expect(table, in: reader, holds: rows, place)
                     for column in table.columns {
-                        let (all, operand) = (Query(table.name), RowPredicate.column(column.name))
+                        let (all, operand) = (TableQuery(table.name), RowPredicate.column(column.name))
                         try context.expect(all.filter(operand == .null), in: reader, finds: ["2", "3"], place)
                         try context.expect(all.filter(operand != .null), in: reader, finds: ["1"], place)
                     }

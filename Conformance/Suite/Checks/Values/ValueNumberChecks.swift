@@ -44,11 +44,12 @@ extension Check {
             try context.applyToValueTables(of: .double, rows) { table, reader, place in
                 try context.expect(table, in: reader, holds: rows, place)
                 for zero in [0.0, -0.0, 0] as [RowPredicate] {
-                    let query = Query(table.name, predicate: .column("v") == zero)
+                    let query = TableQuery(table.name, predicate: .column("v") == zero)
                     try context.expect(query, in: reader, finds: ["-", "0"], place)
-                    try context.expect(Query(table.name, predicate: .column("v") < zero), in: reader, finds: [], place)
+                    try context.expect(
+                        TableQuery(table.name, predicate: .column("v") < zero), in: reader, finds: [], place)
                 }
-                let down = Query(table.name).order(by: "v", descending: true)
+                let down = TableQuery(table.name).order(by: "v", descending: true)
                 try context.expect(down, in: reader, finds: ["1", "-", "0"], place)
             }
         },
@@ -62,7 +63,7 @@ extension Check {
             let rows: [Row] = [["id": "nan", "v": .double(.nan)], ["id": "one", "v": 1.0], ["id": "null"]]
             try context.applyToValueTables(of: .double, rows) { table, reader, place in
                 try context.expect(table, in: reader, holds: rows, place)
-                let (all, operand) = (Query(table.name), RowPredicate.column("v"))
+                let (all, operand) = (TableQuery(table.name), RowPredicate.column("v"))
                 let nan = RowPredicate.literal(.double(.nan))
                 try context.expect(all.filter(operand == operand), in: reader, finds: ["null", "one"], place)
                 for condition in [operand == nan, operand < nan, operand > nan, operand.isIn([.double(.nan)])] {

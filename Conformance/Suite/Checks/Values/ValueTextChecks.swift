@@ -11,7 +11,7 @@ extension Check {
                 try context.expectKept([empty, .null], as: type)
                 let rows: [Row] = [["id": "empty", "v": empty, "n": 0], ["id": "null", "n": 0]]
                 try context.applyToValueTables(of: type, rows) { table, reader, place in
-                    let (all, operand) = (Query(table.name), RowPredicate.column("v"))
+                    let (all, operand) = (TableQuery(table.name), RowPredicate.column("v"))
                     try context.expect(all.filter(operand == .null), in: reader, finds: ["null"], place)
                     try context.expect(all.filter(operand == .literal(empty)), in: reader, finds: ["empty"], place)
                     try context.expect(all.order(by: "v"), in: reader, finds: ["null", "empty"], place)
@@ -51,7 +51,7 @@ extension Check {
             let rows = zip(0..., texts).map { Row(id: .string("row \($0)")).merging(["v": .string($1), "n": 0]) }
             try context.applyToValueTables(of: .string, rows) { table, reader, place in
                 for row in rows {
-                    let query = Query(table.name, predicate: .column("v") == .literal(row["v"] ?? .null))
+                    let query = TableQuery(table.name, predicate: .column("v") == .literal(row["v"] ?? .null))
                     try context.expect(query, in: reader, finds: [.string(row.idText)], place)
                 }
             }

@@ -42,7 +42,7 @@ struct DamageInspection {
         try attempt {
             try store.define(KnownContent.tables)
             try store.write { try KnownContent.apply(0, to: $0) }
-            try store.write { _ = try $0.delete(matching: Query(KnownContent.items.name)) }
+            try store.write { _ = try $0.delete(matching: TableQuery(KnownContent.items.name)) }
             try store.close()
         }
     }
@@ -107,7 +107,7 @@ extension DamageInspection {
 
     private mutating func scan(_ table: TableSchema, in store: any LocalStore) throws {
         for order in [[]] + table.indexes.map({ $0.columns.map { OrderTerm($0) } }) {
-            var query = Query(table.name)
+            var query = TableQuery(table.name)
             query.order = order
             guard let rows = try attempt({ try store.read { try $0.rows(matching: query).rows } }) else { continue }
             let found = rows.sorted { Self.precedes($0.id, $1.id) }

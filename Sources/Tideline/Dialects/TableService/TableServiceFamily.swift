@@ -85,7 +85,7 @@ struct TableServiceFamily: ServerFamily {
 
     /// Requests a row or tombstone with a list query, because on some servers the lookup of a single row hides tombstones.
     private func lookUp(_ id: String, in schema: TableSchema) throws -> ServerCall {
-        let query = Query(schema.name).filter(.column("id") == .value(id))
+        let query = TableQuery(schema.name).filter(.column("id") == .value(id))
         var call = call(
             try dialect.read(query, schema: schema, options: ReadOptions(includeDeleted: true, isSyncTable: true)))
         let meaning = call.meaning

@@ -12,7 +12,7 @@ public import TidelineStore
 ///
 /// Changes are queued and rows are pulled as by ``SyncTable``, which is the same table without the type. A table does not
 /// depend on the type of the store.
-public struct Table<Record: TableRecord>: Sendable {
+public struct RecordTable<Record: TableRecord>: Sendable {
     let context: any TableContext
 
     /// The same table, with rows instead of records.
@@ -193,7 +193,7 @@ public struct Table<Record: TableRecord>: Sendable {
             var failures: [StoreError] = []
             var records = RecordReader()
             for predicate in try keys.predicates(for: column, of: Record.tableName, in: reader) {
-                try reader.scan(Query(Record.tableName).filter(predicate)) { row in
+                try reader.scan(TableQuery(Record.tableName).filter(predicate)) { row in
                     guard let reference = row[Column<Other.ID>(column)] else { return .next }
                     let found = keys.ids(matching: reference)
                     guard !found.isEmpty else { return .next }
@@ -271,7 +271,7 @@ private struct ReferenceKeys<Other: TableRecord> {
         var found: [Other.ID] = []
         var predicate = !RowPredicate.column(column).isNull
         for _ in 0..<Self.maximumSeeks {
-            let query = Query(table).filter(predicate).order(by: column).limit(1).select(column)
+            let query = TableQuery(table).filter(predicate).order(by: column).limit(1).select(column)
             guard let text = try reader.rows(matching: query).rows.first?[column]?.string else { return found }
             if !ids(matching: ID(text)).isEmpty { found.append(ID(text)) }
             predicate = .column(column) > .value(text)
@@ -289,7 +289,7 @@ extension Array {
 
 extension RecordQuery {
     /// The query of a pull. An incremental pull fetches all rows that match.
-    func forPull(id: String?) -> Query { id == nil ? query : Query(query.table, predicate: query.predicate) }
+    func forPull(id: String?) -> TableQuery { id == nil ? query : TableQuery(query.table, predicate: query.predicate) }
 }
 
 extension StoreReader {

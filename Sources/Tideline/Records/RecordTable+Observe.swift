@@ -1,7 +1,7 @@
 public import TidelineLive
 internal import TidelineStore
 
-extension Table {
+extension RecordTable {
     /// Observes the local records that match a query, by default all.
     ///
     /// The sequence begins with the records as they are, and continues with one update for each transaction that changes them;

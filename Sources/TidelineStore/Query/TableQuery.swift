@@ -1,14 +1,14 @@
 /// A request for rows of one table: the rows to match, their order, the range, and the columns.
 ///
 /// ```swift
-/// Query("TodoItem")
+/// TableQuery("TodoItem")
 ///     .filter(.column("complete") == false)
 ///     .order(by: "due").limit(50)
 /// ```
 ///
 /// ``Evaluator`` defines the meaning of a query. Every store returns the same result or throws
 /// ``StoreError/Code/unsupportedQuery``.
-public struct Query: Sendable {
+public struct TableQuery: Sendable {
     /// The table.
     public var table: String
     /// The condition that rows must satisfy, or `nil` for all rows.
@@ -40,33 +40,33 @@ public struct Query: Sendable {
     }
 
     /// Returns this query restricted to rows that also match `predicate`.
-    public func filter(_ predicate: RowPredicate) -> Query {
+    public func filter(_ predicate: RowPredicate) -> TableQuery {
         with { $0.predicate = $0.predicate.map { $0 && predicate } ?? predicate }
     }
 
     /// Returns this query ordered by a column, after the existing terms.
-    public func order(by column: String, descending: Bool = false) -> Query {
+    public func order(by column: String, descending: Bool = false) -> TableQuery {
         with { $0.order.append(OrderTerm(column, descending: descending)) }
     }
 
     /// Returns this query ordered by a typed column, after the existing terms.
-    public func order(by column: Column<some ColumnValue>, descending: Bool = false) -> Query {
+    public func order(by column: Column<some ColumnValue>, descending: Bool = false) -> TableQuery {
         order(by: column.name, descending: descending)
     }
 
     /// Returns this query without the first `count` rows.
-    public func skip(_ count: Int) -> Query { with { $0.skip = count } }
+    public func skip(_ count: Int) -> TableQuery { with { $0.skip = count } }
 
     /// Returns this query limited to `count` rows.
-    public func limit(_ count: Int) -> Query { with { $0.limit = count } }
+    public func limit(_ count: Int) -> TableQuery { with { $0.limit = count } }
 
     /// Returns this query with only the given columns, `id`, and `version`.
-    public func select(_ columns: String...) -> Query { with { $0.selection = columns } }
+    public func select(_ columns: String...) -> TableQuery { with { $0.selection = columns } }
 
     /// Returns this query with the count of all matching rows.
-    public func includingTotalCount() -> Query { with { $0.includesTotalCount = true } }
+    public func includingTotalCount() -> TableQuery { with { $0.includesTotalCount = true } }
 
-    private func with(_ change: (inout Query) -> Void) -> Query {
+    private func with(_ change: (inout TableQuery) -> Void) -> TableQuery {
         var copy = self
         change(&copy)
         return copy

@@ -1,4 +1,4 @@
-extension Query {
+extension TableQuery {
     /// Checks the query against the definition of its table. Every store does this before it answers a query.
     ///
     /// - Throws: ``StoreError/Code/unsupportedQuery`` if skip or limit is negative, the predicate is not a condition,
