@@ -8,11 +8,12 @@ import TidelineTestSupport
 
 @testable import TidelineTool
 
-/// Several processes of `tideline serve` over one store, and 16 clients that edit, push and pull by stamps, without a
+/// Several processes of `tideline serve` over one store, and clients that edit, push and pull by stamps, without a
 /// look-back, while processes are killed.
 ///
-/// `TIDELINE_KILL_ROUNDS` sets the number of rounds (default 2). A round has one to three kills at random, after which all
-/// clients must equal the server.
+/// `TIDELINE_KILL_ROUNDS` sets the number of rounds (default 2), `TIDELINE_KILL_CLIENTS` the number of clients, and
+/// `TIDELINE_KILL_STEPS` the steps of each client in a round (default 24). A round has one to three kills at random, after
+/// which all clients must equal the server.
 @Suite("Servers that share a store", .serialized, .timeLimit(.minutes(60)))
 struct SharedServeTests {
     @Test(
@@ -79,10 +80,10 @@ struct SharedServeTests {
 
 /// The rounds of one test.
 private struct SharedRounds {
-    static let rounds = ProcessInfo.processInfo.environment["TIDELINE_KILL_ROUNDS"].flatMap { Int($0) } ?? 2
-    private static let clients = 16
+    static let rounds = setting("ROUNDS") ?? 2
+    private static let clients = setting("CLIENTS") ?? 16
     /// The number of steps of each client in a round.
-    private static let steps = 24
+    private static let steps = setting("STEPS") ?? 24
 
     let servers: SharedServers
     let rounds: Int
@@ -90,6 +91,10 @@ private struct SharedRounds {
     init(_ servers: SharedServers, rounds: Int = Self.rounds) {
         self.servers = servers
         self.rounds = rounds
+    }
+
+    private static func setting(_ name: String) -> Int? {
+        ProcessInfo.processInfo.environment["TIDELINE_KILL_\(name)"].flatMap { Int($0) }
     }
 
     /// Runs all rounds.
