@@ -51,12 +51,14 @@ struct FairnessTests {
         }
 
         func append(
-            _ name: String, _ kind: ReadQueue.Read.Kind = .page("Long"), of sharer: Sharer, milliseconds: Int64 = 1
+            _ name: String, _ kind: ReadQueue.Read.Kind = .page("Long"), of sharer: Sharer, milliseconds: Int64 = 1,
+            reads: Bool = true
         ) {
             queue.append(
                 .init(kind, of: sharer, orRefuse: { [log] in log.append("no \(name)") }) { [log, clock] in
                     clock.advance(by: milliseconds)
                     log.append(name)
+                    return reads
                 })
         }
 
@@ -118,6 +120,23 @@ struct FairnessTests {
         #expect((9...25).contains(second), "\(order)")
     }
 
+    @Test("Reads that are refused do not make others of their table look short")
+    func refusedReads() throws {
+        let queue = HeldQueue(running: 1, waiting: 100)
+        for (name, milliseconds) in [("Long", Int64(50)), ("Short", 1)] {
+            queue.append(name, .page(name), of: try Self.sharer("a"), milliseconds: milliseconds)
+            #expect(queue.run() == [name])
+        }
+        for port in 1...40 {
+            queue.append("refused", of: try Self.sharer("b", port), milliseconds: 0, reads: false)
+            #expect(queue.run() == ["refused"])
+        }
+        queue.append("running", of: try Self.sharer("c"))
+        queue.append("long", of: try Self.sharer("d", 1))
+        queue.append("short", .page("Short"), of: try Self.sharer("d", 2))
+        #expect(queue.run() + queue.run() == ["running", "short"])
+    }
+
     @Test("Reads that take long leave a thread to others of their user")
     func reservedThread() throws {
         let queue = HeldQueue(running: 8, waiting: 100)
@@ -167,22 +186,26 @@ struct FairnessTests {
     @Test("The memory of a response that nobody receives is taken away if it is needed, and only then")
     func stalledResponses() throws {
         let budget = SharedBudget(limit: 100, minimum: 100)
-        let abandoned = Mutex<[String]>([])
-        func reserve(_ name: String, _ sharer: Sharer) -> SharedBudget.Part? {
-            budget.reservePart(50, for: sharer) { abandoned.withLock { $0.append(name) } }
+        let abandoned = Log<String>()
+        // A response of "a1" is not there yet.
+        let parts = try ["a0", "a1", "a2"].map { name in
+            let part = SharedBudget.Part(of: try Self.sharer("a"))
+            #expect(budget.reserve(name == "a2" ? 50 : 25, for: part))
+            if name != "a1" { part.hold(Array(repeating: 0, count: 1_000)) { abandoned.append(name) } }
+            return part
         }
-        let (a, b) = (try Self.sharer("a"), try Self.sharer("b"))
-        let parts = [reserve("a0", a), reserve("a1", a)]
-        #expect(parts.allSatisfy { $0 != nil })
-        var last: SharedBudget.Part?
+        let last = SharedBudget.Part(of: try Self.sharer("b"))
         try waitUntil("a response to be abandoned") {
-            parts[0]?.advance()
-            last = reserve("b", b)
-            return last != nil
+            parts[0].advance()
+            return budget.reserve(50, for: last)
         }
-        #expect(abandoned.withLock { $0 } == ["a1"])
+        #expect(abandoned.takeAll() == ["a2"])
+        #expect(parts[2].next(10) == nil)
+        // A piece does not keep the others in memory.
+        let piece = try #require(parts[0].next(10)).bytes
+        #expect(piece.readableBytes == 10 && piece.storageCapacity < 1_000)
         // A part that was taken away is not released again.
-        for part in parts { if let part { budget.release(part) } }
+        for part in parts { budget.release(part) }
         #expect(!budget.reserve(51))
         #expect(budget.reserve(50))
     }

@@ -85,13 +85,13 @@ struct RequestHandlerTests {
     private let work = Work()
 
     private func makeResponder(
-        _ change: (inout ServerLimits) -> Void = { _ in }
+        _ options: TableServiceOptions = TableServiceOptions(), _ change: (inout ServerLimits) -> Void = { _ in }
     ) throws -> TableResponder<SQLiteStore> {
         var limits = ServerLimits()
         change(&limits)
         var server = makeServer(limits: limits)
         server.threadCount = 1
-        let service = try TableService(store: SQLiteStore.inMemory())
+        let service = try TableService(store: SQLiteStore.inMemory(), options: options)
         return TableResponder(server, service: service) { [work] in work.append($0) }
     }
 
@@ -158,6 +158,14 @@ struct RequestHandlerTests {
 
     // MARK: Memory
 
+    private func expectFree(_ limit: Int, _ responder: TableResponder<SQLiteStore>) {
+        let isFree = responder.responses.reserve(limit)
+        #expect(isFree)
+        // Nothing was released twice.
+        #expect(!responder.responses.reserve(1))
+        if isFree { responder.responses.release(limit) }
+    }
+
     @Test("A large response takes memory until it is written or cannot be, and others are answered with 503")
     func responseMemory() throws {
         let limit = 300_000
@@ -165,20 +173,13 @@ struct RequestHandlerTests {
             $0.maximumResponsesSize = limit
             $0.stallTimeout = .seconds(3_600)
         }
-        func expectFree() {
-            let isFree = responder.responses.reserve(limit)
-            #expect(isFree)
-            // Nothing was released twice.
-            #expect(!responder.responses.reserve(1))
-            if isFree { responder.responses.release(limit) }
-        }
         let writer = Client(of: responder)
         let text = String(repeating: "x", count: 200_000)
         for row in [#"{"id":"large","text":"\#(text)"}"#, #"{"id":"small","text":"a"}"#] {
             try writer.send(.post, "/tables/T", body: row)
             work.run()
             #expect(try writer.receive()?.status == .created)
-            expectFree()
+            expectFree(limit, responder)
         }
         let results: [Result<Void, any Error>] = [.success(()), .failure(ChannelError.ioOnClosedChannel)]
         for result in results {
@@ -196,14 +197,53 @@ struct RequestHandlerTests {
                 #expect(response?.headerFields[.retryAfter] == (status == 503 ? "1" : nil))
             }
             held.complete(result)
-            expectFree()
+            expectFree(limit, responder)
         }
+        // A small one takes memory if it is not received at once.
+        let held = HeldWrites()
+        let unread = Client(of: responder, held)
+        try unread.send(.get, "/tables/T/small")
+        work.run()
+        #expect(try unread.receive() == nil)
+        #expect(!responder.responses.reserve(limit))
+        held.complete(.success(()))
+        expectFree(limit, responder)
         // Nobody receives the response.
         let absent = Client(of: responder)
         try absent.send(.get, "/tables/T/large")
         absent.channel.pipeline.fireErrorCaught(ChannelError.inputClosed)
         work.run()
-        expectFree()
+        expectFree(limit, responder)
+    }
+
+    @Test(
+        "The memory of a response is reserved when it is read, and a read is refused if its response had no room before"
+    )
+    func reservedReads() throws {
+        let readCount = Atomic(0)
+        var options = TableServiceOptions()
+        options.onResponse = { if $0.request.method == .get { readCount.add(1, ordering: .relaxed) } }
+        let responder = try makeResponder(options) {
+            $0.maximumResponsesSize = 300_000
+            $0.stallTimeout = .seconds(3_600)
+        }
+        let text = String(repeating: "x", count: 200_000)
+        try Client(of: responder).send(.post, "/tables/T", body: #"{"id":"large","text":"\#(text)"}"#)
+        work.run()
+        // The threads of the connections have no time for the responses.
+        let responses = try [("", 200, 1), ("", 503, 1), ("?$top=1", 503, 2), ("?$top=1", 503, 2)].map { expected in
+            let (query, status, count) = expected
+            let promise = EmbeddedEventLoop().makePromise(of: ServerResponse.self)
+            let request = ReceivedRequest(Self.request(.get, "/tables/T\(query)"), from: .server)
+            _ = responder.respond(to: request, body: [], promise)
+            work.run()
+            let response = try promise.futureResult.wait()
+            #expect(response.head.status.code == status)
+            #expect(readCount.load(ordering: .relaxed) == count)
+            return response
+        }
+        responder.responses.release(try #require(responses[0].memory))
+        expectFree(300_000, responder)
     }
 
     @Test("A body that no response depends on takes no memory")

@@ -150,17 +150,17 @@ struct FairQueue {
 
     // MARK: Ends
 
-    /// Notes that a read has ended, and how long it took.
-    mutating func end(_ read: ReadQueue.Read, after time: Int) {
+    /// Notes that a read has ended, and how long it took, or `nil` if it was refused.
+    mutating func end(_ read: ReadQueue.Read, after time: Int?) {
         guard let (group, connection) = find(read.sharer) else { return }
-        clock.advance(by: time)
-        group.clock.advance(by: time)
+        clock.advance(by: time ?? 0)
+        group.clock.advance(by: time ?? 0)
         for share in [group, connection] {
             share.running -= 1
-            share.end += time
+            share.end += time ?? 0
         }
         running -= 1
-        note(time, of: read, connection)
+        if let time { note(time, of: read, connection) }
         noteIfIdle(connection, of: group)
     }
 

@@ -21,16 +21,17 @@ final class ReadQueue: Sendable {
         let kind: Kind
         let sharer: Sharer
         let isLimited: Bool
-        fileprivate let run: @Sendable () -> Void
+        fileprivate let run: @Sendable () -> Bool
         fileprivate let refuse: @Sendable () -> Void
 
         /// - Parameters:
         ///   - sharer: The sender of the request.
         ///   - isLimited: Whether the number of these reads is limited by the queue.
         ///   - refuse: Called instead of `run` if too many reads wait.
+        ///   - run: Returns whether it has read, rather than refused to.
         init(
             _ kind: Kind, of sharer: Sharer, isLimited: Bool = true, orRefuse refuse: @escaping @Sendable () -> Void,
-            _ run: @escaping @Sendable () -> Void
+            _ run: @escaping @Sendable () -> Bool
         ) {
             self.kind = kind
             self.sharer = sharer
@@ -77,8 +78,7 @@ final class ReadQueue: Sendable {
     private func start(_ read: Read) {
         schedule {
             let began = self.now()
-            read.run()
-            let time = Int((self.now() - began).nanoseconds)
+            let time = read.run() ? Int((self.now() - began).nanoseconds) : nil
             var next = self.state.withLock { state in
                 state.end(read, after: time)
                 return state.startNext()

@@ -40,13 +40,10 @@ final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
     private var isReadHeld = false
     private var isProcessing = false
     /// The rest of a response, which is written when the client has received what is before it.
-    private var unwritten: (bytes: ByteBuffer, memory: SharedBudget.Part?)?
+    private var unwritten: SharedBudget.Part?
     private var isWriting = false
     /// Ends the wait of a request, for changes or for a thread, when its client goes away.
     private var cancel: (() -> Void)?
-
-    /// The size of the pieces of a large body, so that progress shows whether the client receives it.
-    private static var pieceSize: Int { 64 << 10 }
 
     init(_ responder: TableResponder<Store>) { self.responder = responder }
 
@@ -95,7 +92,7 @@ final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
         }
         phase = .over
         parts.removeAll()
-        if let memory = unwritten?.memory { responder.responses.release(memory) }
+        if let memory = unwritten { responder.responses.release(memory) }
         unwritten = nil
         // It can complete the request at once, whose response is not written now.
         cancel?()
@@ -116,6 +113,7 @@ final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
             case (.idle, .head(let head)):
                 let client = client ?? Sharer(of: context.channel.remoteAddress)
                 self.client = client
+                sharer = client
                 admit(ReceivedRequest(head, from: client), context)
             case (.receiving(let request), .body(let bytes)): receive(bytes, of: request, context)
             case (.receiving(let request), .end): respond(to: request, context)
@@ -178,7 +176,10 @@ final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
         cancel = responder.respond(to: request, body: body, response)
         response.futureResult.assumeIsolated().whenSuccess { response in
             self.releaseBody()
-            guard case .responding = self.phase else { return }
+            guard case .responding = self.phase else {
+                if let memory = response.memory { self.responder.responses.release(memory) }
+                return
+            }
             self.respond(response, to: request, context)
             self.process(context)
         }
@@ -186,20 +187,25 @@ final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
 
     private func respond(_ response: ServerResponse, to request: ReceivedRequest, _ context: ChannelHandlerContext) {
         phase = .responding
-        let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
-        let (response, memory) = responder.reserve(response, to: request) { [channel = context.channel] in
-            // Closing waits for the client, and the memory must not.
-            channel.eventLoop.execute { handler.value.unwritten = nil }
-            channel.close(promise: nil)
-        }
         context.write(wrapOutboundOut(.head(responder.completed(response, of: request))), promise: nil)
+        // A response to HEAD has the length of the body, but no body.
+        let isHead = request.head.method == .head
         switch response.body {
-        case .bytes(let bytes):
-            // A response to HEAD has the length of the body, but no body.
-            unwritten = (request.head.method == .head ? ByteBuffer() : bytes, memory)
-            writePieces(context)
         case .events(let events): send(events, to: response.place, context)
+        case .pieces(let bytes) where !isHead:
+            let memory = response.memory ?? .init(of: sharer)
+            hold(bytes, in: memory, context)
+            unwritten = memory
+            writePieces(context)
+        case .bytes(let bytes) where !isHead && bytes.readableBytes > 0:
+            context.write(wrapOutboundOut(.body(bytes)), promise: nil)
+            finish(context, releasing: response.memory)
+        case .bytes, .pieces: finish(context, releasing: response.memory)
         }
+    }
+
+    private func hold(_ bytes: [UInt8], in memory: SharedBudget.Part, _ context: ChannelHandlerContext) {
+        memory.hold(bytes) { [channel = context.channel] in channel.close(promise: nil) }
     }
 
     /// Writes pieces of the response as long as the client receives them. The others are neither encrypted nor framed.
@@ -207,28 +213,23 @@ final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
         guard !isWriting else { return }
         isWriting = true
         defer { isWriting = false }
-        while let (bytes, memory) = unwritten {
-            guard bytes.readableBytes > 0 else {
+        while context.channel.isWritable, let memory = unwritten {
+            // It was taken away, and the connection closes.
+            guard let (bytes, isLast) = memory.next(ServerResponse.pieceSize) else {
                 unwritten = nil
-                return finish(context, releasing: memory)
+                return
             }
-            guard context.channel.isWritable else { return }
-            writePiece(context, memory)
-            // TLS holds what is not flushed without an effect on the channel.
-            if unwritten?.bytes.readableBytes ?? 0 > 0 { context.flush() }
+            let written = context.eventLoop.makePromise(of: Void.self)
+            written.futureResult.whenSuccess { memory.advance() }
+            context.write(wrapOutboundOut(.body(bytes)), promise: written)
+            if isLast {
+                unwritten = nil
+                finish(context, releasing: memory)
+            } else {
+                // TLS holds what is not flushed without an effect on the channel.
+                context.flush()
+            }
         }
-    }
-
-    private func writePiece(_ context: ChannelHandlerContext, _ memory: SharedBudget.Part?) {
-        let size = min(Self.pieceSize, unwritten?.bytes.readableBytes ?? 0)
-        guard let piece = unwritten?.bytes.readSlice(length: size) else { return }
-        var written: EventLoopPromise<Void>?
-        if let memory {
-            let promise = context.eventLoop.makePromise(of: Void.self)
-            promise.futureResult.whenSuccess { memory.advance() }
-            written = promise
-        }
-        context.write(wrapOutboundOut(.body(piece)), promise: written)
     }
 
     private func send(_ events: ChangeEvents, to place: WaitingPlace?, _ context: ChannelHandlerContext) {
@@ -258,17 +259,29 @@ final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
     /// Ends a response.
     ///
     /// - Parameter memory: The memory that was reserved for it. It is released when it was written, or when that failed, as it does if
-    ///   the channel closes.
+    ///   the channel closes. A small response has none, unless its client does not receive it at once.
     private func finish(_ context: ChannelHandlerContext, releasing memory: SharedBudget.Part? = nil) {
         cancel = nil
         phase = .idle
-        var written: EventLoopPromise<Void>?
-        if let memory {
-            let promise = context.eventLoop.makePromise(of: Void.self)
-            promise.futureResult.whenComplete { [responder] _ in responder.responses.release(memory) }
-            written = promise
+        var memory = memory
+        var isWritten = false
+        let written = context.eventLoop.makePromise(of: Void.self)
+        written.futureResult.assumeIsolated().whenComplete { [responder] _ in
+            isWritten = true
+            if let memory { responder.responses.release(memory) }
         }
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: written)
+        guard !isWritten else { return }
+        if let memory { return hold([], in: memory, context) }
+        // A stream of HTTP/2 is flushed at the end of reading.
+        context.eventLoop.assumeIsolated().execute { [sharer] in
+            guard !isWritten else { return }
+            let size = ServerLimits.minimumCountedSize + ServerLimits.responseOverhead
+            let part = SharedBudget.Part(of: sharer)
+            guard self.responder.responses.reserve(size, for: part) else { return context.close(promise: nil) }
+            self.hold([], in: part, context)
+            memory = part
+        }
     }
 }
 

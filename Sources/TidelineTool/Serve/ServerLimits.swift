@@ -10,8 +10,8 @@ struct ServerLimits: Sendable {
     /// returned, and up to ten times as much for long JSON arrays.
     var maximumBodiesSize = 64 << 20
     /// The maximum total size of the responses that clients have not received yet, in bytes. Further ones are answered
-    /// with 503. Responses smaller than ``minimumCountedSize`` do not count. A client that
-    /// receives nothing of a response is disconnected if others need its memory.
+    /// with 503. Responses smaller than ``minimumCountedSize`` count only if their clients do not receive them at once. A client
+    /// that receives nothing of a response is disconnected if others need its memory.
     var maximumResponsesSize = 512 << 20
     /// The time after which the memory of a response is given to others that need it, if its client receives nothing.
     var stallTimeout = Duration.seconds(1)
@@ -44,7 +44,12 @@ struct ServerLimits: Sendable {
     /// The maximum number of requests at the same time on a connection of HTTP/2. Further ones are refused, and the client
     /// sends them again.
     static let maximumStreams = 100
-    /// The size in bytes from which a response counts toward ``maximumResponsesSize``.
-    static let minimumCountedSize = 32 << 10
+    /// The size in bytes from which a response counts toward ``maximumResponsesSize`` before it is sent.
+    static let minimumCountedSize = 4 << 10
+    /// The memory in bytes that a response takes beside its body: that of a stream of HTTP/2. It counts, too.
+    static let responseOverhead = 8 << 10
+
+    /// Returns what a response with a body of a size in bytes takes before it is sent; 0 for a small one.
+    static func memory(ofResponse size: Int) -> Int { size < minimumCountedSize ? 0 : size + responseOverhead }
 }
 #endif

@@ -10,14 +10,21 @@ internal import TidelineWire
 struct ServerResponse: Sendable {
     enum Body: Sendable {
         case bytes(ByteBuffer)
+        /// A large body, of which pieces are written as the client receives them.
+        case pieces([UInt8])
         /// Events that are sent as they occur.
         case events(ChangeEvents)
     }
 
     var head: HTTPResponse
     var body: Body
+    /// The memory that is reserved for it, unless it is small.
+    var memory: SharedBudget.Part?
     /// The place of a client that receives events.
     private(set) var place: WaitingPlace?
+
+    /// The size of the pieces of a large body, so that progress shows whether the client receives it.
+    static let pieceSize = 64 << 10
 
     private init(head: HTTPResponse, body: Body) {
         self.head = head
@@ -27,7 +34,7 @@ struct ServerResponse: Sendable {
     init(_ answer: TableResponse) {
         head = answer.response
         head.headerFields[.contentLength] = String(answer.body.count)
-        body = .bytes(ByteBuffer(bytes: answer.body))
+        body = answer.body.count > Self.pieceSize ? .pieces(answer.body) : .bytes(ByteBuffer(bytes: answer.body))
     }
 
     init(_ response: ChangeResponse, to place: WaitingPlace) {
@@ -36,6 +43,15 @@ struct ServerResponse: Sendable {
         case .events(let events):
             self.init(head: events.response, body: .events(events))
             self.place = place
+        }
+    }
+
+    /// The size of the body in bytes.
+    var size: Int {
+        switch body {
+        case .bytes(let bytes): bytes.readableBytes
+        case .pieces(let bytes): bytes.count
+        case .events: 0
         }
     }
 

@@ -62,25 +62,52 @@ final class WaitingPlace: Sendable {
 /// as much as it leaves free. Each of them can always use a minimum, and what it uses first, as far as there is room for it. Beyond its
 /// part, a user or address can use something small for a connection that has nothing yet: many may share an address.
 final class SharedBudget: Sendable {
-    /// The part of a budget that is reserved for one response.
+    /// The part of a budget that is reserved for one response, with the rest of it that was not written yet.
     ///
     /// A part whose client receives nothing is taken away if others need it.
     final class Part: Sendable {
-        let size: Int
         fileprivate let sharer: Sharer
-        fileprivate let progress = Atomic(NIODeadline.now().uptimeNanoseconds)
-        fileprivate let abandon: @Sendable () -> Void
+        /// The size that is reserved, which the budget changes.
+        fileprivate let size = Atomic(0)
+        /// The time of the last progress. A response that is not held yet is no reason to take its part away.
+        fileprivate let progress = Atomic(UInt64.max)
+        private let held = Mutex<(rest: ArraySlice<UInt8>, abandon: @Sendable () -> Void)?>(nil)
 
-        fileprivate init(_ size: Int, _ sharer: Sharer, abandon: @escaping @Sendable () -> Void) {
-            self.size = size
-            self.sharer = sharer
-            self.abandon = abandon
+        init(of sharer: Sharer) { self.sharer = sharer }
+
+        /// Holds a response while its client receives it.
+        ///
+        /// - Parameter abandon: Called if the part is taken away. It must not call the budget.
+        func hold(_ bytes: [UInt8], abandon: @escaping @Sendable () -> Void) {
+            held.withLock { $0 = (bytes[...], abandon) }
+            advance()
+        }
+
+        /// Removes and returns the next piece of the response, or returns `nil` if the part was taken away.
+        func next(_ size: Int) -> (bytes: ByteBuffer, isLast: Bool)? {
+            held.withLock { held in
+                guard let rest = held?.rest else { return nil }
+                let isLast = rest.count <= size
+                held?.rest = isLast ? [] : rest.dropFirst(size)
+                // A slice would keep all of the response in memory.
+                return (ByteBuffer(bytes: rest.prefix(size)), isLast)
+            }
         }
 
         /// Notes that the client has received something.
         func advance() { progress.store(NIODeadline.now().uptimeNanoseconds, ordering: .relaxed) }
 
-        fileprivate var lastProgress: NIODeadline { .uptimeNanoseconds(progress.load(ordering: .relaxed)) }
+        fileprivate var lastProgress: UInt64 { progress.load(ordering: .relaxed) }
+
+        /// Frees the memory at once, and not when the thread of the connection has time for it.
+        ///
+        /// - Returns: The closure that ends the response.
+        fileprivate func free() -> (@Sendable () -> Void)? {
+            held.withLock { held in
+                defer { held = nil }
+                return held?.abandon
+            }
+        }
     }
 
     fileprivate struct State {
@@ -88,6 +115,8 @@ final class SharedBudget: Sendable {
         var byGroup: [Sharer.Group: Int] = [:]
         var byConnection: [Sharer: Int] = [:]
         var parts: [ObjectIdentifier: Part] = [:]
+        /// A time before which no part had its last progress.
+        var earliestProgress: UInt64 = 0
     }
 
     private let limit: Int
@@ -119,26 +148,25 @@ final class SharedBudget: Sendable {
         state.withLock { $0.count(sharer, by: -size) }
     }
 
-    /// Reserves a part until it is released.
-    ///
-    /// - Parameter abandon: Called if the part is taken away. It must not call the budget.
-    /// - Returns: `nil` if it is not available.
-    func reservePart(
-        _ size: Int, for sharer: Sharer, abandon: @escaping @Sendable () -> Void
-    ) -> Part? {
-        let (part, abandoned) = state.withLock { state -> (Part?, [Part]) in
-            let abandoned = hasRoom(for: size, sharer, state) ? [] : makeRoom(for: size, sharer, &state)
-            guard hasRoom(for: size, sharer, state) else { return (nil, abandoned) }
-            let part = Part(size, sharer, abandon: abandon)
-            state.parts[ObjectIdentifier(part)] = part
-            state.count(sharer, by: size)
-            return (part, abandoned)
+    /// Reserves a size for a part, instead of what it has, until it is released. Returns `false` if it is not available; the part has
+    /// nothing then.
+    func reserve(_ size: Int, for part: Part) -> Bool {
+        guard size != part.size.load(ordering: .relaxed) else { return true }
+        let (isReserved, abandoned) = state.withLock { state -> (Bool, [Part]) in
+            state.remove(part)
+            let abandoned = hasRoom(for: size, part.sharer, state) ? [] : makeRoom(for: size, part.sharer, &state)
+            guard hasRoom(for: size, part.sharer, state) else { return (false, abandoned) }
+            state.add(part, size)
+            return (true, abandoned)
         }
-        for part in abandoned { part.abandon() }
-        return part
+        for part in abandoned { part.free()?() }
+        return isReserved
     }
 
-    func release(_ part: Part) { state.withLock { $0.remove(part) } }
+    func release(_ part: Part) {
+        _ = part.free()
+        if part.size.load(ordering: .relaxed) > 0 { state.withLock { $0.remove(part) } }
+    }
 
     private func hasRoom(for size: Int, _ sharer: Sharer, _ state: State) -> Bool {
         let free = limit - state.reserved - size
@@ -149,20 +177,25 @@ final class SharedBudget: Sendable {
         return isWithin((isSmall ? 7 : 3) * free, state.byGroup[sharer.group]) && isWithin(free, ofConnection)
     }
 
-    /// Removes parts without progress until there is room: those of the groups that use the most first, and the oldest of each.
+    /// Removes parts without progress until there is room: those of the groups that use the most first, and the oldest of each. Removes
+    /// more than one small part at once, because it looks at all of them.
     private func makeRoom(for size: Int, _ sharer: Sharer, _ state: inout State) -> [Part] {
-        let end = NIODeadline.now() - stallTimeout
-        let use = state.byGroup
-        let stalled = state.parts.values.map { (part: $0, progress: $0.lastProgress) }.filter { $0.progress < end }
-            .sorted {
-                let (a, b) = (use[$0.part.sharer.group, default: 0], use[$1.part.sharer.group, default: 0])
-                return a == b ? $0.progress < $1.progress : a > b
-            }
+        let now = NIODeadline.now()
+        let end = (now - stallTimeout).uptimeNanoseconds
+        guard state.earliestProgress < end else { return [] }
+        let parts = state.parts.values.map { part in
+            (part: part, progress: part.lastProgress, use: state.byGroup[part.sharer.group, default: 0])
+        }
+        let stalled = parts.filter { $0.progress < end }
+            .sorted { $0.use == $1.use ? $0.progress < $1.progress : $0.use > $1.use }
+        let enough = state.reserved - limit / 16
         var removed: [Part] = []
-        for (part, _) in stalled where !hasRoom(for: size, sharer, state) {
+        for (part, _, _) in stalled where state.reserved > enough || !hasRoom(for: size, sharer, state) {
             state.remove(part)
             removed.append(part)
         }
+        let others = parts.lazy.map(\.progress).filter { $0 >= end }.min() ?? .max
+        state.earliestProgress = removed.count < stalled.count ? 0 : min(others, now.uptimeNanoseconds)
         return removed
     }
 }
@@ -177,10 +210,16 @@ extension SharedBudget.State {
         byConnection[sharer] = ofConnection > 0 ? ofConnection : nil
     }
 
+    fileprivate mutating func add(_ part: SharedBudget.Part, _ size: Int) {
+        parts[ObjectIdentifier(part)] = part
+        part.size.store(size, ordering: .relaxed)
+        count(part.sharer, by: size)
+    }
+
     /// Removes a part, unless it was removed before.
     fileprivate mutating func remove(_ part: SharedBudget.Part) {
         guard parts.removeValue(forKey: ObjectIdentifier(part)) != nil else { return }
-        count(part.sharer, by: -part.size)
+        count(part.sharer, by: -part.size.exchange(0, ordering: .relaxed))
     }
 }
 #endif

@@ -25,6 +25,7 @@ final class TableResponder<Store: LocalStore>: Sendable {
     /// Runs a closure on a thread that may block: store calls wait for disks and locks.
     private let schedule: TableServer.Schedule
     private let reads: ReadQueue
+    private let sizes = ExpectedSizes()
     private let isStopping = Atomic(false)
 
     init(_ server: TableServer, service: TableService<Store>, schedule: @escaping TableServer.Schedule) {
@@ -40,7 +41,11 @@ final class TableResponder<Store: LocalStore>: Sendable {
             options: ChangeSignalOptions(
                 maximumWaitingClients: limits.maximumWaitingClients,
                 schedule: { body in
-                    reads.append(.init(.single, of: CurrentSharer.value, isLimited: false, orRefuse: {}, body))
+                    let read = ReadQueue.Read(.single, of: CurrentSharer.value, isLimited: false, orRefuse: {}) {
+                        body()
+                        return true
+                    }
+                    reads.append(read)
                 }))
         bodies = SharedBudget(limit: limits.maximumBodiesSize, minimum: limits.maximumBodySize)
         responses = SharedBudget(
@@ -140,7 +145,7 @@ final class TableResponder<Store: LocalStore>: Sendable {
         if request.path == ServerPage.ready.rawValue {
             return readiness(request, response)
         } else if let page = page(request) {
-            response.succeed(page)
+            response.succeed(reserve(.init(of: request.sharer), for: page))
         } else if ChangeSignal<Store>.handles(request.head) {
             let sharer = request.sharer
             guard let place = WaitingPlace(of: sharer, in: waitingClients) else {
@@ -166,20 +171,23 @@ final class TableResponder<Store: LocalStore>: Sendable {
 
     /// Reserves memory for a large response until its client receives it.
     ///
-    /// - Parameter abandon: Called if others need the memory because the client receives nothing.
-    /// - Returns: The response, or the one to send instead if there is no memory, and the memory, which the caller releases.
-    func reserve(
-        _ response: ServerResponse, to request: ReceivedRequest, abandon: @escaping @Sendable () -> Void
-    ) -> (response: ServerResponse, memory: SharedBudget.Part?) {
-        guard case .bytes(let bytes) = response.body, bytes.readableBytes >= ServerLimits.minimumCountedSize else {
-            return (response, nil)
+    /// - Parameter memory: The memory, with what was reserved before the response was known.
+    /// - Returns: The response with its memory, or the one to send instead if there is none.
+    private func reserve(_ memory: SharedBudget.Part, for response: ServerResponse) -> ServerResponse {
+        let size = ServerLimits.memory(ofResponse: response.size)
+        guard size > 0 else {
+            responses.release(memory)
+            return response
         }
-        if let memory = responses.reservePart(bytes.readableBytes, for: request.sharer, abandon: abandon) {
-            return (response, memory)
-        }
-        let refusal = ServerResponse(
+        guard responses.reserve(size, for: memory) else { return Self.memoryIsUsedUp }
+        var response = response
+        response.memory = memory
+        return response
+    }
+
+    private static var memoryIsUsedUp: ServerResponse {
+        ServerResponse(
             .serviceUnavailable, "the memory for responses that clients have not received is used up; try again later")
-        return (refusal, nil)
     }
 
     /// Returns the headers of a response, and records it in the metrics.
@@ -206,17 +214,26 @@ final class TableResponder<Store: LocalStore>: Sendable {
         if server.identity != nil { head.scheme = "https" }
         let compresses = server.compresses && head.method == .get && Gzip.isAccepted(by: head.headerFields)
         let began = ContinuousClock.now
+        let memory = SharedBudget.Part(of: request.sharer)
         let finish = { @Sendable (answer: TableResponse) in
             let answer = compresses ? Gzip.compress(answer) : answer
             self.log(answer, to: request, after: .now - began)
-            response.succeed(ServerResponse(answer))
+            // Now, and not when the thread of the connection has time for it.
+            response.succeed(self.reserve(memory, for: ServerResponse(answer)))
         }
         guard head.method == .get else {
             service.handle(head, body: body, caller: request.caller, schedule: schedule, completion: finish)
             return nil
         }
-        return read(Self.kind(of: request), request, response) { [service, head] in
-            finish(service.handle(head, body: body, caller: request.caller))
+        return read(Self.kind(of: request), request, response) { [service, sizes, head] in
+            guard self.responses.reserve(sizes[request], for: memory) else {
+                response.succeed(Self.memoryIsUsedUp)
+                return false
+            }
+            let answer = service.handle(head, body: body, caller: request.caller)
+            sizes[request] = ServerLimits.memory(ofResponse: answer.body.count)
+            finish(answer)
+            return true
         }
     }
 
@@ -225,7 +242,7 @@ final class TableResponder<Store: LocalStore>: Sendable {
     /// - Returns: A closure that ends the wait.
     private func read(
         _ kind: ReadQueue.Read.Kind, _ request: ReceivedRequest, _ response: EventLoopPromise<ServerResponse>,
-        _ run: @escaping @Sendable () -> Void
+        _ run: @escaping @Sendable () -> Bool
     ) -> () -> Void {
         let refuse = { @Sendable in
             response.succeed(ServerResponse(.serviceUnavailable, "too many reads wait for the store; try again later"))
@@ -283,16 +300,21 @@ final class TableResponder<Store: LocalStore>: Sendable {
             return nil
         }
         guard let signIn = server.signIn else {
-            return read(.single, request, response) { response.succeed(self.storeReadiness()) }
+            return read(.single, request, response) { self.readReadiness(response) }
         }
         Task {
             guard await signIn.isReady else {
                 return response.succeed(
                     ServerResponse(.serviceUnavailable, "the keys of the identity provider were never read"))
             }
-            _ = self.read(.single, request, response) { response.succeed(self.storeReadiness()) }
+            _ = self.read(.single, request, response) { self.readReadiness(response) }
         }
         return nil
+    }
+
+    private func readReadiness(_ response: EventLoopPromise<ServerResponse>) -> Bool {
+        response.succeed(storeReadiness())
+        return true
     }
 
     private func storeReadiness() -> ServerResponse {
@@ -328,6 +350,33 @@ final class TableResponder<Store: LocalStore>: Sendable {
     private static func table(in path: String) -> String? {
         guard path.hasPrefix("/tables/") else { return nil }
         return path.dropFirst("/tables/".count).prefix { $0 != "/" && $0 != "?" }.removingPercentEncoding
+    }
+}
+
+/// The sizes of large responses that were read, which the same requests of their senders are expected to have again.
+private final class ExpectedSizes: Sendable {
+    private static var maximumCount: Int { 4_096 }
+
+    /// By a hash value of the path and the sender.
+    private let sizes = Mutex<[Int: Int]>([:])
+
+    /// What a response takes, in bytes, or 0 for a small or unknown one.
+    subscript(request: ReceivedRequest) -> Int {
+        get { sizes.withLock { $0.isEmpty ? 0 : $0[Self.key(of: request), default: 0] } }
+        set {
+            sizes.withLock { sizes in
+                guard newValue > 0 || !sizes.isEmpty else { return }
+                if sizes.count >= Self.maximumCount { sizes.removeAll() }
+                sizes[Self.key(of: request)] = newValue > 0 ? newValue : nil
+            }
+        }
+    }
+
+    private static func key(of request: ReceivedRequest) -> Int {
+        var hasher = Hasher()
+        hasher.combine(request.path)
+        hasher.combine(request.sharer.group)
+        return hasher.finalize()
     }
 }
 
