@@ -274,6 +274,7 @@ let package = Package(
         // Programs that tests start, and their helpers. SortedFileStore is the custom store example, BrokenStores a
         // simple store that keeps every promise, and variants that break one.
         .target(name: "CTestDefaults", path: "Tests/CTestDefaults"),
+        .target(name: "CFrameworkNames", path: "Tests/CFrameworkNames"),
         library("TidelineTestSupport", ["TidelineStore"], path: "Tests/TidelineTestSupport"),
         library("SortedFileStore", keyValue, path: "Examples/CustomStore/Sources/SortedFileStore"),
         library(
@@ -308,7 +309,8 @@ let package = Package(
         // The public API as users write it: every name beside Foundation, and one app over every store.
         .testTarget(
             name: "TidelineAPITests",
-            dependencies: libraries.map { .target(name: $0) } + ["CTestDefaults", "TidelineTestSupport", httpTypes],
+            dependencies: libraries.map { .target(name: $0) }
+                + ["CFrameworkNames", "CTestDefaults", "TidelineTestSupport", httpTypes],
             packageAccess: false, swiftSettings: settings),
         tests(
             "TidelineConformanceTests",

@@ -1,4 +1,5 @@
 #if Benchmark
+import CFrameworkNames
 import Foundation
 import RegexBuilder
 import Testing
@@ -24,9 +25,10 @@ import TidelineSimulation
 import TidelineStore
 import TidelineURLSession
 
-// Every public type, without its module, in a file that also imports Foundation, RegexBuilder and Testing. A name that
-// two modules define would be ambiguous here. `Column`, `ForeignKey` and `Row` are ambiguous in a file that also imports
-// GRDB, where they are written `TidelineStore.Row`; a test of Benchmarks/GRDB does so.
+// Every public type, without its module, in a file that also imports Foundation, RegexBuilder, Testing, and the names of
+// SwiftUI, Combine, SwiftData, Observation, and SQLiteData. A name that two modules define would be ambiguous here. `Column`,
+// `ForeignKey` and `Row` are ambiguous in a file that also imports GRDB, where they are written `TidelineStore.Row`; a test of
+// Benchmarks/GRDB does so.
 
 private func tidelineStore(
     _: AnyReader.Type, _: AnyStore.Type, _: AnyWriter.Type, _: BorrowedValue.Type, _: Column<Bool>.Type,
