@@ -55,6 +55,7 @@ mutants: dependencies
 lint:
 	@$(SWIFT_FILES) | xargs -0 -n 200 swift format lint --strict --parallel
 	@scripts/count-phrases
+	@scripts/check-rooms
 
 format:
 	@$(SWIFT_FILES) | xargs -0 -n 200 swift format --in-place --parallel

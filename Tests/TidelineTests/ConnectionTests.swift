@@ -239,11 +239,11 @@ struct ConnectionTests {
     func refreshAfterRefresh() async throws {
         let refresh = SharedRefresh()
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
-        let task = await RefreshScope.run(in: refresh) { () async -> Task<Bool, Never> in
-            #expect(RefreshScope.isWithin(refresh) && !RefreshScope.isWithin(SharedRefresh()))
+        let task = await CallScope.run(for: refresh) { () async -> Task<Bool, Never> in
+            #expect(CallScope.isWithin(refresh) && !CallScope.isWithin(SharedRefresh()))
             return Task {
                 for await _ in ends {}
-                return RefreshScope.isWithin(refresh)
+                return CallScope.isWithin(refresh)
             }
         }
         end.finish()

@@ -181,7 +181,7 @@ struct DefinitionTests {
             url: "http://server.test", store: store, transport: FaultyTransport(service: world.service))
         try await client.define([Self.newer])
         let other = LocalChanges(
-            operations: client.context.operations, schema: Self.newer, writesRows: true,
+            operations: client.context.queue.operations, schema: Self.newer, writesRows: true,
             rejectsInsertOverPendingDelete: false, inFlight: [])
         store.beforeDefinition {
             try store.base.write { _ = try other.insert(["id": "a", "note": "kept"], in: $0) }

@@ -38,7 +38,7 @@ struct LongQueueTests {
         try world.plant(World.rows(at: [0, 1]))
         let rows = try await client.client.remoteTable("TodoItem").read(TableQuery("TodoItem")).rows
         #expect(rows.count == 2)
-        let operations = client.context.operations
+        let operations = client.context.queue.operations
         var packed = PackedRows(shape: try client.store.read { try $0.shape(of: "TodoItem") })
         try packed.append(["id": "new7"])
         try packed.append(["id": "r000"])

@@ -58,7 +58,7 @@ struct OwnerOfPullTests {
         let bob = try await world.makeClient(store: store.base) { $0.userID = "bob" }
         let (reads, read) = AsyncStream.makeStream(of: Void.self)
         store.observe { read.yield() }
-        let pull = try await ann.context.lock(of: "TodoItem").withLock {
+        let pull = try await ann.context.database.lock(of: "TodoItem").withLock {
             let pull = Task { await syncErrorCode { try await ann.table("TodoItem").pull() } }
             // All that a pull reads before it waits for the lock.
             for await _ in reads.prefix(2) {}

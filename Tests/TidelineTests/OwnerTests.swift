@@ -142,7 +142,7 @@ struct OwnerTests {
         for user in ["bob", nil] {
             let other = try await makeClient(world, over: store, user: user)
             let operation = try #require(try await other.context.pendingOperations().first)
-            let error = TableOperationError(waiting: operation, resolver: other.context)
+            let error = TableOperationError(waiting: operation, resolver: other.context.resolver)
             let item: Row = ["id": "a", "text": "his"]
             let codes = [
                 await syncErrorCode { try await error.cancelOperationAndDiscardItem() },

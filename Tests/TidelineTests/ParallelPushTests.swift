@@ -75,13 +75,15 @@ struct ParallelPushTests {
             try? await suspendUntil("four requests") { transport.requests.count >= 4 }
             if Self.id(body) == "r2" { return .loseRequest }
             return .delay {
-                try await suspendUntil("the end of the second operation") { context.clients.inFlight.count < 4 }
+                try await suspendUntil("the end of the second operation") {
+                    context.database.clients.inFlight.count < 4
+                }
             }
         }
         let settings = PushSettings(maxInFlight: 4)
         #expect(await syncErrorCode { try await context.push(settings: settings) } == .network)
         #expect(client.transport.requests.count == 4)
-        #expect(context.clients.inFlight.isEmpty)
+        #expect(context.database.clients.inFlight.isEmpty)
         #expect(try world.serverTexts() == ["r1", "r3", "r4"])
         #expect(try ["r1", "r3", "r4"].allSatisfy { try client.row($0)?.version != nil })
         #expect(try await client.queue() == ["insert r2"] + (5...12).map { "insert r\($0)" })
@@ -102,7 +104,7 @@ struct ParallelPushTests {
             guard Self.id(body) == "r4" else { return code == .network ? .loseRequest : .answer(.answer(500)) }
             // The client would request the server row next.
             try? await suspendUntil("the end of the others") {
-                if code == .network { return context.clients.inFlight.count == 1 }
+                if code == .network { return context.database.clients.inFlight.count == 1 }
                 return try await context.operationErrors().count >= 3
             }
             return .answer(.answer(409))
@@ -110,7 +112,7 @@ struct ParallelPushTests {
         let settings = PushSettings(maxInFlight: 4)
         #expect(await syncErrorCode { try await context.push(settings: settings) } == code)
         #expect(client.transport.requests.allSatisfy { $0.hasPrefix("POST") })
-        #expect(context.clients.inFlight.isEmpty)
+        #expect(context.database.clients.inFlight.isEmpty)
         #expect(try await client.queue().count == 5)
     }
 
@@ -128,7 +130,7 @@ struct ParallelPushTests {
         try await suspendUntil("the other operations") { try await client.queue() == ["insert r3"] }
         push.cancel()
         #expect(await push.value == .cancelled)
-        #expect(client.context.clients.inFlight.isEmpty)
+        #expect(client.context.database.clients.inFlight.isEmpty)
         // The server has applied the request, and the next push finds that out.
         client.transport.inspect(nil)
         try await client.context.push()

@@ -156,7 +156,7 @@ struct PoisonTests {
             let gone = TableOperation(id: 900, table: "Gone", itemID: "g", itemKey: "g", kind: .update)
             var deleted = TableOperation(id: 901, table: "Gone", itemID: "h", itemKey: "h", kind: .delete)
             deleted.deletedItem = #"{"id":"h","text":"was"}"#
-            for operation in [gone, deleted] { try client.context.operations.save(operation, in: writer) }
+            for operation in [gone, deleted] { try client.context.queue.operations.save(operation, in: writer) }
         }
         try await client.items.update(["id": "a", "text": "two"])
         for _ in 1...2 {

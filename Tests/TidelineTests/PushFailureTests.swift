@@ -172,7 +172,7 @@ struct PushFailureTests {
             return .answer(.answer(status, headers: number == 2 ? [.retryAfter: "7"] : [:]))
         }
         try await client.context.push()
-        let renewal = client.context.makePushLease()?.renewalInterval
+        let renewal = client.context.database.makePushLease()?.renewalInterval
         let retries = pauses.withLock { $0 }.filter { $0 != renewal }
         #expect(retries == [.milliseconds(500), .seconds(7), .seconds(2)])
         #expect(try world.state(client) == "local [a=a] queue [] server [a=a]")

@@ -338,7 +338,7 @@ struct PushLeaseTests {
             #expect(try await push.value == .otherProcess)
             // The request that was on its way is the last one.
             #expect(first.transport.requests.count == (way.point == .beforeRequest ? 0 : 1))
-            #expect(first.context.clients.inFlight.isEmpty)
+            #expect(first.context.database.clients.inFlight.isEmpty)
             #expect(try await other.value.progress == PushProgress(sent: 1, total: 1))
             #expect(try device.world.world.serverRow(id)?.version == version)
             second.transport.inspect(nil)

@@ -196,7 +196,7 @@ struct PushTests {
             }
             #expect(code == .store, "call \(call)")
             try expectWhole(store.base, world, call)
-            #expect(client.context.clients.inFlight.isEmpty, "call \(call)")
+            #expect(client.context.database.clients.inFlight.isEmpty, "call \(call)")
             // The same client continues, or another one replaces it.
             let heir = call.isMultiple(of: 2) ? client : try world.makeClient(over: store)
             #expect(await syncErrorCode { try await heir.context.push() } == .completedWithErrors, "call \(call)")

@@ -69,9 +69,9 @@ struct RequestOrderTests {
                 try await other.items.pull()
                 try await other.items.update(["id": "a", "text": "theirs"])
                 try await other.context.push()
-                var settings = PullSettings()
-                settings.pushesFirst = false
-                try await client.items.pull(settings: settings)
+                // Without the push that precedes a pull of the app.
+                let query = TableQuery("TodoItem")
+                _ = try await client.context.puller.pull(query, queryID: nil, settings: PullSettings())
             }
         }
         try await client.context.push()

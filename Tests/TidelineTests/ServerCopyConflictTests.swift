@@ -117,7 +117,7 @@ struct ServerCopyConflictTests {
     /// Applies the server's rows like a pull that started earlier, without a push.
     private func pullPage(_ client: Client) async throws {
         let run = PullRun(
-            context: client.context, query: TableQuery("TodoItem"), queryID: "q", settings: PullSettings(),
+            client.context.puller, query: TableQuery("TodoItem"), queryID: "q", settings: PullSettings(),
             schema: World.schema)
         _ = try await run.run()
     }

@@ -225,7 +225,7 @@ struct StalePageTests {
         let context = setting.context
         var settings = PullSettings()
         settings.onProgress = { _ in
-            let operations = context.operations
+            let operations = context.queue.operations
             let pending = try? context.store.read {
                 try operations.operations(matching: TableQuery(operations.tables.operations), in: $0)
             }

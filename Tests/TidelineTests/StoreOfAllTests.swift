@@ -23,9 +23,10 @@ struct StoreOfAllTests {
 
     /// Does what another process does that defines a column and inserts a row with it.
     private func defineAndInsert(_ context: SyncContext<HookedStore>, in store: TestStore) throws {
-        try context.definitions.define([Self.newer], in: store)
+        try context.definitions.definitions.define([Self.newer], in: store)
         let changes = LocalChanges(
-            operations: context.operations, schema: try store.read { try $0.schema(of: "Note") }, writesRows: true,
+            operations: context.queue.operations, schema: try store.read { try $0.schema(of: "Note") },
+            writesRows: true,
             rejectsInsertOverPendingDelete: false, inFlight: [])
         try store.write { _ = try changes.insert(["id": "a", "added": "kept"], in: $0) }
     }
@@ -79,7 +80,7 @@ struct StoreOfAllTests {
             TableSchema(table, columns: [.string("ref")], references: [ForeignKey(column: "ref", table: target)])
         }
         try await client.define(["A", "B"].map { TableSchema($0, columns: [.string("ref")]) })
-        store.beforeDefinition { try context.definitions.define([references("A", "B")], in: store.base) }
+        store.beforeDefinition { try context.definitions.definitions.define([references("A", "B")], in: store.base) }
         let error = await #expect(throws: SyncError.self) { try await client.define([references("B", "A")]) }
         #expect(error?.message.contains("cycle") == true)
     }
@@ -91,7 +92,7 @@ struct StoreOfAllTests {
         _ client: SyncClient<HookedStore>, switches: Bool = false, _ body: () async throws -> Void
     ) async throws -> Task<ForcePurgeResult, any Error> {
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
-        return try await client.context.lock(of: "Note").withLock {
+        return try await client.context.database.lock(of: "Note").withLock {
             client.store.observeReadEnds { end.yield() }
             let task = Task {
                 switches ? try await client.switchServer(keepingPending: false) : try await client.wipe()
@@ -125,7 +126,7 @@ struct StoreOfAllTests {
         let order = Recorder<String>()
         let (writes, write) = AsyncStream.makeStream(of: Void.self)
         // The pull of the later table.
-        let ended = try await client.context.lock(of: "Later").withLock {
+        let ended = try await client.context.database.lock(of: "Later").withLock {
             let task = try await emptying(client) {
                 try await client.define([Self.later])
                 store.onWrite { _ in write.yield() }

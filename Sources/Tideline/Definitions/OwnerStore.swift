@@ -117,18 +117,3 @@ struct OwnerStore: Sendable {
         try reader.withRow(in: tables.config, id: .string(Self.rowID)) { $0["value"]?.string } ?? nil
     }
 }
-
-extension ServerAddress {
-    /// The normalized address, which is equal for two clients of the same server.
-    ///
-    /// It consists of the scheme and host in lower case (the host without a trailing dot), the port unless it is the
-    /// default port of the scheme, and the path as written. The scheme is significant because a server without
-    /// encryption can be impersonated. The query is not included because it may contain a key.
-    var identity: String {
-        var authority = authority.asciiLowercased
-        let port = scheme == "https" ? ":443" : ":80"
-        if authority.hasSuffix(port) { authority.removeLast(port.count) }
-        if authority.hasSuffix(".") { authority.removeLast() }
-        return "\(scheme)://\(authority)\(path)"
-    }
-}

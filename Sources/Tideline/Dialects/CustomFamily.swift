@@ -7,7 +7,7 @@ struct CustomFamily<D: CustomDialect>: ServerFamily {
     let dialect: D
 
     var name: String { dialect.name }
-    var tableService: TableServiceFamily? { nil }
+    var isTableService: Bool { false }
     var replacesWholeRows: Bool { dialect.replacesWholeRows }
     var maximumPageSize: Int { .max }
 

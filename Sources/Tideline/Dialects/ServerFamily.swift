@@ -5,11 +5,7 @@ internal import TidelineWire
 /// A dialect as the core sees it: requests, the meaning of their responses, and the way of a pull through the rows.
 ///
 /// It is not generic, so that the core need not be: ``CustomFamily`` adapts the dialects of apps.
-protocol ServerFamily: Sendable {
-    /// The name of the dialect.
-    var name: String { get }
-    /// The dialect as that of a table service, which ``RemoteTable``, custom APIs, and sign-ins use; `nil` for others.
-    var tableService: TableServiceFamily? { get }
+protocol ServerFamily: RequestFormat {
     /// Whether an update replaces the whole row, so that the row to replace must be known.
     var replacesWholeRows: Bool { get }
     /// The greatest number of rows that a request may ask for.
@@ -19,10 +15,6 @@ protocol ServerFamily: Sendable {
     ///
     /// - Throws: ``SyncError`` with code invalidArgument.
     func validateNewID(_ id: String, of table: String) throws(SyncError)
-    /// Returns the headers of every request.
-    func headers(installationID: String?) -> HTTPFields
-    /// Returns the header with the token of a signed-in user.
-    func authentication(token: String) -> HTTPField
 
     /// Returns the request for a row.
     ///
@@ -51,17 +43,6 @@ protocol ServerFamily: Sendable {
 
     /// Returns the names of tables that change on the server, or `nil` if the server does not signal them.
     func changeSignals(over connection: DialectConnection) -> ChangeSignals?
-}
-
-/// A request with the meaning of its responses.
-struct ServerCall: Sendable {
-    var request: WireRequest
-    /// Returns the meaning of a response.
-    ///
-    /// - Throws: ``SyncError`` with code invalidAnswer if the response cannot be read.
-    var meaning: @Sendable (TransportResponse) throws -> AnswerMeaning
-    /// Returns whether the service gave a response, or `nil` if the response does not tell.
-    var mark: @Sendable (TransportResponse) -> Bool? = { _ in nil }
 }
 
 /// Sends requests of a dialect to the server of a client, with its authentication, for ``CustomDialect/changeSignals(over:)``.

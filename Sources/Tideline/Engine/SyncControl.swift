@@ -77,11 +77,3 @@ final class SyncControl: Sendable {
         }
     }
 }
-
-/// Calls the sync of a context after each local change.
-final class LocalChangeObserver: Sendable {
-    private let observer = Mutex<(@Sendable () -> Void)?>(nil)
-
-    func observe(_ observer: (@Sendable () -> Void)?) { self.observer.withLock { $0 = observer } }
-    func notify() { observer.withLock { $0 }?() }
-}

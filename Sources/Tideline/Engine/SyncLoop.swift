@@ -5,7 +5,8 @@ internal import TidelineStore
 ///
 /// Everything runs in child tasks of the caller, on its executor. When the loop has ended, nothing is in flight.
 struct SyncLoop<Store: LocalStore>: Sendable {
-    let context: SyncContext<Store>
+    let pusher: Pusher<Store>
+    let puller: Puller<Store>
     let settings: SyncSettings
     let mailbox: SyncMailbox
     let status: StatusBoard
@@ -13,10 +14,10 @@ struct SyncLoop<Store: LocalStore>: Sendable {
     /// The change signals of the dialect that are not listened to yet.
     private let offered = LockedValue<ChangeSignals?>(nil)
 
-    private var environment: SyncEnvironment { context.options.environment }
+    private var environment: SyncEnvironment { pusher.options.environment }
 
     func run(_ subscriptions: [SyncSubscription]) async {
-        context.localChanges.observe { [mailbox] in mailbox.post(.localChange) }
+        pusher.database.localChanges.observe { [mailbox] in mailbox.post(.localChange) }
         mailbox.post(.declared(subscriptions))
         tables.update(to: subscriptions)
         let signals = makeSignals()
@@ -38,7 +39,7 @@ struct SyncLoop<Store: LocalStore>: Sendable {
             }
             group.cancelAll()
         }
-        context.localChanges.observe(nil)
+        pusher.database.localChanges.observe(nil)
     }
 
     private func perform(_ action: SyncMachine.Action, _ group: inout DiscardingTaskGroup) {
@@ -71,8 +72,8 @@ struct SyncLoop<Store: LocalStore>: Sendable {
     /// Returns the change signals of the dialect, or `nil` if it has none or the app does not want them.
     private func makeSignals() -> ChangeSignals? {
         guard settings.listensToServer else { return nil }
-        return context.family.changeSignals(
-            over: DialectConnection(connection: context.connection, subscribed: tables))
+        return pusher.family.changeSignals(
+            over: DialectConnection(connection: pusher.connection, subscribed: tables))
     }
 
     private func listen(to monitor: any ConnectivityMonitor) async {
@@ -90,12 +91,12 @@ struct SyncLoop<Store: LocalStore>: Sendable {
                 count += 1
                 if count.isMultiple(of: Self.signalsAtOnce) { try await environment.sleep(Self.signalPause) }
             }
-            if !Task.isCancelled { context.options.logger.notice("the change signals have ended") }
+            if !Task.isCancelled { pusher.options.logger.notice("the change signals have ended") }
         } catch is TableServiceSignals.NotSupported {
-            context.options.logger.debug("the server has no change signal")
+            pusher.options.logger.debug("the server has no change signal")
             end.isUnsupported = true
         } catch {
-            if !Task.isCancelled { context.options.logger.notice("the change signals have ended: \(error)") }
+            if !Task.isCancelled { pusher.options.logger.notice("the change signals have ended: \(error)") }
             end.retryAfter = (error as? SyncError)?.retryAfter
         }
         end.canContinue = tables.position.withLock { $0.cursor != nil }
@@ -117,12 +118,13 @@ struct SyncLoop<Store: LocalStore>: Sendable {
             var settings = settings.pull.push
             settings.failureRetry = retry
             settings.whenOtherProcessPushes = .wait
-            if try await context.hasOperations(toSendWith: settings) {
+            let policies = pusher.policies.current
+            if try await pusher.queue.hasOperations(toSendWith: settings, policies.policy(for:)) {
                 outcome = await send(settings)
             }
-            outcome.unresolved = try await context.unresolvedOperations()
+            outcome.unresolved = Set(try await pusher.queue.failures().map(\.operationID))
         } catch {
-            outcome.failure = outcome.failure ?? SyncMachine.Failure(context.syncError(error))
+            outcome.failure = outcome.failure ?? SyncMachine.Failure(SyncError.wrapping(error))
         }
         return outcome
     }
@@ -135,20 +137,20 @@ struct SyncLoop<Store: LocalStore>: Sendable {
             given.onProgress?(progress)
         }
         do {
-            try await context.push(settings: settings)
+            _ = try await pusher.push(settings: settings)
             return SyncMachine.PushOutcome()
         } catch {
-            let error = context.syncError(error)
+            let error = SyncError.wrapping(error)
             var outcome = SyncMachine.PushOutcome()
             if error.code != .completedWithErrors {
                 outcome.failure = SyncMachine.Failure(error)
-                if error.code != .cancelled { context.options.logger.notice("\(error)") }
+                if error.code != .cancelled { pusher.options.logger.notice("\(error)") }
             }
             for failed in error.operationErrors {
-                context.options.logger.warning("\(failed)")
+                pusher.options.logger.warning("\(failed)")
                 if failed.code == .serverFailed, failed.status.map(Self.passingStatuses.contains) == true {
                     outcome.delayed.insert(failed.operationID)
-                } else if failed.record.isRetried(context.policies.policy(for: failed.table)) {
+                } else if failed.record.isRetried(pusher.policies.policy(for: failed.table)) {
                     outcome.failedOnServer.insert(failed.operationID)
                 }
             }
@@ -160,20 +162,19 @@ struct SyncLoop<Store: LocalStore>: Sendable {
 
     private func pull(_ pulls: [(id: Int, subscription: SyncSubscription)]) async -> [Int: SyncMachine.Failure?] {
         var settings = settings.pull
-        settings.pushesFirst = false
         let given = settings.onProgress
         settings.onProgress = { [status] progress in
             status.publish(.pulling(table: progress.table, rows: progress.rowsPulled, total: progress.total))
             given?(progress)
         }
-        let group = PullGroup(context: context, subscriptions: pulls.map(\.subscription), settings: settings)
+        let group = PullGroup(puller: puller, subscriptions: pulls.map(\.subscription), settings: settings)
         let results = await group.run()
         return zip(pulls, results).reduce(into: [:]) { failures, pair in
             let ((id, _), result) = pair
             var failure: SyncMachine.Failure?
             if case .failure(let error) = result {
                 failure = SyncMachine.Failure(error)
-                if error.code != .cancelled { context.options.logger.notice("\(error)") }
+                if error.code != .cancelled { pusher.options.logger.notice("\(error)") }
             }
             failures[id] = .some(failure)
         }
@@ -186,26 +187,5 @@ extension SyncMachine.Failure {
             code: error.code, message: error.code == .network ? error.message : error.description,
             retryAfter: error.retryAfter,
             isDoubtful: error.isFromOther && error.status.map { (400..<500).contains($0) } == true)
-    }
-}
-
-extension SyncContext {
-    /// Returns whether a push with these settings would send an operation.
-    fileprivate func hasOperations(toSendWith settings: PushSettings) async throws -> Bool {
-        let (operations, errorStore, policies) = (operations, errorStore, policies)
-        return try await reading { reader in
-            let count = try operations.count(in: reader)
-            guard count > 0 else { return false }
-            let held = try errorStore.all(in: reader).count {
-                $0.isHeld(by: settings, policies.policy(for: $0.table))
-            }
-            return count > held
-        }
-    }
-
-    /// Returns the numbers of all operations with an unresolved error.
-    fileprivate func unresolvedOperations() async throws -> Set<Int64> {
-        let errorStore = errorStore
-        return Set(try await reading { try errorStore.all(in: $0).map(\.operationID) })
     }
 }

@@ -412,17 +412,6 @@ struct SyncMachine: Sendable {
     }
 }
 
-/// Which operations that failed in an earlier push are sent again, if they have not changed.
-enum FailureRetry: Sendable, Hashable {
-    /// All except conflicts that are not resolved. The others are reported again.
-    case all
-    /// Those that failed on the server, or whose conflict a policy may resolve, except these operations. The others are not
-    /// reported again.
-    case failedOnServer(except: Set<Int64>)
-    /// None, and none is reported again.
-    case none
-}
-
 extension Timestamp {
     /// Returns the time after a duration, limited to a year.
     func advanced(by duration: Duration) -> Timestamp {

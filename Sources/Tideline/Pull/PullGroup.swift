@@ -6,7 +6,7 @@ internal import TidelineStore
 /// Each pull has at most one request in flight, and keeps at most ``PullSettings/pagesPerTransaction`` pages and the one that
 /// it fetches.
 struct PullGroup<Store: LocalStore>: Sendable {
-    let context: SyncContext<Store>
+    let puller: Puller<Store>
     let subscriptions: [SyncSubscription]
     let settings: PullSettings
 
@@ -41,49 +41,10 @@ struct PullGroup<Store: LocalStore>: Sendable {
     private func pull(_ subscription: SyncSubscription) async -> Result<PullResult, SyncError> {
         do {
             return .success(
-                try await context.pull(subscription.query, queryID: subscription.queryID, settings: settings))
+                try await puller.pull(subscription.query, queryID: subscription.queryID, settings: settings))
         } catch {
-            return .failure(context.syncError(error))
+            return .failure(SyncError.wrapping(error))
         }
-    }
-}
-
-extension SyncContext {
-    /// See ``SyncClient/pull(_:settings:progress:)``.
-    func pull(
-        _ subscriptions: [SyncSubscription], settings: PullSettings, progress: AsyncStream<PullProgress>.Continuation?
-    ) async throws -> [PullResult] {
-        defer { progress?.finish() }
-        try await check(subscriptions, settings: settings)
-        let ordered = subscriptions.indices.sorted {
-            (-subscriptions[$0].priority, $0) < (-subscriptions[$1].priority, $1)
-        }
-        let pushError = try await pushBeforePull(of: subscriptions.map(\.table), settings: settings)
-        var own = settings
-        own.pushesFirst = false
-        let sum = PullProgressSum()
-        own.onProgress = { step in
-            settings.onProgress?(step)
-            progress?.yield(sum.add(step))
-        }
-        let results = await PullGroup(context: self, subscriptions: ordered.map { subscriptions[$0] }, settings: own)
-            .run()
-        let byIndex = Dictionary(uniqueKeysWithValues: zip(ordered, results))
-        let inOrder = subscriptions.indices.compactMap { byIndex[$0] }
-        try throwFailure(of: inOrder, pushError)
-        return try inOrder.map { try $0.get() }
-    }
-
-    /// Throws the first failure that is not the consequence of another one.
-    private func throwFailure(of results: [Result<PullResult, SyncError>], _ pushError: SyncError?) throws {
-        let failures = results.compactMap { result -> SyncError? in
-            if case .failure(let error) = result { error } else { nil }
-        }
-        guard var failure = failures.first(where: { $0.code != .cancelled }) ?? failures.first ?? pushError else {
-            return
-        }
-        if !failures.isEmpty { failure.operationErrors += pushError?.operationErrors ?? [] }
-        throw failure
     }
 }
 
@@ -107,5 +68,28 @@ private final class PullProgressSum: Sendable {
             sum.total = totals.count == pulls.count ? totals.reduce(0, +) : nil
             return sum
         }
+    }
+}
+
+extension Puller {
+    /// Pulls several tables in order of priority, without pushing before.
+    ///
+    /// - Returns: The results, in the order of the subscriptions.
+    func pull(
+        _ subscriptions: [SyncSubscription], settings: PullSettings, progress: AsyncStream<PullProgress>.Continuation?
+    ) async -> [Result<PullResult, SyncError>] {
+        let ordered = subscriptions.indices.sorted {
+            (-subscriptions[$0].priority, $0) < (-subscriptions[$1].priority, $1)
+        }
+        var own = settings
+        let sum = PullProgressSum()
+        own.onProgress = { step in
+            settings.onProgress?(step)
+            progress?.yield(sum.add(step))
+        }
+        let results = await PullGroup(puller: self, subscriptions: ordered.map { subscriptions[$0] }, settings: own)
+            .run()
+        let byIndex = Dictionary(uniqueKeysWithValues: zip(ordered, results))
+        return subscriptions.indices.compactMap { byIndex[$0] }
     }
 }

@@ -11,7 +11,7 @@ extension PullRun {
         do {
             try localQuery.validate(against: schema)
         } catch {
-            throw context.syncError(error).asArgumentError(table: schema.name)
+            throw SyncError.wrapping(error).asArgumentError(table: schema.name)
         }
         if let first = try listing(query.predicate).firstCall() { try checkLength(of: first) }
     }
@@ -20,7 +20,7 @@ extension PullRun {
 
     /// Removes the local rows that have left the query, unless the last comparison was within `interval`.
     func removeLeavers(every interval: Duration, _ result: inout PullResult) async throws {
-        let now = context.options.environment.now()
+        let now = puller.options.environment.now()
         guard try await isDue(interval, at: now) else { return }
         let leavers = try await leavers(notIn: try await list(query.predicate))
         let noted = interval > .zero && queryID != nil ? now : nil
@@ -31,8 +31,10 @@ extension PullRun {
 
     private func isDue(_ interval: Duration, at now: Timestamp) async throws -> Bool {
         guard interval > .zero, let queryID else { return true }
-        let (tokens, table) = (context.tokens, schema.name)
-        let last = try await context.reading { try tokens.token(table: table, queryID: queryID, in: $0)?.comparedAt }
+        let (tokens, table) = (puller.tokens, schema.name)
+        let last = try await puller.database.reading {
+            try tokens.token(table: table, queryID: queryID, in: $0)?.comparedAt
+        }
         // A device whose clock was set back compares now.
         guard let last, last <= now else { return true }
         return last.advanced(byTicks: interval.ticks) <= now
@@ -43,8 +45,8 @@ extension PullRun {
     /// A row that is not in the list is requested by its identifier: it may have been pushed, or may have moved in the server's
     /// order, while the list was read, and another incremental pull of the table may keep it.
     func leavers(notIn list: ServerList) async throws -> Leavers {
-        let epoch = context.settled.now
-        var (leavers, kept) = try await context.reading { reader in
+        let epoch = puller.recentlyPushed.now
+        var (leavers, kept) = try await puller.database.reading { reader in
             var leavers = Leavers(epoch: epoch)
             for row in try unlistedRows(list, in: reader) {
                 if try isPending(row.id.text, in: reader) {
@@ -72,13 +74,13 @@ extension PullRun {
     }
 
     func isPending(_ id: String, in reader: some StoreReader) throws -> Bool {
-        try !context.operations.operations(of: schema.name, key: schema.itemKey(id), in: reader).isEmpty
+        try !puller.operations.operations(of: schema.name, key: schema.itemKey(id), in: reader).isEmpty
     }
 
     /// Returns the filter of the rows that this query or another incremental pull of the table keeps, or `nil` for all rows.
     private func keptPredicate(in reader: some StoreReader) throws -> RowPredicate? {
         guard var kept = query.predicate else { return nil }
-        for (otherID, token) in try context.tokens.tokens(of: schema.name, in: reader) {
+        for (otherID, token) in try puller.tokens.tokens(of: schema.name, in: reader) {
             if let queryID, otherID.isSameBytes(as: queryID) { continue }
             guard !token.filter.isEmpty, let other = try? OData.parseFilter(token.filter, schema: schema) else {
                 return nil
@@ -92,21 +94,21 @@ extension PullRun {
     ///
     /// - Returns: The identifiers of the removed rows.
     func remove(_ leavers: Leavers, comparedAt: Timestamp? = nil) async throws -> [RowID] {
-        let (context, table, queryID) = (context, schema.name, queryID)
-        return try await context.writing { writer in
-            try context.confirmOwner(in: writer)
-            let pushed = context.settled.ends(of: table, after: leavers.epoch)
+        let (puller, table, queryID) = (puller, schema.name, queryID)
+        return try await puller.database.writing { writer in
+            try puller.owner.confirm(in: writer)
+            let pushed = puller.recentlyPushed.ends(of: table, after: leavers.epoch)
             let ids = try leavers.rows.filter { try isUnchanged($0, pushed, in: writer) }.map(\.id)
             if !ids.isEmpty { try writer.delete(ids: ids, from: table) }
             if try !ids.isEmpty && writer.isEmpty(TableQuery(table)) {
                 // A token without its rows is of no use. If the server has the rows again, the next pull fetches them.
-                try context.tokens.remove(table: table, in: writer)
+                try puller.tokens.remove(table: table, in: writer)
             } else if let comparedAt, let queryID,
-                let token = try context.tokens.token(table: table, queryID: queryID, in: writer)
+                let token = try puller.tokens.token(table: table, queryID: queryID, in: writer)
             {
                 var compared = token
                 compared.comparedAt = comparedAt
-                _ = try context.tokens.replace(token, with: compared, table: table, queryID: queryID, in: writer)
+                _ = try puller.tokens.replace(token, with: compared, table: table, queryID: queryID, in: writer)
             }
             return ids
         }
@@ -130,12 +132,12 @@ extension PullRun {
     }
 
     private func listing(_ predicate: RowPredicate?) -> PullRun {
-        PullRun(context: context, plan: plan.listing(predicate))
+        PullRun(puller, plan: plan.listing(predicate))
     }
 
     private func read(_ predicate: RowPredicate?, into list: inout ServerList) async throws {
         let listing = listing(predicate)
-        var feed = try context.family.makeFeed(listing.plan, from: FeedStart(omitsDeleted: true))
+        var feed = try puller.family.makeFeed(listing.plan, from: FeedStart(omitsDeleted: true))
         var next = feed.first
         do {
             while let step = next {
@@ -158,7 +160,7 @@ extension PullRun {
     ///
     /// A custom dialect may not be able to filter by identifier, so that it gets the predicate itself, for these and other rows.
     func parts(of ids: [String], matching predicate: RowPredicate?) throws -> [RowPredicate?] {
-        guard context.family.tableService != nil else { return [predicate] }
+        guard puller.family.tableService != nil else { return [predicate] }
         var parts: [RowPredicate?] = []
         var rest = [ids[...]]
         while let some = rest.popLast() {
@@ -179,6 +181,6 @@ extension PullRun {
         let longest = ids.max { $0.utf8.count < $1.utf8.count } ?? ""
         let last = predicate && RowPredicate.column("id") > .value(longest)
         let length = try listing(last).firstCall()?.request.target.utf8.count ?? 0
-        return length > context.options.maximumURLLength
+        return length > puller.options.maximumURLLength
     }
 }

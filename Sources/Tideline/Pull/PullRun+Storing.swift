@@ -26,7 +26,7 @@ extension PullRun {
     private func forgetState(of id: String?) async throws {
         guard let id else { return }
         let table = schema.name
-        try await context.writing { writer in
+        try await puller.database.writing { writer in
             guard let stored = try writer.row(in: table, id: id) else { return }
             try writer.upsert(Row(id: stored.id, distinctColumns: [("updatedAt", .null)]), into: table)
         }
@@ -46,7 +46,7 @@ extension PullRun {
     /// Returns whether the pages contain no changes, without writing.
     private func findsNothing(in group: [PendingPage], _ state: inout PullState) async throws -> Bool {
         let before = state
-        let found: PullState? = try await context.reading { reader in
+        let found: PullState? = try await puller.database.reading { reader in
             var after = before
             for held in group {
                 let diff = try diff(of: held, after, mayBeStale: false, in: reader)
@@ -62,16 +62,16 @@ extension PullRun {
 
     private func write(_ group: [PendingPage], _ token: PullToken?, _ state: inout PullState) async throws {
         let before = state
-        state = try await context.writing { writer in
+        state = try await puller.database.writing { writer in
             var after = before
-            try context.confirmOwner(in: writer)
-            let commitsOfOthers = try context.commitsOfOthers(writer.externalCommitNumber())
+            try puller.owner.confirm(in: writer)
+            let commitsOfOthers = try puller.database.commitsOfOthers(writer.externalCommitNumber())
             after.note(commitsOfOthers: commitsOfOthers)
             // Each page is compared with the state after the earlier pages of the transaction.
             for held in group {
                 let diff = try diff(
                     of: held, after, mayBeStale: held.commitsOfOthers != commitsOfOthers, in: writer)
-                try diff.write(operations: context.operations, in: writer)
+                try diff.write(operations: puller.operations, in: writer)
                 after.note(diff, of: held)
             }
             try save(token, isLast: group.last?.isLast == true, &after, in: writer)
@@ -85,11 +85,12 @@ extension PullRun {
         of held: PendingPage, _ state: PullState, mayBeStale: Bool, in reader: some StoreReader
     ) throws -> PageDiff {
         try PageDiff(
-            held, state, settled: context.settled, mayBeStale: mayBeStale, operations: context.operations, in: reader)
+            held, state, settled: puller.recentlyPushed, mayBeStale: mayBeStale, operations: puller.operations,
+            in: reader)
     }
 
     private func save(
-        _ token: PullToken?, isLast: Bool, _ state: inout PullState, in writer: SyncContext<Store>.Writer
+        _ token: PullToken?, isLast: Bool, _ state: inout PullState, in writer: SyncDatabase<Store>.Writer
     ) throws {
         guard let queryID else { return }
         // The pull restarts. If the process ends before that, the next pull restarts too.
@@ -98,7 +99,7 @@ extension PullRun {
         if isLast || next?.isLeftEmpty == true {
             next?.isLeftEmpty = try writer.isEmpty(TableQuery(schema.name)) ? true : nil
         }
-        let isReplaced = try context.tokens.replace(
+        let isReplaced = try puller.tokens.replace(
             state.stored, with: next, table: schema.name, queryID: queryID, in: writer)
         guard isReplaced else {
             throw SyncError(

@@ -3,10 +3,10 @@ internal import TidelineStore
 extension PullRun {
     /// Compares the local rows that match the query with the server's.
     func verify() async throws -> (comparison: TableComparison, leavers: Leavers) {
-        let epoch = context.settled.now
+        let epoch = puller.recentlyPushed.now
         let list = try await list(query.predicate)
         let leavers = try await leavers(notIn: list)
-        let comparison = try await context.reading { reader in
+        let comparison = try await puller.database.reading { reader in
             var comparison = TableComparison(
                 localRows: try reader.count(query), onlyLocal: leavers.rows.map(\.id.text), pending: leavers.pending)
             try comparison.add(list, of: self, since: epoch, in: reader)
@@ -25,7 +25,7 @@ extension PullRun {
             settings.removesLeavers = nil
             for part in try parts(of: wanted, matching: query.predicate) {
                 let pull = PullRun(
-                    context: context, query: TableQuery(schema.name, predicate: part), queryID: nil, settings: settings,
+                    puller, query: TableQuery(schema.name, predicate: part), queryID: nil, settings: settings,
                     schema: schema)
                 let result = try await pull.run()
                 repair.rowsStored += result.rowsStored
@@ -47,7 +47,7 @@ extension TableComparison {
         _ list: ServerList, of run: PullRun<Store>, since epoch: UInt64, in reader: some StoreReader
     ) throws {
         let schema = run.schema
-        let pushed = run.context.settled.ends(of: schema.name, after: epoch)
+        let pushed = run.puller.recentlyPushed.ends(of: schema.name, after: epoch)
         try list.forEachRow { id, version in
             serverRows += 1
             let stored = try reader.withRow(in: schema.name, id: .string(id)) { ComparedRow($0) }

@@ -4,7 +4,7 @@ internal import TidelineWire
 
 /// One pull of one table. It requests the pages that its ``PullFeed`` decides on and stores them.
 struct PullRun<Store: LocalStore>: Sendable {
-    let context: SyncContext<Store>
+    let puller: Puller<Store>
     let plan: PullPlan
 
     var query: TableQuery { plan.query }
@@ -12,14 +12,13 @@ struct PullRun<Store: LocalStore>: Sendable {
     var settings: PullSettings { plan.settings }
     var schema: TableSchema { plan.schema }
 
-    init(context: SyncContext<Store>, query: TableQuery, queryID: String?, settings: PullSettings, schema: TableSchema)
-    {
+    init(_ puller: Puller<Store>, query: TableQuery, queryID: String?, settings: PullSettings, schema: TableSchema) {
         self.init(
-            context: context, plan: PullPlan(query: query, queryID: queryID, settings: settings, schema: schema))
+            puller, plan: PullPlan(query: query, queryID: queryID, settings: settings, schema: schema))
     }
 
-    init(context: SyncContext<Store>, plan: PullPlan) {
-        self.context = context
+    init(_ puller: Puller<Store>, plan: PullPlan) {
+        self.puller = puller
         self.plan = plan
     }
 
@@ -34,16 +33,16 @@ struct PullRun<Store: LocalStore>: Sendable {
 
     /// Returns the request for the first page, or `nil` if the query matches no row.
     func firstCall() throws -> ServerCall? {
-        let first = try context.family.makeFeed(plan, from: FeedStart()).first
+        let first = try puller.family.makeFeed(plan, from: FeedStart()).first
         return try first.map { try $0.call(limit: $0.limit) }
     }
 
     /// Throws if the URL of a request is longer than servers accept.
     func checkLength(of call: ServerCall) throws {
-        guard call.request.target.utf8.count > context.options.maximumURLLength else { return }
+        guard call.request.target.utf8.count > puller.options.maximumURLLength else { return }
         throw SyncError(
             .invalidArgument,
-            "the request for a page is longer than the \(context.options.maximumURLLength) bytes of "
+            "the request for a page is longer than the \(puller.options.maximumURLLength) bytes of "
                 + "SyncOptions.maximumURLLength: \(lengthAdvice(for: call))", table: schema.name)
     }
 
@@ -64,7 +63,7 @@ struct PullRun<Store: LocalStore>: Sendable {
         do {
             return try await run(start)
         } catch let expired as ExpiredCursor {
-            context.options.logger.notice(
+            puller.options.logger.notice(
                 "the server no longer knows the cursor of a pull of \(schema.name), which begins with the first row")
             do {
                 var again = try begin(await readKnown(), from: nil, filterText())
@@ -85,7 +84,7 @@ struct PullRun<Store: LocalStore>: Sendable {
                 // Rows that were deleted after the pull began may be stored by now.
                 var beginning = state.start
                 beginning.omitsDeleted = false
-                let feed = try context.family.makeFeed(plan, from: beginning)
+                let feed = try puller.family.makeFeed(plan, from: beginning)
                 guard let first = feed.first else { return state.result }
                 state = state.restarted(with: feed, matching: schema.idMatching)
                 try await run(from: first, &state)
@@ -142,21 +141,21 @@ struct PullRun<Store: LocalStore>: Sendable {
         var isFresh: Bool
         /// Whether the table is empty and has pending operations.
         var isPending: Bool
-        /// See ``SyncContext/commitsOfOthers(_:)``.
+        /// See ``SyncDatabase/commitsOfOthers(_:)``.
         var commitsOfOthers: UInt64
     }
 
     private func readKnown() async throws -> Known {
-        let (table, queryID, context) = (schema.name, queryID, context)
-        let commitsOfOthers = try await context.performing {
-            try context.commitsOfOthers($0.externalCommitNumber())
+        let (table, queryID, puller) = (schema.name, queryID, puller)
+        let commitsOfOthers = try await puller.database.performing {
+            try puller.database.commitsOfOthers($0.externalCommitNumber())
         }
-        return try await context.reading { reader in
-            let token = try queryID.map { try context.tokens.token(table: table, queryID: $0, in: reader) } ?? nil
+        return try await puller.database.reading { reader in
+            let token = try queryID.map { try puller.tokens.token(table: table, queryID: $0, in: reader) } ?? nil
             let isFresh = try reader.isEmpty(TableQuery(table))
             return Known(
                 token: token, isFresh: isFresh,
-                isPending: try isFresh && context.operations.isPending(table: table, in: reader),
+                isPending: try isFresh && puller.operations.isPending(table: table, in: reader),
                 commitsOfOthers: commitsOfOthers)
         }
     }
@@ -173,18 +172,18 @@ struct PullRun<Store: LocalStore>: Sendable {
                     "the query id \(queryID.debugDescription) was used before with the filter "
                         + "\(token.filter.debugDescription); use another id, or reset the token", table: schema.name)
             }
-            let (table, context) = (schema.name, context)
-            try await context.writing { try context.tokens.remove(table: table, queryID: queryID, in: $0) }
+            let (table, puller) = (schema.name, puller)
+            try await puller.database.writing { try puller.tokens.remove(table: table, queryID: queryID, in: $0) }
             known.token = nil
             return try begin(known, from: nil, filter)
         }
-        guard context.family.canContinue(from: token) else {
-            context.options.logger.notice(
+        guard puller.family.canContinue(from: token) else {
+            puller.options.logger.notice(
                 "the token of a pull of \(schema.name) is of another dialect; the pull begins with the first row")
             return try begin(known, from: nil, filter)
         }
         if known.isFresh, token.isLeftEmpty != true {
-            context.options.logger.notice(
+            puller.options.logger.notice(
                 "the rows of \(schema.name) are missing although a pull has stored some; it begins with the first row")
             return try begin(known, from: nil, filter)
         }
@@ -200,7 +199,7 @@ struct PullRun<Store: LocalStore>: Sendable {
             token: token, stored: known.token, filter: filter, isRefreshing: isRefreshing,
             omitsDeleted: queryID != nil && token == nil && known.isFresh && !known.isPending)
         return PullState(
-            feed: try context.family.makeFeed(plan, from: start), start: start, initial: token,
+            feed: try puller.family.makeFeed(plan, from: start), start: start, initial: token,
             isFresh: known.isFresh, skipsMisfits: plan.skipsMisfits, commitsOfOthers: known.commitsOfOthers)
     }
 
@@ -209,7 +208,7 @@ struct PullRun<Store: LocalStore>: Sendable {
     /// Fetches a page, with fewer rows if the server rejects the page size, or if the page is too large for it, for the
     /// transport, or for the time limit.
     func fetch(_ step: any PageStep) async throws -> PulledPage {
-        let limits = context.pageLimits
+        let limits = puller.pageLimits
         // A page of identifiers is small, whatever the rows are.
         let table = plan.isListing ? "\(schema.name)\u{0}" : schema.name
         var limit = limits.limit(for: table, wanted: step.limit)
@@ -228,7 +227,7 @@ struct PullRun<Store: LocalStore>: Sendable {
                 failure = first
                 limit = next
             } catch let error as SyncError
-                where [.rejected, .network].contains(error.code) && context.family.mayRefusePageSize(error)
+                where [.rejected, .network].contains(error.code) && puller.family.mayRefusePageSize(error)
             {
                 let first = refusal ?? error
                 guard let next = limits.next(after: limit, for: table) else { throw first }
@@ -239,19 +238,19 @@ struct PullRun<Store: LocalStore>: Sendable {
     }
 
     private func fetch(_ step: any PageStep, limit: Int) async throws -> PulledPage {
-        let askedAt = context.settled.now
+        let askedAt = puller.recentlyPushed.now
         let call = try step.call(limit: limit)
         try checkLength(of: call)
         let answer: ServerAnswer
         do {
-            answer = try await context.connection.send(call)
+            answer = try await puller.connection.send(call)
         } catch var error as SyncError {
             error.table = schema.name
             throw error
         }
         guard answer.kind == .done else {
             // A page is its own look-up.
-            var failure = answer.isDoubtful ? context.connection.foreign(answer) : answer.failure(table: schema.name)
+            var failure = answer.isDoubtful ? puller.connection.foreign(answer) : answer.failure(table: schema.name)
             failure.table = schema.name
             if [414, 431].contains(failure.status) { failure.message += "; \(lengthAdvice(for: call))" }
             throw answer.kind == .gone && step.hasCursor ? ExpiredCursor(failure: failure) : failure
@@ -259,8 +258,8 @@ struct PullRun<Store: LocalStore>: Sendable {
         do {
             return try step.page(in: answer, limit: limit, askedAt: askedAt)
         } catch var error as SyncError {
-            if error.code == .invalidAnswer, !context.family.isLookUp(answer) {
-                error = context.connection.foreign(answer)
+            if error.code == .invalidAnswer, !puller.family.isLookUp(answer) {
+                error = puller.connection.foreign(answer)
                 error.table = schema.name
             }
             error.status = answer.status

@@ -1,21 +1,5 @@
 internal import TidelineStore
 
-/// A page that was received and is not stored yet.
-struct PendingPage: Sendable {
-    let page: PulledPage
-    let kind: PageKind
-    /// The token after this page is stored, or `nil` if there is none yet.
-    let token: PullToken?
-    /// The token after the page before it.
-    let tokenBefore: PullToken?
-    /// The least `updatedAt` of the pull so far.
-    let oldest: Timestamp?
-    /// Whether the pull ends with this page.
-    let isLast: Bool
-    /// See ``SyncContext/commitsOfOthers(_:)``, as far as known when the page was requested.
-    let commitsOfOthers: UInt64
-}
-
 /// The state of a pull between two pages.
 ///
 /// A transaction changes a copy, which becomes the state of the pull after the commit.
@@ -52,7 +36,7 @@ struct PullState: Sendable {
     private(set) var ids: IDTable<Void>?
     private var cases: IDCases = []
     private var isRespelled = false
-    /// See ``SyncContext/commitsOfOthers(_:)``, in the latest transaction of the pull, and when the next page was requested.
+    /// See ``SyncDatabase/commitsOfOthers(_:)``, in the latest transaction of the pull, and when the next page was requested.
     private var commitsOfOthers: UInt64
     private var commitsAtRequest: UInt64
     /// The latest millisecond in the order of `updatedAt`, and the rows in it, which later pages may return again.

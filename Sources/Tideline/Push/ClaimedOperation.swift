@@ -3,7 +3,8 @@ internal import TidelineStore
 
 /// An operation in flight, with the local row as it was when the operation was claimed.
 final class ClaimedOperation<Store: LocalStore>: AttemptJournal {
-    let context: SyncContext<Store>
+    private let database: SyncDatabase<Store>
+    private let operations: OperationStore
     let operation: TableOperation
     let codec: RowCodec
     /// The local row, or `nil` if there is none.
@@ -28,14 +29,16 @@ final class ClaimedOperation<Store: LocalStore>: AttemptJournal {
     var changes: Row? { state.withLock { $0.changes } }
 
     init(
-        _ operation: TableOperation, codec: RowCodec, snapshot: Row?, context: SyncContext<Store>, lease: PushLease?
+        _ operation: TableOperation, codec: RowCodec, snapshot: Row?, database: SyncDatabase<Store>,
+        operations: OperationStore, lease: PushLease?
     ) {
         var operation = operation
         operation.item = try? operation.deletedItem.map(codec.row) ?? snapshot
         self.operation = operation
         self.codec = codec
         self.snapshot = snapshot
-        self.context = context
+        self.database = database
+        self.operations = operations
         self.lease = lease
         state = Mutex(State(unknown: operation.sent))
     }
@@ -57,12 +60,12 @@ final class ClaimedOperation<Store: LocalStore>: AttemptJournal {
     // MARK: Journal
 
     /// Records the first request in the transaction that claims the operation.
-    func announce(_ body: Row?, in writer: SyncContext<Store>.Writer) throws {
+    func announce(_ body: Row?, in writer: SyncDatabase<Store>.Writer) throws {
         // The operation was read in this transaction.
         var stored = operation
         let json = json(of: body)
         let attempt = try note(json, of: &stored)
-        try context.operations.save(stored, in: writer)
+        try operations.save(stored, in: writer)
         state.withLock { state in
             state.announced = (attempt, json)
             if operation.kind == .update { state.changes = body }
@@ -125,13 +128,13 @@ final class ClaimedOperation<Store: LocalStore>: AttemptJournal {
     /// returns `nil`. Throws if another process has taken over the push.
     private func change<T: Sendable>(_ body: @escaping @Sendable (inout TableOperation) throws -> T?) async throws -> T?
     {
-        let (context, lease, id) = (context, lease, operation.id)
-        let outcome: (T, [String])? = try await context.writing { writer in
+        let (database, operations, lease, id) = (database, operations, lease, operation.id)
+        let outcome: (T, [String])? = try await database.writing { writer in
             guard try lease?.confirm(in: writer) ?? true else { throw SyncError.leaseLost }
-            guard var operation = try context.operations.operation(id, in: writer),
+            guard var operation = try operations.operation(id, in: writer),
                 let result = try body(&operation)
             else { return nil }
-            try context.operations.save(operation, in: writer)
+            try operations.save(operation, in: writer)
             return (result, operation.sent)
         }
         guard let (result, sent) = outcome else { return nil }

@@ -71,7 +71,7 @@ extension PushOutcomes {
         if case .row(let row) = decision { result = row }
         try decisions.add(
             operations.takeID(in: writer), conflict, rule: rule, result: result, time: record.time, in: writer)
-        settled.note(table: schema.name, itemKey: current.itemKey, base: failure.serverItem?.stamp)
+        recentlyPushed.note(table: schema.name, itemKey: current.itemKey, base: failure.serverItem?.stamp)
         if case .discard = resolution { return .settled }
         return .rebased
     }

@@ -5,21 +5,11 @@ struct PushOutcomes: Sendable {
     let operations: OperationStore
     let errors: ErrorStore
     let decisions: DecisionStore
-    let settled: RecentlyPushedRows
+    let recentlyPushed: RecentlyPushedRows
     let codec: RowCodec
     /// The policy for conflicts of the table.
     let policy: ConflictPolicy
     let now: @Sendable () -> Timestamp
-
-    init<Store: LocalStore>(_ context: SyncContext<Store>, codec: RowCodec) {
-        operations = context.operations
-        errors = context.errorStore
-        decisions = context.decisionStore
-        settled = context.settled
-        policy = context.policies.policy(for: codec.schema.name)
-        now = context.options.environment.now
-        self.codec = codec
-    }
 
     var schema: TableSchema { codec.schema }
 

@@ -29,7 +29,9 @@ extension PushRun {
             try await send(item, as: kind, claimed)
         }
         do {
-            let row = try await DelegateScope.run(in: context.clients) { try await delegate.perform(operation) }
+            let row = try await CallScope.run(for: pusher.database.clients, isPush: true) {
+                try await delegate.perform(operation)
+            }
             let result = try result(row, of: operation, claimed)
             return Answer(
                 outcome: result.map { .success($0) }, kind: operation.kind, cancelsPush: operation.isCancelled)

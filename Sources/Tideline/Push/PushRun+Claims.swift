@@ -9,13 +9,13 @@ extension PushRun {
 
     /// Claims operations until the machine has to wait or ends the push.
     func claimNext(
-        _ step: inout Step, _ dependencies: PushDependencies?, in writer: SyncContext<Store>.Writer
+        _ step: inout Step, _ dependencies: PushDependencies?, in writer: SyncDatabase<Store>.Writer
     ) throws {
         var searches = 0
         while true {
             switch step.machine.next() {
             case .find(let after, let last):
-                let found = try context.operations.first(after: after, upTo: last, in: writer)
+                let found = try pusher.queue.operations.first(after: after, upTo: last, in: writer)
                 step.machine.handle(.found(found.map(PushMachine.Candidate.init)))
                 searches += 1
             case .send(let id):
@@ -61,44 +61,46 @@ extension PushRun {
 
     /// Marks an operation as in flight and reads its row.
     private func claim(
-        _ id: Int64, _ machine: PushMachine, _ dependencies: PushDependencies?, in writer: SyncContext<Store>.Writer
+        _ id: Int64, _ machine: PushMachine, _ dependencies: PushDependencies?, in writer: SyncDatabase<Store>.Writer
     ) throws -> Claim {
-        guard var operation = try context.operations.operation(id, in: writer) else { return .removed }
+        guard var operation = try pusher.queue.operations.operation(id, in: writer) else { return .removed }
         guard let schema = try writer.schemaIfDefined(of: operation.table) else {
             throw OperationFailure(
                 .invalidItem,
                 "the table \(operation.table.debugDescription) is not defined; define it, or cancel the operation")
         }
-        let codec = try context.codecs.codec(for: schema, in: writer)
-        let outcomes = PushOutcomes(context, codec: codec)
+        let codec = try pusher.codecs.codec(for: schema, in: writer)
+        let outcomes = pusher.outcomes(with: codec)
         guard try outcomes.coalesceOrphan(&operation, in: writer) else { return .removed }
         let snapshot = try writer.row(in: operation.table, id: operation.itemID)
         let other = try dependencies?.first(before: operation, snapshot: snapshot, in: writer) {
             machine.isWaiting($0, for: id)
         }
         if let other {
-            context.options.logger.debug("the \(operation.title) waits for the \(other.title)")
+            pusher.options.logger.debug("the \(operation.title) waits for the \(other.title)")
             return .mustWait(PushMachine.Candidate(other))
         }
-        let claimed = Claimed(operation, codec: codec, snapshot: snapshot, context: context, lease: lease)
+        let claimed = Claimed(
+            operation, codec: codec, snapshot: snapshot, database: pusher.database,
+            operations: pusher.queue.operations, lease: lease)
         // A delegate decides for itself what is sent.
         if delegate == nil, let item = try claimed.item(),
             case .certain(let body)? = try? sender(for: claimed, as: operation.kind).firstRequest(for: item)
         {
             try claimed.announce(body, in: writer)
         }
-        context.clients.inFlight.insert(id)
+        pusher.database.clients.inFlight.insert(id)
         return .claimed(claimed)
     }
 
     /// Stores the failure of an operation that could not be claimed.
     private func reject(
-        _ id: Int64, _ failure: OperationFailure, in writer: SyncContext<Store>.Writer
+        _ id: Int64, _ failure: OperationFailure, in writer: SyncDatabase<Store>.Writer
     ) throws -> OperationErrorRecord? {
-        guard let operation = try context.operations.operation(id, in: writer) else { return nil }
+        guard let operation = try pusher.queue.operations.operation(id, in: writer) else { return nil }
         let record = OperationErrorRecord(
-            operation, failure: failure, item: nil, time: context.options.environment.now())
-        try context.errorStore.save(record, in: writer)
+            operation, failure: failure, item: nil, time: pusher.options.environment.now())
+        try pusher.queue.errors.save(record, in: writer)
         return record
     }
 
@@ -106,12 +108,12 @@ extension PushRun {
     func sender(for claimed: Claimed, as kind: OperationKind) -> OperationSender {
         var operation = claimed.operation
         operation.kind = kind
-        var connection = context.connection
+        var connection = pusher.connection
         connection.willSend = { try await confirmRequest() }
         return OperationSender(
-            connection: connection, family: context.family, codec: claimed.codec, operation: operation,
+            connection: connection, family: pusher.family, codec: claimed.codec, operation: operation,
             parameters: settings.parameters, trust: trust, journal: claimed,
-            policy: context.policies.policy(for: operation.table),
+            policy: pusher.policies.policy(for: operation.table),
             claimedChanges: kind == .update ? claimed.changes : nil)
     }
 }

@@ -6,7 +6,7 @@ internal import TidelineStore
 /// Each operation is sent in a task of its own. The responses that arrive while a transaction runs are stored together in
 /// the next one, which also claims the operations to send next.
 struct PushRun<Store: LocalStore>: Sendable {
-    let context: SyncContext<Store>
+    let pusher: Pusher<Store>
     let delegate: (any SyncContextDelegate)?
     let settings: PushSettings
     /// The lease that other processes respect, or `nil` if no process shares the store.
@@ -91,11 +91,11 @@ struct PushRun<Store: LocalStore>: Sendable {
         var isLost = false
     }
 
-    init(context: SyncContext<Store>, delegate: (any SyncContextDelegate)?, settings: PushSettings) {
-        self.context = context
+    init(_ pusher: Pusher<Store>, delegate: (any SyncContextDelegate)?, settings: PushSettings) {
+        self.pusher = pusher
         self.delegate = delegate
         self.settings = settings
-        lease = context.makePushLease()
+        lease = pusher.database.makePushLease()
     }
 
     func run() async -> PushResult {
@@ -103,16 +103,16 @@ struct PushRun<Store: LocalStore>: Sendable {
         do {
             while try await !send(start(&result), &result) {
                 // The other push may be that of a second client in this process, which waits for this delegate.
-                guard let lease, settings.whenOtherProcessPushes == .wait, !DelegateScope.isActive else {
+                guard let lease, settings.whenOtherProcessPushes == .wait, !CallScope.isWithinPush else {
                     throw SyncError.otherProcessPushes
                 }
-                try await context.waitForOthers(lease)
+                try await pusher.database.waitForOthers(lease)
                 // The queue has changed in the meantime, and perhaps the owner of the store.
-                try await context.confirmOwnerOfQueue()
+                try await pusher.owner.confirmOfQueue()
                 result = PushResult()
             }
         } catch {
-            result.error = context.syncError(error)
+            result.error = SyncError.wrapping(error)
         }
         result.operationErrors.sort { $0.operationID < $1.operationID }
         return result
@@ -120,26 +120,28 @@ struct PushRun<Store: LocalStore>: Sendable {
 
     /// Reads the state of the queue. The errors of held operations are reported again.
     private func start(_ result: inout PushResult) async throws -> (PushMachine, PushDependencies?) {
-        let (operations, errorStore, definitions) = (context.operations, context.errorStore, context.definitions)
-        let (last, count, records, references) = try await context.reading { reader in
+        let (operations, errorStore, definitions) = (pusher.queue.operations, pusher.queue.errors, pusher.definitions)
+        let (last, count, records, references) = try await pusher.database.reading { reader in
             (
                 try operations.lastID(in: reader), try operations.count(in: reader), try errorStore.all(in: reader),
                 try definitions.references(in: reader)
             )
         }
         var earlier = PushMachine.EarlierFailures()
-        let policies = context.policies
+        let policies = pusher.policies.current
         for record in records {
             if record.isHeld(by: settings, policies.policy(for: record.table)) {
                 earlier.held.insert(record.operationID)
                 if settings.failureRetry == .all {
-                    result.operationErrors.append(TableOperationError(record, resolver: context))
+                    result.operationErrors.append(TableOperationError(record, resolver: pusher.resolver))
                 }
             } else if record.failure.code == .serverFailed {
                 earlier.deferred.insert(record.operationID)
             }
         }
-        let unavailable = context.clients.unavailable.filter { !earlier.held.contains($0.key) && $0.key <= last }
+        let unavailable = pusher.database.clients.unavailable.filter {
+            !earlier.held.contains($0.key) && $0.key <= last
+        }
         earlier.unavailable = earlier.deferred.union(unavailable.filter { $0.value > 1 }.keys)
         earlier.deferred.formUnion(unavailable.keys)
         result.progress.total = count - earlier.held.count
@@ -193,7 +195,7 @@ struct PushRun<Store: LocalStore>: Sendable {
                     }
                 } catch {
                     // Nothing of this transaction was stored. One outcome that the store rejects must not undo the others.
-                    context.clients.inFlight = running.union((ended + open).map { $0.id })
+                    pusher.database.clients.inFlight = running.union((ended + open).map { $0.id })
                     lease?.resume(held)
                     for one in ended { machine = await storeAlone(one, machine, &result, abort: &abort) }
                     abort = abort ?? error
@@ -203,12 +205,12 @@ struct PushRun<Store: LocalStore>: Sendable {
             } while !ended.isEmpty || isUnfinished || !open.isEmpty
             group.cancelAll()
         }
-        context.clients.inFlight = []
-        if let lease, lease.isHeld { _ = try? await context.writing { try lease.release(in: $0) } }
+        pusher.database.clients.inFlight = []
+        if let lease, lease.isHeld { _ = try? await pusher.database.writing { try lease.release(in: $0) } }
         result.progress.heldBack = machine.heldBackCount
         logHeldBack(machine.heldBackCount)
         if let abort { throw abort }
-        context.clients.unavailable = [:]
+        pusher.database.clients.unavailable = [:]
         return !mustWait
     }
 
@@ -231,13 +233,13 @@ struct PushRun<Store: LocalStore>: Sendable {
                 continue
             }
             if machine.failsAlone(one.id) {
-                context.clients.unavailable[one.id] = nil
+                pusher.database.clients.unavailable[one.id] = nil
                 one.fail(error)
             } else if !isDecided, error.retryAfter == nil {
                 open.append(one)
                 continue
             } else {
-                context.clients.unavailable[one.id, default: 0] += 1
+                pusher.database.clients.unavailable[one.id, default: 0] += 1
             }
             others.append(one)
         }
@@ -248,7 +250,7 @@ struct PushRun<Store: LocalStore>: Sendable {
     private func logHeldBack(_ count: Int) {
         guard count > 0 else { return }
         let (subject, verb) = count == 1 ? ("1 operation", "was") : ("\(count) operations", "were")
-        context.options.logger.notice(
+        pusher.options.logger.notice(
             "\(subject) \(verb) held back because of references to rows whose operations failed or were not sent")
     }
 
@@ -269,19 +271,19 @@ struct PushRun<Store: LocalStore>: Sendable {
     /// Adds what a transaction has stored to the result, and returns the machine as it is afterwards.
     private func report(_ step: Step, _ result: inout PushResult) -> PushMachine {
         for record in step.unclaimed {
-            result.operationErrors.append(TableOperationError(record, resolver: context))
+            result.operationErrors.append(TableOperationError(record, resolver: pusher.resolver))
             result.progress.failed += 1
             settings.onProgress?(result.progress)
         }
         for (ended, end) in step.stored {
             guard case .success(let answer) = ended.answer, let outcome = answer.outcome else { continue }
             // The transaction has recorded the owner of the store.
-            context.recordsOwner = false
+            pusher.owner.noteRecorded()
             switch end {
             case .rebased: continue
             case .settled: result.progress.resolved += 1
             case .failed(let record):
-                result.operationErrors.append(TableOperationError(record, resolver: context))
+                result.operationErrors.append(TableOperationError(record, resolver: pusher.resolver))
                 result.progress.failed += 1
             case .done:
                 guard case .success(let sent) = outcome else {
@@ -290,7 +292,7 @@ struct PushRun<Store: LocalStore>: Sendable {
                 }
                 result.progress.sent += 1
                 result.warnings += sent.warnings
-                for warning in sent.warnings { context.options.logger.warning("\(warning)") }
+                for warning in sent.warnings { pusher.options.logger.warning("\(warning)") }
             }
             settings.onProgress?(result.progress)
         }
@@ -308,17 +310,17 @@ struct PushRun<Store: LocalStore>: Sendable {
         _ ended: [Ended], _ machine: PushMachine, _ dependencies: PushDependencies? = nil, claims: Bool,
         isLast: Bool = false
     ) async throws -> Step {
-        let (context, lease) = (context, lease)
-        return try await context.writing { writer in
+        let (pusher, lease) = (pusher, lease)
+        return try await pusher.database.writing { writer in
             var step = Step(machine: machine)
             guard try lease?.confirm(in: writer) ?? true else {
-                for one in ended { context.clients.inFlight.remove(one.id) }
+                for one in ended { pusher.database.clients.inFlight.remove(one.id) }
                 step.isLost = true
                 return step
             }
             for one in ended {
                 let end = try store(one, mayResolve: step.machine.mayResolve(one.id), in: writer)
-                context.clients.inFlight.remove(one.id)
+                pusher.database.clients.inFlight.remove(one.id)
                 step.machine.handle(one.event(end))
                 step.stored.append((one, end))
             }
@@ -340,21 +342,21 @@ struct PushRun<Store: LocalStore>: Sendable {
         // A second error, from the store, must not hide the first. The operation is in the queue in any case.
         let unknown = Ended(claimed: ended.claimed, answer: .failure(CancellationError()))
         _ = try? await advance([unknown], machine, claims: false)
-        context.clients.inFlight.remove(ended.id)
+        pusher.database.clients.inFlight.remove(ended.id)
         return machine
     }
 
     /// Stores the outcome of an operation.
-    private func store(_ ended: Ended, mayResolve: Bool, in writer: SyncContext<Store>.Writer) throws -> StoredEnd {
+    private func store(_ ended: Ended, mayResolve: Bool, in writer: SyncDatabase<Store>.Writer) throws -> StoredEnd {
         let claimed = ended.claimed
-        let outcomes = PushOutcomes(context, codec: claimed.codec)
-        context.settled.note(
+        let outcomes = pusher.outcomes(with: claimed.codec)
+        pusher.recentlyPushed.note(
             table: claimed.operation.table, itemKey: claimed.operation.itemKey, base: claimed.base)
         guard case .success(let answer) = ended.answer else {
             if case .failure(is OperationRemoved) = ended.answer { return .done }
             return try outcomes.abandon(claimed.operation, in: writer)
         }
-        try context.recordOwner(in: writer)
+        try pusher.owner.record(in: writer)
         switch answer.outcome {
         case .success(let result):
             var sent = claimed.operation

@@ -1,20 +1,5 @@
 public import TidelineStore
 
-/// The kind of change that an operation makes to its row.
-public enum OperationKind: Int64, Sendable, Hashable, CaseIterable, CustomStringConvertible {
-    case insert = 0
-    case update = 1
-    case delete = 2
-
-    public var description: String {
-        switch self {
-        case .insert: "insert"
-        case .update: "update"
-        case .delete: "delete"
-        }
-    }
-}
-
 /// A change of one row that is waiting to be pushed.
 ///
 /// An operation does not store the row, except for a delete. A push sends the row as it is in the local table when the

@@ -14,17 +14,17 @@ struct ServerConnection: Sendable {
     let base: ServerAddress
     let transport: any Transport
     let options: SyncOptions
-    let family: any ServerFamily
+    let format: any RequestFormat
     let account = Account()
     private let refresh = SharedRefresh()
     /// Called before each request, including retries. Throws if the request must not be sent.
     var willSend: @Sendable () async throws -> Void = {}
 
-    init(base: ServerAddress, transport: any Transport, options: SyncOptions) {
+    init(base: ServerAddress, transport: any Transport, options: SyncOptions, format: any RequestFormat) {
         self.base = base
         self.transport = transport
         self.options = options
-        family = options.dialect.family
+        self.format = format
     }
 
     /// Sends a request and returns the response, whatever its status.
@@ -55,7 +55,7 @@ struct ServerConnection: Sendable {
             answer.response.attempts = attempt
             let isRefused = answer.kind == .signInNeeded
             refused = nil
-            if isRefused, !hasRefreshed, signsIn, options.authorization != nil, !RefreshScope.isWithin(refresh) {
+            if isRefused, !hasRefreshed, signsIn, options.authorization != nil, !CallScope.isWithin(refresh) {
                 (hasRefreshed, refused) = (true, refreshes)
                 continue
             }
@@ -139,12 +139,12 @@ struct ServerConnection: Sendable {
             method: request.method, scheme: base.scheme, authority: base.authority,
             path: base.pathAndQuery(of: request.target))
         http.headerFields[.userAgent] = "Tideline/\(TidelineVersion.current)"
-        let own = family.headers(installationID: options.installationID)
+        let own = format.headers(installationID: options.installationID)
         for fields in [own, options.headers, request.headers] {
             for field in fields { http.headerFields[fields: field.name] = fields[fields: field.name] }
         }
         // The built-in dialects accept JSON, unless the app names a type for all requests.
-        if family.tableService != nil, request.headers[.accept] == "application/json",
+        if format.isTableService, request.headers[.accept] == "application/json",
             let accept = options.headers[.accept]
         {
             http.headerFields[.accept] = accept
@@ -171,7 +171,7 @@ struct ServerConnection: Sendable {
         do {
             _ = try account.userForRequest()
             if let field = try await authorization(refreshAfter: count) { return field }
-            return try account.userForRequest().map { family.authentication(token: $0.authenticationToken) }
+            return try account.userForRequest().map { format.authentication(token: $0.authenticationToken) }
         } catch let error as SyncError where error.code == .otherUser {
             throw error
         } catch is CancellationError {
@@ -188,58 +188,10 @@ struct ServerConnection: Sendable {
         guard let authorize = options.authorization else { return nil }
         if let count {
             let fresh = try await refresh.run(after: count) {
-                try await RefreshScope.run(in: refresh) { try await authorize(true) }
+                try await CallScope.run(for: refresh) { try await authorize(true) }
             }
             if let fresh { return fresh }
         }
         return try await authorize(false)
-    }
-}
-
-/// The parsed address of a server.
-package struct ServerAddress: Sendable, Hashable {
-    package var scheme: String
-    /// The host, with the port if there is one.
-    package var authority: String
-    /// The path without a trailing slash; empty for the root.
-    package var path: String
-    /// The query that is added to every request, percent-encoded; empty if there is none.
-    package var query: String
-
-    /// The address as text, without the query, which may contain a key.
-    package var text: String { "\(scheme)://\(authority)\(path)" }
-
-    package init(_ text: String) throws {
-        guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
-            ["http", "https"].contains(scheme), let host = parts.percentEncodedHost, !host.isEmpty,
-            parts.user == nil, parts.fragment == nil,
-            parts.port.map({ (1...65535).contains($0) }) ?? true
-        else {
-            // Text before an @ may be a password.
-            let address = text.prefix { $0 != "?" }
-            let shown = address.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
-            throw SyncError(
-                .invalidArgument,
-                "\(shown.debugDescription) is not a valid server address; use the form https://example.org/app, "
-                    + "without a user or fragment")
-        }
-        self.scheme = scheme
-        authority = parts.port.map { "\(host):\($0)" } ?? host
-        var path = parts.percentEncodedPath
-        while path.hasSuffix("/") { path.removeLast() }
-        self.path = path
-        query = parts.percentEncodedQuery ?? ""
-    }
-
-    /// Returns the path and query of a request for a target relative to this address.
-    ///
-    /// A query parameter of the address is not repeated if the target already has it, as in a link that the server made
-    /// from an earlier request.
-    package func pathAndQuery(of target: String) -> String {
-        guard !query.isEmpty else { return "\(path)/\(target)" }
-        let own = target.split(separator: "?", maxSplits: 1).dropFirst().first?.split(separator: "&") ?? []
-        let missing = query.split(separator: "&").filter { !own.contains($0) }.joined(separator: "&")
-        guard !missing.isEmpty else { return "\(path)/\(target)" }
-        return "\(path)/\(target)\(target.contains("?") ? "&" : "?")\(missing)"
     }
 }

@@ -39,29 +39,3 @@ final class SharedRefresh: Sendable {
         }
     }
 }
-
-/// The scope of a refresh, visible to the tasks that run in it. A request of these tasks that the server refuses would wait
-/// for the refresh, which waits for the request.
-final class RefreshScope: Sendable {
-    @TaskLocal private static var current: [RefreshScope] = []
-
-    private let refresh: ObjectIdentifier
-    // A task that the refresh started may outlive it, and may refresh after that.
-    private let hasEnded = Mutex(false)
-
-    private init(refresh: ObjectIdentifier) { self.refresh = refresh }
-
-    /// Returns whether the current task runs within a refresh of this connection.
-    static func isWithin(_ refresh: SharedRefresh) -> Bool {
-        current.contains { $0.refresh == ObjectIdentifier(refresh) && !$0.hasEnded.withLock { $0 } }
-    }
-
-    /// Runs a closure that refreshes the authentication.
-    static func run<T: Sendable>(
-        in refresh: SharedRefresh, _ body: @Sendable () async throws -> T
-    ) async rethrows -> T {
-        let scope = RefreshScope(refresh: ObjectIdentifier(refresh))
-        defer { scope.hasEnded.withLock { $0 = true } }
-        return try await $current.withValue(current + [scope]) { try await body() }
-    }
-}

@@ -349,7 +349,9 @@ struct SyncFailureTests {
             try await client.start([Self.todo])
             while !isReached.value { try await virtual.sleep(.milliseconds(1)) }
             try await client.stop(wiping: true)
-            #expect(client.status == .stopped && client.currentUser == nil && client.context.clients.inFlight.isEmpty)
+            #expect(
+                client.status == .stopped && client.currentUser == nil
+                    && client.context.database.clients.inFlight.isEmpty)
             #expect(try base.read { try $0.count(TableQuery("TodoItem")) } == 0)
             #expect(try await client.pendingOperationsCount == 0)
             #expect(try base.tokens().isEmpty)
@@ -441,7 +443,7 @@ struct SyncFailureTests {
             try await virtual.sleep(.milliseconds(turn))
             sync.cancel()
             _ = try? await sync.value
-            #expect(client.client.status == .stopped && client.context.clients.inFlight.isEmpty)
+            #expect(client.client.status == .stopped && client.context.database.clients.inFlight.isEmpty)
             let count = client.transport.requests.count
             try await virtual.sleep(.seconds(600))
             #expect(client.transport.requests.count == count)

@@ -12,7 +12,7 @@ struct TableServiceFamily: ServerFamily {
         self.dialect = dialect ?? name.dialect
     }
 
-    var tableService: TableServiceFamily? { self }
+    var isTableService: Bool { true }
     var replacesWholeRows: Bool { dialect.replacesWholeRows }
     var maximumPageSize: Int { dialect.maximumPageSize }
 
@@ -153,4 +153,9 @@ struct TableServiceFamily: ServerFamily {
     func makeFeed(_ plan: PullPlan, from start: FeedStart) throws -> any PullFeed {
         WatermarkFeed(self, plan, from: start)
     }
+}
+
+extension ServerFamily {
+    /// The dialect as that of a table service, which ``RemoteTable``, custom APIs, and sign-ins use; `nil` for others.
+    var tableService: TableServiceFamily? { self as? TableServiceFamily }
 }

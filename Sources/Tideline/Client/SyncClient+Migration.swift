@@ -1,0 +1,82 @@
+public import TidelineStore
+
+extension SyncClient {
+    /// Runs a step of the app's migration, once for each store.
+    ///
+    /// Definitions only grow, so most changes of a model need no migration; see ``define(_:)``. A step is for the others:
+    /// values that move from one column to another, or change their type.
+    ///
+    /// ```swift
+    /// try await client.define(Todo.self)             // declares the column "priority" besides the earlier "urgent"
+    /// try await client.migrate("urgent-to-priority") { step in
+    ///     try step.rewrite("TodoItem") { row in
+    ///         if row["priority"]?.int == nil { row["priority"] = row["urgent"]?.bool == true ? 1 : 0 }
+    ///     }
+    /// }
+    /// ```
+    /// The step and its name are committed in one transaction. A step that throws changes nothing, and runs again when it is
+    /// called next. Call the steps of all versions in their order after the definition of the tables, each time the app starts.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the step, of at most 200 bytes, which no other step has in any version of the app.
+    ///   - step: The changes, local (``SyncTransaction/rewrite(_:_:)``), or queued for the server like any other edit.
+    /// - Returns: Whether the step ran. `false` if it had been committed before, also by another process.
+    /// - Throws: The error of the closure; ``SyncError`` as ``transaction(_:)``, and with code
+    ///   ``SyncError/Code/invalidArgument`` for a name that is blank or too long.
+    @discardableResult
+    public nonisolated(nonsending) func migrate(
+        _ name: String, _ step: @escaping @Sendable (_ step: SyncTransaction) throws -> Void
+    ) async throws -> Bool {
+        guard !name.allSatisfy(\.isWhitespace), name.utf8.count <= 200 else {
+            throw SyncError(
+                .invalidArgument,
+                "the name of a migration step has 1 to 200 bytes and is not blank: \(name.debugDescription)")
+        }
+        return try await context.transaction { transaction in
+            guard try transaction.perform({ try $0.beginMigration(name) }) else { return false }
+            try step(transaction)
+            return true
+        }
+    }
+
+    /// Removes indexes from a local table; see ``SyncContext/drop(indexes:from:)``.
+    public nonisolated(nonsending) func drop(indexes: [IndexSchema], from table: String) async throws {
+        try await context.drop(indexes: indexes, from: table)
+    }
+}
+
+extension SyncTransaction {
+    /// Changes each row of a table with a closure, locally: nothing is queued for the server.
+    ///
+    /// The rows that pending operations keep, such as the one that an update is compared with, are changed in the same way. An
+    /// update therefore does not send the changed columns unless they were edited before, and an insert sends the row as it
+    /// is now. The server's next version of a row replaces the values, including those that it does not have.
+    ///
+    /// - Parameters:
+    ///   - table: The name of the table.
+    ///   - change: Changes the row. It is called once or more for each row, and must not depend on other rows.
+    /// - Returns: The number of rows that changed.
+    /// - Throws: The error of the closure. ``SyncError``, naming table, column, and id, for a value that does not fit its
+    ///   column and for a changed identifier; with code ``SyncError/Code/operationInFlight`` while an operation of the
+    ///   table is in flight. The transaction can then not be committed.
+    @discardableResult
+    public func rewrite(_ table: String, _ change: (inout Row) throws -> Void) throws -> Int {
+        var thrown: (any Error)?
+        do {
+            return try perform { scope in
+                try scope.rewrite(table) { row in
+                    do {
+                        try change(&row)
+                    } catch {
+                        thrown = error
+                        throw error
+                    }
+                }
+            }
+        } catch {
+            // Other rows may have been written before the error.
+            failure = failure ?? syncError(error)
+            throw thrown ?? error
+        }
+    }
+}

@@ -1,0 +1,161 @@
+internal import Synchronization
+internal import TidelineLive
+internal import TidelineStore
+
+/// The local store of a client: its transactions, the locks of its tables, and what other clients commit.
+final class SyncDatabase<Store: LocalStore>: Sendable {
+    typealias Writer = ObservedStore<Store>.Writer
+
+    /// The store through which the client writes, so that live queries see each change.
+    let observed: ObservedStore<Store>
+    let tables: SystemTables
+    let environment: SyncEnvironment
+    let clients: StoreClients
+    let localChanges = LocalChangeObserver()
+    private let runner: StoreRunner<ObservedStore<Store>>
+    private let leaseDuration: Duration?
+    /// The name of this client in the lease of its pushes. Nothing depends on its value.
+    private let leaseHolder = String(UInt64.random(in: .min ... .max), radix: 16)
+    /// The number of write transactions of this client, which are among those of ``clients``.
+    private let ownWrites = Atomic<UInt64>(0)
+    /// The locks by the bytes of the table's name. Names that are equal as text can belong to different tables.
+    private let tableLocks = Mutex<[RowID: AsyncLock]>([:])
+
+    init(store: Store, options: SyncOptions) {
+        observed = ObservedStore(store)
+        tables = options.systemTables
+        environment = options.environment
+        clients = .sharing(observed.object)
+        runner = StoreRunner(store: observed, executor: options.environment.storeExecutor ?? StoreExecutor())
+        leaseDuration = store.capabilities.sharesFilesWithProcesses ? options.pushLeaseDuration : nil
+    }
+
+    // MARK: Transactions
+
+    nonisolated(nonsending) func reading<T: Sendable>(
+        _ body: @escaping @Sendable (Store.Reader) throws -> T
+    ) async throws -> T {
+        try await SyncError.wrappingErrors { try await runner.read(body) }
+    }
+
+    /// Runs a write transaction of the app, unless the task is cancelled before it begins.
+    nonisolated(nonsending) func changing<T: Sendable>(
+        _ body: @escaping @Sendable (Writer) throws -> T
+    ) async throws -> T {
+        let result = try await performing { [self] in try $0.write(noting(body)) }
+        localChanges.notify()
+        return result
+    }
+
+    /// Runs a write transaction, even if the task is cancelled.
+    nonisolated(nonsending) func writing<T: Sendable>(
+        _ body: @escaping @Sendable (Writer) throws -> T
+    ) async throws -> T {
+        try await SyncError.wrappingErrors { try await runner.writeEvenIfCancelled(noting(body)) }
+    }
+
+    /// Runs another blocking call on the store, exclusive of this client's writes, unless the task is cancelled before
+    /// it begins.
+    nonisolated(nonsending) func performing<T: Sendable>(
+        _ body: @escaping @Sendable (ObservedStore<Store>) throws -> T
+    ) async throws -> T {
+        try await SyncError.wrappingErrors { try await runner.perform(body) }
+    }
+
+    /// Returns a body that counts its transaction.
+    private func noting<T: Sendable>(
+        _ body: @escaping @Sendable (Writer) throws -> T
+    ) -> @Sendable (Writer) throws -> T {
+        { [self] writer in
+            clients.noteWrite()
+            ownWrites.add(1, ordering: .relaxed)
+            return try body(writer)
+        }
+    }
+
+    /// Returns a number that changes with each commit of others: of other processes, and of other clients of the store object.
+    ///
+    /// Another client is counted when its transaction begins; it has received by then all that it stores.
+    func commitsOfOthers(_ external: UInt64?) -> UInt64 {
+        (external ?? 0) &+ clients.writes &- ownWrites.load(ordering: .relaxed)
+    }
+
+    // MARK: Locks
+
+    /// The lock of the pulls and purges of a table.
+    func lock(of table: String) -> AsyncLock {
+        tableLocks.withLock { locks in
+            if let lock = locks[.string(table)] { return lock }
+            let lock = AsyncLock()
+            locks[.string(table)] = lock
+            return lock
+        }
+    }
+
+    /// Runs `body` while no push of this store object and no pull or purge of these tables is running.
+    nonisolated(nonsending) func withExclusiveAccess<T>(
+        to tables: [String], _ body: nonisolated(nonsending) () async throws -> T
+    ) async throws -> T {
+        guard !CallScope.isWithin(clients) else {
+            throw SyncError(
+                .invalidArgument, "a delegate cannot do this while it performs an operation; wait until the push ends")
+        }
+        return try await SyncError.wrappingErrors {
+            try await clients.pushLock.withLock { try await withLocks(of: tables[...], body) }
+        }
+    }
+
+    private nonisolated(nonsending) func withLocks<T>(
+        of tables: ArraySlice<String>, _ body: nonisolated(nonsending) () async throws -> T
+    ) async throws -> T {
+        guard let first = tables.first else { return try await body() }
+        return try await lock(of: first).withLock { try await withLocks(of: tables.dropFirst(), body) }
+    }
+
+    // MARK: Pushes of other processes
+
+    /// Makes the lease of a push, or returns `nil` if no other process can share the store.
+    func makePushLease() -> PushLease? {
+        leaseDuration.map { PushLease(tables: tables, environment: environment, holder: leaseHolder, duration: $0) }
+    }
+
+    /// Waits until no other process pushes, or until it has not renewed its lease for so long that it must have ended.
+    func waitForOthers(_ lease: PushLease) async throws {
+        var wait = LeaseWait()
+        while let other = try await reading({ try lease.other(in: $0) }) {
+            if wait.note(other) { return lease.abandon(other) }
+            do {
+                try Task.checkCancellation()
+                try await environment.sleep(LeaseWait.interval)
+            } catch {
+                throw SyncError(
+                    .cancelled, "the task was cancelled while it waited for the push of another process", cause: error)
+            }
+        }
+    }
+
+    /// Runs a write transaction while no other process pushes. Waits for the push of another process.
+    func writingBetweenPushes<T: Sendable>(
+        _ body: @escaping @Sendable (Writer) throws -> T
+    ) async throws -> T {
+        guard let lease = makePushLease() else { return try await writing(body) }
+        while true {
+            let result: T? = try await writing { writer in
+                guard try lease.take(in: writer) else { return nil }
+                let result = try body(writer)
+                try lease.release(in: writer)
+                return result
+            }
+            if let result { return result }
+            try await waitForOthers(lease)
+        }
+    }
+}
+
+/// Calls the sync of a client after each local change.
+final class LocalChangeObserver: Sendable {
+    private let observer = Mutex<(@Sendable () -> Void)?>(nil)
+
+    func observe(_ observer: (@Sendable () -> Void)?) { self.observer.withLock { $0 = observer } }
+    func notify() { observer.withLock { $0 }?() }
+}

@@ -1,0 +1,120 @@
+internal import TidelineStore
+
+/// Removes rows with what belongs to them: tokens, and, on request, pending operations.
+struct StoreCleaner<Store: LocalStore>: Sendable {
+    let queue: OperationQueue<Store>
+    let definitions: DefinitionStore
+    let owners: OwnerStore
+    let tokens: TokenStore
+
+    private var database: SyncDatabase<Store> { queue.database }
+    private var operations: OperationStore { queue.operations }
+
+    nonisolated(nonsending) func purge(_ query: TableQuery, resetsTokens: Bool) async throws -> Int {
+        let (operations, tokens) = (operations, tokens)
+        return try await database.lock(of: query.table).withLock {
+            try await database.changing { writer in
+                let pending = try operations.count(table: query.table, in: writer)
+                guard pending == 0 else {
+                    throw SyncError(
+                        .operationsPending,
+                        "\(pending) operations are pending; push first, or use forcePurge()",
+                        table: query.table)
+                }
+                let removed = try writer.delete(matching: query)
+                if resetsTokens {
+                    try tokens.remove(table: query.table, in: writer)
+                } else if try writer.isEmpty(TableQuery(query.table)) {
+                    try tokens.noteEmpty(table: query.table, in: writer)
+                }
+                return removed
+            }
+        }
+    }
+
+    nonisolated(nonsending) func forcePurge(table: String) async throws -> ForcePurgeResult {
+        return try await database.lock(of: table).withLock {
+            try await database.changing { writer in
+                let ofTable = TableQuery(operations.tables.operations).filter(.column("table") == .value(table))
+                let pending = try operations.operations(matching: ofTable, in: writer)
+                try queue.requireNotInFlight(pending, table: table, in: writer)
+                try writer.delete(matching: ofTable)
+                try writer.delete(
+                    matching: TableQuery(operations.tables.errors).filter(.column("table") == .value(table)))
+                try writer.delete(
+                    matching: TableQuery(operations.tables.decisions).filter(.column("table") == .value(table)))
+                try tokens.remove(table: table, in: writer)
+                return ForcePurgeResult(
+                    rows: try writer.delete(matching: TableQuery(table)), operations: pending.count)
+            }
+        }
+    }
+
+    /// Removes the rows of all synchronized tables and the tokens, and assigns the store to an owner.
+    ///
+    /// - Parameter keepingPending: Whether pending operations and their rows are kept.
+    func empty(
+        keepingPending: Bool, owner: @escaping @Sendable () -> StoreOwner
+    ) async throws -> ForcePurgeResult {
+        var tables = try await database.reading { [definitions] in try definitions.tableNames(in: $0) }
+        while true {
+            let known = tables
+            let outcome = try await database.withExclusiveAccess(to: known) {
+                // The push of another process would send operations to the previous server, or as the previous user.
+                try await database.writingBetweenPushes { writer in
+                    try empty(known, keepingPending: keepingPending, owner: owner(), in: writer)
+                }
+            }
+            switch outcome {
+            case .done(let result): return result
+            case .grown(let grown): tables = grown
+            }
+        }
+    }
+
+    /// Removes rows within a transaction, unless tables were defined that may be pulled at the same time.
+    ///
+    /// - Parameter known: The tables that are not pulled.
+    private func empty(
+        _ known: [String], keepingPending: Bool, owner: StoreOwner, in writer: some StoreWriter
+    ) throws -> Emptying {
+        guard database.clients.inFlight.isEmpty else {
+            throw SyncError(.operationInFlight, "an operation is in flight; try again after the push ends")
+        }
+        // This process or another may have defined tables while this call waited.
+        let tables = try definitions.tableNames(in: writer)
+        guard Set(tables.map(RowID.string)).isSubset(of: known.map(RowID.string)) else { return .grown(tables) }
+        var result = ForcePurgeResult()
+        for table in tables {
+            result.rows += try removeRows(of: table, keepingPending: keepingPending, in: writer)
+        }
+        if !keepingPending {
+            result.operations = try writer.delete(matching: TableQuery(operations.tables.operations))
+            try writer.delete(matching: TableQuery(operations.tables.decisions))
+        }
+        try writer.delete(matching: TableQuery(operations.tables.errors))
+        try tokens.removeAll(in: writer)
+        try owners.save(owner, in: writer)
+        return .done(result)
+    }
+
+    private func removeRows(of table: String, keepingPending: Bool, in writer: some StoreWriter) throws -> Int {
+        guard keepingPending else { return try writer.delete(matching: TableQuery(table)) }
+        let schema = try writer.schema(of: table)
+        let pending = Set(try operations.operations(of: table, in: writer).map { Array($0.itemKey.utf8) })
+        guard !pending.isEmpty else { return try writer.delete(matching: TableQuery(table)) }
+        var ids: [RowID] = []
+        try writer.scan(TableQuery(table)) { view in
+            if !pending.contains(Array(schema.itemKey(view.idText).utf8)) { ids.append(view.id) }
+            return .next
+        }
+        return try writer.delete(ids: ids, from: table)
+    }
+}
+
+/// The outcome of a transaction that empties the store.
+private enum Emptying: Sendable {
+    case done(ForcePurgeResult)
+    /// The store has more tables: these.
+    case grown([String])
+}
