@@ -68,7 +68,7 @@ public struct SimulatedDevice: Sendable {
 
     /// Changes rows of several tables in one transaction; see `SyncClient.transaction(_:)`.
     public func transaction(_ body: @escaping @Sendable (SyncTransaction) throws -> Void) async throws {
-        guard let client = device.client else { throw Life.Killed() }
+        guard let client = device.client else { throw Generation.Killed() }
         let context = StepContext.current
         let (edits, refusals) = (context?.edits, context?.refusals)
         defer {
@@ -92,7 +92,7 @@ public struct SimulatedDevice: Sendable {
     }
 
     private func edit<T>(_ table: String, _ body: (SyncTable) async throws -> T) async throws {
-        guard let client = device.client else { throw Life.Killed() }
+        guard let client = device.client else { throw Generation.Killed() }
         _ = try await StepContext.$isEditing.withValue(true) { try await body(client.table(table)) }
     }
 }

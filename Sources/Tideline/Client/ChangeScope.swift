@@ -45,7 +45,7 @@ final class ChangeScope<Store: LocalStore>: TransactionScope {
     }
 
     func beginMigration(_ name: String) throws -> Bool {
-        try MigrationStore(tables: context.queue.operations.tables).record(name, in: writer)
+        try ConfigTable(options.systemTables).record(migration: name, in: writer)
     }
 
     func row(id: String, in table: String) throws -> Row? { try writer.checkedRow(id: id, in: table) }

@@ -125,11 +125,11 @@ extension ConflictPolicy {
                 }
                 let type = try type(of: column, in: schema)
                 guard rule.fits(type) else {
-                    throw refuse(rule.misuse(column, type), column, in: schema)
+                    throw refuse(rule.usageError(column, type), column, in: schema)
                 }
             }
             for column in schema.columns where rules[column.name] == nil && !others.fits(column.type) {
-                throw refuse(others.misuse(column.name, column.type), column.name, in: schema)
+                throw refuse(others.usageError(column.name, column.type), column.name, in: schema)
             }
         }
     }
@@ -152,7 +152,7 @@ extension ConflictPolicy {
 }
 
 extension MergeRule {
-    fileprivate func misuse(_ column: String, _ type: ColumnType) -> String {
+    fileprivate func usageError(_ column: String, _ type: ColumnType) -> String {
         "has the rule \(name) for \(column.debugDescription), a column of type \(type.rawValue), which it cannot merge"
     }
 }

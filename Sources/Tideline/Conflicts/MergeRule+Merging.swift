@@ -23,18 +23,18 @@ extension MergeRule {
             guard let base = conflict.base, !isUncertain else { return nil }
             return try sum(base, local, server)
         case .text:
-            guard case .string(let local) = local, case .string(let server) = server else { throw misfit(conflict) }
+            guard case .string(let local) = local, case .string(let server) = server else { throw mismatch(conflict) }
             return .string(TextMerge.merge(base: conflict.base?.string ?? "", local: local, server: server))
         default:
             guard
                 let merged = JSONUnion.merge(
                     base: conflict.base ?? .null, local: local, server: server)
-            else { throw misfit(conflict) }
+            else { throw mismatch(conflict) }
             return merged
         }
     }
 
-    private func misfit(_ conflict: ColumnConflict) -> PolicyError {
+    private func mismatch(_ conflict: ColumnConflict) -> PolicyError {
         PolicyError(
             message: "the rule \(name) cannot merge \(conflict.local) and \(conflict.server)", column: conflict.column)
     }

@@ -110,8 +110,7 @@ struct TokenStore: Sendable {
     let tables: SystemTables
     let makeID: @Sendable () -> String
 
-    /// The key type of a token in the config table. The operation counter has a different key type.
-    private static let keyType = SystemTables.tokenKeyType
+    private var config: ConfigTable { ConfigTable(tables) }
 
     func token(table: String, queryID: String, in reader: some StoreReader) throws -> PullToken? {
         try Self.token(in: row(table: table, queryID: queryID, in: reader))
@@ -119,7 +118,7 @@ struct TokenStore: Sendable {
 
     /// Returns the tokens of a table, with their query ids.
     func tokens(of table: String, in reader: some StoreReader) throws -> [(queryID: String, token: PullToken)] {
-        try reader.rows(matching: query(table: table, queryID: nil)).rows.compactMap { row in
+        try reader.rows(matching: config.query(.token, table: table)).rows.compactMap { row in
             try Self.token(in: row).map { (row["key"]?.string ?? "", $0) }
         }
     }
@@ -137,22 +136,18 @@ struct TokenStore: Sendable {
             try remove(table: table, queryID: queryID, in: writer)
             return true
         }
-        var row: Row = [
-            "table": .string(table), "key": .string(queryID), "keyType": .int(Self.keyType),
-            "value": .string(try RecordJSON.encode(token)),
-        ]
-        row.id = .string(existing?.idText ?? makeID())
-        try writer.upsert(row, into: tables.config)
+        try config.set(
+            RecordJSON.encode(token), of: existing?.idText ?? makeID(), .token, table: table, key: queryID, in: writer)
         return true
     }
 
     func remove(table: String, queryID: String? = nil, in writer: some StoreWriter) throws {
-        try writer.delete(matching: query(table: table, queryID: queryID))
+        try writer.delete(matching: config.query(.token, table: table, key: queryID))
     }
 
     /// Records in the table's tokens that the table is empty on purpose, so that the next pulls continue from them.
     func noteEmpty(table: String, in writer: some StoreWriter) throws {
-        for var row in try writer.rows(matching: query(table: table, queryID: nil)).rows {
+        for var row in try writer.rows(matching: config.query(.token, table: table)).rows {
             guard var token = try Self.token(in: row) else { continue }
             token.isLeftEmpty = true
             row["value"] = .string(try RecordJSON.encode(token))
@@ -161,7 +156,7 @@ struct TokenStore: Sendable {
     }
 
     func removeAll(in writer: some StoreWriter) throws {
-        try writer.delete(matching: TableQuery(tables.config).filter(.column("keyType") == .value(Self.keyType)))
+        try writer.delete(matching: config.query(.token))
     }
 
     private static func token(in row: Row?) throws -> PullToken? {
@@ -169,12 +164,6 @@ struct TokenStore: Sendable {
     }
 
     private func row(table: String, queryID: String, in reader: some StoreReader) throws -> Row? {
-        try reader.rows(matching: query(table: table, queryID: queryID).limit(1)).rows.first
-    }
-
-    private func query(table: String, queryID: String?) -> TableQuery {
-        let ofTable = TableQuery(tables.config)
-            .filter(.column("table") == .value(table) && .column("keyType") == .value(Self.keyType))
-        return queryID.map { ofTable.filter(.column("key") == .value($0)) } ?? ofTable
+        try reader.rows(matching: config.query(.token, table: table, key: queryID).limit(1)).rows.first
     }
 }

@@ -23,9 +23,6 @@ final class PushLease: Sendable {
         var abandoned: StoredLease?
     }
 
-    /// The key type of the lease in the config table. Tokens, the operation counter, definitions, and the owner have
-    /// different key types.
-    private static let keyType: Int64 = 6
     private static let rowID = "pushLease"
 
     init(tables: SystemTables, environment: SyncEnvironment, holder: String, duration: Duration) {
@@ -103,19 +100,12 @@ final class PushLease: Sendable {
     private func save(in writer: some StoreWriter) throws {
         let now = environment.now()
         let lease = StoredLease(holder: holder, renewed: now, expires: now.advanced(by: duration))
-        let row = Row(
-            id: .string(Self.rowID),
-            distinctColumns: [
-                ("table", ""), ("key", .string(Self.rowID)), ("keyType", .int(Self.keyType)),
-                ("value", .string(lease.text)),
-            ])
-        try writer.upsert(row, into: tables.config)
+        try ConfigTable(tables).set(lease.text, of: Self.rowID, .lease, in: writer)
         state.withLock { $0.held = lease }
     }
 
     private func stored(in reader: some StoreReader) throws -> StoredLease? {
-        let text = try reader.withRow(in: tables.config, id: .string(Self.rowID)) { $0["value"]?.string ?? "" }
-        return text.flatMap(StoredLease.init(text:))
+        try ConfigTable(tables).value(of: Self.rowID, in: reader).flatMap(StoredLease.init(text:))
     }
 
     // MARK: Others

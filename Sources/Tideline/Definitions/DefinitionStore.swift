@@ -11,13 +11,11 @@ internal import TidelineStore
 struct DefinitionStore: Sendable {
     let tables: SystemTables
 
-    /// The key type of a definition in the config table. Tokens and the operation counter have different key types.
-    private static let keyType: Int64 = 3
-    /// The key type of the references in the config table.
-    private static let referencesKeyType: Int64 = 5
     private static let referencesID = "references"
     /// The maximum number of retries while other processes change the tables.
     private static let maximumRounds = 100
+
+    private var config: ConfigTable { ConfigTable(tables) }
 
     /// Returns a definition adapted to that of the existing table.
     typealias Evolution =
@@ -121,8 +119,7 @@ struct DefinitionStore: Sendable {
 
     /// Returns the names of all tables that were ever defined as synchronized.
     func tableNames(in reader: some StoreReader) throws -> [String] {
-        let query = TableQuery(tables.config).filter(.column("keyType") == .value(Self.keyType)).order(by: "table")
-        return try reader.rows(matching: query).rows.compactMap { $0["table"]?.string }
+        try reader.rows(matching: config.query(.definition).order(by: "table")).rows.compactMap { $0["table"]?.string }
     }
 
     /// Removes columns from the record.
@@ -145,9 +142,7 @@ struct DefinitionStore: Sendable {
 
     /// Returns the references between all tables, or `nil` if none was ever defined.
     func references(in reader: some StoreReader) throws -> ReferenceGraph? {
-        let value = try reader.withRow(in: tables.config, id: .string(Self.referencesID)) { $0["value"]?.string }
-        guard let value, let value else { return nil }
-        return try RecordJSON.decode(from: value)
+        try config.value(of: Self.referencesID, in: reader).map { try RecordJSON.decode(from: $0) }
     }
 
     // MARK: The record
@@ -165,25 +160,17 @@ struct DefinitionStore: Sendable {
     }
 
     private func save(_ graph: ReferenceGraph, in writer: some StoreWriter) throws {
-        let row: Row = [
-            "id": .string(Self.referencesID), "table": "", "key": .string(Self.referencesID),
-            "keyType": .int(Self.referencesKeyType), "value": .string(try RecordJSON.encode(graph)),
-        ]
-        try writer.upsert(row, into: tables.config)
+        try config.set(RecordJSON.encode(graph), of: Self.referencesID, .references, in: writer)
     }
 
     fileprivate func recorded(of table: String, in reader: some StoreReader) throws -> TableSchema? {
-        guard let value = try reader.row(in: tables.config, id: rowID(of: table))?["value"]?.string else { return nil }
-        return try RecordJSON.decode(from: value)
+        try config.value(of: rowID(of: table), in: reader).map { try RecordJSON.decode(from: $0) }
     }
 
     private func save(_ schema: TableSchema, in writer: some StoreWriter) throws {
-        let row: Row = [
-            "id": .string(rowID(of: schema.name)), "table": .string(schema.name), "key": "definition",
-            "keyType": .int(Self.keyType),
-            "value": .string(try RecordJSON.encode(schema)),
-        ]
-        try writer.upsert(row, into: tables.config)
+        try config.set(
+            RecordJSON.encode(schema), of: rowID(of: schema.name), .definition, table: schema.name, key: "definition",
+            in: writer)
     }
 
     private func rowID(of table: String) -> String { "definition \(table)" }

@@ -29,10 +29,9 @@ struct OwnerStore: Sendable {
     /// Whether the app authenticates requests itself, so that requests without a signed-in user may have one.
     let hasAuthorization: Bool
 
-    /// The key type of the owner in the config table. Tokens, the operation counter, and definitions have different key
-    /// types.
-    private static let keyType: Int64 = 4
     private static let rowID = "owner"
+
+    private var config: ConfigTable { ConfigTable(tables) }
 
     /// The server and user of this client; within a push or pull, the user for whom it runs.
     var own: StoreOwner { StoreOwner(server: server, user: user, account: account.sendingUserID) }
@@ -101,11 +100,7 @@ struct OwnerStore: Sendable {
     }
 
     func save(_ owner: StoreOwner, in writer: some StoreWriter) throws {
-        let row: Row = [
-            "id": .string(Self.rowID), "table": "", "key": .string(Self.rowID), "keyType": .int(Self.keyType),
-            "value": .string(try RecordJSON.encode(owner)),
-        ]
-        try writer.upsert(row, into: tables.config)
+        try config.set(RecordJSON.encode(owner), of: Self.rowID, .owner, in: writer)
     }
 
     func recorded(in reader: some StoreReader) throws -> StoreOwner {
@@ -114,6 +109,6 @@ struct OwnerStore: Sendable {
     }
 
     private func record(in reader: some StoreReader) throws -> String? {
-        try reader.withRow(in: tables.config, id: .string(Self.rowID)) { $0["value"]?.string } ?? nil
+        try config.value(of: Self.rowID, in: reader)
     }
 }

@@ -157,26 +157,26 @@ struct CustomFamily<D: CustomDialect>: ServerFamily {
     /// - Throws: ``SyncError`` with code invalidAnswer for a row that does not fit, unless such rows are skipped, and for
     ///   identifiers that contradict each other.
     func pack(
-        _ page: ServerPage<D.Cursor>, for plan: PullPlan, limit: Int, askedAt: UInt64
+        _ page: ServerPage<D.Cursor>, for plan: PullPlan, limit: Int, requestedAt: UInt64
     ) throws -> PulledPage {
         let codec = plan.codec
         let latest = try latestRows(of: page, codec)
         var rows = PackedRows(shape: codec.answerParser.shape)
         var (deleted, skipped): ([Int], [SkippedRow]) = ([], [])
         for (index, row) in page.rows.enumerated() where row.id.flatMap({ latest[$0] }) ?? index == index {
-            guard let misfit = add(row, to: &rows, &deleted, codec) else { continue }
-            guard plan.skipsMisfits, row.id != nil else { throw misfit }
+            guard let fault = add(row, to: &rows, &deleted, codec) else { continue }
+            guard plan.skipsRejectedRows, row.id != nil else { throw fault }
             skipped.append(
-                SkippedRow(table: codec.schema.name, id: row.idText, column: misfit.column, message: misfit.message))
+                SkippedRow(table: codec.schema.name, id: row.idText, column: fault.column, message: fault.message))
         }
         for id in page.deletedIDs {
             let tombstone: Row = ["id": id, "deleted": true]
-            if let misfit = add(tombstone, to: &rows, &deleted, codec) { throw misfit }
+            if let fault = add(tombstone, to: &rows, &deleted, codec) { throw fault }
         }
         let total = page.remaining.map { Int64(max($0, rows.count)) }
         let summary = PageSummary(count: rows.count + skipped.count, totalCount: total, requested: limit)
         return PulledPage(
-            rows, codec, summary: summary, deleted: deleted, skipped: skipped, askedAt: askedAt,
+            rows, codec, summary: summary, deleted: deleted, skipped: skipped, requestedAt: requestedAt,
             cursor: try RecordJSON.encode(page.cursor), isLast: page.isLast)
     }
 
@@ -306,7 +306,7 @@ struct CursorStep<D: CustomDialect>: PageStep {
             { [family] in try family.dialect.meaning(of: $0, to: page) })
     }
 
-    func page(in answer: ServerAnswer, limit: Int, askedAt: UInt64) throws -> PulledPage {
+    func page(in answer: ServerAnswer, limit: Int, requestedAt: UInt64) throws -> PulledPage {
         let page: ServerPage<D.Cursor>
         do {
             page = try family.dialect.page(in: answer.response, to: self.page(limit: limit), after: decoded())
@@ -315,6 +315,6 @@ struct CursorStep<D: CustomDialect>: PageStep {
                 .invalidAnswer, "the dialect \(family.name) cannot read the page: \(error)", table: plan.schema.name,
                 cause: error)
         }
-        return try family.pack(page, for: plan, limit: limit, askedAt: askedAt)
+        return try family.pack(page, for: plan, limit: limit, requestedAt: requestedAt)
     }
 }

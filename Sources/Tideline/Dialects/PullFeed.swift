@@ -33,9 +33,9 @@ protocol PageStep: Sendable {
     func call(limit: Int) throws -> ServerCall
     /// Returns the rows in a successful response.
     ///
-    /// - Parameter askedAt: See ``PulledPage/askedAt``.
+    /// - Parameter requestedAt: See ``PulledPage/requestedAt``.
     /// - Throws: ``SyncError`` with code invalidAnswer.
-    func page(in answer: ServerAnswer, limit: Int, askedAt: UInt64) throws -> PulledPage
+    func page(in answer: ServerAnswer, limit: Int, requestedAt: UInt64) throws -> PulledPage
 }
 
 /// The decision of a feed about a page.
@@ -98,7 +98,7 @@ struct PullPlan: Sendable {
     }
 
     var parameters: [(String, String)] { settings.parameters.map { ($0.name, $0.value) } }
-    var skipsMisfits: Bool { settings.whenRowDoesNotFit == .skipAndReport }
+    var skipsRejectedRows: Bool { settings.whenRowDoesNotFit == .skipAndReport }
 }
 
 /// Where a pull begins.

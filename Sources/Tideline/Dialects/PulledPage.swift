@@ -17,7 +17,7 @@ final class PulledPage: Sendable {
     let serverDate: Timestamp?
     let codec: RowCodec
     /// The epoch of ``RecentlyPushedRows`` at which the page was requested.
-    let askedAt: UInt64
+    let requestedAt: UInt64
 
     /// The cursor after the page, as JSON, if the dialect has cursors.
     let cursor: String?
@@ -27,23 +27,23 @@ final class PulledPage: Sendable {
     /// - Parameters:
     ///   - rows: The rows and tombstones that fit the table.
     ///   - summary: The summary without the range of timestamps.
-    ///   - misfits: The rows that a parser has left out.
+    ///   - rejectedRows: The rows that a parser has left out.
     init(
         _ rows: consuming PackedRows, _ codec: RowCodec, summary: PageSummary, deleted: [Int], skipped: [SkippedRow],
-        misfits: [RowMisfit] = [], serverDate: Timestamp? = nil, askedAt: UInt64, cursor: String? = nil,
+        rejectedRows: [RejectedRow] = [], serverDate: Timestamp? = nil, requestedAt: UInt64, cursor: String? = nil,
         isLast: Bool = false
     ) {
         self.codec = codec
         self.deleted = deleted
         self.skipped = skipped
         self.serverDate = serverDate
-        self.askedAt = askedAt
+        self.requestedAt = requestedAt
         self.cursor = cursor
         self.isLast = isLast
         columns = StampColumns(rows.shape)
         var summary = summary
         cases = PulledPage.note(rows, columns, ignoresCase: codec.schema.idMatching != .exact, &summary)
-        summary.note(misfits)
+        summary.note(rejectedRows)
         self.rows = rows
         self.summary = summary
     }
@@ -82,13 +82,13 @@ final class PulledPage: Sendable {
 
 extension PageSummary {
     /// Records the rows that do not fit, so that the pull continues after them.
-    fileprivate mutating func note(_ misfits: [RowMisfit]) {
+    fileprivate mutating func note(_ rejectedRows: [RejectedRow]) {
         guard undatedID == nil else { return }
-        for updatedAt in misfits.lazy.compactMap(\.updatedAt) {
+        for updatedAt in rejectedRows.lazy.compactMap(\.updatedAt) {
             oldest = min(oldest ?? updatedAt, updatedAt)
             newest = max(newest ?? updatedAt, updatedAt)
         }
-        if newest == nil { undatedID = misfits.first?.id }
+        if newest == nil { undatedID = rejectedRows.first?.id }
     }
 }
 
@@ -129,7 +129,7 @@ public struct SkippedRow: Sendable, Hashable {
 }
 
 extension SkippedRow {
-    init(_ misfit: RowMisfit, table: String) {
-        self.init(table: table, id: misfit.id, column: misfit.column, message: misfit.message)
+    init(_ rejectedRow: RejectedRow, table: String) {
+        self.init(table: table, id: rejectedRow.id, column: rejectedRow.column, message: rejectedRow.message)
     }
 }

@@ -57,7 +57,7 @@ struct PageDiff: Sendable {
         let schema = page.codec.schema
         self.page = page
         pending = try operations.oldestOperations(of: page.rows, schema, in: reader)
-        let ends = settled.ends(of: schema.name, after: page.askedAt)
+        let ends = settled.ends(of: schema.name, after: page.requestedAt)
         outdated = IDTable(ends.lazy.map { ($0.key, $0.value) }, matching: schema.idMatching)
         let columns = state.rejected == nil ? [] : schema.columns.filter { !$0.isOptional }
         required = columns.compactMap { column in page.rows.shape.index(of: column.name).map { ($0, column.name) } }
@@ -134,7 +134,7 @@ struct PageDiff: Sendable {
         if isDeleted {
             if isStored != nil { removed.append(view.id) }
         } else if isStored != true {
-            if let row = misfit(view, isNew: isStored == nil, state) {
+            if let row = mismatch(view, isNew: isStored == nil, state) {
                 skipped.append(row)
             } else {
                 stored.append(index)
@@ -145,7 +145,7 @@ struct PageDiff: Sendable {
     /// Returns the reason that the store rejects a row, or `nil` if it accepts the row, as far as known.
     ///
     /// - Parameter isNew: Whether the row is not stored yet. A column that a new row does not name has no value.
-    private func misfit(_ view: borrowing RowView, isNew: Bool, _ state: PullState) -> SkippedRow? {
+    private func mismatch(_ view: borrowing RowView, isNew: Bool, _ state: PullState) -> SkippedRow? {
         for (index, name) in required {
             let tag = view.tag(at: index)
             guard tag == .null || isNew && tag == .absent else { continue }

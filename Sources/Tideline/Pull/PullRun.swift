@@ -66,7 +66,7 @@ struct PullRun<Store: LocalStore>: Sendable {
             puller.options.logger.notice(
                 "the server no longer knows the cursor of a pull of \(schema.name), which begins with the first row")
             do {
-                var again = try begin(await readKnown(), from: nil, filterText())
+                var again = try begin(await readStoredState(), from: nil, filterText())
                 again.result = expired.result
                 return try await run(again)
             } catch let expired as ExpiredCursor {
@@ -134,7 +134,7 @@ struct PullRun<Store: LocalStore>: Sendable {
     }
 
     /// The state of the store when the pull begins.
-    private struct Known: Sendable {
+    private struct StoredState: Sendable {
         /// The token as stored.
         var token: PullToken?
         /// Whether the table is empty.
@@ -145,7 +145,7 @@ struct PullRun<Store: LocalStore>: Sendable {
         var commitsOfOthers: UInt64
     }
 
-    private func readKnown() async throws -> Known {
+    private func readStoredState() async throws -> StoredState {
         let (table, queryID, puller) = (schema.name, queryID, puller)
         let commitsOfOthers = try await puller.database.performing {
             try puller.database.commitsOfOthers($0.externalCommitNumber())
@@ -153,7 +153,7 @@ struct PullRun<Store: LocalStore>: Sendable {
         return try await puller.database.reading { reader in
             let token = try queryID.map { try puller.tokens.token(table: table, queryID: $0, in: reader) } ?? nil
             let isFresh = try reader.isEmpty(TableQuery(table))
-            return Known(
+            return StoredState(
                 token: token, isFresh: isFresh,
                 isPending: try isFresh && puller.operations.isPending(table: table, in: reader),
                 commitsOfOthers: commitsOfOthers)
@@ -163,7 +163,7 @@ struct PullRun<Store: LocalStore>: Sendable {
     /// Makes the state of a pull that continues from the stored token.
     private func begin() async throws -> PullState {
         let filter = try filterText()
-        var known = try await readKnown()
+        var known = try await readStoredState()
         guard let token = known.token, let queryID else { return try begin(known, from: nil, filter) }
         if token.filter != filter {
             guard settings.whenFilterChanges == .reset else {
@@ -192,7 +192,7 @@ struct PullRun<Store: LocalStore>: Sendable {
     }
 
     /// Makes the state of a pull that continues from a token, or begins with the first row.
-    private func begin(_ known: Known, from token: PullToken?, _ filter: String) throws -> PullState {
+    private func begin(_ known: StoredState, from token: PullToken?, _ filter: String) throws -> PullState {
         let isRefreshing = !known.isFresh && (token == nil || token?.isRefreshing == true)
         // A deleted row matters only to a stored row, or to an operation that may restore one.
         let start = FeedStart(
@@ -200,7 +200,7 @@ struct PullRun<Store: LocalStore>: Sendable {
             omitsDeleted: queryID != nil && token == nil && known.isFresh && !known.isPending)
         return PullState(
             feed: try puller.family.makeFeed(plan, from: start), start: start, initial: token,
-            isFresh: known.isFresh, skipsMisfits: plan.skipsMisfits, commitsOfOthers: known.commitsOfOthers)
+            isFresh: known.isFresh, skipsRejectedRows: plan.skipsRejectedRows, commitsOfOthers: known.commitsOfOthers)
     }
 
     // MARK: Pages
@@ -238,7 +238,7 @@ struct PullRun<Store: LocalStore>: Sendable {
     }
 
     private func fetch(_ step: any PageStep, limit: Int) async throws -> PulledPage {
-        let askedAt = puller.recentlyPushed.now
+        let requestedAt = puller.recentlyPushed.now
         let call = try step.call(limit: limit)
         try checkLength(of: call)
         let answer: ServerAnswer
@@ -256,7 +256,7 @@ struct PullRun<Store: LocalStore>: Sendable {
             throw answer.kind == .gone && step.hasCursor ? ExpiredCursor(failure: failure) : failure
         }
         do {
-            return try step.page(in: answer, limit: limit, askedAt: askedAt)
+            return try step.page(in: answer, limit: limit, requestedAt: requestedAt)
         } catch var error as SyncError {
             if error.code == .invalidAnswer, !puller.family.isLookUp(answer) {
                 error = puller.connection.foreign(answer)

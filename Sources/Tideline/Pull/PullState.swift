@@ -48,7 +48,7 @@ struct PullState: Sendable {
     private var latest = IDTable<RowStamp>(matching: .exact)
 
     init(
-        feed: any PullFeed, start: FeedStart, initial: PullToken?, isFresh: Bool, skipsMisfits: Bool,
+        feed: any PullFeed, start: FeedStart, initial: PullToken?, isFresh: Bool, skipsRejectedRows: Bool,
         commitsOfOthers: UInt64
     ) {
         self.commitsOfOthers = commitsOfOthers
@@ -61,7 +61,7 @@ struct PullState: Sendable {
         beganEmpty = isFresh
         self.isFresh = isFresh
         isRefreshing = start.isRefreshing
-        rejected = skipsMisfits ? [:] : nil
+        rejected = skipsRejectedRows ? [:] : nil
     }
 
     /// Returns the state of a pull that restarts with a feed and compares the identifiers of all rows. Rows already
@@ -70,7 +70,7 @@ struct PullState: Sendable {
         var start = start
         start.stored = stored
         var state = PullState(
-            feed: feed, start: start, initial: initial, isFresh: false, skipsMisfits: rejected != nil,
+            feed: feed, start: start, initial: initial, isFresh: false, skipsRejectedRows: rejected != nil,
             commitsOfOthers: commitsOfOthers)
         state.ids = IDTable(matching: matching)
         state.result = result

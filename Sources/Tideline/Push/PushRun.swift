@@ -162,7 +162,7 @@ struct PushRun<Store: LocalStore>: Sendable {
         var abort: (any Error)? { didSet { if abort != nil { isClosing.set() } } }
         var running: Set<Int64> = []
         var mustWait = false
-        let arrivals = Arrivals<Ended>()
+        let arrivals = ResponseQueue<Ended>()
         await withTaskGroup(of: Void.self) { group in
             var ended: [Ended] = []
             // Operations for which the server was not available, while it is open whether others succeed.

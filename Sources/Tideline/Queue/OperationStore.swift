@@ -6,8 +6,6 @@ internal import TidelineWire
 struct OperationStore: Sendable {
     let tables: SystemTables
     private let block = NumberBlock()
-    /// The key type of the operation counter in the config table. Pull tokens have a different key type.
-    static let counterKeyType: Int64 = 2
     private static let counterID = "lastOperationId"
 
     // MARK: Reading
@@ -138,7 +136,8 @@ struct OperationStore: Sendable {
     ///   the counter need not be read again.
     func takeID(in writer: some StoreWriter, isOwn: Bool = false) throws -> Int64 {
         if isOwn, let next = block.takeOwn() { return next }
-        let stored = try writer.withRow(in: tables.config, id: .string(Self.counterID)) { $0["value"]?.string ?? "" }
+        let config = ConfigTable(tables)
+        let stored = try config.value(of: Self.counterID, in: writer)
         if let next = block.take(from: stored) { return next }
         let counted = try stored.map(counter) ?? 0
         let last = block.isLast(stored) ? counted : try max(counted, lastID(in: writer))
@@ -146,13 +145,7 @@ struct OperationStore: Sendable {
         guard !overflow else { throw damagedCounter() }
         // The name is compared only: a block whose transaction rolled back must not equal the one that replaced it.
         let name = "\(limit) \(String(UInt64.random(in: .min ... .max), radix: 16))"
-        let row = Row(
-            id: .string(Self.counterID),
-            distinctColumns: [
-                ("table", ""), ("key", .string(Self.counterID)), ("keyType", .int(Self.counterKeyType)),
-                ("value", .string(name)),
-            ])
-        try writer.upsert(row, into: tables.config)
+        try config.set(name, of: Self.counterID, .counter, in: writer)
         return block.begin(name, after: last, upTo: limit)
     }
 

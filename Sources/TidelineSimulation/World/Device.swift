@@ -11,7 +11,7 @@ final class Device: Sendable {
         /// The clients of the process, which take turns. They share the store object.
         var clients: [SyncClient<SimulatedStore>] = []
         var turns = 0
-        var life: Life
+        var generation: Generation
         /// The difference between the device's clock and the world's time.
         var offset: Duration
         /// Whether the app was updated to define all columns.
@@ -40,7 +40,7 @@ final class Device: Sendable {
         // Clocks of devices differ by up to ten minutes.
         var random = SplitMix64(seed: seed &+ UInt64(index))
         let offset = Duration.seconds(Int.random(in: -600...600, using: &random))
-        state = Mutex(State(base: base, life: Life(executor), offset: offset))
+        state = Mutex(State(base: base, generation: Generation(executor), offset: offset))
     }
 
     /// The client whose turn it is, or `nil` if no process runs.
@@ -51,7 +51,7 @@ final class Device: Sendable {
             return state.clients[state.turns % state.clients.count]
         }
     }
-    var life: Life { state.withLock { $0.life } }
+    var generation: Generation { state.withLock { $0.generation } }
     /// The store without the process, which shows what was committed.
     var base: AnyStore { state.withLock { $0.base } }
 
@@ -114,18 +114,18 @@ final class Device: Sendable {
 
     /// Ends the process and starts another one, which finds what was committed.
     func start(_ run: WorldRun, delegate: any SyncContextDelegate) async throws {
-        let old = life
+        let old = generation
         old.kill()
         if base.capabilities.isPersistent, state.withLock({ !$0.clients.isEmpty }) {
             try base.close()
             let reopened = AnyStore(try world.openStore(storeName))
             state.withLock { $0.base = reopened }
         }
-        let life = Life(executor)
-        let store = SimulatedStore(base, life: life, observing: world.schema) { [weak run] changes in
+        let generation = Generation(executor)
+        let store = SimulatedStore(base, generation: generation, observing: world.schema) { [weak run] changes in
             run?.committed(changes, on: self)
         }
-        let transport = SimulatedTransport(device: index, life: life, run: run)
+        let transport = SimulatedTransport(device: index, generation: generation, run: run)
         let clients = try (0..<world.clientsPerStore).map { _ in
             let client = try SyncClient(
                 url: "http://server.simulation", store: store, transport: transport, options: makeOptions())
@@ -134,7 +134,7 @@ final class Device: Sendable {
             return client
         }
         state.withLock { state in
-            state.life = life
+            state.generation = generation
             state.clients = clients
         }
         for client in clients { try await client.define(schema) }
@@ -166,7 +166,7 @@ final class Device: Sendable {
 
     /// Ends the process for good.
     func end() {
-        life.kill()
+        generation.kill()
         state.withLock { $0.clients = [] }
         if base.capabilities.isPersistent { try? base.close() }
     }

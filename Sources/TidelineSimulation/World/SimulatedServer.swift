@@ -11,7 +11,7 @@ final class SimulatedServer: Sendable {
 
     private struct State {
         var services: [TableService<SimulatedStore>] = []
-        var life: Life
+        var generation: Generation
         /// The difference between the server's clock and the world's time.
         var offset: Duration = .zero
         /// The delay between the stamp and the commit of the current request.
@@ -37,7 +37,7 @@ final class SimulatedServer: Sendable {
         serviceCount = schedule.services
         hasClocksBehind = schedule.hasClocksBehind
         self.executor = executor
-        state = Mutex(State(life: Life(executor)))
+        state = Mutex(State(generation: Generation(executor)))
         try restart()
     }
 
@@ -61,8 +61,8 @@ final class SimulatedServer: Sendable {
 
     /// Ends the services and starts them again.
     func restart() throws {
-        let life = Life(executor)
-        let store = SimulatedStore(base, life: life, observing: schema) { [weak self] changes in
+        let generation = Generation(executor)
+        let store = SimulatedStore(base, generation: generation, observing: schema) { [weak self] changes in
             self?.state.withLock { $0.changes += changes }
         }
         var options = TableServiceOptions(schemas: schema, maximumQueryTime: .seconds(3600), quirks: quirks)
@@ -74,7 +74,7 @@ final class SimulatedServer: Sendable {
             return try TableService(store: store, options: options)
         }
         state.withLock { state in
-            state.life = life
+            state.generation = generation
             state.services = services
         }
     }
@@ -100,19 +100,19 @@ final class SimulatedServer: Sendable {
     func handle(
         _ request: HTTPRequest, _ body: [UInt8], service: Int, commitDelay: Duration = .zero, crash: Int? = nil
     ) throws -> (response: TransportResponse?, changes: [SimulatedStore.Change]) {
-        let (services, life) = state.withLock { state in
+        let (services, generation) = state.withLock { state in
             state.commitDelay = commitDelay
             state.changes = []
-            return (state.services, state.life)
+            return (state.services, state.generation)
         }
-        life.kill(at: crash)
+        generation.kill(at: crash)
         let answer = services[service % services.count].handle(request, body: body)
-        life.kill(at: nil)
+        generation.kill(at: nil)
         let changes = state.withLock { state in
             state.commitDelay = .zero
             return state.changes
         }
-        guard !life.isDead else {
+        guard !generation.isDead else {
             try restart()
             return (nil, changes)
         }

@@ -14,15 +14,15 @@ final class SimulatedStore: LocalStore {
     typealias Observer = @Sendable ([Change]) -> Void
 
     let base: AnyStore
-    private let life: Life
+    private let generation: Generation
     /// The tables whose rows are observed.
     private let observed: Set<String>
     /// Called after each commit with the observed rows that it wrote.
     private let observer: Observer
 
-    init(_ base: AnyStore, life: Life, observing tables: [TableSchema], _ observer: @escaping Observer) {
+    init(_ base: AnyStore, generation: Generation, observing tables: [TableSchema], _ observer: @escaping Observer) {
         self.base = base
-        self.life = life
+        self.generation = generation
         observed = Set(tables.map(\.name))
         self.observer = observer
     }
@@ -30,23 +30,23 @@ final class SimulatedStore: LocalStore {
     var capabilities: StoreCapabilities { base.capabilities }
 
     func define(_ tables: [TableSchema]) throws {
-        try life.pass()
+        try generation.pass()
         try base.define(tables)
-        try life.pass()
+        try generation.pass()
     }
 
     func redefine(_ body: (Writer) throws -> [TableSchema]) throws {
-        try life.pass()
+        try generation.pass()
         let recorder = Recorder(observed)
         var changes: [Change] = []
         try base.redefine { writer in
-            let tables = try body(Writer(base: writer, life: life, recorder: recorder))
-            try life.pass()
+            let tables = try body(Writer(base: writer, generation: generation, recorder: recorder))
+            try generation.pass()
             changes = try recorder.changes(in: writer)
             return tables
         }
         observer(changes)
-        try life.pass()
+        try generation.pass()
     }
 
     func tables() throws -> [TableSchema] { try base.tables() }
@@ -54,22 +54,22 @@ final class SimulatedStore: LocalStore {
     func close() throws { try base.close() }
 
     func read<T>(_ body: (AnyReader) throws -> T) throws -> T {
-        try life.pass()
+        try generation.pass()
         return try base.read(body)
     }
 
     func write<T>(_ body: (Writer) throws -> T) throws -> T {
-        try life.pass()
+        try generation.pass()
         let recorder = Recorder(observed)
         var changes: [Change] = []
         let result = try base.write { writer in
-            let result = try body(Writer(base: writer, life: life, recorder: recorder))
-            try life.pass()
+            let result = try body(Writer(base: writer, generation: generation, recorder: recorder))
+            try generation.pass()
             changes = try recorder.changes(in: writer)
             return result
         }
         observer(changes)
-        try life.pass()
+        try generation.pass()
         return result
     }
 
@@ -98,7 +98,7 @@ final class SimulatedStore: LocalStore {
 
     struct Writer: StoreWriter {
         fileprivate let base: AnyWriter
-        fileprivate let life: Life
+        fileprivate let generation: Generation
         fileprivate let recorder: Recorder
 
         func schema(of table: String) throws -> TableSchema { try base.schema(of: table) }
@@ -116,21 +116,21 @@ final class SimulatedStore: LocalStore {
         func count(_ query: TableQuery) throws -> Int { try base.count(query) }
 
         func upsert(_ rows: borrowing PackedRows, into table: String) throws {
-            try life.pass()
+            try generation.pass()
             if recorder.observes(table) { try rows.forEachRow { try recorder.note($0.id, in: table, base) } }
             try base.upsert(rows, into: table)
         }
 
         @discardableResult
         func delete(ids: [RowID], from table: String) throws -> Int {
-            try life.pass()
+            try generation.pass()
             if recorder.observes(table) { for id in ids { try recorder.note(id, in: table, base) } }
             return try base.delete(ids: ids, from: table)
         }
 
         @discardableResult
         func delete(matching query: TableQuery) throws -> Int {
-            try life.pass()
+            try generation.pass()
             return try base.delete(matching: query)
         }
 

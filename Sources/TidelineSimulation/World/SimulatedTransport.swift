@@ -4,13 +4,13 @@ internal import Tideline
 /// The network between one process and the server.
 struct SimulatedTransport: Transport {
     let device: Int
-    let life: Life
+    let generation: Generation
     let run: WorldRun
 
     func send(_ request: HTTPRequest, body: [UInt8]?, timeout: Duration) async throws -> TransportResponse {
-        try life.pass()
+        try generation.pass()
         let response = try await run.exchange(request, body ?? [], from: device, timeout: timeout)
-        try life.pass()
+        try generation.pass()
         return response
     }
 }

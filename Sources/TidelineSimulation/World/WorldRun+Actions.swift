@@ -7,12 +7,12 @@ extension WorldRun {
     func perform(_ step: SimulationStep) async {
         if step.number > 0 { log(title(of: step)) }
         let device = step.device.map { devices[$0] }
-        let life = device?.life
-        if let kill = step.kill { life?.kill(at: kill) }
+        let generation = device?.generation
+        if let kill = step.kill { generation?.kill(at: kill) }
         var failure: (any Error)?
         do {
             if let device {
-                if device.life.isDead, step.action != .restart { try await start(device) }
+                if device.generation.isDead, step.action != .restart { try await start(device) }
                 try await perform(step.action, step, on: device)
             } else {
                 try performOnServer(step)
@@ -21,10 +21,10 @@ extension WorldRun {
             failure = error
         }
         await executor.turn()
-        if let failure, life?.isDead != true { judge(failure, of: step) }
-        if step.kill != nil { life?.kill(at: nil) }
+        if let failure, generation?.isDead != true { judge(failure, of: step) }
+        if step.kill != nil { generation?.kill(at: nil) }
         guard let device else { return }
-        if life?.isDead == true, step.action != .restart { log("device \(device.index): the process was killed") }
+        if generation?.isDead == true, step.action != .restart { log("device \(device.index): the process was killed") }
     }
 
     private func title(of step: SimulationStep) -> String {
@@ -92,8 +92,8 @@ extension WorldRun {
             try await client.define(world.schema)
             device.update()
         case .updateElsewhere:
-            let store = SimulatedStore(device.base, life: device.life, observing: world.schema) { _ in }
-            let transport = SimulatedTransport(device: device.index, life: device.life, run: self)
+            let store = SimulatedStore(device.base, generation: device.generation, observing: world.schema) { _ in }
+            let transport = SimulatedTransport(device: device.index, generation: device.generation, run: self)
             let other = try SyncClient(url: "http://server.simulation", store: store, transport: transport)
             try await other.define(world.schema)
         case .setClock(let seconds): device.moveClock(by: seconds)

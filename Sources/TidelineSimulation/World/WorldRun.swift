@@ -149,7 +149,7 @@ final class WorldRun: Sendable {
 
     /// Ends the processes, so that the tasks that wait end too.
     private func abandon() {
-        for device in devices { device.life.kill() }
+        for device in devices { device.generation.kill() }
         for task in state.withLock({ $0.tasks }) { task.cancel() }
         var jobs = 0
         while jobs < 100_000, executor.runNext() { jobs += 1 }
@@ -297,7 +297,7 @@ final class WorldRun: Sendable {
 
     /// Synchronizes all devices over a network without faults: all push until nothing is pending, and pull.
     private func heal() throws {
-        for device in devices where device.life.isDead { begin(SimulationStep(0, .restart, on: device.index)) }
+        for device in devices where device.generation.isDead { begin(SimulationStep(0, .restart, on: device.index)) }
         try runJobs()
         for device in devices { try device.signInOwner() }
         var number = 1_000_000

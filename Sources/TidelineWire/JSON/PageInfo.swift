@@ -12,18 +12,18 @@ package struct PageInfo: Sendable, Hashable {
     /// no column `deleted`. Empty if the shape has such a column, because the rows then contain the mark.
     package var deleted: [Int]
     /// The rows that do not fit the table and were left out, in their order. Empty unless such rows are skipped.
-    package var misfits: [RowMisfit]
+    package var rejectedRows: [RejectedRow]
 
-    package init(rowCount: Int, totalCount: Int64? = nil, deleted: [Int] = [], misfits: [RowMisfit] = []) {
+    package init(rowCount: Int, totalCount: Int64? = nil, deleted: [Int] = [], rejectedRows: [RejectedRow] = []) {
         self.rowCount = rowCount
         self.totalCount = totalCount
         self.deleted = deleted
-        self.misfits = misfits
+        self.rejectedRows = rejectedRows
     }
 }
 
 /// A row of a response with a value that does not fit its column.
-package struct RowMisfit: Sendable, Hashable {
+package struct RejectedRow: Sendable, Hashable {
     /// The id of the row.
     package var id: String
     /// The time of the row's last change, or `nil` if it cannot be read.

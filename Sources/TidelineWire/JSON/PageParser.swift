@@ -51,18 +51,18 @@ package struct PageParser: Sendable {
     ///
     /// - Parameters:
     ///   - rows: A batch with the shape ``shape``.
-    ///   - skipsMisfits: Whether rows with a value that does not fit its column are left out and listed in
-    ///     ``PageInfo/misfits``. A row whose id cannot be read is always an error.
+    ///   - skipsRejectedRows: Whether rows with a value that does not fit its column are left out and listed in
+    ///     ``PageInfo/rejectedRows``. A row whose id cannot be read is always an error.
     /// - Throws: ``WireError`` with the offset of the error: ``WireError/Code/malformedJSON`` or
     ///   ``WireError/Code/wrongShape``; ``WireError/Code/invalidValue``, with the table, column and id;
     ///   ``WireError/Code/missingID`` for a row whose id is missing, null or empty; ``WireError/Code/duplicateID`` for
     ///   a second row with an id that is equal under the table's `idMatching`, unless both rows are deleted.
     package func parsePage(
-        _ bytes: UnsafeRawBufferPointer, into rows: inout PackedRows, skipsMisfits: Bool = false
+        _ bytes: UnsafeRawBufferPointer, into rows: inout PackedRows, skipsRejectedRows: Bool = false
     ) throws(WireError) -> PageInfo {
         precondition(rows.shape.hasSameColumns(as: shape), "the batch has another shape")
         let mark = rows.count
-        var reader = PageReader(bytes, parser: self, firstRow: mark, skipsMisfits: skipsMisfits)
+        var reader = PageReader(bytes, parser: self, firstRow: mark, skipsRejectedRows: skipsRejectedRows)
         do {
             try reader.readPage(into: &rows)
         } catch {
@@ -74,9 +74,9 @@ package struct PageParser: Sendable {
             throw error
         }
         var info = reader.info
-        info.misfits = reader.misfits.map { misfit in
-            var row = misfit.row
-            let error = wireError(misfit.fault, in: bytes, rowStart: misfit.rowStart)
+        info.rejectedRows = reader.rejectedRows.map { rejectedRow in
+            var row = rejectedRow.row
+            let error = wireError(rejectedRow.fault, in: bytes, rowStart: rejectedRow.rowStart)
             (row.column, row.message) = (error.column, error.message)
             return row
         }

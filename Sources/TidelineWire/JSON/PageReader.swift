@@ -17,7 +17,7 @@ struct PageReader: ~Copyable {
     var values: StagedRow
     var row = RowState()
     private(set) var info = PageInfo(rowCount: 0)
-    private let skipsMisfits: Bool
+    private let skipsRejectedRows: Bool
     let acceptsAnyJSON: Bool
     private let completesRows: Bool
     private let checksNames: Bool
@@ -29,7 +29,7 @@ struct PageReader: ~Copyable {
     /// The id of the row that already has the id of the last row, if that is an error.
     private(set) var otherID: String?
     /// The rows that were left out. Their messages are created at the end.
-    private(set) var misfits: [(row: RowMisfit, fault: JSONFault, rowStart: Int)] = []
+    private(set) var rejectedRows: [(row: RejectedRow, fault: JSONFault, rowStart: Int)] = []
 
     struct RowState {
         var start = 0
@@ -38,12 +38,12 @@ struct PageReader: ~Copyable {
         /// The value of `deleted` in the row, if the shape has no such column.
         var isDeleted: Bool?
         /// The first value that does not fit its column.
-        var misfit: JSONFault?
+        var fault: JSONFault?
     }
 
     /// Creates a reader for a response whose first row will have the position `firstRow` in the batch.
-    init(_ bytes: UnsafeRawBufferPointer, parser: PageParser, firstRow: Int, skipsMisfits: Bool = false) {
-        self.skipsMisfits = skipsMisfits
+    init(_ bytes: UnsafeRawBufferPointer, parser: PageParser, firstRow: Int, skipsRejectedRows: Bool = false) {
+        self.skipsRejectedRows = skipsRejectedRows
         acceptsAnyJSON = parser.acceptsAnyJSON
         completesRows = parser.completesRows
         checksNames = parser.checksNames
@@ -116,7 +116,7 @@ struct PageReader: ~Copyable {
         guard row.hasID else { throw misspelled ?? JSONFault(kind: .missingID, offset: row.start, place: .id) }
         completeOthers()
         let hash = try pack(into: &rows)
-        if let fault = row.misfit { return leaveOut(fault, of: &rows) }
+        if let fault = row.fault { return leaveOut(fault, of: &rows) }
         if row.isDeleted == true { info.deleted.append(rows.count - 1) }
         if let other = ids.insertLast(hash, of: rows) { try acceptTombstone(after: other, of: rows) }
         info.rowCount += 1
@@ -134,8 +134,8 @@ struct PageReader: ~Copyable {
     private mutating func leaveOut(_ fault: JSONFault, of rows: inout PackedRows) {
         let (id, updatedAt) = rows.withRow(at: rows.count - 1) { ($0.idText, $0["updatedAt"]?.timestamp) }
         rows.truncate(toCount: rows.count - 1)
-        misfits.append(
-            (RowMisfit(id: id, updatedAt: updatedAt, position: info.rowCount, message: ""), fault, row.start))
+        rejectedRows.append(
+            (RejectedRow(id: id, updatedAt: updatedAt, position: info.rowCount, message: ""), fault, row.start))
     }
 
     /// Removes the misspelled name if the row has its identifier and a column with the right name.
@@ -210,7 +210,7 @@ struct PageReader: ~Copyable {
             if member < namedColumns {
                 if keepsTexts { _ = try scanner.token() }
                 let valueStart = scanner.position
-                if skipsMisfits { try readColumnOrSkip(member) } else { try readColumn(member) }
+                if skipsRejectedRows { try readColumnOrSkip(member) } else { try readColumn(member) }
                 if keepsTexts { keepText(of: member, from: start, valueStart) }
             } else {
                 try readOther(member, from: start)
@@ -242,7 +242,7 @@ struct PageReader: ~Copyable {
             scanner.position = start
             try scanner.skipValue()
             values.set(.null, at: column)
-            row.misfit = row.misfit ?? error
+            row.fault = row.fault ?? error
         }
     }
 
@@ -251,7 +251,7 @@ struct PageReader: ~Copyable {
         let name = try scanner.name()
         let guess = successors[previous]
         var member = scanner.withContent(of: name) { [members] in members.member(named: $0, guess: guess) }
-        if member == members.unknown, checksNames, info.rowCount == 0, misspelled == nil, misfits.isEmpty {
+        if member == members.unknown, checksNames, info.rowCount == 0, misspelled == nil, rejectedRows.isEmpty {
             let place = scanner.withContent(of: name) { [members, appColumns] in members.place(like: $0, in: appColumns)
             }
             misspelled = place.map { JSONFault(kind: .misspelledName, offset: name.start - 1, place: $0) }

@@ -204,7 +204,7 @@ struct CustomDialectPullTests {
     }
 
     @Test("F8 a row that does not fit stops the pull with its name, or is skipped", arguments: StoreKind.perEngine)
-    func misfit(_ stores: StoreKind) async throws {
+    func mismatch(_ stores: StoreKind) async throws {
         let world = NotesWorld(stores)
         let client = try await world.makeClient()
         world.server.write("a", ["text": "one"])

@@ -5,20 +5,20 @@ extension PulledPage {
     /// Creates a page from the JSON of a table service. Its rows are parsed straight into their packed form.
     ///
     /// - Parameters:
-    ///   - skipsMisfits: Whether rows that do not fit the table are skipped instead of being an error.
+    ///   - skipsRejectedRows: Whether rows that do not fit the table are skipped instead of being an error.
     ///   - requested: The number of rows requested.
     ///   - maximum: The maximum number of rows to use, or `nil` for all.
     ///   - hasNextLink: Whether the response has a link to a next page in its headers.
     /// - Throws: ``SyncError`` with code invalidAnswer and the column and id from the parser.
     convenience init(
-        body: [UInt8], _ codec: RowCodec, skipsMisfits: Bool = false, requested: Int = 0, maximum: Int? = nil,
-        hasNextLink: Bool = false, serverDate: Timestamp? = nil, askedAt: UInt64 = 0
+        body: [UInt8], _ codec: RowCodec, skipsRejectedRows: Bool = false, requested: Int = 0, maximum: Int? = nil,
+        hasNextLink: Bool = false, serverDate: Timestamp? = nil, requestedAt: UInt64 = 0
     ) throws {
         var rows = PackedRows(shape: codec.answerParser.shape, byteCapacity: body.count)
         let info: PageInfo
         do {
             info = try body.withUnsafeBytes {
-                try codec.answerParser.parsePage($0, into: &rows, skipsMisfits: skipsMisfits)
+                try codec.answerParser.parsePage($0, into: &rows, skipsRejectedRows: skipsRejectedRows)
             }
         } catch let error as WireError {
             throw SyncError(unreadable: error, table: codec.schema.name)
@@ -26,19 +26,19 @@ extension PulledPage {
         // A server that ignores `$top` returns more rows than the caller wants.
         if let maximum, rows.count > maximum { rows.truncate(toCount: maximum) }
         let count = rows.count
-        let misfits = info.misfits.filter { $0.position <= count }
+        let rejectedRows = info.rejectedRows.filter { $0.position <= count }
         var summary = PageSummary(
-            count: count + misfits.count, totalCount: info.totalCount,
+            count: count + rejectedRows.count, totalCount: info.totalCount,
             hasNextLink: hasNextLink || info.nextLink != nil, requested: requested)
-        if let last = misfits.last, last.position == count {
+        if let last = rejectedRows.last, last.position == count {
             summary.lastID = last.id
         } else if count > 0 {
             summary.lastID = rows.withRow(at: count - 1) { $0.idText }
         }
         self.init(
             rows, codec, summary: summary, deleted: info.deleted.filter { $0 < count },
-            skipped: misfits.map { SkippedRow($0, table: codec.schema.name) }, misfits: misfits,
-            serverDate: serverDate, askedAt: askedAt)
+            skipped: rejectedRows.map { SkippedRow($0, table: codec.schema.name) }, rejectedRows: rejectedRows,
+            serverDate: serverDate, requestedAt: requestedAt)
     }
 }
 

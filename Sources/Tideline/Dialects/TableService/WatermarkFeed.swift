@@ -186,12 +186,12 @@ struct TablePageStep: PageStep {
         return family.call(try family.dialect.read(page, schema: plan.schema, options: options))
     }
 
-    func page(in answer: ServerAnswer, limit: Int, askedAt: UInt64) throws -> PulledPage {
+    func page(in answer: ServerAnswer, limit: Int, requestedAt: UInt64) throws -> PulledPage {
         let response = answer.response.response
         return try PulledPage(
-            body: answer.response.body, plan.codec, skipsMisfits: plan.skipsMisfits, requested: limit,
+            body: answer.response.body, plan.codec, skipsRejectedRows: plan.skipsRejectedRows, requested: limit,
             maximum: plan.query.limit == nil ? nil : limit, hasNextLink: namesNextPage(response),
-            serverDate: ServerClock.time(of: response), askedAt: askedAt)
+            serverDate: ServerClock.time(of: response), requestedAt: requestedAt)
     }
 
     /// Returns whether a response links to a next page.

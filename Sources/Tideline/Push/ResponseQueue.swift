@@ -9,7 +9,7 @@ final class Flag: Sendable {
 }
 
 /// Passes elements from several tasks to one that takes all that have arrived.
-final class Arrivals<Element: Sendable>: Sendable {
+final class ResponseQueue<Element: Sendable>: Sendable {
     private struct State {
         var elements: [Element] = []
         var taker: CheckedContinuation<Void, Never>?

@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// The life of a process between its start and its end, which can come at any call of the store or the network.
+/// One run of a process, between its start and its end, which can come at any call of the store or the network.
 ///
 /// A process that was killed still runs in the simulation, but each of its calls throws before it has an effect.
-final class Life: Sendable {
+final class Generation: Sendable {
     /// Thrown by each call after the process was killed.
     struct Killed: Error, CustomStringConvertible {
         var description: String { "the process was killed" }
