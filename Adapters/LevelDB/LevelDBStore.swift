@@ -35,7 +35,8 @@ extension KeyValueStore where Engine == LevelDBEngine {
     /// - Returns: The part of the store that was lost, as far as it is known.
     /// - Throws: ``StoreError/Code/locked`` if the store is open, in this process or another;
     ///   ``StoreError/Code/notAStore`` if the remaining data is not a store; ``StoreError/Code/newerFormat``;
-    ///   ``StoreError/Code/full``; ``StoreError/Code/io``. The folder can be repaired again after an error.
+    ///   ``StoreError/Code/schemaMismatch`` for a name that is not in normalization form C; ``StoreError/Code/full``;
+    ///   ``StoreError/Code/io``. The folder can be repaired again after an error.
     @discardableResult
     public static func repair(path: String, options: LevelDBOptions = .init()) throws -> LevelDBRepair {
         let files = try LevelDBEngine.repair(path: path, options: options)

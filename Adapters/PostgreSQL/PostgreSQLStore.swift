@@ -55,7 +55,8 @@ public final class PostgreSQLStore: LocalStore {
     /// - Throws: ``StoreError``: ``StoreError/Code/io`` if the database cannot be used, with the reason, or if there is no
     ///   store and the options do not allow creating it; ``StoreError/Code/notAStore`` if the schema contains tables of
     ///   another program in the place of the store's; ``StoreError/Code/readOnly`` if there is no permission to create
-    ///   the store; ``StoreError/Code/newerFormat``; ``StoreError/Code/corrupt``.
+    ///   the store; ``StoreError/Code/newerFormat``; ``StoreError/Code/corrupt``; ``StoreError/Code/schemaMismatch``
+    ///   for a name that is not in normalization form C, which an earlier version accepted.
     public init(connection: String, options: PostgreSQLOptions = .init()) throws {
         let target = try ConnectionString(connection, schema: options.schema)
         let format = try StoreFormat(checking: options.schema)

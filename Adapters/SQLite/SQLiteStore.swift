@@ -35,9 +35,10 @@ public final class SQLiteStore: LocalStore {
     ///
     /// - Throws: ``StoreError``: ``StoreError/Code/io`` if the file cannot be opened, with the reason;
     ///   ``StoreError/Code/notAStore`` if it is not a store; ``StoreError/Code/corrupt`` if it is damaged;
-    ///   ``StoreError/Code/newerFormat``;
-    ///   ``StoreError/Code/readOnly`` if it cannot be written to and the options do not ask for a read-only store;
-    ///   ``StoreError/Code/busy`` if another process held a lock for too long.
+    ///   ``StoreError/Code/newerFormat``; ``StoreError/Code/schemaMismatch`` for a name that is not in normalization
+    ///   form C, which an earlier version accepted; ``StoreError/Code/readOnly`` if it cannot be written to and the
+    ///   options do not ask for a read-only store; ``StoreError/Code/busy`` if another process held a lock for too
+    ///   long.
     public convenience init(path: String, options: SQLiteOptions = .init()) throws {
         let absolute = try DatabaseFile.absolute(path)
         if options.isReadOnly {

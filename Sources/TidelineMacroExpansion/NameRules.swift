@@ -34,7 +34,10 @@ package enum NameRules {
         let isValid =
             !name.isEmpty && name.unicodeScalars.count <= 128 && !name.hasPrefix("__")
             && !name.unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }
-        return isValid ? nil : "must have 1 to 128 characters, no control characters, and not begin with __"
+        guard isValid else { return "must have 1 to 128 characters, no control characters, and not begin with __" }
+        var form: [UInt8] = []
+        name._withNFCCodeUnits { form.append($0) }
+        return name.utf8.elementsEqual(form) ? nil : "is not in Unicode's normalization form C"
     }
 }
 #endif

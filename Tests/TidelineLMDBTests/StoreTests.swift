@@ -3,6 +3,7 @@ import Testing
 import TidelineKeyValue
 import TidelineLMDB
 import TidelineStore
+import TidelineTestStores
 import TidelineTestSupport
 
 /// Tests the whole store over this engine. The conformance suite tests the requirements of every store.
@@ -42,6 +43,23 @@ import TidelineTestSupport
             try first.close()
             #expect(try second.read { try $0.count(TableQuery("t")) } == 20)
             try second.close()
+        }
+    }
+
+    @Test(arguments: EarlierNames.definitions)
+    func aNameThatIsNotInNormalizationFormCIsRefused(_ definitions: [TableSchema]) throws {
+        try withTemporaryFolder { folder throws in
+            let store = try LMDBStore(path: folder)
+            try EarlierNames.fill(store, definitions)
+            let reader = try LMDBStore(path: folder, options: LMDBOptions(isReadOnly: true))
+            try store.replaceStoredName(EarlierNames.name, with: EarlierNames.stored)
+            try reader.close()
+            try store.close()
+            EarlierNames.expectRefusal(definitions) { _ = try LMDBStore(path: folder) }
+            EarlierNames.expectRefusal(definitions) {
+                _ = try LMDBStore(path: folder, options: LMDBOptions(isReadOnly: true))
+            }
+            try LMDBStore.destroy(path: folder)
         }
     }
 

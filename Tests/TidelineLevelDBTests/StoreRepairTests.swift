@@ -60,6 +60,25 @@ import TidelineTestSupport
         }
     }
 
+    @Test(
+        "A store with a name that is not in normalization form C is refused, and a repair keeps it",
+        arguments: EarlierNames.definitions)
+    func earlierNames(_ definitions: [TableSchema]) throws {
+        try withTemporaryFolder { folder in
+            let path = "\(folder)/s"
+            try withStore(path) { store throws in
+                try EarlierNames.fill(store, definitions)
+                try store.replaceStoredName(EarlierNames.name, with: EarlierNames.stored)
+            }
+            EarlierNames.expectRefusal(definitions) { try withStore(path) { _ in } }
+            expectError(.schemaMismatch) { try LevelDBStore.repair(path: path) }
+            let engine = try LevelDBEngine(path: path)
+            let key: [UInt8] = [0, 0, 0, 1] + Array("1".utf8)
+            #expect(try engine.read { snapshot in try key.withUnsafeBytes { try snapshot.get($0) { _ in } } })
+            try engine.close()
+        }
+    }
+
     /// The change or removal of an entry, and what a repair then loses.
     struct Loss {
         var key: String

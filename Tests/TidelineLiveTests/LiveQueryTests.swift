@@ -53,6 +53,20 @@ struct LiveQueryTests {
         #expect(update.commit == 3)
     }
 
+    @Test("A query and a write that contain names in another normalization form concern the same table and column")
+    func normalizationForms() async throws {
+        let store = ObservedStore(try MemoryStore())
+        try store.define([TableSchema("caf\u{E9}", columns: [.int("\u{E9}")], systemColumns: [])])
+        let query = TableQuery("cafe\u{301}").filter(.column("e\u{301}") > 1).order(by: "e\u{301}")
+        var updates = store.observe(query).makeAsyncIterator()
+        _ = try await updates.next()
+        try store.write { try $0.upsert(["id": "a", "\u{E9}": 2], into: "caf\u{E9}") }
+        #expect(try await updates.next()?.ids == ["a"])
+        try store.write { try $0.upsert(["id": "b", "e\u{301}": 3], into: "cafe\u{301}") }
+        let update = try await updates.next()
+        #expect(update?.ids == ["a", "b"] && update?.rows[1].columnNames.first?.utf8.count == 2)
+    }
+
     @Test("A row that changes its number but not its place is updated, not moved")
     func keepsItsPlace() async throws {
         let store = try makeStore([item("a", 10), item("b", 20), item("c", 30)])

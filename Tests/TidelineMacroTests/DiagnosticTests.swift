@@ -151,6 +151,7 @@ struct DiagnosticTests {
             "", "a", "id", "ID", "Version", "__extra", "__a", "_a", "sqlite_a", "SQLite_a", "tideline_", "a\u{7}", "ä",
             "deleted ",
             String(repeating: "a", count: 128), String(repeating: "a", count: 129), "\u{85}", "updatedat", "createdAt",
+            "e\u{301}", "\u{212A}", "\u{E9}",
         ]
         for name in names {
             let column = TableSchema("T", columns: [.int(name)])

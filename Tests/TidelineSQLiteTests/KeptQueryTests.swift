@@ -5,7 +5,8 @@ import TidelineStore
 
 /// Tests that a compiled query is reused for queries that differ only in their values.
 @Suite struct KeptQueryTests {
-    private static let schema = TableSchema("t", columns: [.string("s"), .int("n"), .double("d"), .bool("b")])
+    private static let schema = TableSchema(
+        "t", columns: [.string("s"), .int("n"), .double("d"), .bool("b"), .int("caf\u{E9}")])
 
     private static let alike: [(TableQuery, TableQuery)] = [
         (TableQuery("t"), TableQuery("t")),
@@ -22,6 +23,11 @@ import TidelineStore
             TableQuery("t", predicate: .column("d") < 1.5, selection: ["s"]).order(by: "n"),
             TableQuery("t", predicate: .column("d") < 2.5, selection: ["s"]).order(by: "n")
         ),
+        (
+            TableQuery("t", predicate: .column("caf\u{E9}").isNull, selection: ["caf\u{E9}"]).order(by: "caf\u{E9}"),
+            TableQuery("t", predicate: .column("cafe\u{301}").isNull, selection: ["cafe\u{301}"])
+                .order(by: "cafe\u{301}")
+        ),
     ]
 
     @Test(arguments: alike.indices)
@@ -31,7 +37,7 @@ import TidelineStore
         for purpose in [KeptQuery.Purpose.rows, .count] {
             let (kept, _) = try KeptQuery.compile(first, for: purpose, of: table)
             let (compiled, parameters) = try KeptQuery.compile(second, for: purpose, of: table)
-            #expect(kept.statement.sql == compiled.statement.sql)
+            #expect(kept.statement.sql.utf8.elementsEqual(compiled.statement.sql.utf8))
             #expect(kept.parameters(of: second, for: purpose) == parameters)
         }
     }
@@ -57,19 +63,12 @@ import TidelineStore
         (TableQuery("t"), TableQuery("t", limit: 1)), (TableQuery("t"), TableQuery("t", skip: 1)),
         (TableQuery("t", limit: 1), TableQuery("t", limit: -1)),
         (TableQuery("t"), TableQuery("t").order(by: "n")), (TableQuery("t"), TableQuery("t", selection: ["n"])),
-        (TableQuery("t", selection: ["caf\u{E9}"]), TableQuery("t", selection: ["cafe\u{301}"])),
-        (TableQuery("t").order(by: "caf\u{E9}"), TableQuery("t").order(by: "cafe\u{301}")),
-        (
-            TableQuery("t", predicate: .column("caf\u{E9}").isNull),
-            TableQuery("t", predicate: .column("cafe\u{301}").isNull)
-        ),
     ]
 
     @Test(arguments: unlike.indices)
     func anotherTextIsCompiled(_ index: Int) throws {
         let (first, second) = Self.unlike[index]
-        let columns: [ColumnSchema] = [.string("caf\u{E9}"), .string("cafe\u{301}")]
-        let table = StoredTable(TableSchema("t", columns: Self.schema.columns + columns))
+        let table = StoredTable(Self.schema)
         let (kept, _) = try KeptQuery.compile(first, for: .rows, of: table)
         #expect(kept.parameters(of: second, for: .rows) == nil)
         #expect(kept.parameters(of: first, for: .count) == nil)

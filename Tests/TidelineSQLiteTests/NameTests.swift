@@ -1,7 +1,9 @@
+import CSQLite
 import Testing
 import TidelineSQLite
 import TidelineStore
 import TidelineTestStores
+import TidelineTestSupport
 
 /// Tests that definitions that SQLite cannot represent are refused.
 @Suite struct NameTests {
@@ -20,11 +22,43 @@ import TidelineTestStores
         expectError(.schemaMismatch) {
             try store.define([TableSchema("a", columns: []), TableSchema("A", columns: [])])
         }
-        // SQLite distinguishes case and composition of non-ASCII characters.
-        try store.define(["é", "É", "e\u{301}"].map { TableSchema($0, columns: [.string("x")]) })
-        try store.write { try $0.upsert(["id": "1", "x": "composed"], into: "é") }
-        #expect(try store.read { try $0.count(TableQuery("e\u{301}")) } == 0)
-        #expect(try store.read { try $0.row(in: "é", id: "1")?["x"] } == "composed")
+        // SQLite distinguishes the case of non-ASCII characters.
+        try store.define(["é", "É"].map { TableSchema($0, columns: [.string("x")]) })
+        try store.write { try $0.upsert(["id": "1", "x": "small"], into: "é") }
+        #expect(try store.read { try $0.count(TableQuery("É")) } == 0)
+        #expect(try store.read { try $0.row(in: "é", id: "1")?["x"] } == "small")
+    }
+
+    @Test(arguments: EarlierNames.definitions)
+    func aStoredNameThatIsNotInNormalizationFormCIsRefused(_ definitions: [TableSchema]) throws {
+        try withTemporaryFolder { folder throws in
+            let path = "\(folder)/store.sqlite"
+            let store = try SQLiteStore(path: path, options: SQLiteOptions(checksums: false))
+            try EarlierNames.fill(store, definitions)
+            try store.close()
+            try renameAsEarlierVersionsDid(in: path, definitions[0])
+            for isReadOnly in [false, true] {
+                EarlierNames.expectRefusal(definitions) {
+                    _ = try SQLiteStore(path: path, options: SQLiteOptions(isReadOnly: isReadOnly))
+                }
+            }
+            try SQLiteStore.destroy(path: path)
+        }
+    }
+
+    /// Gives a table or column the name under which an earlier version stored it.
+    private func renameAsEarlierVersionsDid(in path: String, _ schema: TableSchema) throws {
+        let (name, stored) = (EarlierNames.name, EarlierNames.stored)
+        let object = schema.name == name ? "TO \"\(stored)\"" : "RENAME COLUMN \"\(name)\" TO \"\(stored)\""
+        let verb = schema.name == name ? "RENAME " : ""
+        let changes = ["name", "definition"].map { "\($0) = replace(\($0), '\(name)', '\(stored)')" }
+        var database: OpaquePointer?
+        #expect(sqlite3_open(path, &database) == SQLITE_OK)
+        defer { sqlite3_close(database) }
+        for sql in [
+            "ALTER TABLE \"\(schema.name)\" \(verb)\(object)",
+            "UPDATE tideline_tables SET \(changes.joined(separator: ", "))",
+        ] { #expect(sqlite3_exec(database, sql, nil, nil, nil) == SQLITE_OK) }
     }
 
     @Test func aColumnThatDiffersInCaseFromAStoredOneIsRefused() throws {

@@ -47,11 +47,47 @@ struct RowTests {
         #expect(row["id"] == "7" && !row.columnNames.contains("id"))
     }
 
-    @Test("Names are compared by their bytes")
-    func names() {
-        let row: Row = ["é": 1, "e\u{301}": 2]
-        #expect(row["é"] == 1)
-        #expect(row["e\u{301}"] == 2)
+    @Test("A name in another normalization form is the same name")
+    func names() throws {
+        var row: Row = ["é": 1, "e\u{301}": 2]
+        #expect(row["é"] == 2 && row["e\u{301}"] == 2 && row.values.count == 1)
+        #expect(Set([row]).contains(["e\u{301}": 2]))
+        let schema = TableSchema("t", columns: [.int("n"), .int("é"), .int("K")])
+        var rows = PackedRows(shape: schema.makeShape())
+        row = ["id": "1", "e\u{301}": 3, "\u{212A}": 4]
+        try rows.append(row)
+        let packed = rows.withRow(at: 0) { $0.owned() }
+        #expect(packed["é"] == 3 && packed["e\u{301}"] == 3 && packed["\u{212A}"] == 4 && packed["N"] == nil)
+        #expect(packed == row && packed.hashValue == row.hashValue)
+        #expect(packed.columnNames.map { Array($0.utf8) } == [Array("é".utf8), Array("K".utf8)])
+        #expect(packed.merging(["e\u{301}": 5]).values.count == 2)
+        #expect(schema.column("e\u{301}")?.name.utf8.count == 2)
+    }
+
+    @Test("Names that are not in normalization form C are refused, with the scalars and what to write")
+    func normalizationForms() {
+        let forms = [
+            ("cafe\u{301}", #""cafe\u{0301}""#, #""caf\u{00E9}""#), ("\u{212A}", #""\u{212A}""#, #""K""#),
+            ("\u{1100}\u{1161}", #""\u{1100}\u{1161}""#, #""\u{AC00}""#),
+            ("a\u{301}\u{323}", #""a\u{0301}\u{0323}""#, #""\u{1EA1}\u{0301}""#),
+        ]
+        for (name, found, expected) in forms {
+            let refused: [(TableSchema, column: String?)] = [
+                (TableSchema(name, columns: []), nil), (TableSchema("t", columns: [.int(name)]), name),
+                (TableSchema("t", columns: [.int(expected)], indexes: [[name]]), name),
+                (TableSchema("t", columns: [], references: [ForeignKey(column: name, table: "t")]), name),
+                (TableSchema("t", columns: [.string("a")], references: [ForeignKey(column: "a", table: name)]), "a"),
+            ]
+            for (schema, column) in refused {
+                let error = #expect(throws: StoreError.self) { try schema.validate() }
+                #expect(error?.code == .schemaMismatch && error?.table == schema.name && error?.column == column)
+                let message = error?.message ?? ""
+                for part in [found, expected, "form C"] { #expect(message.contains(part), "\(message)") }
+            }
+        }
+        for name in ["caf\u{E9}", "😀", "日本", "\u{1E9E}", "x\u{301}", "\u{AC00}", "a"] {
+            #expect(throws: Never.self) { try TableSchema(name, columns: [.int(name)], indexes: [[name]]).validate() }
+        }
     }
 
     @Test("Typed columns return values of their type only")

@@ -29,7 +29,7 @@ final class Connection {
     /// Whether the connection was closed because the server did not respond.
     private(set) var hasTimedOut = false
     /// The names of the prepared statements, by their text.
-    private var prepared: [StatementText: String] = [:]
+    private var prepared: [String: String] = [:]
     private var preparedCount = 0
     /// The beginning of the names, which no other connection has: a pooler can pass the statements of one connection to the
     /// session of another.
@@ -202,8 +202,7 @@ final class Connection {
     }
 
     private func prepare(_ sql: String, _ types: [Oid]) throws(StoreError) -> String {
-        let text = StatementText(sql)
-        if let name = prepared[text] { return name }
+        if let name = prepared[sql] { return name }
         if prepared.count >= Self.maximumPrepared {
             // Runs the statements that wait first.
             try execute("DEALLOCATE ALL")
@@ -212,7 +211,7 @@ final class Connection {
         preparedCount += 1
         let name = "\(namePrefix)\(preparedCount)"
         _ = try result(of: PQsendPrepare(handle, name, sql, Int32(clamping: types.count), types), Self.rejected)
-        prepared[text] = name
+        prepared[sql] = name
         return name
     }
 
@@ -289,20 +288,5 @@ final class Connection {
             throw .postgreSQL(result, on: handle, path: place, doing: doing)
         }
         return QueryRows(result)
-    }
-}
-
-/// The text of a statement as a dictionary key, compared byte by byte: canonically equivalent strings can be the names
-/// of different tables.
-private struct StatementText: Hashable {
-    let sql: String
-
-    init(_ sql: String) { self.sql = sql }
-
-    static func == (a: StatementText, b: StatementText) -> Bool { a.sql.isSameBytes(as: b.sql) }
-
-    func hash(into hasher: inout Hasher) {
-        var sql = sql
-        sql.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
 }

@@ -84,10 +84,12 @@ extension Connection {
     private func storedTable(
         _ name: String, _ definition: String, _ format: StoreFormat
     ) throws(StoreError) -> StoredTable {
+        let decoded = try? RecordJSON.decode(StoredDefinition.self, from: definition)
+        try decoded?.schema.requireStoredFormC(retired: decoded?.retired ?? [], path: place)
         do {
-            let stored = try RecordJSON.decode(StoredDefinition.self, from: definition)
-            try stored.schema.validate()
-            guard stored.schema.name.isSameBytes(as: name) else {
+            let stored = try decoded ?? RecordJSON.decode(StoredDefinition.self, from: definition)
+            try stored.schema.validateStored()
+            guard stored.schema.name == name else {
                 throw StoreError(.corrupt, "the definition belongs to another table", table: name)
             }
             return StoredTable(stored, in: format.schema)

@@ -95,10 +95,10 @@ extension RowPredicate {
     /// The names of the columns in this predicate, each once.
     fileprivate var columns: [String] {
         var names: [String] = []
-        var seen: Set<[UInt8]> = []
+        var seen: Set<String> = []
         var pending = [self]
         while let node = pending.popLast() {
-            if case .column(let name) = node, seen.insert(Array(name.utf8)).inserted { names.append(name) }
+            if case .column(let name) = node, seen.insert(name).inserted { names.append(name) }
             pending += node.children
         }
         return names

@@ -25,8 +25,8 @@ struct SchemaPlan {
 
     /// Checks that no two long names are stored under the same one.
     private static func requireDistinct(_ names: [String], in table: String? = nil) throws(StoreError) {
-        var seen: Set<[UInt8]> = []
-        for name in names where !seen.insert(Array(name.storedName.utf8)).inserted {
+        var seen: Set<String> = []
+        for name in names where !seen.insert(name.storedName).inserted {
             throw StoreError(
                 .schemaMismatch, "PostgreSQL cannot distinguish the name from another one; choose another name",
                 table: table ?? name, column: table == nil ? nil : name)
@@ -59,8 +59,7 @@ struct SchemaPlan {
             add("ALTER TABLE \(sqlName(schema)) ADD COLUMN \(Self.column(column.name.sqlName, column.type))", schema)
         }
         var prefixed = table.definition.prefixed
-        for column in Self.indexedTexts(of: schema) where !prefixed.contains(where: { $0.isSameBytes(as: column.name) })
-        {
+        for column in Self.indexedTexts(of: schema) where !prefixed.contains(column.name) {
             let prefix = StoredColumn.prefix(column.name)
             add("ALTER TABLE \(sqlName(schema)) ADD COLUMN \(Self.column(prefix, column.type))", schema)
             let name = column.name.sqlName
@@ -119,7 +118,7 @@ struct SchemaPlan {
     private static func indexedTexts(of schema: TableSchema) -> [ColumnSchema] {
         schema.allColumns.filter { column in
             StoredColumn.needsPrefix(column.type)
-                && schema.indexes.contains { $0.columns.contains { $0.isSameBytes(as: column.name) } }
+                && schema.indexes.contains { $0.columns.contains(column.name) }
         }
     }
 }

@@ -78,7 +78,7 @@ struct StoredColumn: Sendable {
     init(_ schema: ColumnSchema, in definition: StoredDefinition) {
         self.schema = schema
         sqlName = schema.name.sqlName
-        prefix = definition.prefixed.contains { $0.isSameBytes(as: schema.name) } ? Self.prefix(schema.name) : nil
+        prefix = definition.prefixed.contains(schema.name) ? Self.prefix(schema.name) : nil
     }
 
     var type: SQLType { SQLType(schema.type) }

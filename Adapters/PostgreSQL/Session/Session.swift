@@ -51,7 +51,7 @@ final class Session {
 
     func table(_ name: String) throws(StoreError) -> StoredTable {
         _ = try connection()
-        if let last, last.name.isSameBytes(as: name) { return last }
+        if let last, last.name == name { return last }
         let table = try catalog.table(name)
         last = table
         return table

@@ -22,10 +22,12 @@ extension Connection {
     }
 
     private func storedTable(_ name: String, definition: String) throws(StoreError) -> StoredTable {
+        let decoded = try? JSONDecoder().decode(StoredDefinition.self, from: Data(definition.utf8))
+        try decoded?.schema.requireStoredFormC(retired: decoded?.retired ?? [], path: path)
         do {
-            let stored = try JSONDecoder().decode(StoredDefinition.self, from: Data(definition.utf8))
-            try stored.schema.validate()
-            guard stored.schema.name.isSameBytes(as: name),
+            let stored = try decoded ?? JSONDecoder().decode(StoredDefinition.self, from: Data(definition.utf8))
+            try stored.schema.validateStored()
+            guard stored.schema.name == name,
                 stored.schema.columns.count + stored.retired.count < Int(UInt16.max)
             else { throw StoreError(.corrupt, "the definition belongs to another table", table: name) }
             return StoredTable(stored.schema, retired: stored.retired)

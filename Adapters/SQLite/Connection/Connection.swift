@@ -72,7 +72,7 @@ final class Connection {
         var index = tables.count - 1
         while index >= 0 {
             let known = tables[index]
-            if known.catalog === catalog, known.table.name.isSameBytes(as: name) {
+            if known.catalog === catalog, known.table.name == name {
                 if index != tables.count - 1 { tables.swapAt(index, tables.count - 1) }
                 return known
             }

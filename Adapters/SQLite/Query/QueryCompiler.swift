@@ -67,7 +67,10 @@ extension StoredTable {
     private func orderBy(_ terms: [OrderTerm]) -> String {
         var keys = Array(terms.prefix { $0.column != "id" })
         keys.append(terms.first { $0.column == "id" } ?? OrderTerm("id"))
-        let list = keys.map { $0.column.sqlName + ($0.isDescending ? " DESC" : "") }
+        let list = keys.map { key in
+            // A name may be in another normalization form than that of the definition.
+            (schema.column(key.column)?.name ?? key.column).sqlName + (key.isDescending ? " DESC" : "")
+        }
         return " ORDER BY \(list.joined(separator: ", "))"
     }
 }

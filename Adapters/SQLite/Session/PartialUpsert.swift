@@ -131,7 +131,7 @@ struct PartialUpsert {
     }
 
     private func sql(missing: String?) -> String {
-        let names = zip(shape.columns, named).filter(\.1).map { $0.0.name.sqlName }
+        let names = zip(columns, named).compactMap { column, isNamed in isNamed ? column?.name.sqlName : nil }
         return missing == nil ? table.upsert(names) : table.update(names)
     }
 

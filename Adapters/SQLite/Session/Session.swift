@@ -35,7 +35,7 @@ final class Session {
 
     /// Returns the table with the given name and the statements that the connection keeps for it.
     private func statements(_ name: String, on connection: Connection) throws(StoreError) -> TableStatements {
-        if let last, last.table.name.isSameBytes(as: name) { return last }
+        if let last, last.table.name == name { return last }
         let statements = try connection.tableStatements(of: name, in: catalog)
         last = statements
         return statements

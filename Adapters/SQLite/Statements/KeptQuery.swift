@@ -56,14 +56,9 @@ final class KeptQuery {
 }
 
 extension TableQuery {
-    /// Returns whether another query has the same order and selection. Names are compared by their bytes, like columns.
+    /// Returns whether another query has the same order and selection.
     fileprivate func names(sameColumnsAs other: TableQuery) -> Bool {
-        guard order.count == other.order.count, selection?.count == other.selection?.count else { return false }
-        for (a, b) in zip(order, other.order) {
-            guard a.isDescending == b.isDescending, a.column.isSameBytes(as: b.column) else { return false }
-        }
-        for (a, b) in zip(selection ?? [], other.selection ?? []) where !a.isSameBytes(as: b) { return false }
-        return true
+        order == other.order && selection == other.selection
     }
 }
 
@@ -72,7 +67,7 @@ extension RowPredicate {
     /// values in the order in which they occur.
     fileprivate func hasText(of other: RowPredicate, values: inout [Value]) -> Bool {
         switch (self, other) {
-        case (.column(let a), .column(let b)): return a.isSameBytes(as: b)
+        case (.column(let a), .column(let b)): return a == b
         case (.literal(let a), .literal(let b)): return a.hasText(of: b, values: &values)
         case (.comparison(let a, let a1, let a2), .comparison(let b, let b1, let b2)):
             return a == b && a1.hasText(of: b1, values: &values) && a2.hasText(of: b2, values: &values)

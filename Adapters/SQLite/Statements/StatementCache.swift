@@ -6,7 +6,7 @@ final class StatementCache {
     private let path: String?
     /// The most recently used statements, the latest at the end: comparing a few texts is cheaper than hashing one.
     private var recent: [Statement] = []
-    private var idle: [StatementText: [Statement]] = [:]
+    private var idle: [String: [Statement]] = [:]
     private var idleCount = 0
     private var uses = 0
 
@@ -27,8 +27,8 @@ final class StatementCache {
 
     /// Returns a prepared statement, from the cache if possible. Return it with ``putBack(_:)``.
     func take(_ sql: String) throws(StoreError) -> Statement {
-        if let index = recent.lastIndex(where: { $0.sql.isSameBytes(as: sql) }) { return recent.remove(at: index) }
-        if let statement = idle[StatementText(sql)]?.popLast() {
+        if let index = recent.lastIndex(where: { $0.sql == sql }) { return recent.remove(at: index) }
+        if let statement = idle[sql]?.popLast() {
             idleCount -= 1
             return statement
         }
@@ -45,7 +45,7 @@ final class StatementCache {
     private func keep(_ statement: Statement) {
         uses += 1
         statement.lastUse = uses
-        idle[StatementText(statement.sql), default: []].append(statement)
+        idle[statement.sql, default: []].append(statement)
         idleCount += 1
         if idleCount > Self.maximumIdleStatements { dropLeastRecentlyUsed() }
     }
@@ -86,20 +86,5 @@ final class KeptStatement {
         guard let statement else { return }
         self.statement = nil
         cache.putBack(statement)
-    }
-}
-
-/// The text of a statement as a dictionary key, compared byte by byte: canonically equivalent strings can be the names
-/// of different tables.
-private struct StatementText: Hashable {
-    let sql: String
-
-    init(_ sql: String) { self.sql = sql }
-
-    static func == (a: StatementText, b: StatementText) -> Bool { a.sql.isSameBytes(as: b.sql) }
-
-    func hash(into hasher: inout Hasher) {
-        var sql = sql
-        sql.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
 }

@@ -39,7 +39,7 @@ extension StoredIndex {
         var key = KeyBuilder(space)
         for position in terms.indices {
             guard case .comparison(.equal, .column(let name), .literal(let value)) = terms[position],
-                positions[position] != nil, name.isSameBytes(as: columns[position]), value.type == types[position],
+                positions[position] != nil, name == columns[position], value.type == types[position],
                 types[position] != .double
             else { return nil }
             key.append(value)

@@ -6,22 +6,21 @@ final class Catalog: Sendable {
     let generation: Int64
     /// The number of the next key space.
     let nextSpace: UInt32
-    /// The tables by the bytes of their names, because strings compare by canonical equivalence.
-    private let tables: [[UInt8]: StoredTable]
+    private let tables: [String: StoredTable]
     /// The tables, if there are so few that comparing their names is faster than hashing one.
     private let few: [StoredTable]?
 
     init(generation: Int64, nextSpace: UInt32, tables: [StoredTable]) {
         self.generation = generation
         self.nextSpace = nextSpace
-        self.tables = Dictionary(tables.map { (Array($0.name.utf8), $0) }) { first, _ in first }
+        self.tables = Dictionary(tables.map { ($0.name, $0) }) { first, _ in first }
         few = tables.count <= 16 ? tables : nil
     }
 
     /// The catalog of a store without tables.
     static let empty = Catalog(generation: 1, nextSpace: KeySpace.meta.number + 1, tables: [])
 
-    /// Returns the table with the given name, compared byte by byte.
+    /// Returns the table with the given name.
     func table(_ name: String) throws(StoreError) -> StoredTable {
         guard let table = table(named: name) else {
             throw StoreError(.noSuchTable, "the table is not defined; define it first", table: name)
@@ -29,10 +28,10 @@ final class Catalog: Sendable {
         return table
     }
 
-    /// Returns the table with the given name, compared byte by byte, or `nil` if there is none.
+    /// Returns the table with the given name, or `nil` if there is none.
     func table(named name: String) -> StoredTable? {
-        if let few { return few.first { $0.isNamed(name) } }
-        return tables[Array(name.utf8)]
+        if let few { return few.first { $0.name == name } }
+        return tables[name]
     }
 
     /// The spaces of all tables and indexes.
@@ -40,6 +39,6 @@ final class Catalog: Sendable {
 
     /// All tables, ordered by name.
     var all: [StoredTable] {
-        tables.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.value)
+        tables.values.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 }

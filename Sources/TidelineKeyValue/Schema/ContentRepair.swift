@@ -16,7 +16,8 @@ extension KeyValueStore {
     ///
     /// - Parameter keep: Receives each entry before it is removed. Entries of indexes that were removed earlier are among them,
     ///   if the files contained them again.
-    /// - Throws: ``StoreError/Code/newerFormat``, and the errors of the engine and of `keep`.
+    /// - Throws: ``StoreError/Code/newerFormat``, ``StoreError/Code/schemaMismatch`` for a name that is not in
+    ///   normalization form C, and the errors of the engine and of `keep`.
     package static func repairContent(
         of engine: Engine,
         keeping keep: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Void
@@ -49,10 +50,17 @@ extension KeyStore {
     private func readableTables() throws -> [StoredTable] {
         var tables: [StoredTable] = []
         var taken: Set<KeySpace> = [.meta]
-        var names: Set<[UInt8]> = []
+        var names: Set<String> = []
         try unsafe scan(KeyRange(prefix: StoreFormat.definitions), descending: false) { key, value in
-            guard let table = unsafe try? table(key: key, definition: value),
-                taken.isDisjoint(with: table.definition.spaces), names.insert(Array(table.name.utf8)).inserted
+            let table: StoredTable
+            do throws(StoreError) {
+                table = try unsafe self.table(key: key, definition: value)
+            } catch {
+                // Any other table is complete, and must not be lost.
+                guard error.code == .corrupt else { throw error }
+                return .next
+            }
+            guard taken.isDisjoint(with: table.definition.spaces), names.insert(table.name).inserted
             else { return .next }
             taken.formUnion(table.definition.spaces)
             tables.append(table)

@@ -68,7 +68,7 @@ struct SchemaPlan {
             definition.layouts.append(columns)
         }
         definition.indexes = try schema.distinctIndexes.map { (columns) throws(StoreError) in
-            let kept = table.definition.indexes.first { $0.columns.hasSameNames(as: columns) }
+            let kept = table.definition.indexes.first { $0.columns == columns }
             if let kept { return kept }
             return StoredDefinition.Index(columns: columns, space: try takeSpace(for: schema))
         }

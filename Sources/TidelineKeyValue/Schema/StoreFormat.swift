@@ -149,10 +149,10 @@ extension KeySource {
         let (generation, nextSpace) = try generation()
         var tables: [StoredTable] = []
         var taken: Set<KeySpace> = [.meta]
-        var names: Set<[UInt8]> = []
+        var names: Set<String> = []
         try unsafe scan(KeyRange(prefix: StoreFormat.definitions), descending: false) { key, value in
             let table = try unsafe table(key: key, definition: value)
-            guard names.insert(Array(table.name.utf8)).inserted,
+            guard names.insert(table.name).inserted,
                 table.definition.spaces.allSatisfy({ $0.number < nextSpace && taken.insert($0).inserted })
             else {
                 throw StoreError(.corrupt, "the stored definitions contradict each other", table: table.name)
@@ -163,11 +163,18 @@ extension KeySource {
         return Catalog(generation: generation, nextSpace: nextSpace, tables: tables)
     }
 
+    /// Returns a table with the definition that was read.
+    ///
+    /// - Throws: ``StoreError/Code/corrupt``; ``StoreError/Code/schemaMismatch`` for a name that is not in
+    ///   normalization form C.
     func table(key: UnsafeRawBufferPointer, definition: UnsafeRawBufferPointer) throws(StoreError)
         -> StoredTable
     {
+        let decoded = unsafe try? RecordJSON.decode(StoredDefinition.self, from: Array(definition))
+        // First, because two columns whose names are equal now would be damage.
+        try decoded?.schema.requireStoredFormC(retired: decoded?.retired ?? [])
         do {
-            let definition = try unsafe RecordJSON.decode(StoredDefinition.self, from: Array(definition))
+            let definition = try unsafe decoded ?? RecordJSON.decode(StoredDefinition.self, from: Array(definition))
             try definition.validate()
             guard unsafe key.elementsEqual(StoreFormat.definitionKey(definition.rows)) else {
                 throw StoreError(.corrupt, "the definition belongs to another table", table: definition.schema.name)

@@ -5,7 +5,7 @@ extension StoredDefinition {
     ///
     /// - Throws: ``StoreError``, naming the table.
     func validate() throws(StoreError) {
-        try schema.validate()
+        try schema.validateStored()
         guard hasUsableColumns, hasUsableLayouts, hasUsableIndexes else {
             throw StoreError(.corrupt, "the stored definition is inconsistent", table: schema.name)
         }
@@ -26,7 +26,7 @@ extension StoredDefinition {
         }
         return zip(last, columns).allSatisfy { $0.isStoredAs($1) }
             && layouts.allSatisfy { layout in
-                Self.types(of: layout) != nil && layout.allSatisfy { types[Array($0.name.utf8)] == $0.type }
+                Self.types(of: layout) != nil && layout.allSatisfy { types[$0.name] == $0.type }
             }
     }
 
@@ -34,12 +34,12 @@ extension StoredDefinition {
     private var hasUsableIndexes: Bool {
         let names = schema.distinctIndexes
         return indexes.count == names.count && Set(spaces).count == spaces.count
-            && zip(indexes, names).allSatisfy { $0.columns.hasSameNames(as: $1) }
+            && zip(indexes, names).allSatisfy { $0.columns == $1 }
     }
 
-    /// Returns the types by the bytes of the names, or `nil` if a name occurs twice.
-    private static func types(of columns: [ColumnSchema]) -> [[UInt8]: ColumnType]? {
-        let types = Dictionary(columns.map { (Array($0.name.utf8), $0.type) }) { first, _ in first }
+    /// Returns the types by the names, or `nil` if a name occurs twice.
+    private static func types(of columns: [ColumnSchema]) -> [String: ColumnType]? {
+        let types = Dictionary(columns.map { ($0.name, $0.type) }) { first, _ in first }
         return types.count == columns.count ? types : nil
     }
 }
@@ -53,16 +53,9 @@ extension TableSchema {
     /// The columns of the indexes, without duplicates.
     var distinctIndexes: [[String]] {
         var distinct: [[String]] = []
-        for index in indexes where !distinct.contains(where: { $0.hasSameNames(as: index.columns) }) {
+        for index in indexes where !distinct.contains(index.columns) {
             distinct.append(index.columns)
         }
         return distinct
-    }
-}
-
-extension [String] {
-    /// Whether both arrays contain the same names, compared byte by byte.
-    func hasSameNames(as other: [String]) -> Bool {
-        count == other.count && zip(self, other).allSatisfy { $0.isSameBytes(as: $1) }
     }
 }

@@ -17,7 +17,6 @@ final class StoredTable: Sendable {
     let hasRetiredColumns: Bool
     /// The rules for a batch with the table's own columns.
     let rules: ColumnRules
-    private let nameBytes: [UInt8]
     /// The rules for the shape of the last batch, which most batches share with the previous one.
     private let lastBatch = Mutex<BatchRules?>(nil)
 
@@ -26,7 +25,7 @@ final class StoredTable: Sendable {
         let shape = schema.makeShape()
         let columns = shape.columns + definition.retired
         self.definition = definition
-        nameBytes = Array(schema.name.utf8)
+        name = schema.name
         self.shape = shape
         storedShape =
             definition.retired.isEmpty
@@ -44,16 +43,7 @@ final class StoredTable: Sendable {
     }
 
     var schema: TableSchema { definition.schema }
-    var name: String { definition.schema.name }
-
-    /// Whether the given name is the table's name, compared byte by byte, because strings compare by canonical
-    /// equivalence.
-    func isNamed(_ other: String) -> Bool {
-        let isSame = unsafe other.utf8.withContiguousStorageIfAvailable { other in
-            unsafe nameBytes.withUnsafeBytes { unsafe $0.compare(UnsafeRawBufferPointer(other)) == 0 }
-        }
-        return isSame ?? nameBytes.elementsEqual(other.utf8)
-    }
+    let name: String
 
     var rows: KeySpace { definition.rows }
     /// The range of the keys of all rows.

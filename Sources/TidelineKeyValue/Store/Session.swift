@@ -93,7 +93,7 @@ final class Session {
 
     func table(_ name: String) throws(StoreError) -> StoredTable {
         _ = try keys()
-        if let lastTable, lastTable.isNamed(name) { return lastTable }
+        if let lastTable, lastTable.name == name { return lastTable }
         let table = try catalog.table(name)
         lastTable = table
         return table

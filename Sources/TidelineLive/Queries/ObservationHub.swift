@@ -29,10 +29,10 @@ package final class ObservationHub: Sendable {
     }
 
     private struct State {
-        /// The tables under observation. The keys compare byte by byte.
-        var tables: [Value: Table] = [:]
+        /// The tables under observation.
+        var tables: [String: Table] = [:]
         /// The tables whose queries must be read again, because the transaction that did so failed.
-        var unread: Set<Value> = []
+        var unread: Set<String> = []
         /// The number of the external commits that all results include, or `nil` if it is not known.
         var externalCommit: UInt64?
         /// The timer that looks for external commits, while there are live queries.
@@ -106,7 +106,7 @@ package final class ObservationHub: Sendable {
     package var commit: Int { lastCommit.load(ordering: .acquiring) }
 
     /// The names of the tables with live queries.
-    var observedTables: [String] { state.withLock { $0.tables.keys.compactMap(\.string) } }
+    var observedTables: [String] { state.withLock { Array($0.tables.keys) } }
 
     // MARK: External commits
 
@@ -141,12 +141,12 @@ package final class ObservationHub: Sendable {
 
     /// Returns whether one of the tables is under observation.
     func observes(_ tables: [String]) -> Bool {
-        state.withLock { state in tables.contains { state.tables[.string($0)] != nil } }
+        state.withLock { state in tables.contains { state.tables[$0] != nil } }
     }
 
     /// Returns an object that records the changes of a table, or `nil` if nobody observes it.
     func recordedTable(_ name: String, in reader: some StoreReader) throws -> RecordedTable? {
-        let known = state.withLock { state in state.tables[.string(name)].map { ($0.definition, $0.readTime) } }
+        let known = state.withLock { state in state.tables[name].map { ($0.definition, $0.readTime) } }
         guard let (definition, readTime) = known else { return nil }
         return RecordedTable(
             name, shape: definition.shape, foldsID: definition.foldsID, maximumCount: recordedRows(readTime),
@@ -161,16 +161,16 @@ package final class ObservationHub: Sendable {
         return min(max(worthwhile, 100), maximumRecordedRows)
     }
 
-    private func isUnread(_ table: String) -> Bool { state.withLock { $0.unread.contains(.string(table)) } }
+    private func isUnread(_ table: String) -> Bool { state.withLock { $0.unread.contains(table) } }
 
     /// Requires that the queries of tables are read again by the next transaction that changes them.
     func requireReadingAgain(_ tables: [String]) {
         guard !tables.isEmpty else { return }
-        state.withLock { state in state.unread.formUnion(tables.map { .string($0) }) }
+        state.withLock { $0.unread.formUnion(tables) }
     }
 
     private func definition(of table: String) -> ObservedDefinition? {
-        state.withLock { $0.tables[.string(table)]?.definition }
+        state.withLock { $0.tables[table]?.definition }
     }
 
     // MARK: Changes
@@ -232,7 +232,7 @@ package final class ObservationHub: Sendable {
     /// Returns the queries that changed rows may concern, each with these rows.
     private func candidates(for changes: TableChanges) -> [(LiveRegistration, [Int])] {
         state.withLock { state in
-            guard let index = state.tables[.string(changes.name)]?.index else { return [] }
+            guard let index = state.tables[changes.name]?.index else { return [] }
             var places: [ObjectIdentifier: Int] = [:]
             var found: [(query: LiveRegistration, rows: [Int])] = []
             for row in changes.rows.indices {
@@ -256,8 +256,8 @@ package final class ObservationHub: Sendable {
     func readAgain(_ table: String, in reader: some StoreReader, _ pending: PendingCommit) {
         pending.noteReadingAgain(table)
         let queries = state.withLock { state in
-            state.unread.remove(.string(table))
-            return state.tables[.string(table)]?.queries.values.map(\.query) ?? []
+            state.unread.remove(table)
+            return state.tables[table]?.queries.values.map(\.query) ?? []
         }
         guard !queries.isEmpty else { return }
         let definition = Result { try ObservedDefinition(of: table, in: reader) }
@@ -318,7 +318,7 @@ package final class ObservationHub: Sendable {
         guard let current = query.current else { return false }
         return state.withLock { state in
             guard !state.isClosed else { return false }
-            let key = Value.string(query.query.table)
+            let key = query.query.table
             var table = state.tables.removeValue(forKey: key) ?? Table(definition: definition)
             if table.definition.shape !== definition.shape {
                 // The positions of columns may differ. All queries of the table are filed again.
@@ -336,7 +336,7 @@ package final class ObservationHub: Sendable {
     /// Removes a query. It may not have been registered.
     package func remove(_ query: LiveRegistration) {
         _ = state.withLock { state in
-            let key = Value.string(query.query.table)
+            let key = query.query.table
             state.tables[key]?.remove(query)
             if state.tables[key]?.queries.isEmpty == true { state.tables[key] = nil }
             isObserving.store(!state.tables.isEmpty, ordering: .releasing)

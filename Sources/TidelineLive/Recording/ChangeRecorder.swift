@@ -10,7 +10,7 @@ final class ChangeRecorder {
 
     /// Returns the records of a table, or `nil` if nobody observes it.
     func table(_ name: String, in reader: some StoreReader) throws -> RecordedTable? {
-        for table in tables where table.name.isSameBytes(as: name) { return table.recorded }
+        for table in tables where table.name == name { return table.recorded }
         let recorded = try hub.recordedTable(name, in: reader)
         tables.append((name, recorded))
         return recorded

@@ -15,6 +15,8 @@
 /// - **A process that forks** cannot use its open stores in the child: reads and writes there throw
 ///   ``StoreError/Code/closed``, and closing them has no effect. Open the files again only after `exec`.
 /// - **Every failure throws** a ``StoreError``; no data causes a trap. The store remains usable after a failure.
+/// - **Names compare with `==`**: a row or query may contain the name of a table or column in any of Unicode's
+///   normalization forms. Results contain the names of the definition, which are in form C.
 /// - **Query results are those of the evaluator** (``Evaluator``). A store rejects a query that it cannot answer this
 ///   way.
 ///
@@ -30,6 +32,7 @@
 /// | the files do not identify themselves as a store | ``StoreError/Code/notAStore`` |
 /// | the files identify themselves as a store and are damaged | ``StoreError/Code/corrupt`` |
 /// | a later version of the format | ``StoreError/Code/newerFormat`` |
+/// | a name that is not in normalization form C, defined by an earlier version | ``StoreError/Code/schemaMismatch`` |
 /// | another process or store has files open that cannot be shared | ``StoreError/Code/locked`` |
 ///
 /// An opening that fails changes nothing in files that exist and leaves no new ones.

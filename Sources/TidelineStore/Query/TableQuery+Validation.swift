@@ -11,9 +11,9 @@ extension TableQuery {
     /// Returns the columns of the result except `id`, without duplicates: all columns, or the selection and `version`.
     public func resultColumns(of schema: TableSchema) -> [ColumnSchema] {
         guard let selection else { return schema.allColumns }
-        let wanted = Set(selection.map { Array($0.utf8) })
+        let wanted = Set(selection)
         return schema.allColumns.filter {
-            wanted.contains(Array($0.name.utf8)) || ($0.name == "version" && schema.systemColumns.contains(.version))
+            wanted.contains($0.name) || ($0.name == "version" && schema.systemColumns.contains(.version))
         }
     }
 }

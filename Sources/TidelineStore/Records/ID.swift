@@ -32,7 +32,7 @@ public struct ID<Record>: Sendable {
 }
 
 extension ID: Hashable, CustomStringConvertible, ExpressibleByStringLiteral {
-    public static func == (a: ID, b: ID) -> Bool { a.text.isSameBytes(as: b.text) }
+    public static func == (a: ID, b: ID) -> Bool { a.rowID == b.rowID }
     public func hash(into hasher: inout Hasher) { hasher.combine(rowID) }
     public var description: String { text }
     public init(stringLiteral value: String) { self.init(value) }

@@ -66,7 +66,7 @@ public struct Row: Sendable {
                 return
             }
             var values = takeValues()
-            let index = values.firstIndex { $0.name.isSameBytes(as: name) }
+            let index = values.firstIndex { $0.name == name }
             switch (index, newValue) {
             case (let index?, let value?): values[index].value = value
             case (nil, let value?): values.append((name, value))
@@ -82,7 +82,7 @@ public struct Row: Sendable {
             guard let index = shape.index(of: name, guess: 0) else { return nil }
             return unsafe bytes.withUnsafeBytes { unsafe RowView.value(at: index, in: $0) }
         }
-        for index in named.indices where named[index].name.isSameBytes(as: name) { return named[index].value }
+        for index in named.indices where named[index].name == name { return named[index].value }
         return nil
     }
 
@@ -118,7 +118,7 @@ public struct Row: Sendable {
     ///
     /// - Throws: The errors of ``RecordReader/read(_:)``; ``StoreError/Code/invalidValue`` for a row without an identifier.
     public func record<Record: TableRecord>(_ type: Record.Type = Record.self) throws -> Record {
-        if let shape, let id, shape.table.isSameBytes(as: Record.tableName) {
+        if let shape, let id, shape.table == Record.tableName {
             return try unsafe id.withBytes { id in
                 try unsafe bytes.withUnsafeBytes { bytes in
                     var view = RowView(shape: shape)
@@ -145,7 +145,7 @@ public struct Row: Sendable {
                 invalidID = value
                 continue
             }
-            let isNamed = { (column: (name: String, value: TidelineStore.Value)) in column.name.isSameBytes(as: name) }
+            let isNamed = { (column: (name: String, value: TidelineStore.Value)) in column.name == name }
             if let index = values[next...].firstIndex(where: isNamed) ?? values[..<next].firstIndex(where: isNamed) {
                 values[index].value = value
                 next = index + 1
@@ -216,9 +216,9 @@ extension Row: Hashable, CustomStringConvertible {
         hasher.combine(id)
         // The sum does not depend on the order of the columns.
         var columns = 0
-        for (var name, value) in values {
+        for (name, value) in values {
             var column = Hasher()
-            name.withUTF8 { unsafe column.combine(bytes: UnsafeRawBufferPointer($0)) }
+            column.combine(name)
             column.combine(value)
             columns &+= column.finalize()
         }

@@ -45,7 +45,7 @@ public final class RowShape: Sendable {
         let known = unsafe name.utf8.withContiguousStorageIfAvailable {
             unsafe find(UnsafeRawBufferPointer($0), guess: guess)
         }
-        if let known { return known }
+        if let known = known ?? nil { return known }
         var name = name
         return name.withUTF8 { unsafe index(ofUTF8: UnsafeRawBufferPointer($0), guess: guess) }
     }
@@ -54,7 +54,13 @@ public final class RowShape: Sendable {
     ///
     /// - Parameter guess: The position to try first. A JSON parser passes the position after the previous one, because
     ///   servers send columns in the same order in each row.
-    package func index(ofUTF8 name: UnsafeRawBufferPointer, guess: Int = 0) -> Int? { unsafe find(name, guess: guess) }
+    package func index(ofUTF8 name: UnsafeRawBufferPointer, guess: Int = 0) -> Int? {
+        if let index = unsafe find(name, guess: guess) { return index }
+        // A name beyond ASCII may be in another normalization form than that of the definition.
+        guard unsafe name.contains(where: { $0 >= 0x80 }), let name = unsafe String(validating: name, as: UTF8.self)
+        else { return nil }
+        return columns.firstIndex { $0.name == name }
+    }
 
     @inline(__always)
     private func find(_ name: UnsafeRawBufferPointer, guess: Int) -> Int? {

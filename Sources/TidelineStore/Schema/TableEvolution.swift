@@ -30,7 +30,7 @@ package struct TableEvolution {
                 added.append(column)
                 continue
             }
-            guard known.name.isSameBytes(as: column.name) else {
+            guard known.name == column.name else {
                 throw StoreError.mismatch(
                     "the column's name differs from the stored \(known.name.debugDescription) only in ASCII case",
                     schema.name,
@@ -44,7 +44,7 @@ package struct TableEvolution {
         }
         self.added = added
         self.retired = columns.filter { column in
-            !schema.allColumns.contains { $0.name.isSameBytes(as: column.name) }
+            !schema.allColumns.contains { $0.name == column.name }
         }
         let count = schema.allColumns.count + self.retired.count
         guard count <= Self.maximumStoredColumnCount else {
@@ -70,13 +70,12 @@ package struct TableEvolution {
         for schema in schemas {
             try schema.validate()
             let names = checked.map(\.name) + stored
-            if let other = names.first(where: { $0.isSameFolded(as: schema.name) && !$0.isSameBytes(as: schema.name) })
-            {
+            if let other = names.first(where: { $0.isSameFolded(as: schema.name) && $0 != schema.name }) {
                 throw StoreError.mismatch(
                     "the names of the tables \(other.debugDescription) and \(schema.name.debugDescription) "
                         + "differ only in ASCII case", schema.name)
             }
-            let earlier = checked.first { $0.name.isSameBytes(as: schema.name) }
+            let earlier = checked.first { $0.name == schema.name }
             guard earlier == nil || earlier == schema else {
                 throw StoreError.mismatch("the table has two different definitions", schema.name)
             }
@@ -93,7 +92,8 @@ extension StoreError {
 }
 
 extension String {
-    /// Whether both strings have the same bytes. In contrast, `==` treats canonically equivalent strings as equal.
+    /// Whether both strings have the same bytes, as texts and identifiers compare. In contrast, `==`, by which names
+    /// compare, treats canonically equivalent strings as equal.
     package func isSameBytes(as other: String) -> Bool {
         if isRepresented(as: other) { return true }
         guard utf8.count == other.utf8.count else { return false }
@@ -119,8 +119,8 @@ extension String {
         return a.0 == b.0 && a.1 == b.1
     }
 
-    /// Whether both strings have the same bytes, ignoring ASCII case.
-    package func isSameFolded(as other: String) -> Bool { asciiLowercased.isSameBytes(as: other.asciiLowercased) }
+    /// Whether both names are equal, ignoring ASCII case.
+    package func isSameFolded(as other: String) -> Bool { asciiLowercased == other.asciiLowercased }
 }
 
 extension UnsafeRawBufferPointer {
@@ -143,5 +143,5 @@ extension UnsafeRawBufferPointer {
 
 extension ColumnSchema {
     /// Whether both columns are stored the same way. ``isOptional`` does not affect storage.
-    package func isStoredAs(_ other: ColumnSchema) -> Bool { type == other.type && name.isSameBytes(as: other.name) }
+    package func isStoredAs(_ other: ColumnSchema) -> Bool { type == other.type && name == other.name }
 }

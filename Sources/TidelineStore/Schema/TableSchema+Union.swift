@@ -13,7 +13,7 @@ extension TableSchema {
         }
         var result = self
         for column in other.columns {
-            let index = columns.firstIndex { $0.name.isSameBytes(as: column.name) }
+            let index = columns.firstIndex { $0.name == column.name }
             guard let index else {
                 result.columns.append(column)
                 continue
@@ -40,11 +40,10 @@ extension TableSchema {
 
     /// Returns this definition without the given columns and without the indexes over them and the references in them.
     package func removing(columns names: [String]) -> TableSchema {
-        func isRemoved(_ column: String) -> Bool { names.contains { $0.isSameBytes(as: column) } }
         var result = self
-        result.columns.removeAll { isRemoved($0.name) }
-        result.indexes.removeAll { $0.columns.contains(where: isRemoved) }
-        result.references.removeAll { isRemoved($0.column) }
+        result.columns.removeAll { names.contains($0.name) }
+        result.indexes.removeAll { $0.columns.contains(where: names.contains) }
+        result.references.removeAll { names.contains($0.column) }
         return result
     }
 }

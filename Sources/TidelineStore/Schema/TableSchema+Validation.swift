@@ -5,7 +5,9 @@ extension TableSchema {
     /// Checks names and consistency.
     ///
     /// - Throws: ``StoreError`` with code ``StoreError/Code/schemaMismatch``, naming the table and column:
-    ///   - A name is empty, has more than 128 characters, contains control characters, or begins with `__`.
+    ///   - A name is empty, has more than 128 characters, contains control characters, begins with `__`, or is not in
+    ///     Unicode's normalization form C. Names in this form are equal (`==`) only if their bytes are, which servers
+    ///     and engines compare.
     ///   - A table name begins with `sqlite_` or `tideline_` in any case; these prefixes are reserved for engines and
     ///     stores.
     ///   - A column occurs twice, also if the names differ only in ASCII case, or is named like `id` or a system
@@ -13,6 +15,13 @@ extension TableSchema {
     ///   - An index or reference names a column that does not exist, or an index has no columns.
     ///   - There are more columns than ``maximumColumnCount``.
     public func validate() throws(StoreError) {
+        try requireFormC()
+        try validateStored()
+    }
+
+    /// Checks a definition as ``validate()`` does, but not the normalization form of its names, which earlier versions
+    /// did not require; see ``requireStoredFormC(retired:path:)``.
+    package func validateStored() throws(StoreError) {
         guard Self.isValidName(name) else {
             throw StoreError(
                 .schemaMismatch, "the table name \(name.debugDescription) \(Self.nameRule)", table: name)
@@ -42,13 +51,36 @@ extension TableSchema {
             }
         }
         for index in indexes {
-            guard !index.columns.isEmpty, Set(index.columns.map { Array($0.utf8) }).count == index.columns.count else {
+            guard !index.columns.isEmpty, Set(index.columns).count == index.columns.count else {
                 throw StoreError(
                     .schemaMismatch, "an index needs at least one column, and each column only once", table: name)
             }
             try requireColumns(index.columns, for: "an index")
         }
         try requireColumns(references.map(\.column), for: "a reference")
+    }
+
+    /// Checks that all names are in Unicode's normalization form C.
+    private func requireFormC() throws(StoreError) {
+        if let form = name.differingFormC {
+            throw StoreError(.schemaMismatch, "the table name \(Self.formRule(name, form))", table: name)
+        }
+        let used = indexes.flatMap(\.columns) + references.map(\.column)
+        for column in columns.map(\.name) + used {
+            guard let form = column.differingFormC else { continue }
+            throw StoreError(
+                .schemaMismatch, "the column name \(Self.formRule(column, form))", table: name, column: column)
+        }
+        for reference in references {
+            guard let form = reference.table.differingFormC else { continue }
+            throw StoreError(
+                .schemaMismatch, "a reference's table name \(Self.formRule(reference.table, form))", table: name,
+                column: reference.column)
+        }
+    }
+
+    private static func formRule(_ name: String, _ form: String) -> String {
+        "\(name.escapedASCII) is not in Unicode's normalization form C; write it \(form.escapedASCII)"
     }
 
     private static let nameRule = "must have 1 to 128 characters, no control characters, and not begin with __"

@@ -10,7 +10,7 @@
 /// (`createdAt`, `updatedAt`, `version`, `deleted`) are selected by ``systemColumns``. Stores and queries treat them
 /// like any other column.
 public struct TableSchema: Sendable, Hashable, Codable {
-    /// The name of the table.
+    /// The name of the table, in Unicode's normalization form C.
     public var name: String
     /// The app's columns, without `id` and without the system columns.
     public var columns: [ColumnSchema]
@@ -47,21 +47,13 @@ public struct TableSchema: Sendable, Hashable, Codable {
         self.isSystem = isSystem
     }
 
-    /// Returns whether two definitions are the same. Names compare by their bytes, like those of stored tables and columns.
-    public static func == (a: TableSchema, b: TableSchema) -> Bool {
-        a.name.isSameBytes(as: b.name) && a.columns == b.columns && a.systemColumns == b.systemColumns
-            && a.idType == b.idType && a.idMatching == b.idMatching && a.indexes == b.indexes
-            && a.references == b.references && a.isSystem == b.isSystem
-    }
-
     /// All columns except `id`: the app's columns in their order, then the system columns.
     public var allColumns: [ColumnSchema] { columns + systemColumns.columns }
 
     /// Returns the column with the given name, including `id`, or `nil` if there is none.
     public func column(_ name: String) -> ColumnSchema? {
         if name == "id" { return ColumnSchema("id", idType == .int ? .int : .string, isOptional: false) }
-        return columns.first { $0.name.isSameBytes(as: name) }
-            ?? systemColumns.columns.first { $0.name.isSameBytes(as: name) }
+        return columns.first { $0.name == name } ?? systemColumns.columns.first { $0.name == name }
     }
 
     /// Returns the shape of this table's rows, which is needed to create ``PackedRows`` for the table.
@@ -70,7 +62,8 @@ public struct TableSchema: Sendable, Hashable, Codable {
 
 /// The definition of one column.
 public struct ColumnSchema: Sendable, Hashable, Codable {
-    /// The name: 1 to 128 characters, without control characters, not beginning with `__`, and not `id`.
+    /// The name: 1 to 128 characters in Unicode's normalization form C, without control characters, not beginning with
+    /// `__`, and not `id`.
     public var name: String
     /// The type of its values.
     public var type: ColumnType
@@ -82,11 +75,6 @@ public struct ColumnSchema: Sendable, Hashable, Codable {
         self.name = name
         self.type = type
         self.isOptional = isOptional
-    }
-
-    /// Returns whether two columns are the same. Names compare by their bytes.
-    public static func == (a: ColumnSchema, b: ColumnSchema) -> Bool {
-        a.name.isSameBytes(as: b.name) && a.type == b.type && a.isOptional == b.isOptional
     }
 
     /// Creates a column of Boolean values.
@@ -144,7 +132,7 @@ public struct SystemColumns: OptionSet, Sendable, Hashable, Codable {
     /// it.
     package static func contains(name: String) -> Bool {
         let length = name.utf8.count
-        return (length == 7 || length == 9) && names.contains { $0.isSameBytes(as: name) }
+        return (length == 7 || length == 9) && names.contains(name)
     }
 
     /// The definitions of the columns in this set, in the order createdAt, updatedAt, version, deleted, `__extra`.
@@ -167,11 +155,6 @@ public struct IndexSchema: Sendable, Hashable, Codable, ExpressibleByArrayLitera
     /// Creates an index over the given columns.
     public init(_ columns: [String]) { self.columns = columns }
     public init(arrayLiteral elements: String...) { columns = elements }
-
-    /// Returns whether two indexes have the same columns. Names compare by their bytes.
-    public static func == (a: IndexSchema, b: IndexSchema) -> Bool {
-        a.columns.elementsEqual(b.columns) { $0.isSameBytes(as: $1) }
-    }
 }
 
 /// A declaration that a column holds the identifier of a row in another table, or in its own.
@@ -185,10 +168,5 @@ public struct ForeignKey: Sendable, Hashable, Codable {
     public init(column: String, table: String) {
         self.column = column
         self.table = table
-    }
-
-    /// Returns whether two declarations are the same. Names compare by their bytes.
-    public static func == (a: ForeignKey, b: ForeignKey) -> Bool {
-        a.column.isSameBytes(as: b.column) && a.table.isSameBytes(as: b.table)
     }
 }

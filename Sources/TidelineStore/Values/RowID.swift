@@ -41,7 +41,7 @@ public enum RowID: Sendable, Hashable {
 
     public static func == (a: RowID, b: RowID) -> Bool {
         switch (a, b) {
-        case (.string(let x), .string(let y)): x.utf8.elementsEqual(y.utf8)
+        case (.string(let x), .string(let y)): x.isSameBytes(as: y)
         case (.int(let x), .int(let y)): x == y
         default: false
         }

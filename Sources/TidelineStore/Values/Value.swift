@@ -85,10 +85,9 @@ public enum Value: Sendable, Hashable {
         case (.bool(let x), .bool(let y)): x == y
         case (.int(let x), .int(let y)): x == y
         case (.double(let x), .double(let y)): x.bitPattern == y.bitPattern || x == y
-        case (.string(let x), .string(let y)): x.isSameBytes(as: y)
+        case (.string(let x), .string(let y)), (.json(let x), .json(let y)): x.isSameBytes(as: y)
         case (.timestamp(let x), .timestamp(let y)): x == y
         case (.bytes(let x), .bytes(let y)): x == y
-        case (.json(let x), .json(let y)): x.isSameBytes(as: y)
         default: false
         }
     }

@@ -47,8 +47,11 @@ extension BrokenStore {
             .columnNamesIgnoreCase, breaks: "The names of columns differ in case",
             foundBy: ["FIL-132"], saying: "column"),
         BrokenStore(
-            .tableNamesNormalised, breaks: "The names of tables are bytes",
-            foundBy: ["TAB-036"], saying: "bytes"),
+            .tableNamesComparedByBytes, breaks: "A name finds its table in any normalization form",
+            foundBy: ["TAB-036"], saying: "noSuchTable"),
+        BrokenStore(
+            .nameFormsNotChecked, breaks: "Names in another normalization form than C are refused",
+            foundBy: ["TAB-036"], saying: "schemaMismatch"),
         BrokenStore(
             .undefinedTableInDeleteIgnored, breaks: "Deleting from a table that was never defined is noSuchTable",
             foundBy: ["TAB-022"], saying: "noSuchTable"),

@@ -18,7 +18,13 @@ extension Flaw {
     }
 
     /// Returns the definitions of one call if the flaw accepts them without validation.
-    func unchecked(_ schemas: [TableSchema]) -> [TableSchema]? { self == .namesNotChecked ? schemas : nil }
+    func unchecked(_ schemas: [TableSchema]) -> [TableSchema]? {
+        switch self {
+        case .namesNotChecked: schemas
+        case .nameFormsNotChecked where schemas.contains(where: { $0.name.differingFormC != nil }): schemas
+        default: nil
+        }
+    }
 
     /// Whether a definition is considered equal to the existing one.
     func isSame(_ a: TableSchema, _ b: TableSchema) -> Bool {

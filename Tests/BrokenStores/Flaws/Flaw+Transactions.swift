@@ -8,11 +8,11 @@ extension Flaw {
         case .rollbackKeepsAll: return session.state
         case .rollbackForgetsSecondTable:
             for name in session.changedTables.dropFirst() {
-                state.tables[TableName(name)] = session.state.tables[TableName(name)]
+                state.tables[name] = session.state.tables[name]
             }
         case .rollbackForgetsEleventhTable:
             for name in session.changedTables.dropFirst(10) {
-                state.tables[TableName(name)] = session.state.tables[TableName(name)]
+                state.tables[name] = session.state.tables[name]
             }
         case .rollbackKeepsIndexes:
             for (name, table) in session.state.tables { state.tables[name]?.indexes = table.indexes }
@@ -28,7 +28,7 @@ extension Flaw {
         if self == .deletesAppliedLast { session.removeAgain(from: &state) }
         if self == .secondTableNotCommitted || self == .eleventhTableNotCommitted {
             for name in session.changedTables.dropFirst(self == .secondTableNotCommitted ? 1 : 10) {
-                state.tables[TableName(name)] = session.start.tables[TableName(name)]
+                state.tables[name] = session.start.tables[name]
             }
         }
         return state
@@ -50,6 +50,6 @@ extension PlainSession {
     }
 
     fileprivate func removeAgain(from state: inout PlainState) {
-        for case .remove(let name, let key) in changes { _ = state.tables[TableName(name)]?.remove(key) }
+        for case .remove(let name, let key) in changes { _ = state.tables[name]?.remove(key) }
     }
 }

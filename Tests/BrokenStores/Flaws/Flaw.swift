@@ -53,7 +53,8 @@ package enum Flaw: String, CaseIterable, Sendable {
     // Tables
     case definitionNotAtomic, redefinitionLosesRows, droppedColumnErased, changedTypeAccepted, tablesUnsorted
     case systemTablesNotListed, newColumnIsZero, undefinedTableIsEmpty, idTypeChangeAccepted, namesNotChecked
-    case columnsMoveWithDefinition, columnNamesIgnoreCase, tableNamesNormalised, undefinedTableInDeleteIgnored
+    case nameFormsNotChecked
+    case columnsMoveWithDefinition, columnNamesIgnoreCase, tableNamesComparedByBytes, undefinedTableInDeleteIgnored
     case redefinitionIgnored, tablesSortedInUTF16, newerFormatRead, indexesNotListed, optionalChangeIgnored,
         retiredTypeForgotten,
         columnCaseChangeAccepted

@@ -6,10 +6,10 @@ enum PlainDefinition {
     static func changes(
         defining schemas: [TableSchema], in state: PlainState, flaw: Flaw?
     ) throws -> [PlainChange] {
-        let names = state.tables.keys.map(\.text)
+        let names = Array(state.tables.keys)
         let checked = try flaw?.unchecked(schemas) ?? TableEvolution.checked(schemas, beside: names)
         return try checked.compactMap { schema in
-            guard let table = state.tables[TableName(schema.name)] else {
+            guard let table = state.tables[schema.name] else {
                 return .define(schema, stored: schema.allColumns)
             }
             let layout = table.layout

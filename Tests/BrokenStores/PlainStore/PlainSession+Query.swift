@@ -39,7 +39,7 @@ extension PlainSession {
     /// Returns a table as queries see it.
     private func queried(_ name: String) throws -> PlainTable {
         var table = try table(name)
-        guard let old = start.tables[TableName(name)] else { return table }
+        guard let old = start.tables[name] else { return table }
         if flaw == .ownWritesUnseenByQueries { return old }
         if flaw == .indexBehindInWrite { table.indexes = old.indexes }
         return table
@@ -104,8 +104,8 @@ extension PlainSession {
 
     private func rowsOfTables(beginningLike table: PlainTable) -> [PlainRow] {
         let name = table.layout.schema.name
-        return (elsewhere?() ?? state).tables.filter { $0.key.text.hasPrefix(name) }
-            .sorted { $0.key.text < $1.key.text }
+        return (elsewhere?() ?? state).tables.filter { $0.key.hasPrefix(name) }
+            .sorted { $0.key < $1.key }
             .flatMap { $0.value.rows.entries.map(\.element) }
     }
 
@@ -124,7 +124,7 @@ extension PlainSession {
             var batch = PackedRows(shape: shape)
             let row =
                 flaw == .scanSeesChanges || flaw == .longScanSeesChanges && visited >= 2_048
-                ? state.tables[TableName(schema.name)]?.rows[table.key(of: match.row.id)] : match.row
+                ? state.tables[schema.name]?.rows[table.key(of: match.row.id)] : match.row
             guard let row else { continue }
             try batch.append(row, positions: positions)
             visited += 1

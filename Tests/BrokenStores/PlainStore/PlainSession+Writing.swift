@@ -31,13 +31,13 @@ extension PlainSession {
 
     /// Returns the original id of a deleted row, if the flawed store keeps it.
     private func known(_ view: borrowing RowView, in name: String) -> RowID? {
-        guard flaw == .deletedSpellingKept, let table = state.tables[TableName(name)] else { return nil }
+        guard flaw == .deletedSpellingKept, let table = state.tables[name] else { return nil }
         return table.buried[table.key(of: view.id)]?.id
     }
 
     private func put(_ row: PlainRow, into name: String) throws {
         if flaw == .rowWithoutColumnsNotStored, row.values.allSatisfy(\.isNull) { return }
-        state.tables[TableName(name)]?.put(row)
+        state.tables[name]?.put(row)
         changes.append(.put(table: name, row))
     }
 
@@ -72,16 +72,13 @@ extension PlainSession {
     }
 
     private func remove(_ key: [UInt8], from name: String) -> Bool {
-        guard state.tables[TableName(name)]?.remove(key) != nil else { return false }
+        guard state.tables[name]?.remove(key) != nil else { return false }
         changes.append(.remove(table: name, key: key))
         return true
     }
 
     /// Returns the table as this transaction sees it.
-    private func writable(_ name: String) throws -> PlainTable {
-        if flaw == .tableNamesNormalised { return try table(name) }
-        return try state.table(name)
-    }
+    private func writable(_ name: String) throws -> PlainTable { try state.table(name) }
 }
 
 /// Maps the columns of a batch to those of a table, whose definition the batch need not have.

@@ -33,13 +33,13 @@ final class PlainSession {
     func table(_ name: String) throws -> PlainTable {
         guard isOpen || flaw == .handleOutlivesBody else { throw PlainGate.closed }
         let state = elsewhere?() ?? state
-        if flaw == .undefinedTableIsEmpty, state.tables[TableName(name)] == nil {
+        if flaw == .undefinedTableIsEmpty, state.tables[name] == nil {
             return PlainTable(TableLayout(TableSchema(name, columns: []), stored: []), flaw: flaw)
         }
-        if flaw == .tableNamesNormalised, let table = state.tables.first(where: { $0.key.text == name }) {
-            return table.value
-        }
-        return try state.table(name)
+        let table = try state.table(name)
+        let isSpelledAlike = table.layout.schema.name.utf8.elementsEqual(name.utf8)
+        guard isSpelledAlike || flaw != .tableNamesComparedByBytes else { throw PlainState.undefined(name) }
+        return table
     }
 
     /// Throws if the queries have taken too long.

@@ -2,21 +2,25 @@ internal import TidelineStore
 
 /// All tables at one time. A copy is a snapshot: changed parts are copied, the rest is shared.
 struct PlainState: Sendable {
-    /// The tables by the bytes of their names. `==` on strings would treat canonically equivalent names as equal.
-    var tables: [TableName: PlainTable] = [:]
+    /// The tables by name.
+    var tables: [String: PlainTable] = [:]
 
     func table(_ name: String) throws(StoreError) -> PlainTable {
-        guard let table = tables[TableName(name)] else {
-            throw StoreError(.noSuchTable, "the table was never defined", table: name)
+        guard let table = tables[name] else {
+            throw Self.undefined(name)
         }
         return table
     }
 
+    static func undefined(_ name: String) -> StoreError {
+        StoreError(.noSuchTable, "the table was never defined", table: name)
+    }
+
     /// The changes that recreate these tables.
     var changes: [PlainChange] {
-        tables.sorted { $0.key.text < $1.key.text }.flatMap { name, table in
+        tables.sorted { $0.key < $1.key }.flatMap { name, table in
             [.define(table.layout.schema, stored: table.layout.stored)]
-                + table.rows.entries.map { PlainChange.put(table: name.text, $0.element) }
+                + table.rows.entries.map { PlainChange.put(table: name, $0.element) }
         }
     }
 
@@ -24,24 +28,12 @@ struct PlainState: Sendable {
     mutating func apply(_ change: PlainChange, flaw: Flaw?) {
         switch change {
         case .define(let schema, let stored):
-            let name = TableName(schema.name)
             let layout = TableLayout(schema, stored: stored)
-            if tables[name] == nil { tables[name] = PlainTable(layout, flaw: flaw) }
-            tables[name]?.evolve(to: layout)
-        case .put(let table, let row): tables[TableName(table)]?.put(row)
-        case .remove(let table, let key): _ = tables[TableName(table)]?.remove(key)
+            tables[schema.name, default: PlainTable(layout, flaw: flaw)].evolve(to: layout)
+        case .put(let table, let row): tables[table]?.put(row)
+        case .remove(let table, let key): _ = tables[table]?.remove(key)
         }
     }
-}
-
-/// The name of a table, compared by its bytes.
-struct TableName: Hashable, Sendable {
-    let text: String
-
-    init(_ text: String) { self.text = text }
-
-    static func == (a: TableName, b: TableName) -> Bool { a.text.isSameBytes(as: b.text) }
-    func hash(into hasher: inout Hasher) { hasher.combine(Array(text.utf8)) }
 }
 
 /// One change of a transaction, as it is logged.

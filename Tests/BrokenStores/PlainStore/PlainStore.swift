@@ -136,7 +136,7 @@ package final class PlainStore: LocalStore {
         }
         for change in try PlainDefinition.changes(defining: tables, in: session.state, flaw: flaw) {
             if flaw == .redefinitionLosesRows, case .define(let schema, _) = change {
-                session.state.tables[TableName(schema.name)] = nil
+                session.state.tables[schema.name] = nil
             }
             session.state.apply(change, flaw: flaw)
             session.changes.append(change)

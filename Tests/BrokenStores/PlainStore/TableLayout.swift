@@ -18,7 +18,7 @@ final class TableLayout: Sendable {
         storedShape = RowShape(table: schema.name, idType: schema.idType, columns: stored)
         evaluator = Evaluator(schema: schema)
         positions = schema.allColumns.map { column in
-            stored.firstIndex { $0.name.isSameBytes(as: column.name) } ?? 0
+            stored.firstIndex { $0.name == column.name } ?? 0
         }
     }
 

@@ -105,6 +105,22 @@ import TidelineSupport
 
     // MARK: Definitions
 
+    @Test("A name that is not in normalization form C is refused, also beside an earlier column that it equals")
+    func earlierNames() throws {
+        for columns in [["a"], ["\u{E9}", "a"]] {
+            let engine = MemoryEngine()
+            let store = try KeyValueStore(engine: engine)
+            try store.define([TableSchema("T", columns: columns.map { .int($0) })])
+            try store.define([TableSchema("T", columns: [.int("a")])])
+            let key = StoreFormat.definitionKey(KeySpace(number: 1))
+            let text = try Self.text(key, in: engine).replacing("\"a\"", with: "\"e\u{301}\"")
+            try Self.replace(key, by: Array(text.utf8), in: engine)
+            openingFails(engine, with: .schemaMismatch)
+            let error = failure { _ = try KeyValueStore<MemoryEngine>.repairContent(of: engine) { _, _ in } }
+            #expect(error?.code == .schemaMismatch && error?.table == "T" && error?.column == "e\u{301}")
+        }
+    }
+
     @Test("An index in the space of a removed one has no entries of it")
     func reusedSpace() throws {
         let engine = MemoryEngine()

@@ -67,7 +67,7 @@ extension Check {
                 ], .invalidValue, column: "nope")
         },
         Check(
-            "FIL-132", "Column names are compared byte by byte",
+            "FIL-132", "Column names that differ in case are different names",
             why: "SQL names are case-insensitive: 'N' would be 'n' in one store and an error in another."
         ) { context in
             try context.expectRefusal(of: [.column("N") == 1], .invalidValue, column: "N")

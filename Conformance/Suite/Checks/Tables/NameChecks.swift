@@ -106,21 +106,32 @@ extension Check {
             }
         },
         Check(
-            "TAB-036", "Table names that look alike but differ in their bytes are different names",
+            "TAB-036", "Names are in Unicode's normalization form C, and a name in another form finds what it equals",
             why:
-                "Swift's `==` treats \"é\" and \"e\" with an accent as equal: a dictionary keyed by name merges two tables."
+                "Swift's `==` treats \"é\" and \"e\" with an accent as equal; a store that compares bytes has two tables, or none."
         ) { context in
-            let names = ["caf\u{E9}", "cafe\u{301}"]
-            let store = try context.store()
-            try store.define(names.map { TableSchema($0, columns: [.int("n")]) })
-            for (index, name) in names.enumerated() {
-                try store.put([["id": .string("\(index)"), "n": .int(Int64(index))]], into: name)
+            let (name, other) = ("caf\u{E9}", "cafe\u{301}")
+            let store = try context.store(.items)
+            try context.expectRefused(TableSchema(other, columns: []), by: store, "a table", table: other)
+            try context.expectRefused(.t(.int(other)), by: store, "a column", table: "t", column: other)
+            try context.expectRefused(
+                .t(.int(name), indexes: [[other]]), by: store, "an index over a column", table: "t", column: other)
+            let schema = TableSchema(name, columns: [.int(name), .int("n")], indexes: [[name]])
+            try store.define([schema])
+            try store.put([["id": "1", name: 1, "n": 1], ["id": "2", other: 2]], into: name)
+            var batch = PackedRows(shape: RowShape(table: other, columns: [.int("n"), .int(other)]))
+            for number: Int64 in 3...4 {
+                try batch.append(["id": .string("\(number)"), name: .int(number), "n": .int(number)])
             }
+            try store.write { try $0.upsert(batch, into: other) }
+            try store.put([["id": "1", other: 5]], into: other)
+            _ = try store.write { try $0.delete(matching: TableQuery(other).filter(.column(other) == 3)) }
             let reopened = try context.reopened(store)
-            try context.expect(try reopened.tables().count, is: names.count, "the number of tables")
-            for (index, name) in names.enumerated() {
-                try context.expect(TableQuery(name), in: reopened, finds: [.string("\(index)")])
-            }
+            let query = TableQuery(other).filter(.column(other) > 1).order(by: other, descending: true).select(other)
+            try context.expect(query, in: reopened, finds: ["1", "4", "2"])
+            let rows = try reopened.read { [try $0.rows(matching: query).rows.first, try $0.row(in: other, id: "1")] }
+            let names = rows.map { Array(($0?.columnNames.first ?? "").utf8) }
+            try context.expect(names, is: [Array(name.utf8), Array(name.utf8)], "the bytes of the column's name")
         },
     ]
 
