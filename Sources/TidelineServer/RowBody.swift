@@ -47,7 +47,7 @@ struct RowBody {
         switch named {
         case nil: guard isWholeRow else { return }
         case .null?: break
-        case .string(let userID)? where userID.isSameBytes(as: owner.userID): break
+        case let userID? where userID == .string(owner.userID): break
         default:
             throw RequestRejection(
                 .forbidden,

@@ -18,13 +18,13 @@ package struct ServedSchemas: Sendable {
                 throw StoreError(
                     .schemaMismatch, "the table protocol requires string ids", table: schema.name, column: "id")
             }
-            let stored = existing.first { $0.name.isSameBytes(as: schema.name) && !$0.isSystem }
+            let stored = existing.first { $0.name == schema.name && !$0.isSystem }
             if let stored { try Self.checkRequirements(of: schema, over: stored) }
             return served(try stored?.union(schema) ?? schema, keeping: [])
         }
         let others = existing.filter { table in
             owner(table.name) != nil && Self.isServed(table)
-                && !definitions.contains { $0.name.isSameBytes(as: table.name) }
+                && !definitions.contains { $0.name == table.name }
         }
         return definitions + others.map { served($0, keeping: []) }
     }
@@ -42,10 +42,8 @@ package struct ServedSchemas: Sendable {
     /// Returns the definition with further columns, all system columns, and the indexes that pulls use.
     func served(_ schema: TableSchema, keeping columns: [ColumnSchema]) -> TableSchema {
         var served = schema
-        // Compared by bytes, like the columns of rows: a set of strings would treat canonically equivalent names as
-        // equal.
-        let shape = schema.makeShape()
-        served.columns += columns.filter { shape.index(of: $0.name) == nil }
+        let names = Set(schema.allColumns.map(\.name))
+        served.columns += columns.filter { !names.contains($0.name) }
         served.systemColumns = .all
         if !served.indexes.contains(where: { $0.columns.first == "updatedAt" }) {
             served.indexes.append(["updatedAt"])
@@ -60,7 +58,7 @@ package struct ServedSchemas: Sendable {
         var result = schema
         result.indexes = []
         for index in schema.indexes {
-            let index = IndexSchema([owner] + index.columns.filter { !$0.isSameBytes(as: owner) })
+            let index = IndexSchema([owner] + index.columns.filter { $0 != owner })
             if !result.indexes.contains(index) { result.indexes.append(index) }
         }
         return result
@@ -80,7 +78,7 @@ package struct ServedSchemas: Sendable {
         try options.validateRights(of: definitions + existing.filter(isServed))
         let checked = try TableEvolution.checked(definitions, beside: existing.map(\.name))
         return try checked.flatMap { definition -> [String] in
-            guard let stored = existing.first(where: { $0.name.isSameBytes(as: definition.name) }) else {
+            guard let stored = existing.first(where: { $0.name == definition.name }) else {
                 return [creation(of: definition)]
             }
             _ = try TableEvolution(from: stored, retired: [], to: definition)

@@ -75,7 +75,7 @@ struct TableAccess: Sendable {
     /// Returns whether a row exists for the caller.
     func includes(_ row: borrowing RowView) -> Bool {
         guard let owner else { return true }
-        return row[owner.column]?.string?.isSameBytes(as: owner.userID) ?? false
+        return row[owner.column] == .string(owner.userID)
     }
 }
 
@@ -115,14 +115,14 @@ extension TableServiceOptions {
     ///   table lacks or that is no string column, and the errors of ``TableRights/validate(for:)``.
     func validateRights(of tables: [TableSchema]) throws {
         try defaultRights.validate(for: "all tables without rights of their own")
-        for name in rights.keys.sorted() where !tables.contains(where: { $0.name.isSameBytes(as: name) }) {
+        for name in rights.keys.sorted() where !tables.contains(where: { $0.name == name }) {
             throw StoreError(.schemaMismatch, "rights are specified for a table that is not served", table: name)
         }
         for table in tables {
             let rights = rights(of: table.name)
             try rights.validate(for: table.name)
             guard let owner = rights.owner else { continue }
-            guard let column = table.columns.first(where: { $0.name.isSameBytes(as: owner) }), column.type == .string
+            guard let column = table.columns.first(where: { $0.name == owner }), column.type == .string
             else {
                 throw StoreError(
                     .schemaMismatch,

@@ -46,15 +46,14 @@ struct OutdatedDefinition: Error {}
 /// deadlock. Looking up a known table never waits for the store.
 final class TableCatalog<Store: LocalStore>: Sendable {
     private struct State {
-        /// Names that are equal as text can have different bytes, and then belong to different tables.
-        var tables: [RowID: ServedTable] = [:]
+        var tables: [String: ServedTable] = [:]
         /// The number of times that a definition was replaced by another one.
         var changes = 0
 
         mutating func update(_ name: String, to table: ServedTable?) {
-            let known = tables[.string(name)]
+            let known = tables[name]
             if known?.schema != table?.schema || known?.revision != table?.revision { changes += 1 }
-            tables[.string(name)] = table
+            tables[name] = table
         }
     }
 
@@ -86,7 +85,7 @@ final class TableCatalog<Store: LocalStore>: Sendable {
     }
 
     /// Returns the table with the given name, or `nil` if it is not known to be served; see ``refresh(_:)``.
-    func table(_ name: String) -> ServedTable? { state.withLock { $0.tables[.string(name)] } }
+    func table(_ name: String) -> ServedTable? { state.withLock { $0.tables[name] } }
 
     /// The definitions of all known tables.
     var schemas: [TableSchema] { state.withLock { $0.tables.values.map(\.schema) } }
@@ -137,9 +136,11 @@ final class TableCatalog<Store: LocalStore>: Sendable {
     /// Returns a served table as the store has it now, or `nil` if there is none with this name.
     private func current(_ name: String) throws -> ServedTable? {
         for _ in 0..<Self.maximumRounds {
-            guard let stored = try store.appTables().first(where: { $0.name.isSameBytes(as: name) }),
+            guard let stored = try store.appTables().first(where: { $0.name == name }),
                 ServedSchemas.isServed(stored)
             else { return nil }
+            // Records are found by the bytes of their names.
+            let name = stored.name
             let (schema, definition, revision) = try store.read { reader in
                 (
                     try reader.schema(of: name), try ServedTableRecord.definition(of: name, in: reader, rules),
@@ -180,8 +181,8 @@ final class TableCatalog<Store: LocalStore>: Sendable {
 
     /// Returns the definition of a table with further columns.
     private func grown(_ name: String, with columns: [ColumnSchema]) throws -> TableSchema {
-        let (table, count) = state.withLock { ($0.tables[.string(name)], $0.tables.count) }
-        let stored = try store.tables().first { $0.name.isSameBytes(as: name) }
+        let (table, count) = state.withLock { ($0.tables[name], $0.tables.count) }
+        let stored = try store.tables().first { $0.name == name }
         guard stored != nil || count < maximumTables else {
             throw StoreError(
                 .schemaMismatch, "the server has \(count) tables, and requests can add no more", table: name)
@@ -189,8 +190,8 @@ final class TableCatalog<Store: LocalStore>: Sendable {
         if table == nil, let stored, stored.isSystem || !ServedSchemas.isServed(stored) {
             throw StoreError(.schemaMismatch, "a table with this name exists but is not served", table: name)
         }
-        let known = try stored.flatMap { _ in
-            try store.read { try ServedTableRecord.definition(of: name, in: $0, rules) }
+        let known = try stored.flatMap { stored in
+            try store.read { try ServedTableRecord.definition(of: stored.name, in: $0, rules) }
         }
         let schema = rules.served(known ?? table?.schema ?? TableSchema(name, columns: []), keeping: columns)
         guard schema.columns.count <= maximumColumns else {

@@ -11,17 +11,17 @@ final class WriteTransaction<Store: LocalStore> {
     private let options: TableServiceOptions
     private let isForSeveral: Bool
     /// The last timestamps of the tables that are changed.
-    private var clocks: [RowID: Timestamp] = [:]
+    private var clocks: [String: Timestamp] = [:]
     /// The table whose definition was found to be current last.
     private var current: ServedTable?
     /// The records of the tables whose definitions are known to be current, by their names.
-    private var records: [RowID: ServedTableRecord] = [:]
+    private var records: [String: ServedTableRecord] = [:]
     /// The rows that were read or written; `nil` for those that do not exist.
     private var rows: [Key: WholeRow?] = [:]
     /// Whether rows exist that were not read because they can belong to others.
     private var isTaken: [Key: Bool] = [:]
     /// The rows to write, by table, in the order of the requests.
-    private var unwritten: [RowID: [WholeRow]] = [:]
+    private var unwritten: [String: [WholeRow]] = [:]
     /// The size of these rows in bytes.
     private var byteCount = 0
     /// The size in bytes up to which rows are kept. Those of a group of small changes can be large.
@@ -35,11 +35,11 @@ final class WriteTransaction<Store: LocalStore> {
 
     /// A table, and the id of a row in the form in which the ids of the table compare.
     private struct Key: Hashable {
-        let table: RowID
+        let table: String
         let id: RowID
 
         init(_ id: RowID, in table: ServedTable) {
-            self.table = .string(table.schema.name)
+            self.table = table.schema.name
             self.id = table.schema.idMatching == .exact ? id : .string(id.text.asciiLowercased)
         }
     }
@@ -65,8 +65,8 @@ final class WriteTransaction<Store: LocalStore> {
     /// - Throws: ``OutdatedDefinition`` if another service has changed it.
     func requireCurrent(_ table: ServedTable) throws {
         guard table !== current else { return }
-        let name = RowID.string(table.schema.name)
-        let record = try records[name] ?? ServedTableRecord(of: table.schema.name, in: writer)
+        let name = table.schema.name
+        let record = try records[name] ?? ServedTableRecord(of: name, in: writer)
         records[name] = record
         try table.requireCurrent(record, in: writer)
         current = table
@@ -76,7 +76,7 @@ final class WriteTransaction<Store: LocalStore> {
 
     /// Reads the rows that writes begin with.
     private func readRows(of writes: [PendingWrite<Store>]) throws {
-        let tables = Dictionary(grouping: writes) { RowID.string($0.table.schema.name) }
+        let tables = Dictionary(grouping: writes) { $0.table.schema.name }
         for writes in tables.values {
             let table = writes[0].table
             // A key path of a generic type would be created each time.
@@ -156,7 +156,7 @@ final class WriteTransaction<Store: LocalStore> {
         var stamp = options.clock()
         let given = stamp.flooredToMillisecond
         let previous =
-            try clocks[.string(table)] ?? records[.string(table)]?.clock
+            try clocks[table] ?? records[table]?.clock
             ?? ServedTableRecord.greatestTimestamp(of: table, in: writer)
         if let previous, stamp <= previous {
             stamp = previous.advanced(byTicks: 1)
@@ -164,7 +164,7 @@ final class WriteTransaction<Store: LocalStore> {
                 throw StoreError(.invalidValue, "no later timestamp is possible", table: table, column: "updatedAt")
             }
         }
-        clocks[.string(table)] = stamp
+        clocks[table] = stamp
         // Rows with the same timestamp are still different commits for the change signal, which compares the clock.
         return options.quirks.contains(.millisecondStamps) ? given : stamp
     }
@@ -196,7 +196,7 @@ final class WriteTransaction<Store: LocalStore> {
         let result = try packed.withRow(at: 0, body)
         let whole = WholeRow(packed)
         keep(whole, Key(id, in: table))
-        unwritten[.string(name), default: []].append(whole)
+        unwritten[name, default: []].append(whole)
         if byteCount >= Self.maximumByteCount {
             try writeRows()
             (rows, isTaken, byteCount) = ([:], [:], 0)
@@ -222,7 +222,7 @@ final class WriteTransaction<Store: LocalStore> {
         for (table, rows) in unwritten {
             var batch = PackedRows(shape: rows[0].packed.shape)
             for row in rows { try row.packed.withRow(at: 0) { try batch.append(copying: $0) } }
-            try writer.upsert(batch, into: table.text)
+            try writer.upsert(batch, into: table)
         }
         unwritten = [:]
     }
@@ -230,13 +230,13 @@ final class WriteTransaction<Store: LocalStore> {
     /// The last timestamps of the tables that are changed.
     var tableClocks: TableClocks {
         var result = TableClocks()
-        for (table, stamp) in clocks { result[table.text] = stamp }
+        for (table, stamp) in clocks { result[table] = stamp }
         return result
     }
 
     /// Writes the rows, and the clocks of their tables.
     func finish() throws {
         try writeRows()
-        for (table, stamp) in clocks { try ServedTableRecord.setClock(of: table.text, to: stamp, in: writer) }
+        for (table, stamp) in clocks { try ServedTableRecord.setClock(of: table, to: stamp, in: writer) }
     }
 }

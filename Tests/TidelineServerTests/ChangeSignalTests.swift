@@ -288,23 +288,19 @@ struct ChangeSignalTests {
     }
 
     @Test(arguments: StoreKind.served)
-    func `tables whose names are equal as text, but not as bytes, have changes of their own`(
-        _ stores: StoreKind
-    ) async throws {
+    func `a table is signaled by its name in any normal form`(_ stores: StoreKind) async throws {
         let (a, b) = ("%C3%A9", "e%CC%81")
         try await SignalFixture(stores).run { fixture in
             let stamp = try fixture.insert(a)
-            _ = try fixture.insert(b)
             let later = try fixture.insert(b)
             #expect(stamp != later)
-            for tables in ["\(a),\(b)", "\(b),\(a)"] {
-                #expect(try await Set(fixture.poll("tables=\(tables)").changes.map(\.updatedAt)) == [stamp, later])
+            for tables in [a, b, "\(a),\(b)", "\(b),\(a)"] {
+                #expect(try await fixture.poll("tables=\(tables)").changes.map(\.updatedAt) == [later])
             }
             let cursor = try await fixture.poll("tables=\(a)").cursor
             async let answer = fixture.poll("tables=\(a)&since=\(cursor)")
             try await fixture.untilWaiting(1)
-            for _ in 0..<3 { try fixture.insert(b) }
-            let last = try fixture.insert(a)
+            let last = try fixture.insert(b)
             #expect(try await answer.changes.map(\.updatedAt) == [last])
         }
     }

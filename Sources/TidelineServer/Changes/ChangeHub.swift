@@ -35,7 +35,7 @@ final class ChangeHub: Sendable {
         var waiters: [Int: Waiter] = [:]
         var lastWaiter = 0
         /// The numbers of the waiters by the folded names of their tables, and by their deadlines.
-        var byTable: [RowID: Set<Int>] = [:]
+        var byTable: [String: Set<Int>] = [:]
         var byDeadline: [Int: Set<Int>] = [:]
         /// The timestamps that were noted since the first of the current places was taken.
         var latest = TableClocks()

@@ -4,11 +4,11 @@ internal import TidelineStore
 ///
 /// The names fold ASCII case, like the identifiers of the records in which the timestamps are stored.
 struct TableClocks: Sendable {
-    /// The timestamps by folded names, which compare by their bytes like those of tables.
-    private(set) var folded: [RowID: Timestamp] = [:]
+    /// The timestamps by folded names.
+    private(set) var folded: [String: Timestamp] = [:]
 
     /// Returns the folded form of a name.
-    static func fold(_ table: String) -> RowID { .string(table.asciiLowercased) }
+    static func fold(_ table: String) -> String { table.asciiLowercased }
 
     /// Creates clocks with the timestamps of these tables.
     init(_ stamps: [String: Timestamp] = [:]) {

@@ -20,7 +20,7 @@ enum BackupFile {
         var rowCount: Int
     }
 
-    /// The number of rows in a table. The tables are a list, because their names compare by their bytes.
+    /// The number of rows in a table.
     private struct TableCount: Codable {
         var table: String
         var rows: Int

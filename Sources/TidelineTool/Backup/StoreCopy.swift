@@ -33,7 +33,7 @@ struct StoreCopy {
         var names = names
         if names.contains(ServedTableRecord.schema.name) {
             try reader.scan(TableQuery(ServedTableRecord.schema.name)) { row in
-                if !names.contains(where: { $0.isSameBytes(as: row.idText) }) { names.append(row.idText) }
+                if !names.contains(row.idText) { names.append(row.idText) }
                 return .next
             }
         }

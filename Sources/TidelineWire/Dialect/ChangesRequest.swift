@@ -67,7 +67,7 @@ package struct ChangesRequest: Sendable, Hashable {
         for part in names.split(separator: ",", omittingEmptySubsequences: false) {
             let name = try Self.decoded(part)
             guard !name.isEmpty else { throw RequestRejection(.badRequest, "the parameter tables has an empty name") }
-            guard !tables.contains(where: { $0.utf8.elementsEqual(name.utf8) }) else { continue }
+            guard !tables.contains(name) else { continue }
             guard tables.count < Self.maximumTables else {
                 throw RequestRejection(
                     .badRequest, "the parameter tables has more than \(Self.maximumTables) names; make several requests"

@@ -114,12 +114,14 @@ package enum WholeRow {
     private struct Builder {
         private var writer = JSONWriter()
         private let change: Row
-        /// The names that must not be copied, because they were written, will be, or belong to the server.
-        private var names: Set<[UInt8]>
+        /// The names that must not be copied, because they will be written or belong to the server.
+        private let names: Set<String>
+        /// The names that were copied, by their bytes: a server may have columns that differ only in these.
+        private var copied: Set<[UInt8]> = []
 
         init(id: String, change: Row, isUndelete: Bool) {
             self.change = change
-            names = Set((["id"] + SystemColumns.names + change.columnNames).map { Array($0.utf8) })
+            names = Set(["id"] + SystemColumns.names + change.columnNames)
             writer.bytes += Array("{\"id\":".utf8)
             writer.append(string: id)
             if isUndelete { writer.bytes += Array(",\"deleted\":false".utf8) }
@@ -153,7 +155,8 @@ package enum WholeRow {
                 let name = scanner.text(try scanner.name())
                 let isNull = try scanner.token() == UInt8(ascii: "n")
                 try scanner.skipValue()
-                guard isExtra || !isNull, names.insert(Array(name.utf8)).inserted else { continue }
+                guard isExtra || !isNull, !names.contains(name), copied.insert(Array(name.utf8)).inserted
+                else { continue }
                 writer.separator()
                 writer.bytes += scanner.slice(start, scanner.position)
             } while try scanner.hasNext(before: UInt8(ascii: "}"))

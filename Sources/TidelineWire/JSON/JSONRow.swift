@@ -8,7 +8,7 @@ package enum JSONRow {
     /// Text is a string, even if it looks like a date. A number that is whole and fits 64 bits is an int, regardless of
     /// its notation. Other numbers are doubles, including -0, which an int cannot represent. Arrays and objects are
     /// kept as JSON text. Text in the member `id` becomes the key; null and empty text do not. If a member is repeated,
-    /// the last one is used.
+    /// the last one is used; names repeat if they are equal (`==`), also in different normalization forms.
     ///
     /// - Parameter allowsIntegerID: Whether a whole number in the member `id` also becomes the key.
     /// - Throws: ``WireError`` with the offset of the error: ``WireError/Code/malformedJSON``;
@@ -47,9 +47,8 @@ private struct LooseReader {
     private(set) var column: String?
     private var key: RowID?
     private var columns: [(name: String, value: Value)] = []
-    /// The positions of the columns. Keys are compared by bytes, because a dictionary of strings would treat
-    /// canonically equivalent names as equal.
-    private var positions: [Value: Int] = [:]
+    /// The positions of the columns.
+    private var positions: [String: Int] = [:]
 
     private let allowsIntegerID: Bool
 
@@ -82,10 +81,10 @@ private struct LooseReader {
         column = nil
         if name == "id" {
             try setKey(value, offset: offset)
-        } else if let position = positions[.string(name)] {
+        } else if let position = positions[name] {
             columns[position].value = value
         } else {
-            positions[.string(name)] = columns.count
+            positions[name] = columns.count
             columns.append((name, value))
         }
     }

@@ -9,8 +9,6 @@ struct LiteralTypes {
             types = nil
             return
         }
-        // A dictionary of strings treats canonically equivalent names as equal, so the first one is used. For such a
-        // pair of columns, the only cost is a wrong conversion.
         var types = ["id": schema.idType == .int ? ColumnType.int : .string]
         for column in schema.allColumns where types[column.name] == nil { types[column.name] = column.type }
         self.types = types

@@ -153,10 +153,10 @@ struct NullLogic {
 
     /// Returns the disjunction of the terms, as one flat node that tests each column for null only once.
     private static func either(_ terms: [RowPredicate]) -> RowPredicate {
-        var columns: Set<[UInt8]> = []
+        var columns: Set<String> = []
         let distinct = flattened(terms, isAnd: false).filter { term in
             guard case .comparison(.equal, .column(let name), .literal(.null)) = term else { return true }
-            return columns.insert(Array(name.utf8)).inserted
+            return columns.insert(name).inserted
         }
         return distinct.count == 1 ? distinct[0] : .or(distinct)
     }

@@ -50,7 +50,7 @@ struct TokenVerifier: Sendable {
         }
         tokens += headers[values: Self.zumoAuth]
         guard let token = tokens.first else { return .anonymous }
-        guard tokens.allSatisfy({ $0.isSameBytes(as: token) }) else {
+        guard tokens.allSatisfy({ $0.utf8.elementsEqual(token.utf8) }) else {
             throw Refusal("the headers Authorization and X-ZUMO-AUTH contain different tokens")
         }
         return try await caller(of: token)
@@ -89,7 +89,7 @@ struct TokenVerifier: Sendable {
         default: throw Refusal("the token is not valid yet")
         }
         if let issuer {
-            guard case .text(let named)? = claims.values["iss"], named.isSameBytes(as: issuer) else {
+            guard case .text(let named)? = claims.values["iss"], named.utf8.elementsEqual(issuer.utf8) else {
                 throw Refusal("the token is from another issuer")
             }
         }
@@ -100,7 +100,8 @@ struct TokenVerifier: Sendable {
                 case .texts(let audiences): audiences
                 default: []
                 }
-            guard audiences.contains(where: { audience in named.contains { $0.isSameBytes(as: audience) } }) else {
+            guard audiences.contains(where: { audience in named.contains { $0.utf8.elementsEqual(audience.utf8) } })
+            else {
                 throw Refusal("the token is for another audience")
             }
         }

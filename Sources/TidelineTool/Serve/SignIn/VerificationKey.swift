@@ -96,9 +96,9 @@ struct VerificationKey: Sendable {
 
     /// Returns whether the key may verify a token.
     func matches(_ header: TokenHeader) -> Bool {
-        guard header.algorithm.isSameBytes(as: algorithm) else { return false }
+        guard header.algorithm.utf8.elementsEqual(algorithm.utf8) else { return false }
         guard let id, let wanted = header.keyID else { return true }
-        return id.isSameBytes(as: wanted)
+        return id.utf8.elementsEqual(wanted.utf8)
     }
 
     /// Returns the claims of a token, or `nil` if its signature is not by this key or its claims are not a JSON object.
