@@ -65,7 +65,7 @@ extension TableService {
                 if row.isDeleted { return try missing(id, in: table) }
                 if let ifMatch { return refusal(of: row, by: ifMatch) }
                 // Without If-Match, a version in the body is the version on which the change is based.
-                guard let version, version != row["version"]?.string else { return nil }
+                guard let version, row["version"] != .string(version) else { return nil }
                 return answer(.conflict, row: row)
             }
         }

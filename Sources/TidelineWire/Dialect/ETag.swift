@@ -52,7 +52,9 @@ package enum IfMatch: Sendable, Hashable {
     package func allows(_ version: String?) -> Bool {
         switch self {
         case .any: true
-        case .versions(let versions): version.map { versions.contains($0) } ?? false
+        case .versions(let versions):
+            // Compared by bytes: a version is opaque.
+            version.map { version in versions.contains { $0.utf8.elementsEqual(version.utf8) } } ?? false
         }
     }
 
