@@ -25,18 +25,6 @@ struct DefinitionTests {
         try world.serverStore.read { try $0.row(in: "Note", id: id) }
     }
 
-    @Test(
-        "L11 a column whose name is equal to another's as text, but not as bytes, is another column",
-        arguments: StoreKind.all)
-    func equivalentNames(_ stores: StoreKind) throws {
-        let store = try stores.makeStore()
-        for name in ["caf\u{E9}", "cafe\u{301}"] {
-            try store.define([TableSchema("Note", columns: [.string(name)], indexes: [[name]])])
-            try store.write { try $0.upsert(["id": "a", name: "x"], into: "Note") }
-            #expect(try store.read { try $0.count(TableQuery("Note").filter(.column(name) == "x")) } == 1)
-        }
-    }
-
     @Test("L11 an older definition hides no column, and its push sends every column", arguments: StoreKind.perEngine)
     func olderDefinition(_ stores: StoreKind) async throws {
         let (world, store) = (try World(stores), try stores.makeStore())

@@ -5,7 +5,7 @@ final class ChangeScope<Store: LocalStore>: TransactionScope {
     private let context: SyncContext<Store>
     private let writer: SyncDatabase<Store>.Writer
     /// The changes of each table used so far, by the bytes of its name.
-    private var tables: [RowID: LocalChanges] = [:]
+    private var tables: [String: LocalChanges] = [:]
 
     init(_ context: SyncContext<Store>, _ writer: SyncDatabase<Store>.Writer) {
         self.context = context
@@ -15,9 +15,9 @@ final class ChangeScope<Store: LocalStore>: TransactionScope {
     var options: SyncOptions { context.options }
 
     private func changes(of table: String) throws -> LocalChanges {
-        if let changes = tables[.string(table)] { return changes }
+        if let changes = tables[table] { return changes }
         let changes = try context.editor.changes(of: table, in: writer)
-        tables[.string(table)] = changes
+        tables[table] = changes
         return changes
     }
 

@@ -267,7 +267,7 @@ private struct ReferenceKeys<Other: TableRecord> {
     /// if there is no index, or if it has so many references that reading all rows takes less time.
     private func spellings(in column: String, of table: String, in reader: any StoreReader) throws -> [Other.ID]? {
         let indexes = try reader.schema(of: table).indexes
-        guard indexes.contains(where: { $0.columns.first?.isSameBytes(as: column) ?? false }) else { return nil }
+        guard indexes.contains(where: { $0.columns.first == column }) else { return nil }
         var found: [Other.ID] = []
         var predicate = !RowPredicate.column(column).isNull
         for _ in 0..<Self.maximumSeeks {

@@ -36,7 +36,7 @@ struct RemoteRowReader: Sendable {
     /// Returns whether two identifiers refer to the same row.
     func isSame(_ a: String, _ b: String) -> Bool {
         let key = { (id: String) in schema?.itemKey(id) ?? id.asciiLowercased }
-        return key(a).isSameBytes(as: key(b))
+        return RowID.string(key(a)) == .string(key(b))
     }
 
     /// Returns the row in a response.

@@ -20,7 +20,7 @@ extension SyncClient {
 
 extension SyncContext {
     nonisolated(nonsending) func define(_ types: [any TableRecord.Type]) async throws {
-        for type in types where !type.schema.name.isSameBytes(as: type.tableName) {
+        for type in types where type.schema.name != type.tableName {
             throw SyncError(
                 .invalidArgument,
                 "the schema of \(type) is for the table \(type.schema.name.debugDescription); use its tableName, "

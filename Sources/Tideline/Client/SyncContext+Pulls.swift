@@ -10,7 +10,8 @@ extension SyncContext {
     }
 
     func pullToken(table: String, queryID: String) async throws -> PullToken? {
-        try await database.reading { [tokens = puller.tokens] in
+        try RowInput.checkName(table)
+        return try await database.reading { [tokens = puller.tokens] in
             try tokens.token(table: table, queryID: queryID, in: $0)
         }
     }

@@ -74,8 +74,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     /// any order. See <doc:References> for the order in which a push sends the rows.
     /// - Throws: ``SyncError`` with code invalidArgument for a table that cannot be synchronized: one without string
     ///   identifiers, or without the columns `updatedAt` and `version`; with code invalidArgument, with table and column,
-    ///   for a conflict policy that does not fit a table, two tables whose names are equal as text if one of them has a
-    ///   policy or merge rules, a reference in a column that is missing or not of type string,
+    ///   for a conflict policy that does not fit a table, a reference in a column that is missing or not of type string,
     ///   a reference to a table that is not defined, and a reference that completes a cycle between tables; with code
     ///   store for definitions that the store rejects, such as a column whose type differs from an earlier definition.
     public nonisolated(nonsending) func define(_ tables: [TableSchema]) async throws {
@@ -88,9 +87,8 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         evolving evolve: @escaping DefinitionStore.Evolution = { schema, _, _ in schema }
     ) async throws {
         let wanted = policies.adding(mergeRules, for: tables)
-        try await definitions.define(tables, keepsExtra: family.replacesWholeRows, evolving: evolve) { unions, names in
-            try wanted.checkNames(of: tables, among: names)
-            if wanted.areUsed { try wanted.check(unions) }
+        try await definitions.define(tables, keepsExtra: family.replacesWholeRows, evolving: evolve) {
+            if wanted.areUsed { try wanted.check($0) }
         }
         policies.add(mergeRules, for: tables)
     }
@@ -193,6 +191,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     ///
     /// - Parameter queryID: The name of the pull, or `nil` for all pulls of the table.
     public func resetToken(table: String, queryID: String? = nil) async throws {
+        try RowInput.checkName(table)
         try await database.writing { [tokens = puller.tokens] in
             try tokens.remove(table: table, queryID: queryID, in: $0)
         }

@@ -71,15 +71,15 @@ struct DecisionStore: Sendable {
         return try decisions.filter { decision in
             let schema = try reader.schemaIfDefined(of: decision.table)
             let (a, b) = (schema?.itemKey(decision.itemID), schema?.itemKey(itemID))
-            return (a ?? decision.itemID).isSameBytes(as: b ?? itemID)
+            return RowID.string(a ?? decision.itemID) == .string(b ?? itemID)
         }
     }
 
     /// Returns whether a decision is still recorded: nothing has removed it since it was read.
     func contains(_ decision: ConflictDecision, in reader: some StoreReader) throws -> Bool {
         guard let row = try reader.row(in: tables.decisions, id: .int(decision.id)) else { return false }
-        return row["table"]?.string?.isSameBytes(as: decision.table) ?? false
-            && row["itemId"]?.string?.isSameBytes(as: decision.itemID) ?? false
+        return row["table"]?.string == decision.table
+            && row["itemId"] == .string(decision.itemID)
             && row["time"]?.timestamp == decision.time
     }
 

@@ -21,13 +21,13 @@ struct ConflictPolicies: Sendable {
     func policy(for table: String) -> ConflictPolicy { own(table) ?? general }
 
     private func own(_ table: String) -> ConflictPolicy? {
-        records.first { $0.key.isSameBytes(as: table) }?.value ?? options.first { $0.key.isSameBytes(as: table) }?.value
+        records[table] ?? options[table]
     }
 
     /// Sets the rules of a record. Those of a policy for its table take precedence over them, and they take precedence over
     /// the policy for all tables.
     mutating func add(_ rules: [String: MergeRule], for schema: TableSchema) {
-        let policy = options.first { $0.key.isSameBytes(as: schema.name) }?.value
+        let policy = options[schema.name]
         switch (policy ?? general).kind {
         case .merge(let given, let others, let deletions):
             var merged = rules
@@ -49,31 +49,11 @@ struct ConflictPolicies: Sendable {
         }
     }
 
-    /// Throws if a table with a policy or rules of its own has the same name as another table, but in other bytes, such as
-    /// a letter with its accent as one character or as two.
-    ///
-    /// The names are equal as keys of a dictionary, so the policy could be meant for either table.
-    /// - Parameter names: The names of all tables.
-    func checkNames(of tables: [TableSchema], among names: [String]) throws {
-        for name in tables.map(\.name) where options[name] != nil || records[name] != nil {
-            guard let other = names.first(where: { $0 == name && !$0.isSameBytes(as: name) }) else { continue }
-            throw SyncError(
-                .invalidArgument,
-                "the names of the tables \(Self.spelling(of: other)) and \(Self.spelling(of: name)) are equal as text, so a "
-                    + "conflict policy or merge rule could be meant for either; rename one of the tables", table: name)
-        }
-    }
-
-    /// Returns a name in quotes, with all characters that are not ASCII escaped.
-    private static func spelling(of name: String) -> String {
-        "\"" + name.unicodeScalars.map { $0.escaped(asASCII: true) }.joined() + "\""
-    }
-
     /// Throws if a policy names a table or column that no table defines.
     ///
     /// - Parameter tables: All tables of the store.
     func checkAll(_ tables: [TableSchema]) throws {
-        for name in options.keys.sorted() where !tables.contains(where: { $0.name.isSameBytes(as: name) }) {
+        for name in options.keys.sorted() where !tables.contains(where: { $0.name == name }) {
             let hint = closestName(to: name, among: tables.map(\.name)).map { "; did you mean \($0.debugDescription)?" }
             throw SyncError(
                 .invalidArgument,
@@ -120,7 +100,7 @@ extension ConflictPolicy {
             }
         case .merge(let rules, let others, _):
             for (column, rule) in rules.sorted(by: { $0.key < $1.key }) {
-                if namesColumnsOfOthers, !schema.columns.contains(where: { $0.name.isSameBytes(as: column) }) {
+                if namesColumnsOfOthers, !schema.columns.contains(where: { $0.name == column }) {
                     continue
                 }
                 let type = try type(of: column, in: schema)
@@ -135,7 +115,7 @@ extension ConflictPolicy {
     }
 
     private func type(of column: String, in schema: TableSchema) throws -> ColumnType {
-        guard let found = schema.columns.first(where: { $0.name.isSameBytes(as: column) }) else {
+        guard let found = schema.columns.first(where: { $0.name == column }) else {
             let reason = schema.column(column) == nil ? "does not define" : "receives from the server only"
             throw refuse(
                 "names the column \(column.debugDescription), which the table \(reason)\(schema.suggestion(for: column))",

@@ -103,7 +103,7 @@ final class ConflictResolver<Store: LocalStore>: OperationResolver {
             }
             let columns = changes.schema.columns
             let edit = row.filteringColumns { name in
-                columns.contains { $0.name.isSameBytes(as: name) && ($0.isOptional || row[name]?.isNull == false) }
+                columns.contains { $0.name == name && ($0.isOptional || row[name]?.isNull == false) }
             }
             if isStored {
                 try changes.update(edit, overwriting: true, in: writer)

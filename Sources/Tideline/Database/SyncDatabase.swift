@@ -18,8 +18,8 @@ final class SyncDatabase<Store: LocalStore>: Sendable {
     private let leaseHolder = String(UInt64.random(in: .min ... .max), radix: 16)
     /// The number of write transactions of this client, which are among those of ``clients``.
     private let ownWrites = Atomic<UInt64>(0)
-    /// The locks by the bytes of the table's name. Names that are equal as text can belong to different tables.
-    private let tableLocks = Mutex<[RowID: AsyncLock]>([:])
+    /// The locks by the table's name.
+    private let tableLocks = Mutex<[String: AsyncLock]>([:])
 
     init(store: Store, options: SyncOptions) {
         observed = ObservedStore(store)
@@ -85,9 +85,9 @@ final class SyncDatabase<Store: LocalStore>: Sendable {
     /// The lock of the pulls and purges of a table.
     func lock(of table: String) -> AsyncLock {
         tableLocks.withLock { locks in
-            if let lock = locks[.string(table)] { return lock }
+            if let lock = locks[table] { return lock }
             let lock = AsyncLock()
-            locks[.string(table)] = lock
+            locks[table] = lock
             return lock
         }
     }

@@ -38,7 +38,7 @@ struct ColumnDrop: Sendable {
     private func check(
         _ column: String, _ pending: [TableOperation], _ schema: TableSchema, in reader: some StoreReader
     ) throws {
-        guard schema.columns.contains(where: { $0.name.isSameBytes(as: column) }) else {
+        guard schema.columns.contains(where: { $0.name == column }) else {
             throw SyncError(
                 .invalidArgument, "the table has no app column with this name", table: table,
                 column: column)

@@ -23,11 +23,10 @@ struct DefinitionStore: Sendable {
 
     /// Defines tables in addition to all earlier definitions. Writes nothing if nothing changes.
     ///
-    /// - Parameter check: Throws if the definitions, with everything that was defined earlier, are not accepted. It gets the
-    ///   names of all tables, too.
+    /// - Parameter check: Throws if the definitions, with everything that was defined earlier, are not accepted.
     func define(
         _ schemas: [TableSchema], in store: some LocalStore, evolving evolve: Evolution = { schema, _, _ in schema },
-        check: (_ unions: [TableSchema], _ names: [String]) throws -> Void = { _, _ in }
+        check: (_ unions: [TableSchema]) throws -> Void = { _ in }
     ) throws {
         for _ in 0..<Self.maximumRounds {
             // No table is ever removed.
@@ -35,11 +34,11 @@ struct DefinitionStore: Sendable {
             let known = stored.filter { !$0.isSystem }.map(\.name)
             let given = try TableEvolution.checked(schemas, beside: stored.map(\.name))
             let before = try store.read { try State(given, known: known, self, evolve, in: $0) }
-            try check(before.unions, before.names)
+            try check(before.unions)
             if before.isComplete { return }
             try store.redefine { writer in
                 let state = try State(given, known: known, self, evolve, in: writer)
-                try check(state.unions, state.names)
+                try check(state.unions)
                 try record(state.unrecorded, in: writer)
                 if !state.isGraphComplete { try recordReferences(of: state.unions, in: writer) }
                 return state.lacking
@@ -89,7 +88,7 @@ struct DefinitionStore: Sendable {
             let references = try definitions.references(in: reader)
             names = known
             for name in try definitions.tableNames(in: reader) + given.map(\.name)
-            where !names.contains(where: { $0.isSameBytes(as: name) }) {
+            where !names.contains(name) {
                 names.append(name)
             }
             for given in given {
@@ -109,7 +108,7 @@ struct DefinitionStore: Sendable {
         /// Throws if a reference of the definitions is to a table that is not defined, or completes a cycle.
         private func checkReferences(in reader: some StoreReader) throws {
             guard unions.contains(where: { !$0.references.isEmpty }) else { return }
-            let others = names.filter { name in !unions.contains { $0.name.isSameBytes(as: name) } }
+            let others = names.filter { name in !unions.contains { $0.name == name } }
             var graph = ReferenceGraph()
             for schema in unions { graph.add(schema) }
             for name in others { if let schema = try reader.schemaIfDefined(of: name) { graph.add(schema) } }

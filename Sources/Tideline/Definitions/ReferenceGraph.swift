@@ -3,27 +3,22 @@ internal import TidelineStore
 /// The declared references between the synchronized tables of a store.
 struct ReferenceGraph: Sendable, Codable {
     /// A column that contains identifiers of another table, or of its own.
-    struct Reference: Sendable, Codable {
+    struct Reference: Sendable, Codable, Equatable {
         var table: String
         var column: String
         /// The table whose identifiers the column contains.
         var target: String
-
-        func isSame(as other: Reference) -> Bool {
-            table.isSameBytes(as: other.table) && column.isSameBytes(as: other.column)
-                && target.isSameBytes(as: other.target)
-        }
     }
 
     private(set) var references: [Reference] = []
 
     /// Returns the references of a table's columns.
-    func references(of table: String) -> [Reference] { references.filter { $0.table.isSameBytes(as: table) } }
+    func references(of table: String) -> [Reference] { references.filter { $0.table == table } }
 
     /// Returns the references to a table.
-    func references(to table: String) -> [Reference] { references.filter { $0.target.isSameBytes(as: table) } }
+    func references(to table: String) -> [Reference] { references.filter { $0.target == table } }
 
-    func contains(_ reference: Reference) -> Bool { references.contains(where: reference.isSame) }
+    func contains(_ reference: Reference) -> Bool { references.contains(reference) }
 
     /// Adds the references of a definition that the graph lacks.
     mutating func add(_ schema: TableSchema) {
@@ -41,7 +36,7 @@ struct ReferenceGraph: Sendable, Codable {
     /// Removes the references of columns of a table.
     mutating func remove(columns: [String], of table: String) {
         references.removeAll { reference in
-            reference.table.isSameBytes(as: table) && columns.contains { $0.isSameBytes(as: reference.column) }
+            reference.table == table && columns.contains(reference.column)
         }
     }
 
@@ -52,8 +47,8 @@ struct ReferenceGraph: Sendable, Codable {
     /// A table may reference itself.
     /// - Parameter tables: The names of all tables.
     func check(among tables: [String]) throws(SyncError) {
-        let known = Set(tables.map { Array($0.utf8) })
-        for reference in references where !known.contains(Array(reference.target.utf8)) {
+        let known = Set(tables)
+        for reference in references where !known.contains(reference.target) {
             let hint = closestName(to: reference.target, among: tables)
                 .map { "; did you mean \($0.debugDescription)?" }
             throw SyncError(
@@ -72,25 +67,25 @@ struct ReferenceGraph: Sendable, Codable {
 
     /// Returns references of several tables that form a cycle, or `nil` if there are none.
     private func firstCycle() -> [Reference]? {
-        let others = references.filter { !$0.table.isSameBytes(as: $0.target) }
-        let outgoing = Dictionary(grouping: others) { Array($0.table.utf8) }
-        var finished: Set<[UInt8]> = []
-        for start in others.map({ Array($0.table.utf8) }) where !finished.contains(start) {
+        let others = references.filter { $0.table != $0.target }
+        let outgoing = Dictionary(grouping: others, by: \.table)
+        var finished: Set<String> = []
+        for start in others.map(\.table) where !finished.contains(start) {
             var path: [Reference] = []
             var remaining = [ArraySlice(outgoing[start] ?? [])]
             while let reference = remaining.last?.first {
                 remaining[remaining.count - 1].removeFirst()
-                let target = Array(reference.target.utf8)
+                let target = reference.target
                 if !finished.contains(target) {
                     path.append(reference)
-                    if let begin = path.firstIndex(where: { $0.table.isSameBytes(as: reference.target) }) {
+                    if let begin = path.firstIndex(where: { $0.table == target }) {
                         return Array(path[begin...])
                     }
                     remaining.append(ArraySlice(outgoing[target] ?? []))
                 }
                 while remaining.last?.isEmpty == true {
                     remaining.removeLast()
-                    finished.insert(path.popLast().map { Array($0.target.utf8) } ?? start)
+                    finished.insert(path.popLast()?.target ?? start)
                 }
             }
         }
@@ -101,8 +96,8 @@ struct ReferenceGraph: Sendable, Codable {
 extension TableSchema {
     /// Throws unless each reference is a column of this table that can contain identifiers.
     func checkReferences() throws(SyncError) {
-        for reference in references where !reference.column.isSameBytes(as: "id") {
-            guard let column = columns.first(where: { $0.name.isSameBytes(as: reference.column) }) else {
+        for reference in references where reference.column != "id" {
+            guard let column = columns.first(where: { $0.name == reference.column }) else {
                 throw SyncError(
                     .invalidArgument,
                     "the reference to \(reference.table.debugDescription) names a column that the table does not define"

@@ -49,7 +49,7 @@ final class Account: Sendable {
 
     static func isSame(_ a: String?, _ b: String?) -> Bool {
         guard let a, let b else { return a == nil && b == nil }
-        return a.isSameBytes(as: b)
+        return a.utf8.elementsEqual(b.utf8)
     }
 
     // MARK: Owner of the store

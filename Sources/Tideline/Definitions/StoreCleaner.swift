@@ -11,6 +11,7 @@ struct StoreCleaner<Store: LocalStore>: Sendable {
     private var operations: OperationStore { queue.operations }
 
     nonisolated(nonsending) func purge(_ query: TableQuery, resetsTokens: Bool) async throws -> Int {
+        try RowInput.checkName(query.table)
         let (operations, tokens) = (operations, tokens)
         return try await database.lock(of: query.table).withLock {
             try await database.changing { writer in
@@ -33,6 +34,7 @@ struct StoreCleaner<Store: LocalStore>: Sendable {
     }
 
     nonisolated(nonsending) func forcePurge(table: String) async throws -> ForcePurgeResult {
+        try RowInput.checkName(table)
         return try await database.lock(of: table).withLock {
             try await database.changing { writer in
                 let ofTable = TableQuery(operations.tables.operations).filter(.column("table") == .value(table))
@@ -83,7 +85,7 @@ struct StoreCleaner<Store: LocalStore>: Sendable {
         }
         // This process or another may have defined tables while this call waited.
         let tables = try definitions.tableNames(in: writer)
-        guard Set(tables.map(RowID.string)).isSubset(of: known.map(RowID.string)) else { return .grown(tables) }
+        guard Set(tables).isSubset(of: known) else { return .grown(tables) }
         var result = ForcePurgeResult()
         for table in tables {
             result.rows += try removeRows(of: table, keepingPending: keepingPending, in: writer)
@@ -101,11 +103,11 @@ struct StoreCleaner<Store: LocalStore>: Sendable {
     private func removeRows(of table: String, keepingPending: Bool, in writer: some StoreWriter) throws -> Int {
         guard keepingPending else { return try writer.delete(matching: TableQuery(table)) }
         let schema = try writer.schema(of: table)
-        let pending = Set(try operations.operations(of: table, in: writer).map { Array($0.itemKey.utf8) })
+        let pending = Set(try operations.operations(of: table, in: writer).map { RowID.string($0.itemKey) })
         guard !pending.isEmpty else { return try writer.delete(matching: TableQuery(table)) }
         var ids: [RowID] = []
         try writer.scan(TableQuery(table)) { view in
-            if !pending.contains(Array(schema.itemKey(view.idText).utf8)) { ids.append(view.id) }
+            if !pending.contains(.string(schema.itemKey(view.idText))) { ids.append(view.id) }
             return .next
         }
         return try writer.delete(ids: ids, from: table)

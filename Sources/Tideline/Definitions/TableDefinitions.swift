@@ -11,11 +11,10 @@ struct TableDefinitions<Store: LocalStore>: Sendable {
     ///
     /// - Parameters:
     ///   - keepsExtra: Whether rows keep the server's columns that a table does not define.
-    ///   - check: Throws if the definitions, with everything that was defined earlier, are not accepted. It gets the
-    ///     names of all tables, too.
+    ///   - check: Throws if the definitions, with everything that was defined earlier, are not accepted.
     nonisolated(nonsending) func define(
         _ tables: [TableSchema], keepsExtra: Bool, evolving evolve: @escaping DefinitionStore.Evolution,
-        check: @escaping @Sendable (_ unions: [TableSchema], _ names: [String]) throws -> Void
+        check: @escaping @Sendable (_ unions: [TableSchema]) throws -> Void
     ) async throws {
         for table in tables {
             try RowInput.checkName(table.name)

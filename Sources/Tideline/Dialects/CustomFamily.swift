@@ -86,7 +86,7 @@ struct CustomFamily<D: CustomDialect>: ServerFamily {
             throw failure("the dialect \(name) returned no row for a lookup; a row that does not exist is gone")
         }
         if row.id == nil { row.id = .string(request.id) }
-        guard !isLookUp || codec.schema.itemKey(row.idText).isSameBytes(as: codec.schema.itemKey(request.id)) else {
+        guard !isLookUp || codec.schema.hasSameKey(row.idText, request.id) else {
             throw failure("the dialect \(name) returned the row \(row.idText.debugDescription) instead")
         }
         do {

@@ -24,10 +24,10 @@ final class SubscribedTables: Sendable {
     func update(to subscriptions: [SyncSubscription]) {
         let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
             var names: [String] = []
-            for name in subscriptions.map(\.table) where !names.contains(where: { $0.isSameBytes(as: name) }) {
+            for name in subscriptions.map(\.table) where !names.contains(name) {
                 names.append(name)
             }
-            guard !names.elementsEqual(state.names, by: { $0.isSameBytes(as: $1) }) else { return [] }
+            guard names != state.names else { return [] }
             state.names = names
             state.version += 1
             defer { state.waiting = [:] }

@@ -275,7 +275,7 @@ struct SyncMachine: Sendable {
     }
 
     private mutating func noteSignal(of table: String, _ step: inout Step) {
-        for index in entries.indices where entries[index].subscription.table.isSameBytes(as: table) {
+        for index in entries.indices where entries[index].subscription.table == table {
             // A failing subscription waits for its retry.
             guard entries[index].failure == nil else { continue }
             if entries[index].signal.isRecent {

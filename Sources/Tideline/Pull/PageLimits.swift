@@ -29,12 +29,12 @@ final class PageLimits: Sendable {
     private static let maximumPatience = 256
 
     /// The limits by the bytes of the table's name.
-    private let limits = Mutex<[RowID: Limit]>([:])
+    private let limits = Mutex<[String: Limit]>([:])
 
     /// Returns the number of rows to request when `wanted` rows are wanted.
     func limit(for table: String, wanted: Int) -> Int {
         limits.withLock { limits in
-            guard let known = limits[.string(table)] else { return wanted }
+            guard let known = limits[table] else { return wanted }
             return min(wanted, known.maximum, known.reduced ?? .max)
         }
     }
@@ -42,7 +42,7 @@ final class PageLimits: Sendable {
     /// Returns the page size to try after the server refused a page of `refused` rows, or `nil` if the size was not the
     /// reason.
     func next(after refused: Int, for table: String) -> Int? {
-        guard limits.withLock({ ($0[.string(table)]?.accepted ?? 0) < refused }) else { return nil }
+        guard limits.withLock({ ($0[table]?.accepted ?? 0) < refused }) else { return nil }
         return Self.steps.first { $0 < refused }
     }
 
@@ -52,13 +52,13 @@ final class PageLimits: Sendable {
     func halve(_ limit: Int, for table: String) -> Int? {
         guard limit > 1 else { return nil }
         return limits.withLock { limits in
-            var known = limits[.string(table)] ?? Limit()
+            var known = limits[table] ?? Limit()
             if known.arrivals > 0 || known.reduced == nil {
                 known.patience = min(known.patience * 2, Self.maximumPatience)
             }
             known.reduced = limit / 2
             known.arrivals = 0
-            limits[.string(table)] = known
+            limits[table] = known
             return limit / 2
         }
     }
@@ -68,7 +68,7 @@ final class PageLimits: Sendable {
     /// - Parameter wanted: The number of rows to which the size grows.
     func accept(_ limit: Int, for table: String, isReduced: Bool, wanted: Int = .max) {
         limits.withLock { limits in
-            var known = limits[.string(table)] ?? Limit()
+            var known = limits[table] ?? Limit()
             known.accepted = max(known.accepted, limit)
             if isReduced { known.maximum = limit }
             if let reduced = known.reduced, limit >= reduced {
@@ -78,7 +78,7 @@ final class PageLimits: Sendable {
                     known.reduced = reduced < wanted / 2 ? reduced * 2 : nil
                 }
             }
-            limits[.string(table)] = known
+            limits[table] = known
         }
     }
 }

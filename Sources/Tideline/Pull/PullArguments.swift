@@ -4,6 +4,7 @@ internal import TidelineStore
 enum PullArguments {
     static func check(_ query: TableQuery, queryID: String?, settings: PullSettings) throws {
         func refuse(_ message: String) -> SyncError { SyncError(.invalidArgument, message, table: query.table) }
+        try RowInput.checkName(query.table)
         guard query.selection == nil else {
             throw refuse("a pull fetches whole rows; remove the selection from the query")
         }
@@ -50,11 +51,16 @@ enum PullArguments {
 
     private static func check(_ column: String, _ schema: TableSchema) throws {
         let isKnown = column == "id" || schema.column(column) != nil || SystemColumns.names.contains(column)
-        guard !isKnown || column.hasPrefix("__") else { return }
+        let form = column.differingFormC
+        guard !isKnown || column.hasPrefix("__") || form != nil else { return }
         let reason =
-            column.hasPrefix("__")
-            ? "names that begin with __ are reserved"
-            : "the table does not define it" + schema.suggestion(for: column)
+            if column.hasPrefix("__") {
+                "names that begin with __ are reserved"
+            } else if let form {
+                "the name is not in Unicode's normalization form C; write it \(form.escapedASCII)"
+            } else {
+                "the table does not define it" + schema.suggestion(for: column)
+            }
         throw SyncError(
             .invalidArgument, "the query cannot use the column \(column.debugDescription): \(reason)",
             table: schema.name, column: column)

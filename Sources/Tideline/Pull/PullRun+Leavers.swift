@@ -81,7 +81,7 @@ extension PullRun {
     private func keptPredicate(in reader: some StoreReader) throws -> RowPredicate? {
         guard var kept = query.predicate else { return nil }
         for (otherID, token) in try puller.tokens.tokens(of: schema.name, in: reader) {
-            if let queryID, otherID.isSameBytes(as: queryID) { continue }
+            if let queryID, otherID.utf8.elementsEqual(queryID.utf8) { continue }
             guard !token.filter.isEmpty, let other = try? OData.parseFilter(token.filter, schema: schema) else {
                 return nil
             }

@@ -174,7 +174,7 @@ extension OperationSender {
     /// - Parameter known: The row as the request left it. Columns that the response omits have its values.
     func row(in answer: RowAnswer, from known: Row) async throws -> (row: Row, isAnswered: Bool) {
         if let row = try serverRow(in: answer) {
-            guard codec.schema.itemKey(row.idText).isSameBytes(as: operation.itemKey) else {
+            guard codec.schema.hasSameKey(row.idText, operation.itemKey) else {
                 throw OperationFailure.foreignID(row.idText, for: id, in: table, answer.answer.status)
             }
             return (completed(row, from: known), true)
@@ -215,13 +215,13 @@ extension OperationSender {
     private func isDeleteAnswer(_ answer: ServerAnswer) -> Bool {
         guard answer.status != 204, !answer.rowBody.isEmpty else { return true }
         guard let row = try? RowCodec.looseRow(String(decoding: answer.rowBody, as: UTF8.self)) else { return false }
-        return codec.schema.itemKey(row.idText).isSameBytes(as: operation.itemKey)
+        return codec.schema.hasSameKey(row.idText, operation.itemKey)
     }
 
     /// Returns the server row in the response to a conflict. If the body has no row, or omits columns, requests it.
     func conflictingRow(in answer: RowAnswer) async throws -> Row? {
         if let row = try? serverRow(in: answer), row.version != nil,
-            codec.schema.itemKey(row.idText).isSameBytes(as: operation.itemKey),
+            codec.schema.hasSameKey(row.idText, operation.itemKey),
             codec.appColumns.allSatisfy({ row[$0] != nil })
         {
             return row

@@ -69,7 +69,7 @@ struct OperationSender: Sendable {
     /// Returns the item with the operation's identifier. An item changed by a delegate is validated so that it can be
     /// compared with the server row.
     private func checked(_ item: Row) throws -> Row {
-        guard item.id == nil || codec.schema.itemKey(item.idText).isSameBytes(as: operation.itemKey) else {
+        guard item.id == nil || codec.schema.hasSameKey(item.idText, operation.itemKey) else {
             throw OperationFailure(
                 .invalidItem, "the item has the id \(item.idText.debugDescription); keep the id \(id.debugDescription)")
         }

@@ -53,7 +53,7 @@ final class PushDependencies: Sendable {
         }
 
         func isSame(as other: RowName) -> Bool {
-            table.isSameBytes(as: other.table) && itemKey.isSameBytes(as: other.itemKey)
+            table == other.table && RowID.string(itemKey) == .string(other.itemKey)
         }
     }
 

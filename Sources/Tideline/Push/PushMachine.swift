@@ -1,3 +1,5 @@
+internal import TidelineStore
+
 /// Decides which operation a push sends next and when the push ends. A pure state machine, without store or network.
 ///
 /// Operations are sent in the order in which they were made, up to the newest operation at the start of the push, a limited
@@ -66,14 +68,14 @@ struct PushMachine: Sendable {
     /// long queue of rows that reference one new row is not read into memory.
     static let maximumWaiting = 256
 
-    /// The bytes of a row's table and key, because canonically equivalent texts are different keys.
     private struct RowKey: Hashable {
-        var table: [UInt8]
-        var itemKey: [UInt8]
+        var table: String
+        /// Compared by its bytes.
+        var itemKey: RowID
 
         init(_ candidate: Candidate) {
-            table = Array(candidate.table.utf8)
-            itemKey = Array(candidate.itemKey.utf8)
+            table = candidate.table
+            itemKey = .string(candidate.itemKey)
         }
     }
 

@@ -101,7 +101,7 @@ extension PushOutcomes {
                 return (decided.decision, decided.rule)
             }
             var result = (conflict.server ?? conflict.local ?? Row()).merging(checked).filteringColumns { name in
-                codec.appColumns.contains { $0.isSameBytes(as: name) }
+                codec.appColumns.contains(name)
             }
             result.id = .string(conflict.id)
             return (.row(result), decided.rule)

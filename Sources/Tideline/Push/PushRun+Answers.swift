@@ -62,7 +62,7 @@ extension PushRun {
                 result.row = merged
             }
             try claimed.codec.requireFit(result.row, .delegate)
-            guard row.id == nil || claimed.schema.itemKey(row.idText).isSameBytes(as: claimed.operation.itemKey) else {
+            guard row.id == nil || claimed.schema.hasSameKey(row.idText, claimed.operation.itemKey) else {
                 throw OperationFailure(
                     .delegate,
                     "the delegate returned a row with the id \(row.idText.debugDescription) instead of "

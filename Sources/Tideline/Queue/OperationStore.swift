@@ -58,7 +58,7 @@ struct OperationStore: Sendable {
         try reader.scan(TableQuery(tables.operations).order(by: "id").limit(maximum + 1)) { view in
             count += 1
             guard count <= maximum else { return .stop }
-            if view["table"]?.string?.isSameBytes(as: table) == true { found.append(try operation(from: view)) }
+            if view["table"]?.string == table { found.append(try operation(from: view)) }
             return .next
         }
         return count <= maximum ? found : nil

@@ -8,9 +8,9 @@ internal import TidelineStore
 final class RecentlyPushedRows: Sendable {
     private struct State {
         var epoch: UInt64 = 0
-        /// The end of each row's operation, by the bytes of the table's name and by the row's key. Only tables with a
-        /// running pull have entries.
-        var tables: [RowID: [RowID: End]] = [:]
+        /// The end of each row's operation, by the table's name and the row's key. Only tables with a running pull have
+        /// entries.
+        var tables: [String: [RowID: End]] = [:]
     }
 
     /// The end of a row's operation.
@@ -26,24 +26,24 @@ final class RecentlyPushedRows: Sendable {
     var now: UInt64 { state.withLock { $0.epoch } }
 
     /// Starts recording for a pull of the table. Only one pull of a table runs at a time.
-    func beginPull(of table: String) { state.withLock { $0.tables[.string(table)] = [:] } }
+    func beginPull(of table: String) { state.withLock { $0.tables[table] = [:] } }
 
     /// Ends recording for a pull and removes its entries.
-    func endPull(of table: String) { state.withLock { $0.tables[.string(table)] = nil } }
+    func endPull(of table: String) { state.withLock { $0.tables[table] = nil } }
 
     /// Records that an operation of the row has ended and the row has the state of the server's response or of a
     /// resolution.
     func note(table: String, itemKey: String, base: RowStamp?) {
         state.withLock { state in
             state.epoch += 1
-            state.tables[.string(table)]?[.string(itemKey)] = End(epoch: state.epoch, base: base)
+            state.tables[table]?[.string(itemKey)] = End(epoch: state.epoch, base: base)
         }
     }
 
     /// Returns the rows whose operations ended after an epoch, by their keys.
     func ends(of table: String, after epoch: UInt64) -> [RowID: End] {
         state.withLock { state in
-            (state.tables[.string(table)] ?? [:]).filter { $0.value.epoch > epoch }
+            (state.tables[table] ?? [:]).filter { $0.value.epoch > epoch }
         }
     }
 }

@@ -198,6 +198,9 @@ enum JSONContent: Codable, Hashable {
 extension TableSchema {
     /// Returns an identifier in the form in which this table compares it.
     func itemKey(_ id: String) -> String { idMatching == .exact ? id : id.asciiLowercased }
+
+    /// Returns whether two identifiers, or keys of them, are of the same row.
+    func hasSameKey(_ a: String, _ b: String) -> Bool { RowID.string(itemKey(a)) == .string(itemKey(b)) }
 }
 
 extension Row {

@@ -49,8 +49,15 @@ enum RowInput {
         try checkID(row.idText, of: schema, isKnown: try isKnown())
     }
 
-    /// Throws if the name of a table is blank.
+    /// Throws if the name of a table is blank, or in another form than those that can be defined: names are stored with
+    /// operations and tokens, where they are values.
     static func checkName(_ table: String) throws {
+        if let form = table.differingFormC {
+            throw SyncError(
+                .invalidArgument,
+                "the table name \(table.escapedASCII) is not in Unicode's normalization form C; write it "
+                    + form.escapedASCII, table: table)
+        }
         // Most names begin with a letter of ASCII, for which the properties of characters need not be looked up.
         if let first = table.utf8.first, first > 0x20, first < 0x7F { return }
         guard table.allSatisfy(\.isWhitespace) else { return }
@@ -85,7 +92,7 @@ enum RowInput {
             SyncError(.invalidArgument, message, table: schema.name, column: name, id: id)
         }
         guard !name.hasPrefix("__") else { throw refuse("names that begin with __ are reserved") }
-        let isGuessed = guess < schema.columns.count && schema.columns[guess].name.isSameBytes(as: name)
+        let isGuessed = guess < schema.columns.count && schema.columns[guess].name == name
         guard let column = isGuessed ? schema.columns[guess] : schema.column(name) else {
             throw refuse("the table does not define this column" + schema.suggestion(for: name))
         }
@@ -132,7 +139,7 @@ extension RowInput {
     }
 
     private static func checkedItem(_ item: Row, of id: String, for schema: TableSchema) throws -> Row {
-        guard item.id == nil || schema.itemKey(item.idText).isSameBytes(as: schema.itemKey(id)) else {
+        guard item.id == nil || schema.hasSameKey(item.idText, id) else {
             throw SyncError(
                 .invalidArgument,
                 "the item has the id \(item.idText.debugDescription); the operation is for \(id.debugDescription)",

@@ -24,7 +24,7 @@ public struct ServerDialect: Sendable, Hashable, CustomStringConvertible {
     public func hash(into hasher: inout Hasher) { hasher.combine(identity.name) }
 }
 
-/// What distinguishes dialects. The dialects themselves conform to it.
+/// The name and kind of a dialect. The dialects themselves conform to it.
 protocol DialectIdentity: Sendable {
     /// The name of the dialect.
     var name: String { get }

@@ -34,9 +34,9 @@ public struct SyncSubscription: Sendable {
 
     /// Whether both name the same incremental pull.
     func isSamePull(as other: SyncSubscription) -> Bool {
-        guard table.isSameBytes(as: other.table) else { return false }
+        guard table == other.table else { return false }
         guard let queryID, let otherID = other.queryID else { return queryID == nil && other.queryID == nil }
-        return queryID.isSameBytes(as: otherID)
+        return queryID.utf8.elementsEqual(otherID.utf8)
     }
 
     /// Whether both match the same rows of their table.

@@ -64,7 +64,7 @@ struct ServerAnswer: Sendable {
     }
 }
 
-/// What a dialect adds to each request.
+/// The headers that a dialect adds to each request.
 protocol RequestFormat: DialectIdentity {
     /// Returns the headers of every request.
     func headers(installationID: String?) -> HTTPFields

@@ -360,7 +360,7 @@ private final class ExpectedSizes: Sendable {
     /// By a hash value of the path and the sender.
     private let sizes = Mutex<[Int: Int]>([:])
 
-    /// What a response takes, in bytes, or 0 for a small or unknown one.
+    /// The size of a response in bytes, or 0 for a small or unknown one.
     subscript(request: ReceivedRequest) -> Int {
         get { sizes.withLock { $0.isEmpty ? 0 : $0[Self.key(of: request), default: 0] } }
         set {

@@ -75,7 +75,7 @@ struct TableServiceFamily: ServerFamily {
             let row = try? RowCodec.looseRow(String(decoding: response.body, as: UTF8.self)),
             row.version != nil || request.action == .insert
         else { return false }
-        return request.schema.itemKey(row.idText).isSameBytes(as: request.schema.itemKey(request.id))
+        return request.schema.hasSameKey(row.idText, request.id)
     }
 
     func confirmation(for request: RowRequest) throws -> ServerCall { try lookUp(request.id, in: request.schema) }
@@ -103,7 +103,7 @@ struct TableServiceFamily: ServerFamily {
         switch (request.action, answer.kind) {
         case (.lookUp, _):
             let key = codec.schema.itemKey(request.id)
-            return try codec.rows(page: body).first { codec.schema.itemKey($0.idText).isSameBytes(as: key) }
+            return try codec.rows(page: body).first { codec.schema.hasSameKey($0.idText, key) }
         case (.insert, .conflict) where !dialect.answersInsertsWithServerRow:
             // The body is that of the request.
             return nil

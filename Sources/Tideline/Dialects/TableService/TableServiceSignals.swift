@@ -38,7 +38,7 @@ struct TableServiceSignals: Sendable {
             try Task.checkCancellation()
             let (names, version) = tables.current
             let wanted = Array(
-                names.filter { name in !refused.contains { $0.isSameBytes(as: name) } }
+                names.filter { !refused.contains($0) }
                     .prefix(ChangesRequest.maximumTables))
             if wanted.isEmpty, !names.isEmpty {
                 throw SyncError(
@@ -113,7 +113,7 @@ struct TableServiceSignals: Sendable {
             return .answer(answer)
         case 403, 404, 405, 501:
             let refusal = try? RecordJSON.decode(ChangesRefusal.self, from: body)
-            if let table = refusal?.table, wanted.contains(where: { $0.isSameBytes(as: table) }) {
+            if let table = refusal?.table, wanted.contains(table) {
                 return .refused(table: table)
             }
             // A server that has answered before has a change signal, and something else gives this response.
