@@ -79,7 +79,9 @@ struct BackupTests {
             _ = try BackupFile.write(store, to: tool.path("file"))
             return try StoreContent(store)
         }
-        #expect(Set(names.compactMap(\.removingPercentEncoding).map(RowID.string)).isSubset(of: before.rows.keys))
+        // Those that differ in their normalization form only are one table.
+        let tables = names.compactMap { $0.removingPercentEncoding?.precomposedStringWithCanonicalMapping }
+        #expect(Set(tables).count == 4 && Set(tables.map(RowID.string)).isSubset(of: before.rows.keys))
         _ = try StoreRestoration(keepsTimestamps: true).run(from: tool.path("file"), to: target)
         #expect(try await withStore(target) { try StoreContent($0) } == before)
     }
