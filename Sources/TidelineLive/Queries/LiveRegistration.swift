@@ -2,7 +2,7 @@ package import TidelineStore
 
 /// One running live query: its compiled form, what the store knows of its result, and the changes for its consumer.
 package final class LiveRegistration: Sendable {
-    /// What the consumer receives.
+    /// The elements that the consumer receives.
     package enum Content: Sendable {
         /// The rows, and the number of matching rows if the query requests it.
         case rows

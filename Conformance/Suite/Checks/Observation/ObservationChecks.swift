@@ -2,7 +2,7 @@ internal import TidelineLive
 internal import TidelineStore
 
 extension Check {
-    /// What live queries require of a store.
+    /// The requirements of live queries on a store.
     static let observation: [Check] = [
         observedChanges, observedResults, observedCommits, externalCommits,
     ].flatMap { $0 }
