@@ -62,7 +62,7 @@ struct SimulationTests {
     @Test("The invariants hold over files", arguments: ["sqlite", "lmdb", "leveldb"])
     func files(_ engine: String) async throws {
         let folder = try TemporaryFolder()
-        for seed in UInt64(1)...20 {
+        for seed in Seeds(20) {
             try await Simulation(seed: seed) { world in
                 world.openStore = { name in
                     let path = "\(folder.path)/\(name)"
