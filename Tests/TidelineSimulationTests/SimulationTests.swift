@@ -129,6 +129,21 @@ struct ReplayTests {
         try await Simulation(schedule).run()
     }
 
+    @Test("The world takes a conflict with a row of a page as the server's word, like one with a refusal")
+    func conflictFromPage() async throws {
+        let schedule = SimulationSchedule(
+            seed: 5_930_294, devices: 1, serverQuirks: 0, services: 1,
+            steps: [
+                SimulationStep(1, .write(table: "Todo", id: "r1", columns: ["rank"]), on: 0),
+                SimulationStep(7, .pull(table: "Todo", queryID: "all", isFiltered: false), on: 0, overlap: 27),
+                SimulationStep(8, .write(table: "Todo", id: "r1", columns: ["title"]), on: 0, overlap: 0),
+                SimulationStep(9, .push, on: 0, overlap: 11),
+                SimulationStep(10, .write(table: "Todo", id: "r1", columns: ["title"]), on: 0, overlap: 17),
+                SimulationStep(11, .serverWrite(table: "Todo", id: "r1")),
+            ])
+        try await Simulation(schedule).run()
+    }
+
     @Test("C1 the server row of a conflict has the columns that were defined and pulled after the conflict")
     func columnAddedDuringConflict() async throws {
         let schedule = SimulationSchedule(

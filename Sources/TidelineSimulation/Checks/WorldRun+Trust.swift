@@ -1,3 +1,4 @@
+internal import Foundation
 internal import HTTPTypes
 internal import Synchronization
 internal import Tideline
@@ -9,7 +10,13 @@ extension WorldRun {
     func checkVerdict(of error: TableOperationError, _ device: Device) {
         checkDifference(of: error, device)
         switch error.code {
-        case .conflict: checkVerdict(on: error.itemID, in: error.table, "conflict", device)
+        case .conflict:
+            // An edit can be in conflict with a row of a page.
+            let row = LocalRow(device: device.index, table: error.table, id: error.itemID)
+            let version = error.serverItem?["version"]?.string
+            let isShown =
+                version.map { version in state.withLock { $0.shown[row]?.contains(version) == true } } ?? false
+            if !isShown { checkVerdict(on: error.itemID, in: error.table, "conflict", device) }
         case .rejected:
             // One look-up of a push shows that the server is there, and a client also rejects what the server has stored, such
             // as a row with another identifier.
@@ -22,10 +29,20 @@ extension WorldRun {
         }
     }
 
-    /// Records that the server has responded to a request of a device.
-    func heard(_ status: Int, to message: Message) {
+    /// Records that the server has responded to a request of a device, and the versions of the rows that a page shows.
+    func heard(_ response: TransportResponse, to message: Message) {
         guard let device = message.device, let table = message.table(in: world.schema) else { return }
+        let status = response.response.status.code
         let ids = message.id.map { [$0] } ?? message.quotedTexts
+        if message.request.method == .get, message.id == nil {
+            let page = try? JSONSerialization.jsonObject(with: Data(response.body))
+            state.withLock { state in
+                for row in Self.rows(ofPage: page) ?? [] {
+                    guard let id = row["id"] as? String, let version = row["version"] as? String else { continue }
+                    state.shown[LocalRow(device: device, table: table, id: id), default: []].insert(version)
+                }
+            }
+        }
         let rows = ids.map { LocalRow(device: device, table: table, id: $0) }
         guard !rows.isEmpty else { return }
         state.withLock { state in

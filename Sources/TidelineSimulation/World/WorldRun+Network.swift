@@ -149,7 +149,7 @@ extension WorldRun {
             response = inOtherCase(response)
         default: break
         }
-        heard(response.response.status.code, to: message)
+        heard(response, to: message)
         log("device \(device): \(brief(response))")
         return response
     }
@@ -296,14 +296,18 @@ extension WorldRun {
         let status = "HTTP \(response.response.status.code)"
         let json = try? JSONSerialization.jsonObject(with: Data(response.body))
         let object = json as? [String: Any]
-        guard
-            let rows = (json ?? nil) as? [[String: Any]] ?? (object?["results"] ?? object?["items"]) as? [[String: Any]]
-        else {
+        guard let rows = Self.rows(ofPage: json) else {
             return object?["id"] == nil
                 ? "\(status) \(Message.text(response.body))" : "\(status) \(object.map(Self.brief) ?? "")"
         }
         let count = (object?["count"]).map { " (of \($0))" } ?? ""
         return "\(status) [\(rows.map(Self.brief).joined(separator: ", "))]\(count)"
+    }
+
+    /// Returns the rows of a page, or `nil` if it is not a page.
+    static func rows(ofPage json: Any?) -> [[String: Any]]? {
+        let object = json as? [String: Any]
+        return json as? [[String: Any]] ?? (object?["results"] ?? object?["items"]) as? [[String: Any]]
     }
 
     private static func brief(_ row: [String: Any]) -> String {

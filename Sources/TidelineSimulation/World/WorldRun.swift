@@ -26,6 +26,8 @@ final class WorldRun: Sendable {
         var authors: [LocalRow: (token: String, mark: Int)] = [:]
         /// The rows that the server has refused to change for a device, and those that the device has looked up.
         var verdicts: Set<LocalRow> = []
+        /// The versions of each row that pages have shown to a device.
+        var shown: [LocalRow: Set<String>] = [:]
         /// The rows that the server has changed for a device.
         var written: Set<LocalRow> = []
     }
