@@ -4,7 +4,7 @@ internal import TidelineStore
 final class ChangeScope<Store: LocalStore>: TransactionScope {
     private let context: SyncContext<Store>
     private let writer: SyncDatabase<Store>.Writer
-    /// The changes of each table used so far, by the bytes of its name.
+    /// The changes of each table used so far, by its name.
     private var tables: [String: LocalChanges] = [:]
 
     init(_ context: SyncContext<Store>, _ writer: SyncDatabase<Store>.Writer) {

@@ -1,5 +1,3 @@
-internal import Logging
-internal import TidelineLive
 public import TidelineStore
 
 /// The queue of pending operations of a local store, with push and pull.

@@ -28,7 +28,7 @@ final class PageLimits: Sendable {
     private static let minimumPatience = 4
     private static let maximumPatience = 256
 
-    /// The limits by the bytes of the table's name.
+    /// The limits by the table's name.
     private let limits = Mutex<[String: Limit]>([:])
 
     /// Returns the number of rows to request when `wanted` rows are wanted.
