@@ -1,1 +1,0 @@
-// Has no declarations: linking this target is enough. See defaults.c.
