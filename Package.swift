@@ -12,88 +12,75 @@ let strict = pure + [.strictMemorySafety()]
 // `make test` optimizes the libraries that do most of the work, and keeps their assertions: the tests take half as long.
 let isOptimized = Context.environment["TIDELINE_OPTIMIZE"] != nil
 let optimizedTargets: Set = [
-    "Tideline", "TidelineKeyValue", "TidelineLevelDB", "TidelineLevelDBVerification", "TidelineLive", "TidelineLMDB",
-    "TidelineLMDBVerification", "TidelineMemory", "TidelinePostgreSQL", "TidelineServer", "TidelineSimulation",
-    "TidelineSQLite", "TidelineStore", "TidelineSupport", "TidelineWire",
+    "Tideline", "TidelineKeyValue", "TidelineLevelDB", "TidelineLive", "TidelineLMDB", "TidelineMemory",
+    "TidelinePostgreSQL", "TidelineServer", "TidelineSimulation", "TidelineSQLite", "TidelineStore", "TidelineSupport",
+    "TidelineWire",
 ]
 let optimization: [SwiftSetting] = [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))]
 
-// Packages that only some users need belong to a trait, and so does the code that imports them (`#if Tool`): without
-// traits, everything else builds. All of the package builds with `--enable-all-traits`.
-let commands = TargetDependencyCondition.when(traits: ["Commands"])
-let client = TargetDependencyCondition.when(traits: ["AsyncHTTPClient"])
-let serve = TargetDependencyCondition.when(traits: ["Serve"])
-let tool = TargetDependencyCondition.when(traits: ["Tool"])
-let macros = TargetDependencyCondition.when(traits: ["Macros"])
+/// Returns dependencies on targets and on products, each as `package/product`, that belong to a trait if one is given.
+///
+/// Packages that only some users need belong to a trait, and so does the code that imports them (`#if Tool`): without
+/// traits, everything else builds. All of the package builds with `--enable-all-traits`.
+func needs(_ names: String..., of trait: String? = nil) -> [Target.Dependency] {
+    let condition = trait.flatMap { TargetDependencyCondition.when(traits: [$0]) }
+    return names.map { name in
+        let parts = name.split(separator: "/").map(String.init)
+        if parts.count == 1 { return .target(name: name, condition: condition) }
+        return .product(name: parts[1], package: parts[0], condition: condition)
+    }
+}
 
-let argumentParser = Target.Dependency.product(
-    name: "ArgumentParser", package: "swift-argument-parser", condition: commands)
-let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
-let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
-let nio = ["NIOCore", "NIOHTTP1", "NIOPosix"].map {
-    Target.Dependency.product(name: $0, package: "swift-nio", condition: client)
-}
-let jwt = Target.Dependency.product(name: "JWTKit", package: "jwt-kit", condition: tool)
-/// Returns products of swift-syntax.
-func swiftSyntax(_ names: String...) -> [Target.Dependency] {
-    names.map { .product(name: $0, package: "swift-syntax", condition: macros) }
-}
+func syntax(_ names: String...) -> [Target.Dependency] { names.flatMap { needs("swift-syntax/\($0)", of: "Macros") } }
+
+let argumentParser = needs("swift-argument-parser/ArgumentParser", of: "Commands")
+let http = needs("swift-http-types/HTTPTypes")
+let logging = needs("swift-log/Logging")
+let nio = needs("swift-nio/NIOCore", "swift-nio/NIOHTTP1", "swift-nio/NIOPosix", of: "AsyncHTTPClient")
+let core: [Target.Dependency] = ["Tideline", "TidelineStore"] + http
+let keyValue: [Target.Dependency] = ["TidelineStore", "TidelineKeyValue"]
+let stores: [Target.Dependency] = ["TidelineLMDB", "TidelineLevelDB", "TidelineMemory", "TidelineSQLite"]
 
 let libraries = [
     "Tideline", "TidelineMacros", "TidelineStore", "TidelineLive", "TidelineKeyValue", "TidelineSQLite", "TidelineLMDB",
-    "TidelineLevelDB", "TidelinePostgreSQL",
-    "TidelineMemory", "TidelineURLSession", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineSimulation",
-    "TidelineConformance", "TidelineConformanceCommand", "TidelineServerConformance", "TidelineFaults",
-    "TidelineBenchmark",
-    "TidelineBenchmarkCommand", "TidelineBaselines",
+    "TidelineLevelDB", "TidelinePostgreSQL", "TidelineMemory", "TidelineURLSession", "TidelineAsyncHTTPClient",
+    "TidelineServer", "TidelineSimulation", "TidelineConformance", "TidelineServerConformance", "TidelineFaults",
+    "TidelineBenchmark", "TidelineBaselines",
 ]
-let keyValue: [Target.Dependency] = ["TidelineStore", "TidelineKeyValue"]
-let keyValueTests: [Target.Dependency] = ["TidelineKeyValue", "TidelineTestStores", "StoreProbe"]
-let stores: [Target.Dependency] = ["TidelineLMDB", "TidelineLevelDB", "TidelineMemory", "TidelineSQLite"]
 
-/// Returns a library target, in `Sources` unless a path is given.
+/// Returns a library target, in `Sources` unless a path is given, with a group of dependencies and further ones.
 func library(
-    _ name: String, _ dependencies: [Target.Dependency] = [], path: String? = nil, settings: [SwiftSetting] = settings
+    _ name: String, _ group: [Target.Dependency] = [], _ others: Target.Dependency..., path: String? = nil,
+    settings: [SwiftSetting] = settings
 ) -> Target {
     .target(
-        name: name, dependencies: dependencies, path: path,
+        name: name, dependencies: group + others, path: path,
         swiftSettings: settings + (isOptimized && optimizedTargets.contains(name) ? optimization : []))
 }
 
-func executable(_ name: String, _ dependencies: [Target.Dependency], path: String? = nil) -> Target {
-    .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: settings)
-}
-
-/// Returns a program that tests or scripts start.
-func probe(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    executable(name, dependencies, path: "Tests/\(name)")
-}
-
-/// Returns dependencies on targets that belong to a trait.
-func targets(_ names: [String], of trait: String) -> [Target.Dependency] {
-    names.map { .target(name: $0, condition: .when(traits: [trait])) }
+func executable(
+    _ name: String, _ group: [Target.Dependency], _ others: Target.Dependency..., path: String? = nil,
+    resources: [Resource] = []
+) -> Target {
+    .executableTarget(
+        name: name, dependencies: group + others, path: path, resources: resources, swiftSettings: settings)
 }
 
 func cLibrary(_ name: String, path: String, pkgConfig: String? = nil, apt: String, brew: String) -> Target {
     .systemLibrary(name: name, path: path, pkgConfig: pkgConfig, providers: [.apt([apt]), .brew([brew])])
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .testTarget(
-        name: name,
-        dependencies: [
-            "CTestDefaults", "TidelineStore", "TidelineConformance", "TidelineSupport", "TidelineTestSupport",
-        ]
-            + dependencies,
-        swiftSettings: settings)
+func tests(_ name: String, _ group: [Target.Dependency] = [], _ others: Target.Dependency...) -> Target {
+    let helpers = needs(
+        "CTestSupport", "TidelineConformance", "TidelineSupport", "TidelineTestStores", "TidelineTestSupport")
+    return .testTarget(name: name, dependencies: core + helpers + group + others, swiftSettings: settings)
 }
 
 let package = Package(
     name: "tideline",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
-    products: libraries.map { .library(name: $0, targets: [$0]) } + [
-        .executable(name: "tideline", targets: ["TidelineTool"])
-    ],
+    products: libraries.map { .library(name: $0, targets: [$0]) }
+        + [.executable(name: "tideline", targets: ["TidelineTool"])],
     traits: [
         .trait(name: "AsyncHTTPClient", description: "The transport over async-http-client: TidelineAsyncHTTPClient"),
         .trait(name: "Commands", description: "The conformance suite and the benchmark as libraries for commands"),
@@ -102,8 +89,7 @@ let package = Package(
             name: "PostgreSQL", description: "Stores in PostgreSQL databases for the tool, which then needs libpq",
             enabledTraits: ["Serve"]),
         .trait(
-            name: "Serve",
-            description: "The parts of the tool that `make demo` uses: serve without sign-in, todo, and demo",
+            name: "Serve", description: "The parts of the tool for `make demo`: serve without sign-in, todo, and demo",
             enabledTraits: ["AsyncHTTPClient", "Commands"]),
         .trait(
             name: "Tool", description: "The command-line tool, the product tideline, without its benchmark",
@@ -133,11 +119,8 @@ let package = Package(
     targets: [
         // The interface of a local store. Has no dependencies.
         library("TidelineStore", settings: strict),
-
         // Helpers that the conformance suite, the benchmark and the tool share. Not visible to their users.
-        library("TidelineSupport", settings: pure),
-        library("TidelineCommandSupport", ["TidelineStore", "TidelineSupport", argumentParser]),
-
+        library("TidelineSupport", ["TidelineStore"] + argumentParser),
         // Live queries over any store.
         library("TidelineLive", ["TidelineStore", "CCommitSignal"], settings: strict),
         .systemLibrary(name: "CCommitSignal", path: "Sources/CCommitSignal"),
@@ -146,10 +129,8 @@ let package = Package(
         library("TidelineKeyValue", ["TidelineStore"], settings: strict),
         library("TidelineMemory", keyValue, path: "Adapters/Memory", settings: pure),
         library("TidelineSQLite", ["TidelineStore", "CSQLite", "CSQLiteChecksums"], path: "Adapters/SQLite"),
-        library("TidelineLMDB", keyValue + ["TidelineLMDBVerification", "CLMDB"], path: "Adapters/LMDB"),
-        library("TidelineLMDBVerification", ["TidelineStore"], path: "Adapters/LMDBVerification"),
-        library("TidelineLevelDB", keyValue + ["TidelineLevelDBVerification", "CLevelDB"], path: "Adapters/LevelDB"),
-        library("TidelineLevelDBVerification", ["TidelineStore"], path: "Adapters/LevelDBVerification"),
+        library("TidelineLMDB", keyValue + ["CLMDB"], path: "Adapters/LMDB"),
+        library("TidelineLevelDB", keyValue + ["CLevelDB"], path: "Adapters/LevelDB"),
         library("TidelinePostgreSQL", ["TidelineStore", "CPostgreSQL"], path: "Adapters/PostgreSQL"),
         .target(name: "CSQLiteChecksums", dependencies: ["CSQLite"], path: "Adapters/CSQLiteChecksums"),
         cLibrary("CSQLite", path: "Adapters/CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev", brew: "sqlite"),
@@ -159,64 +140,45 @@ let package = Package(
         cLibrary("CLevelDB", path: "Adapters/CLevelDB", apt: "libleveldb-dev", brew: "leveldb"),
 
         // Sync: the wire protocol that client and server share, the client, and the server.
-        library("TidelineWire", ["TidelineStore", httpTypes], settings: pure),
-        library("Tideline", ["TidelineLive", "TidelineStore", "TidelineWire", httpTypes, logging], settings: pure),
+        library("TidelineWire", ["TidelineStore"] + http, settings: pure),
+        library("Tideline", ["TidelineLive", "TidelineStore", "TidelineWire"] + http + logging, settings: pure),
         // The macro for typed tables. Its expansion is a library, because a test target that depends on a macro target makes
         // the package manager build all tests for the host. The plug-in is the program that the compiler starts.
         library("TidelineMacros", ["Tideline", "TidelineStore", "TidelineMacroPlugin"], settings: pure),
         library(
             "TidelineMacroExpansion",
-            swiftSyntax("SwiftDiagnostics", "SwiftParser", "SwiftSyntax", "SwiftSyntaxBuilder", "SwiftSyntaxMacros")),
+            syntax("SwiftDiagnostics", "SwiftParser", "SwiftSyntax", "SwiftSyntaxBuilder", "SwiftSyntaxMacros")),
         .macro(
             name: "TidelineMacroPlugin",
             dependencies: ["TidelineMacroExpansion"]
-                + swiftSyntax("SwiftCompilerPlugin", "SwiftSyntax", "SwiftSyntaxMacros"), swiftSettings: settings),
-        library("TidelineURLSession", ["Tideline", httpTypes], settings: pure),
+                + syntax("SwiftCompilerPlugin", "SwiftSyntax", "SwiftSyntaxMacros"), swiftSettings: settings),
+        library("TidelineURLSession", ["Tideline"] + http, settings: pure),
         library(
             "TidelineAsyncHTTPClient",
-            nio + [
-                "Tideline", httpTypes,
-                .product(name: "AsyncHTTPClient", package: "async-http-client", condition: client),
-                .product(name: "NIOHTTPCompression", package: "swift-nio-extras", condition: client),
-                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: client),
-            ]),
-        library("TidelineServer", ["TidelineStore", "TidelineWire", httpTypes], settings: pure),
+            ["Tideline"] + http + nio
+                + needs(
+                    "async-http-client/AsyncHTTPClient", "swift-nio-extras/NIOHTTPCompression", "swift-nio-ssl/NIOSSL",
+                    of: "AsyncHTTPClient")),
+        library("TidelineServer", ["TidelineStore", "TidelineWire"] + http, settings: pure),
         // The deterministic simulation of devices, network, and server.
         library(
-            "TidelineSimulation",
-            [
-                "Tideline", "TidelineMemory", "TidelineServer", "TidelineStore", "TidelineSupport", "TidelineWire",
-                httpTypes, logging,
-            ], settings: pure),
+            "TidelineSimulation", core + logging, "TidelineMemory", "TidelineServer", "TidelineSupport", "TidelineWire",
+            settings: pure),
 
-        // The conformance suite, as a library and as a command; and a layer around the file calls of the program that
-        // links it, for fault injection and crash recording.
+        // The conformance suite with its command, that for servers with the same reports, and a layer around the file calls
+        // of the program that links it, for fault injection and crash recording.
         library(
-            "TidelineConformance", ["TidelineKeyValue", "TidelineLive", "TidelineStore", "TidelineSupport"],
+            "TidelineConformance", argumentParser + keyValue, "TidelineLive", "TidelineSupport",
             path: "Conformance/Suite"),
-        library(
-            "TidelineConformanceCommand",
-            ["TidelineCommandSupport", "TidelineConformance", "TidelineStore", "TidelineSupport", argumentParser],
-            path: "Conformance/Command"),
-        // The conformance suite for servers, with the same reports.
-        library(
-            "TidelineServerConformance",
-            ["Tideline", "TidelineConformance", "TidelineStore", "TidelineWire", httpTypes], path: "Conformance/Server"),
+        library("TidelineServerConformance", core, "TidelineConformance", "TidelineWire", path: "Conformance/Server"),
         .target(name: "CFileCalls", path: "Conformance/CFileCalls"),
         library("TidelineFaults", ["TidelineConformance", "CFileCalls"], path: "Conformance/Faults"),
 
-        // The benchmark: workloads, measurement and reports, as a library and as a command.
+        // The benchmark: workloads, measurement, reports, and its command.
         library(
-            "TidelineBenchmark",
-            [
-                "Tideline", "TidelineLive", "TidelineMemory", "TidelineServer", "TidelineStore", "TidelineSupport",
-                "TidelineWire", httpTypes,
-                .product(name: "Histogram", package: "hdrhistogram-swift", condition: commands),
-            ], path: "Benchmarks/Suite"),
-        library(
-            "TidelineBenchmarkCommand",
-            ["TidelineBenchmark", "TidelineCommandSupport", "TidelineStore", "TidelineSupport", argumentParser],
-            path: "Benchmarks/Command"),
+            "TidelineBenchmark", core + argumentParser + needs("hdrhistogram-swift/Histogram", of: "Commands"),
+            "TidelineLive", "TidelineMemory", "TidelineServer", "TidelineSupport", "TidelineWire",
+            path: "Benchmarks/Suite"),
         // The same workloads on the engines' C interfaces: the baselines that the stores are compared with.
         // No pkg-config: for simdjson, it prints a flag that the package manager rejects, and none that is needed.
         cLibrary("CSimdJSON", path: "Benchmarks/CSimdJSON", apt: "libsimdjson-dev", brew: "simdjson"),
@@ -226,153 +188,91 @@ let package = Package(
         library(
             "TidelineBaselines", ["CBaselines", "TidelineBenchmark", "TidelineStore"], path: "Benchmarks/Baselines"),
         // The work that the benchmark scripts count; see the scripts in its folder.
-        executable(
-            "QueueCost", ["Tideline", "TidelineServer", "TidelineStore", httpTypes] + stores,
-            path: "Benchmarks/QueueCost"),
         .target(name: "CMeasured", path: "Benchmarks/CMeasured"),
         executable(
-            "InstructionProbe",
-            ["CMeasured", "TidelineBaselines", "TidelineBenchmark", "TidelineStore", "TidelineSupport"] + stores,
-            path: "Benchmarks/InstructionProbe"),
+            "InstructionProbe", core + stores, "CMeasured", "TidelineBaselines", "TidelineBenchmark", "TidelineServer",
+            "TidelineSupport", path: "Benchmarks/InstructionProbe"),
 
         // The command-line tool.
         cLibrary("CZlib", path: "Sources/CZlib", pkgConfig: "zlib", apt: "zlib1g-dev", brew: "zlib"),
         executable(
             "TidelineTool",
-            stores + nio + [
-                "CZlib", "Tideline", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineStore", "TidelineSupport",
-                "TidelineCommandSupport", argumentParser, httpTypes, jwt, logging,
-                .product(name: "Metrics", package: "swift-metrics", condition: serve),
-                .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: serve),
-                .product(name: "NIOHTTPTypes", package: "swift-nio-extras", condition: serve),
-                .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras", condition: serve),
-                .product(name: "NIOHTTPTypesHTTP2", package: "swift-nio-extras", condition: serve),
-                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: serve),
-                .product(name: "NIOTLS", package: "swift-nio", condition: serve),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: serve),
-                .product(name: "Yams", package: "Yams", condition: serve),
-            ]
-                + targets(
-                    [
-                        "TidelineConformance", "TidelineConformanceCommand", "TidelineFaults",
-                        "TidelineServerConformance", "TidelineSimulation",
-                    ], of: "Tool")
-                + targets(["TidelinePostgreSQL"], of: "PostgreSQL")
-                + targets(["TidelineBaselines", "TidelineBenchmark", "TidelineBenchmarkCommand"], of: "Benchmark")),
+            core + stores + argumentParser + logging + nio
+                + needs(
+                    "swift-metrics/Metrics", "swift-nio-http2/NIOHTTP2", "swift-nio-extras/NIOHTTPTypes",
+                    "swift-nio-extras/NIOHTTPTypesHTTP1", "swift-nio-extras/NIOHTTPTypesHTTP2", "swift-nio-ssl/NIOSSL",
+                    "swift-nio/NIOTLS", "swift-service-lifecycle/ServiceLifecycle", "Yams/Yams", of: "Serve")
+                + needs(
+                    "jwt-kit/JWTKit", "TidelineConformance", "TidelineFaults", "TidelineServerConformance",
+                    "TidelineSimulation", of: "Tool")
+                + needs("TidelinePostgreSQL", of: "PostgreSQL")
+                + needs("TidelineBaselines", "TidelineBenchmark", of: "Benchmark"),
+            "CZlib", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineSupport"),
 
         // Apps to look at: a to-do list in the terminal, and one as a local web page, which scripts/web starts.
         executable(
             "TodoApp", ["Tideline", "TidelineAsyncHTTPClient", "TidelineMacros", "TidelineSQLite", "TidelineSupport"],
             path: "Examples/TodoApp"),
-        .executableTarget(
-            name: "TodoWeb",
-            dependencies: [
-                "Tideline", "TidelineAsyncHTTPClient", "TidelineSQLite", "TidelineSupport", argumentParser, httpTypes,
-                logging, .product(name: "Hummingbird", package: "hummingbird", condition: tool),
-            ], path: "Examples/TodoWeb", resources: [.embedInCode("page.html")], swiftSettings: settings),
+        executable(
+            "TodoWeb", argumentParser + http + logging + needs("hummingbird/Hummingbird", of: "Tool"), "Tideline",
+            "TidelineAsyncHTTPClient", "TidelineSQLite", "TidelineSupport", path: "Examples/TodoWeb",
+            resources: [.embedInCode("page.html")]),
 
         // Programs that tests start, and their helpers. SortedFileStore is the custom store example, BrokenStores a
         // simple store that keeps every promise, and variants that break one.
-        .target(name: "CTestDefaults", path: "Tests/CTestDefaults"),
-        .target(name: "CFrameworkNames", path: "Tests/CFrameworkNames"),
+        .target(name: "CTestSupport", path: "Tests/CTestSupport"),
         library("TidelineTestSupport", ["TidelineStore"], path: "Tests/TidelineTestSupport"),
         library("SortedFileStore", keyValue, path: "Examples/CustomStore/Sources/SortedFileStore"),
         library(
-            "TidelineTestStores",
-            stores + [
-                "SortedFileStore", "TidelineLive", "TidelineStore", "TidelineKeyValue", "TidelineConformance",
-                "TidelineFaults",
-                "TidelineTestSupport",
-            ],
-            path: "Tests/TidelineTestStores"),
-        library(
-            "BrokenStores", ["TidelineConformance", "TidelineKeyValue", "TidelineStore"], path: "Tests/BrokenStores"),
-        probe(
-            "StoreProbe",
-            stores + [
-                "TidelinePostgreSQL", "BrokenStores", "SortedFileStore", "TidelineStore", "TidelineConformance",
-                "TidelineTestSupport",
-            ]),
-        probe("PullProbe", stores + ["Tideline", "TidelineStore", "TidelineTestSupport", httpTypes]),
-        probe("PushProbe", stores + ["Tideline", "TidelineStore", "TidelineTestSupport", httpTypes]),
-        probe(
-            "CommandProbe",
-            ["TidelineConformance", "TidelineConformanceCommand", "TidelineMemory", "TidelineStore", "TidelineSupport"]),
-        probe(
-            "BenchProbe",
-            [
-                "TidelineBenchmark", "TidelineBenchmarkCommand", "TidelineMemory", "TidelineStore", "TidelineSupport",
-                argumentParser,
-            ]),
-        probe("SimulationProbe", ["TidelineSimulation"]),
+            "TidelineTestStores", keyValue + stores, "SortedFileStore", "TidelineConformance", "TidelineFaults",
+            "TidelineLive", "TidelineTestSupport", path: "Tests/TidelineTestStores"),
+        library("BrokenStores", keyValue, "TidelineConformance", path: "Tests/BrokenStores"),
+        executable(
+            "StoreProbe", keyValue + stores, "BrokenStores", "SortedFileStore", "TidelineConformance",
+            "TidelinePostgreSQL", "TidelineTestSupport", path: "Tests/StoreProbe"),
+        executable("SyncProbe", core + stores, "TidelineTestSupport", path: "Tests/SyncProbe"),
+        executable(
+            "CommandProbe", argumentParser + keyValue, "TidelineBenchmark", "TidelineConformance", "TidelineMemory",
+            "TidelineSupport", path: "Tests/CommandProbe"),
+        executable("SimulationProbe", ["TidelineSimulation"], path: "Tests/SimulationProbe"),
 
         // The public API as users write it: every name beside Foundation, and one app over every store.
         .testTarget(
             name: "TidelineAPITests",
-            dependencies: libraries.map { .target(name: $0) }
-                + ["CFrameworkNames", "CTestDefaults", "TidelineTestSupport", httpTypes],
+            dependencies: libraries.map { .target(name: $0) } + ["CTestSupport", "TidelineTestSupport"] + http,
             packageAccess: false, swiftSettings: settings),
         tests(
-            "TidelineConformanceTests",
-            [
-                "BrokenStores", "TidelineConformanceCommand", "TidelineFaults", "TidelineKeyValue", "TidelineMemory",
-                "TidelineTestStores", "TidelineCommandSupport", "StoreProbe", "CommandProbe", argumentParser,
-            ]),
+            "TidelineConformanceTests", argumentParser, "BrokenStores", "CommandProbe", "StoreProbe", "TidelineFaults",
+            "TidelineKeyValue", "TidelineMemory", "TidelineServer", "TidelineServerConformance", "TidelineWire"),
         tests(
-            "TidelineBenchmarkTests",
-            [
-                "BenchProbe", "SortedFileStore", "Tideline", "TidelineBaselines", "TidelineBenchmark",
-                "TidelineBenchmarkCommand", "TidelineCommandSupport", "TidelineMemory", "TidelineServer",
-                "TidelineTestStores", "TidelineWire", argumentParser, httpTypes,
-            ]),
+            "TidelineBenchmarkTests", argumentParser, "CommandProbe", "SortedFileStore", "TidelineBaselines",
+            "TidelineBenchmark", "TidelineMemory", "TidelineServer", "TidelineWire"),
         tests("TidelineStoreTests"),
         tests(
             "TidelineMacroTests",
-            ["Tideline", "TidelineMacroExpansion", "TidelineMacros", "TidelineMemory"]
-                + swiftSyntax(
-                    "SwiftDiagnostics", "SwiftParser", "SwiftSyntax", "SwiftSyntaxMacroExpansion", "SwiftSyntaxMacros")),
-        tests("TidelineLiveTests", stores + ["TidelineLive", "TidelineTestStores", "StoreProbe"]),
-        tests("TidelineSQLiteTests", ["TidelineSQLite", "TidelineTestStores", "CSQLite", "StoreProbe"]),
+            syntax(
+                "SwiftDiagnostics", "SwiftParser", "SwiftSyntax", "SwiftSyntaxMacroExpansion", "SwiftSyntaxMacros"),
+            "TidelineMacroExpansion", "TidelineMacros", "TidelineMemory"),
+        tests("TidelineLiveTests", stores, "StoreProbe", "TidelineLive"),
+        tests("TidelineKeyValueTests", stores, "SortedFileStore", "TidelineKeyValue"),
         tests(
-            "TidelinePostgreSQLTests",
-            ["TidelinePostgreSQL", "TidelineTestStores", "TidelineTool", "CPostgreSQL", "StoreProbe"]),
-        tests("TidelineKeyValueTests", stores + ["SortedFileStore", "TidelineKeyValue"]),
-        tests("TidelineLMDBTests", ["TidelineLMDB", "TidelineLMDBVerification", "CLMDB"] + keyValueTests),
-        tests("TidelineLevelDBTests", ["TidelineLevelDB", "TidelineLevelDBVerification", "CLevelDB"] + keyValueTests),
-        tests("TidelineWireTests", ["TidelineWire", httpTypes]),
+            "TidelineAdapterTests", stores, "CLMDB", "CLevelDB", "CPostgreSQL", "CSQLite", "StoreProbe",
+            "TidelineKeyValue", "TidelinePostgreSQL", "TidelineTool"),
+        tests("TidelineWireTests", ["TidelineWire"]),
+        tests("TidelineServerTests", ["TidelinePostgreSQL", "TidelineServer", "TidelineTool", "TidelineWire"]),
+        tests("TidelineSimulationTests", stores, "TidelineSimulation"),
         tests(
-            "TidelineServerTests",
-            ["TidelinePostgreSQL", "TidelineServer", "TidelineTestStores", "TidelineTool", "TidelineWire", httpTypes]),
-        tests(
-            "TidelineServerConformanceTests",
-            [
-                "Tideline", "TidelineServer", "TidelineServerConformance", "TidelineTestStores", "TidelineWire",
-                httpTypes,
-            ]),
-        tests("TidelineSimulationTests", stores + ["Tideline", "TidelineSimulation"]),
-        tests(
-            "TidelineTests",
-            [
-                "Tideline", "TidelineLive", "TidelineWire", "TidelineServer", "TidelineSimulation",
-                "TidelineTestStores",
-                "PullProbe", "PushProbe", httpTypes, logging,
-            ]),
-        tests(
-            "TidelineTransportTests",
-            ["Tideline", "TidelineAsyncHTTPClient", "TidelineMemory", "TidelineURLSession", httpTypes] + nio),
+            "TidelineTests", logging, "SyncProbe", "TidelineLive", "TidelineServer", "TidelineSimulation",
+            "TidelineWire"),
         tests(
             "TidelineToolTests",
-            nio + [
-                "Tideline", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineSQLite", "TidelineTestStores",
-                "TidelineCommandSupport", "TidelineSimulation", "TidelineTool", "TodoApp", argumentParser, httpTypes,
-                jwt, logging, .product(name: "NIOEmbedded", package: "swift-nio", condition: client),
-                .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: tool),
-                .product(name: "NIOHTTPTypes", package: "swift-nio-extras", condition: tool),
-                .product(name: "NIOHTTPTypesHTTP2", package: "swift-nio-extras", condition: tool),
-                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: tool),
-                .product(name: "CryptoExtras", package: "swift-crypto", condition: tool),
-                .product(name: "Metrics", package: "swift-metrics", condition: tool),
-            ]),
+            argumentParser + logging + nio
+                + needs(
+                    "jwt-kit/JWTKit", "swift-crypto/CryptoExtras", "swift-metrics/Metrics", "swift-nio/NIOEmbedded",
+                    "swift-nio-http2/NIOHTTP2", "swift-nio-extras/NIOHTTPTypes", "swift-nio-extras/NIOHTTPTypesHTTP2",
+                    "swift-nio-ssl/NIOSSL", of: "Tool"),
+            "TidelineAsyncHTTPClient", "TidelineMemory", "TidelineSQLite", "TidelineServer", "TidelineSimulation",
+            "TidelineTool", "TidelineURLSession", "TodoApp"),
     ],
     cxxLanguageStandard: .cxx17
 )

@@ -1,6 +1,5 @@
 internal import Synchronization
 public import TidelineKeyValue
-internal import TidelineLMDBVerification
 public import TidelineStore
 
 /// An ``OrderedKeyValueEngine`` backed by LMDB: a folder with `data.mdb`, `lock.mdb`, `tideline.state`, which

@@ -1,6 +1,5 @@
 internal import CLMDB
 public import TidelineKeyValue
-internal import TidelineLMDBVerification
 public import TidelineStore
 
 /// Reads and writes within one transaction of an ``LMDBEngine``.

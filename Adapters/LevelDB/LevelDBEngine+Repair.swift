@@ -1,6 +1,5 @@
 internal import CLevelDB
 internal import Foundation
-internal import TidelineLevelDBVerification
 internal import TidelineStore
 
 extension LevelDBEngine {

@@ -1,5 +1,4 @@
 public import TidelineKeyValue
-internal import TidelineLevelDBVerification
 internal import TidelineStore
 
 /// A store in a LevelDB folder.

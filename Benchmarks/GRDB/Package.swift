@@ -24,7 +24,6 @@ let package = Package(
                 "GRDBSubjects", benchmark,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "TidelineBaselines", package: tideline),
-                .product(name: "TidelineBenchmarkCommand", package: tideline),
                 .product(name: "TidelineSQLite", package: tideline),
                 .product(name: "TidelineStore", package: tideline),
             ]),

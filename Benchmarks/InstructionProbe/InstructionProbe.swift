@@ -8,6 +8,7 @@ internal import TidelineBenchmark
 ///     InstructionProbe list                         prints all pairs of subject and work
 ///     InstructionProbe versions                     prints the versions of the engines
 ///     InstructionProbe SUBJECT WORK ROWS FOLDER     performs the work and prints its number of units
+///     InstructionProbe queue …                      works on a queue; see ``QueueWork``
 ///
 /// `main` is synchronous and performs the work on its thread, because valgrind does not support that the main thread ends
 /// before the others, as it does with an asynchronous `main` on Linux.
@@ -33,6 +34,7 @@ enum InstructionProbe {
                 guard let version = try subject.make().engineVersion else { continue }
                 print(subject.id, version)
             }
+        case _ where words.first == "queue": QueueWork.main(words.dropFirst())
         default:
             guard words.count == 4, let subject = ProbeSubject.all.first(where: { $0.id == words[0] }),
                 let work = CountedWork.all.first(where: { $0.id == words[1] && subject.does($0) }),
@@ -65,7 +67,7 @@ enum InstructionProbe {
 
     private static func usage() -> Never {
         FileHandle.standardError.write(
-            Data("usage: InstructionProbe list | versions | SUBJECT WORK ROWS FOLDER\n".utf8))
+            Data("usage: InstructionProbe list | versions | SUBJECT WORK ROWS FOLDER | queue …\n".utf8))
         exit(64)
     }
 }

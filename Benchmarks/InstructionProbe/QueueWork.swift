@@ -1,3 +1,4 @@
+#if Commands
 import Dispatch
 import Foundation
 import HTTPTypes
@@ -12,21 +13,20 @@ import TidelineStore
 
 /// Works on a queue of a given length while valgrind counts the instructions; see `Benchmarks/queue`.
 ///
-///     QueueCost ENGINE PATH fill N                   creates a store with N operations in its queue
-///     QueueCost ENGINE PATH enqueue|revise|push K    performs an operation K times
+///     InstructionProbe queue ENGINE PATH fill N                   creates a store with N operations in its queue
+///     InstructionProbe queue ENGINE PATH enqueue|revise|push K    performs an operation K times
 ///
-/// The store `memory` is not persistent, so it needs `fill N` first: `QueueCost memory - fill 100 push 10`.
-@main
-enum QueueCost {
+/// The store `memory` is not persistent, so it needs `fill N` first: `InstructionProbe queue memory - fill 100 push 10`.
+enum QueueWork {
     static let items = TableSchema("TodoItem", columns: [.string("text"), .bool("complete")])
 
     /// Blocks the main thread, because valgrind does not support that it ends before the others, as it does with an
     /// asynchronous `main` on Linux.
-    static func main() {
+    static func main(_ words: ArraySlice<String>) {
         let isDone = DispatchSemaphore(value: 0)
         Task.detached {
             do {
-                try await run()
+                try await run(words)
             } catch {
                 FileHandle.standardError.write(Data("\(error)\n".utf8))
                 exit(1)
@@ -36,8 +36,8 @@ enum QueueCost {
         isDone.wait()
     }
 
-    private static func run() async throws {
-        var words = CommandLine.arguments.dropFirst()
+    private static func run(_ words: ArraySlice<String>) async throws {
+        var words = words
         guard let engine = words.popFirst(), let path = words.popFirst() else { usage() }
         switch engine {
         case "sqlite": try await run(SQLiteStore(path: path), words)
@@ -98,7 +98,8 @@ enum QueueCost {
     private static func row(_ id: String) -> Row { ["id": .string(id), "text": "Buy milk", "complete": false] }
 
     private static func usage() -> Never {
-        FileHandle.standardError.write(Data("usage: QueueCost sqlite|lmdb|leveldb|memory PATH WORK COUNT…\n".utf8))
+        let text = "usage: InstructionProbe queue sqlite|lmdb|leveldb|memory PATH WORK COUNT…\n"
+        FileHandle.standardError.write(Data(text.utf8))
         exit(64)
     }
 }
@@ -110,7 +111,7 @@ final class LimitedTransport: Transport {
 
     init(requests: Int) throws {
         service = try TableService(
-            store: MemoryStore(), options: TableServiceOptions(schemas: [QueueCost.items]))
+            store: MemoryStore(), options: TableServiceOptions(schemas: [QueueWork.items]))
         left = Mutex(requests)
     }
 
@@ -133,3 +134,4 @@ extension Row {
         return row
     }
 }
+#endif

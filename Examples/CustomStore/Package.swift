@@ -22,7 +22,6 @@ let package = Package(
             dependencies: [
                 "SortedFileStore",
                 .product(name: "TidelineConformance", package: tideline),
-                .product(name: "TidelineConformanceCommand", package: tideline),
                 .product(name: "TidelineFaults", package: tideline),
             ]),
         .testTarget(

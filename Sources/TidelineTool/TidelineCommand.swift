@@ -2,14 +2,13 @@
 internal import ArgumentParser
 internal import Foundation
 internal import Tideline
-internal import TidelineCommandSupport
 internal import TidelineSupport
 
 #if Benchmark
-internal import TidelineBenchmarkCommand
+internal import TidelineBenchmark
 #endif
 #if Tool
-internal import TidelineConformanceCommand
+internal import TidelineConformance
 #endif
 
 /// The command `tideline`.

@@ -2,23 +2,27 @@
 import ArgumentParser
 import Foundation
 import TidelineBenchmark
-import TidelineBenchmarkCommand
 import TidelineMemory
 import TidelineStore
 
 /// The benchmark command in an author's executable, for tests.
 ///
-/// With `FAULTS` in the environment, it has stores with faults. With `MEASURED_FILE`, it writes a file of 20 MB and prints the
-/// measured number of written bytes and the peak memory.
-@main
-struct BenchProbe: ParsableCommand {
+/// Its subjects are a memory store, or stores with faults. The subject `stopwatch` writes a file of 20 MB to the path in the
+/// first argument and prints the measured number of written bytes and the peak memory.
+struct BenchProgram: ParsableCommand {
     @OptionGroup var options: BenchOptions
 
-    static func main() async throws {
-        if let path = ProcessInfo.processInfo.environment["MEASURED_FILE"] { return try measure(path) }
-        guard ProcessInfo.processInfo.environment["FAULTS"] != nil else {
-            await BenchCommand.main(stores: [BenchmarkStore(name: "memory") { _ in try MemoryStore() }])
+    static func main(_ subject: String) async throws -> Never {
+        switch subject {
+        case "stopwatch":
+            try measure(CommandLine.arguments[1])
+            Foundation.exit(0)
+        case "faults": await runWithFaults()
+        default: await BenchCommand.main(stores: [BenchmarkStore(name: "memory") { _ in try MemoryStore() }])
         }
+    }
+
+    private static func runWithFaults() async -> Never {
         do {
             let stores = BenchStores(
                 names: StoreFault.allCases.map(\.rawValue),
@@ -100,13 +104,5 @@ private final class FaultySession: BenchmarkSession {
     }
 
     func close() throws { try base.close() }
-}
-#else
-internal import TidelineSupport
-
-/// Prints the command that builds the program with its packages.
-@main
-enum BenchProbe {
-    static func main() { exitForMissingTrait("Commands") }
 }
 #endif

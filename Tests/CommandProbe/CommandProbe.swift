@@ -1,12 +1,14 @@
 #if Commands
+import Foundation
 import TidelineConformance
-import TidelineConformanceCommand
 import TidelineMemory
 
-/// The command in an author's executable, over harmful stores; used by the tests.
+/// The conformance command in an author's executable, over harmful stores, and with `BENCH` in the environment the benchmark
+/// command; used by the tests.
 @main
 enum CommandProbe {
-    static func main() async {
+    static func main() async throws {
+        if let subject = ProcessInfo.processInfo.environment["BENCH"] { try await BenchProgram.main(subject) }
         let harnesses = Mischief.allCases.map { mischief in
             StoreHarness(name: mischief.rawValue, modes: []) { _ in try MischievousStore(mischief) }
         }

@@ -17,7 +17,7 @@ struct NumberedServer: Transport {
         let bound = query.firstMatch(of: /updatedAt ge datetimeoffset'([^']+)'/).flatMap { Timestamp($0.1) }
         let first = bound.map { max(NumberedRow(updatedAt: $0).number, 0) } ?? 0
         memory.look()
-        PullProbe.say("asked \(first) \(memory.kilobytes)")
+        SyncProbe.say("asked \(first) \(memory.kilobytes)")
         // The parent process blocks this process here, so that it can kill it before its end.
         _ = readLine()
         return TransportResponse(response: HTTPResponse(status: .ok), body: page(first..<min(first + size, rows)))

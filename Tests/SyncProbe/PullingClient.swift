@@ -1,4 +1,3 @@
-import Foundation
 import Tideline
 import TidelineLMDB
 import TidelineLevelDB
@@ -6,21 +5,19 @@ import TidelineSQLite
 import TidelineStore
 import TidelineTestSupport
 
-/// A client that pulls a large table and may be killed at any time: `PullProbe <engine> <folder> <rows> <page size>`.
+/// A client that pulls a large table and may be killed at any time: `SyncProbe pull <engine> <folder> <rows> <page size>`.
 ///
 /// For each requested page it prints `asked <number of its first row> <kB of memory>` and waits for a line on its input
 /// before it returns the page. At its end it prints `ended <rows stored by this run> <kB of memory>`.
-@main
-enum PullProbe {
-    static func main() async throws {
-        let words = CommandLine.arguments.dropFirst().map(\.self)
-        guard words.count == 4, let rows = Int(words[2]), let pageSize = Int(words[3]) else { usage() }
+enum PullingClient {
+    static func main(_ words: [String]) async throws {
+        guard words.count == 4, let rows = Int(words[2]), let pageSize = Int(words[3]) else { SyncProbe.usage() }
         let path = "\(words[1])/store"
         switch words[0] {
         case "sqlite": try await pull(rows, pageSize, into: SQLiteStore(path: path))
         case "lmdb": try await pull(rows, pageSize, into: LMDBStore(path: path))
         case "leveldb": try await pull(rows, pageSize, into: LevelDBStore(path: path))
-        default: usage()
+        default: SyncProbe.usage()
         }
     }
 
@@ -33,14 +30,6 @@ enum PullProbe {
             pageSize: pageSize, pagesPerTransaction: 4, onProgress: { _ in memory.look() })
         let result = try await client.table(NumberedRow.schema.name).pull(queryID: "all", settings: settings)
         try store.close()
-        say("ended \(result.rowsStored) \(memory.kilobytes)")
-    }
-
-    /// Prints a line immediately.
-    static func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
-
-    private static func usage() -> Never {
-        FileHandle.standardError.write(Data("usage: PullProbe sqlite|lmdb|leveldb FOLDER ROWS PAGESIZE\n".utf8))
-        exit(64)
+        SyncProbe.say("ended \(result.rowsStored) \(memory.kilobytes)")
     }
 }

@@ -6,21 +6,19 @@ import TidelineSQLite
 import TidelineStore
 import TidelineTestSupport
 
-/// A client that pushes the queue of a store and may be killed or suspended at any time: `PushProbe <engine> <folder>
-/// <seconds of its lease>`.
+/// A client that pushes the queue of a store and may be killed or suspended at any time: `SyncProbe push <engine>
+/// <folder> <seconds of its lease>`.
 ///
 /// It prints each request as a ``RelayedRequest`` and reads the ``RelayedResponse`` from its input. At its end it prints
 /// `sent <number of operations>`, or `failed <code>`.
-@main
-enum PushProbe {
-    static func main() async throws {
-        let words = CommandLine.arguments.dropFirst().map(\.self)
-        guard words.count == 3, let seconds = Int(words[2]) else { usage() }
+enum PushingClient {
+    static func main(_ words: [String]) async throws {
+        guard words.count == 3, let seconds = Int(words[2]) else { SyncProbe.usage() }
         let path = "\(words[1])/store"
         switch words[0] {
         case "sqlite": try await push(SQLiteStore(path: path), lease: seconds)
         case "lmdb": try await push(LMDBStore(path: path), lease: seconds)
-        default: usage()
+        default: SyncProbe.usage()
         }
     }
 
@@ -29,19 +27,11 @@ enum PushProbe {
         options.pushLeaseDuration = .seconds(seconds)
         let client = try SyncClient(url: "http://server.test", store: store, transport: Relay(), options: options)
         do {
-            say("sent \(try await client.push(settings: PushSettings(maxInFlight: 1)).progress.sent)")
+            SyncProbe.say("sent \(try await client.push(settings: PushSettings(maxInFlight: 1)).progress.sent)")
         } catch let error as SyncError {
-            say("failed \(error.code)")
+            SyncProbe.say("failed \(error.code)")
         }
         try store.close()
-    }
-
-    /// Prints a line immediately.
-    static func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
-
-    private static func usage() -> Never {
-        FileHandle.standardError.write(Data("usage: PushProbe sqlite|lmdb FOLDER SECONDS\n".utf8))
-        exit(64)
     }
 }
 
@@ -51,7 +41,7 @@ private struct Relay: Transport {
         let headers = request.headerFields.map { [$0.name.rawName, $0.value] }
         let relayed = RelayedRequest(
             method: request.method.rawValue, path: request.path ?? "", headers: headers, body: body ?? [])
-        PushProbe.say(try relayed.relayedLine)
+        SyncProbe.say(try relayed.relayedLine)
         // The read blocks its thread, not one of the pool's, on which the lease is renewed.
         let line: String? = await withCheckedContinuation { continuation in
             Thread.detachNewThread { continuation.resume(returning: readLine()) }

@@ -1,5 +1,5 @@
 #if Benchmark
-import CFrameworkNames
+import CTestSupport
 import Foundation
 import RegexBuilder
 import Testing
@@ -7,9 +7,7 @@ import Tideline
 import TidelineAsyncHTTPClient
 import TidelineBaselines
 import TidelineBenchmark
-import TidelineBenchmarkCommand
 import TidelineConformance
-import TidelineConformanceCommand
 import TidelineFaults
 import TidelineKeyValue
 import TidelineLMDB

@@ -1,8 +1,8 @@
 #if Tool
 import ArgumentParser
 import Testing
-import TidelineCommandSupport
 import TidelineStore
+import TidelineSupport
 
 @testable import TidelineTool
 

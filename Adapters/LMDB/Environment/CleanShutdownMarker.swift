@@ -1,5 +1,4 @@
 internal import Foundation
-internal import TidelineLMDBVerification
 internal import TidelineStore
 
 /// The record of whether every process that wrote to a store has closed it, in a file beside the store's.

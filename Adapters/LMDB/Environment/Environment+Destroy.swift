@@ -1,5 +1,4 @@
 internal import Foundation
-internal import TidelineLMDBVerification
 internal import TidelineStore
 
 extension Environment {

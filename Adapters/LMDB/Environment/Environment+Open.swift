@@ -1,7 +1,6 @@
 internal import CDispatch
 internal import CLMDB
 internal import Foundation
-internal import TidelineLMDBVerification
 internal import TidelineStore
 
 extension Environment {

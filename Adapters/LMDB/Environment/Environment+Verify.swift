@@ -1,6 +1,5 @@
 internal import CLMDB
 internal import Foundation
-internal import TidelineLMDBVerification
 internal import TidelineStore
 
 extension Environment {

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import TidelineLMDBVerification
 internal import TidelineStore
 
 /// The environments open in this process. LMDB forbids two for the same folder, because closing one would release the

@@ -1,5 +1,3 @@
-internal import TidelineLMDBVerification
-
 /// The changes of a transaction in order, for replay in another transaction.
 ///
 /// Unsafe pointers: every change of a transaction is written here, and an array would check for unique ownership and

@@ -1,6 +1,5 @@
 internal import CLMDB
 internal import TidelineKeyValue
-internal import TidelineLMDBVerification
 internal import TidelineStore
 
 /// Reads within an LMDB transaction, either read-only or writable.

@@ -1,4 +1,3 @@
-internal import TidelineLevelDBVerification
 internal import TidelineStore
 
 /// Owns the open database, and reopens it after a failed write.

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import TidelineLevelDBVerification
 internal import TidelineStore
 
 extension DatabaseFolder {

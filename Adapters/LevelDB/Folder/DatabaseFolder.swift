@@ -1,5 +1,4 @@
 internal import Foundation
-internal import TidelineLevelDBVerification
 internal import TidelineStore
 
 /// The folder of a database, locked from the time it is opened until ``release()``.

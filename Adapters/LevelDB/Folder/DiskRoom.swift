@@ -1,5 +1,4 @@
 internal import Foundation
-internal import TidelineLevelDBVerification
 internal import TidelineStore
 
 /// Checks for the disk space that opening a database needs.

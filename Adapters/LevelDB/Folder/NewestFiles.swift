@@ -1,5 +1,4 @@
 internal import Foundation
-internal import TidelineLevelDBVerification
 internal import TidelineStore
 
 /// The log and the manifest to which LevelDB appends. It replaces them by others with greater numbers.

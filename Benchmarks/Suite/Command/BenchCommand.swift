@@ -1,8 +1,7 @@
 #if Commands
 public import ArgumentParser
 internal import Foundation
-public import TidelineBenchmark
-internal import TidelineCommandSupport
+internal import TidelineSupport
 
 /// The benchmark as a command.
 ///

@@ -1,8 +1,6 @@
 #if Commands
 public import ArgumentParser
 internal import Foundation
-internal import TidelineBenchmark
-internal import TidelineCommandSupport
 internal import TidelineStore
 internal import TidelineSupport
 

@@ -1,8 +1,6 @@
 #if Commands
 internal import Foundation
 internal import Synchronization
-internal import TidelineBenchmark
-internal import TidelineCommandSupport
 internal import TidelineSupport
 
 /// Shows the progress of a run: a line for each completed workload and, on an interactive terminal, a status line with the

@@ -1,8 +1,6 @@
 #if Commands
 internal import ArgumentParser
 internal import Foundation
-internal import TidelineBenchmark
-internal import TidelineCommandSupport
 internal import TidelineSupport
 
 /// A run of the command with its subjects, workloads and reports.

@@ -1,9 +1,8 @@
 #if Commands
 internal import ArgumentParser
 internal import Foundation
-public import TidelineBenchmark
-internal import TidelineCommandSupport
 public import TidelineStore
+internal import TidelineSupport
 
 /// The stores that a command can measure, and their baselines.
 public struct BenchStores: Sendable {

@@ -1,8 +1,6 @@
 #if Commands
 internal import ArgumentParser
 internal import Foundation
-internal import TidelineBenchmark
-internal import TidelineCommandSupport
 internal import TidelineSupport
 
 /// The earlier run of `--compare`.

@@ -1,7 +1,5 @@
 #if Commands
 internal import ArgumentParser
-internal import TidelineBenchmark
-internal import TidelineCommandSupport
 internal import TidelineSupport
 
 /// The workloads that `--quick` and `--filter` select.

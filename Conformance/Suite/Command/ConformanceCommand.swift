@@ -1,8 +1,7 @@
 #if Commands
 public import ArgumentParser
 internal import Foundation
-internal import TidelineCommandSupport
-public import TidelineConformance
+internal import TidelineSupport
 
 /// The conformance suite as a command.
 ///

@@ -1,8 +1,6 @@
 #if Commands
 internal import ArgumentParser
 internal import Foundation
-internal import TidelineCommandSupport
-internal import TidelineConformance
 internal import TidelineSupport
 
 /// One run of the command with the selected stores and reports.

@@ -1,7 +1,6 @@
 #if Commands
 internal import ArgumentParser
 internal import Foundation
-internal import TidelineSupport
 
 /// The requested reports and their destinations.
 package struct ReportOutputs<Report>: Sendable {

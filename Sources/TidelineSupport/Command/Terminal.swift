@@ -1,6 +1,5 @@
 #if Commands
 internal import Foundation
-package import TidelineSupport
 
 /// The destination of progress and summary: standard output, or standard error if a report uses standard output.
 package struct Terminal: Sendable {

@@ -2,7 +2,6 @@
 internal import ArgumentParser
 internal import TidelineBaselines
 internal import TidelineBenchmark
-internal import TidelineBenchmarkCommand
 
 /// `tideline bench`: runs the benchmark on the stores of the tool, and on the engines alone for comparison.
 struct BenchToolCommand: AsyncParsableCommand {

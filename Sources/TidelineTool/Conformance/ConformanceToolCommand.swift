@@ -1,9 +1,8 @@
 #if Tool
 internal import ArgumentParser
-internal import TidelineCommandSupport
 internal import TidelineConformance
-internal import TidelineConformanceCommand
 internal import TidelineServerConformance
+internal import TidelineSupport
 
 /// `tideline conformance`: runs the conformance suite on the stores of the tool, or on a server.
 struct ConformanceToolCommand: AsyncParsableCommand {

@@ -2,10 +2,9 @@
 internal import ArgumentParser
 internal import Foundation
 internal import Synchronization
-internal import TidelineCommandSupport
 internal import TidelineConformance
-internal import TidelineConformanceCommand
 internal import TidelineServerConformance
+internal import TidelineSupport
 
 /// One run of `tideline conformance --server`.
 struct ServerConformanceSession: Sendable {

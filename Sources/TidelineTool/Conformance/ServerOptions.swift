@@ -3,7 +3,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import Tideline
 internal import TidelineAsyncHTTPClient
-internal import TidelineConformanceCommand
+internal import TidelineConformance
 internal import TidelineServerConformance
 
 /// The options of `tideline conformance --server`.

@@ -1,7 +1,7 @@
 #if Serve
-internal import TidelineCommandSupport
 internal import TidelineServer
 internal import TidelineStore
+internal import TidelineSupport
 internal import Yams
 
 /// Creates table definitions from a parsed schema file, and reports errors with their location.

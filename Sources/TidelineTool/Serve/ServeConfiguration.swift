@@ -1,7 +1,7 @@
 #if Serve
 internal import ArgumentParser
 internal import Foundation
-internal import TidelineCommandSupport
+internal import TidelineSupport
 internal import Yams
 
 /// The options of `serve` from a file, the environment, and the command line, in ascending order of precedence.

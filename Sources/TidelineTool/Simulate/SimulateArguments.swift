@@ -1,7 +1,6 @@
 #if Tool
 internal import ArgumentParser
 internal import Foundation
-internal import TidelineCommandSupport
 internal import TidelineSimulation
 internal import TidelineSupport
 

@@ -2,8 +2,8 @@
 internal import ArgumentParser
 internal import Foundation
 internal import Synchronization
-internal import TidelineCommandSupport
 internal import TidelineStore
+internal import TidelineSupport
 
 /// The store of each device and server, as `--store` names it: `ENGINE[,SETTING=VALUE…]`.
 struct SimulatedStoreKind: Sendable {

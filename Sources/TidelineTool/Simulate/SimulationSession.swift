@@ -2,7 +2,6 @@
 internal import ArgumentParser
 internal import Foundation
 internal import Synchronization
-internal import TidelineCommandSupport
 internal import TidelineSimulation
 internal import TidelineSupport
 

@@ -1,12 +1,12 @@
 #if Serve
 internal import ArgumentParser
 internal import Foundation
-internal import TidelineCommandSupport
 internal import TidelineLMDB
 internal import TidelineLevelDB
 internal import TidelineMemory
 internal import TidelineSQLite
 internal import TidelineStore
+internal import TidelineSupport
 
 /// A kind of store that the tool opens by name. To add an adapter, add an entry to ``all``.
 struct StoreEngine: Sendable {

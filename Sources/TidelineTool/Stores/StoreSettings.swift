@@ -1,6 +1,6 @@
 #if Serve
 internal import ArgumentParser
-internal import TidelineCommandSupport
+internal import TidelineSupport
 
 /// The `name=value` settings after a store's path.
 struct StoreSettings: Sendable {

@@ -1,6 +1,6 @@
 #if Serve
 internal import ArgumentParser
-internal import TidelineCommandSupport
+internal import TidelineSupport
 
 /// Checks that the words begin with a command of `parent`.
 /// - Throws: `ValidationError`, with the most similar command, if they do not.

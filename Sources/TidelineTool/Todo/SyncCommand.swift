@@ -4,7 +4,6 @@ internal import Foundation
 internal import HTTPTypes
 internal import Logging
 internal import Tideline
-internal import TidelineCommandSupport
 internal import TidelineStore
 internal import TidelineSupport
 

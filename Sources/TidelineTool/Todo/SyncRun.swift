@@ -1,7 +1,6 @@
 #if Serve
 internal import Synchronization
 internal import Tideline
-internal import TidelineCommandSupport
 internal import TidelineStore
 internal import TidelineSupport
 

@@ -1,6 +1,5 @@
 #if Serve
 internal import Tideline
-internal import TidelineCommandSupport
 internal import TidelineStore
 internal import TidelineSupport
 

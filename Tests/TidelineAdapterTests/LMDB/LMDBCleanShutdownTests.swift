@@ -2,12 +2,13 @@ import Foundation
 import Testing
 import TidelineKeyValue
 import TidelineStore
+import TidelineTestStores
 import TidelineTestSupport
 
 @testable import TidelineLMDB
 
 /// Tests when a file is verified: the record of a clean shutdown must never follow a crash.
-@Suite(.serialized) struct CleanShutdownTests {
+@Suite(.serialized) struct LMDBCleanShutdownTests {
     private func isClean(_ path: String) throws -> Bool {
         let folder = try Folder.open(path, LMDBOptions())
         defer { folder.release() }

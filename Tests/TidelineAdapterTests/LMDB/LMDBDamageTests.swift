@@ -4,14 +4,14 @@ import TidelineConformance
 import TidelineKeyValue
 import TidelineStore
 import TidelineSupport
+import TidelineTestStores
 import TidelineTestSupport
 
 @testable import TidelineLMDB
-@testable import TidelineLMDBVerification
 
 /// Tests that damaged files give ``StoreError/Code/corrupt``, ``StoreError/Code/notAStore`` or the right rows, both
 /// immediately and after a write; never a crash or a wrong row. `TIDELINE_TEST_FLIPS` sets the number of flipped bits.
-@Suite(.serialized) struct DamageTests {
+@Suite(.serialized) struct LMDBDamageTests {
     /// By default, a file that was closed cleanly is not verified.
     private static let always = LMDBOptions(durability: .none, verification: .always)
     private static let flips = ProcessInfo.processInfo.environment["TIDELINE_TEST_FLIPS"].flatMap { Int($0) } ?? 400

@@ -2,11 +2,12 @@ import Foundation
 import Testing
 import TidelineKeyValue
 import TidelineStore
+import TidelineTestStores
 import TidelineTestSupport
 
 @testable import TidelineLMDB
 
-@Suite struct EngineTests {
+@Suite struct LMDBEngineTests {
     /// Calls `body` with an engine in a new folder.
     private func withEngine(_ options: LMDBOptions = .init(), _ body: (LMDBEngine) throws -> Void) throws {
         try withTemporaryFolder { folder throws in

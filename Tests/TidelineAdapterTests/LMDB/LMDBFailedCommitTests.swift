@@ -3,13 +3,13 @@ import Foundation
 import Testing
 import TidelineKeyValue
 import TidelineStore
+import TidelineTestStores
 import TidelineTestSupport
 
 @testable import TidelineLMDB
-@testable import TidelineLMDBVerification
 
 /// Tests a store after LMDB fails to write a meta page: LMDB stops with an error and leaves the page half-written.
-@Suite struct FailedCommitTests {
+@Suite struct LMDBFailedCommitTests {
     private static let full = LMDBOptions(durability: .full)
 
     /// Commits one more entry while meta pages cannot be written.

@@ -2,12 +2,13 @@ import Foundation
 import Testing
 import TidelineKeyValue
 import TidelineStore
+import TidelineTestStores
 import TidelineTestSupport
 
 @testable import TidelineLMDB
 
 /// Tests of folders, files, and how stores open and share them.
-@Suite struct FileTests {
+@Suite struct LMDBFileTests {
     @Test func whatWasWrittenIsThereAfterReopening() throws {
         try withTemporaryFolder { folder throws in
             for round in 0..<5 as Range<UInt8> {

@@ -2,13 +2,14 @@ import Foundation
 import Testing
 import TidelineKeyValue
 import TidelineStore
+import TidelineTestStores
 import TidelineTestSupport
 
 @testable import TidelineLMDB
 
 /// Tests on a real full file system. They need a file system of a few megabytes, named by `TIDELINE_TEST_SMALL_DISK`.
 @Suite(.serialized, .enabled(if: ProcessInfo.processInfo.environment["TIDELINE_TEST_SMALL_DISK"] != nil))
-struct FullDiskTests {
+struct LMDBFullDiskTests {
     private let disk = ProcessInfo.processInfo.environment["TIDELINE_TEST_SMALL_DISK"] ?? ""
 
     /// Calls `body` while the disk has the given number of bytes left.

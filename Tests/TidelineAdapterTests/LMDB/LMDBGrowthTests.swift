@@ -2,12 +2,13 @@ import Foundation
 import Testing
 import TidelineKeyValue
 import TidelineStore
+import TidelineTestStores
 import TidelineTestSupport
 
 @testable import TidelineLMDB
 
 /// Tests that the map grows automatically without losing a transaction.
-@Suite struct GrowthTests {
+@Suite struct LMDBGrowthTests {
     private static let tiny = LMDBOptions(durability: .none, mapSize: 1 << 16)
 
     private func withEngine(_ options: LMDBOptions = tiny, _ body: (LMDBEngine, String) throws -> Void) throws {

@@ -4,12 +4,13 @@ import Synchronization
 import Testing
 import TidelineKeyValue
 import TidelineStore
+import TidelineTestStores
 import TidelineTestSupport
 
 @testable import TidelineLMDB
 
 /// Tests of several processes in one folder. `TIDELINE_TEST_KILLS` sets how many times a writer is killed.
-@Suite(.serialized) struct ProcessTests {
+@Suite(.serialized) struct LMDBProcessTests {
     private static let kills = ProcessInfo.processInfo.environment["TIDELINE_TEST_KILLS"].flatMap { Int($0) } ?? 4
     private static let tiny = LMDBOptions(durability: .none, mapSize: 1 << 16)
 

@@ -9,7 +9,7 @@ import TidelineTestSupport
 @testable import TidelineLMDB
 
 /// Tests an LMDB store beside processes that are killed, suspended, or have little address space.
-@Suite(.serialized) struct SharedFilesTests {
+@Suite(.serialized) struct LMDBSharedFilesTests {
     private static let items = TableSchema("Item", columns: [.int("number")], systemColumns: [])
     private static let quick = LMDBOptions(durability: .none, busyTimeout: .milliseconds(200))
     private static let patient = LMDBOptions(durability: .none, busyTimeout: .seconds(600))

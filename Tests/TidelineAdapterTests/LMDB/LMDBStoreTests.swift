@@ -7,7 +7,7 @@ import TidelineTestStores
 import TidelineTestSupport
 
 /// Tests the whole store over this engine. The conformance suite tests the requirements of every store.
-@Suite struct StoreTests {
+@Suite struct LMDBStoreTests {
     private static let table = TableSchema("t", columns: [.int("n"), .string("text")])
 
     private static func rows(_ numbers: Range<Int>, _ text: String = "x") -> [Row] {

@@ -1,8 +1,5 @@
 import Foundation
-import Testing
 import TidelineKeyValue
-import TidelineLMDB
-import TidelineStore
 import TidelineTestSupport
 
 /// Returns a key of a space.
@@ -65,17 +62,6 @@ extension KeyValueTransaction {
         }
         return existing
     }
-}
-
-/// Expects a ``StoreError`` with the given code, and returns it.
-@discardableResult
-func expectError(
-    _ code: StoreError.Code, sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Void
-) -> StoreError? {
-    let error = #expect(throws: StoreError.self, sourceLocation: sourceLocation, performing: body)
-    let thrown = error.map(String.init(describing:)) ?? "nothing thrown"
-    #expect(error?.code == code, "\(thrown)", sourceLocation: sourceLocation)
-    return error
 }
 
 /// Runs `body` on the given number of threads at the same time, and returns the thrown errors.

@@ -9,7 +9,7 @@ import TidelineTestStores
 import TidelineTestSupport
 
 /// Tests damage to every file of a database with commits in tables and in the log.
-@Suite struct DamageTests {
+@Suite struct LevelDBDamageTests {
     /// A database and its contents after each commit; the last commits are in the log.
     private struct Sample {
         var files: [String: Data] = [:]

@@ -7,7 +7,7 @@ import TidelineTestStores
 import TidelineTestSupport
 
 /// Tests of destroying a store. The conformance suite checks that a store open in another process is refused.
-@Suite struct DestroyTests {
+@Suite struct LevelDBDestroyTests {
     @Test func aStoreGoesWithItsFolder() throws {
         try withTemporaryFolder { folder throws in
             try makeStore("\(folder)/store").close()

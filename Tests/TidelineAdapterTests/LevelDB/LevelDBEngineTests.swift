@@ -8,7 +8,7 @@ import TidelineStore
 import TidelineSupport
 import TidelineTestSupport
 
-@Suite struct EngineTests {
+@Suite struct LevelDBEngineTests {
     @Test(arguments: [StoreCapabilities.Durability.full, .normal, .none], [true, false])
     func commitsAreThereAfterReopening(_ durability: StoreCapabilities.Durability, _ compresses: Bool) throws {
         try withTemporaryFolder { folder throws in

@@ -7,12 +7,11 @@ import TidelineTestStores
 import TidelineTestSupport
 
 @testable import TidelineLevelDB
-@testable import TidelineLevelDBVerification
 
 private let faults = StoreKind.simplest.harness.faults
 
 /// Tests that the log contains neither a failed commit nor anything after it.
-@Suite(.enabled(if: faults?.isAvailable == true)) struct FailedCommitTests {
+@Suite(.enabled(if: faults?.isAvailable == true)) struct LevelDBFailedCommitTests {
     /// A compaction ends with a record in the log.
     @Test(arguments: [false, true])
     func aCompactionWritesNothingAfterAFailedCommit(_ continues: Bool) throws {

@@ -7,7 +7,7 @@ import TidelineSupport
 import TidelineTestStores
 import TidelineTestSupport
 
-@Suite(.serialized) struct FullDiskTests {
+@Suite(.serialized) struct LevelDBFullDiskTests {
     private static let big = Entries(uniqueKeysWithValues: (0..<64).map { ("big\($0)", noise($0, 65_536)) })
 
     /// Returns text that does not compress.

@@ -4,9 +4,8 @@ import TidelineStore
 import TidelineTestSupport
 
 @testable import TidelineLevelDB
-@testable import TidelineLevelDBVerification
 
-@Suite struct LogTests {
+@Suite struct LevelDBLogTests {
     /// The check value of the standard, and inputs that reach all branches of the implementation.
     @Test func theChecksumIsCRC32C() {
         for (text, expected) in [("", 0), ("a", 0xC1D0_4330), ("123456789", 0xE306_9283)] as [(String, UInt32)] {

@@ -6,7 +6,7 @@ import TidelineTestSupport
 @testable import TidelineLevelDB
 
 /// Tests the engine's cache of the keys of a space that was empty, and of keys that a transaction found.
-@Suite struct LookupCacheTests {
+@Suite struct LevelDBLookupCacheTests {
     private func key(_ space: UInt8, _ number: Int) -> [UInt8] { [0, 0, 0, space] + Array("key \(number)".utf8) }
 
     private func insert(_ keys: [[UInt8]], into engine: LevelDBEngine) throws -> Int {

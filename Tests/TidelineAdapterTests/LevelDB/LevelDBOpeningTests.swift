@@ -5,7 +5,7 @@ import TidelineStore
 import TidelineTestStores
 import TidelineTestSupport
 
-@Suite struct OpeningTests {
+@Suite struct LevelDBOpeningTests {
     @Test func whatIsInTheWayIsSaid() throws {
         try withTemporaryFolder { folder throws in
             let file = "\(folder)/file"

@@ -5,10 +5,9 @@ import TidelineTestStores
 import TidelineTestSupport
 
 @testable import TidelineLevelDB
-@testable import TidelineLevelDBVerification
 
 /// Tests the log after a power loss: any sector that was not synced may read as zeros.
-@Suite struct PowerLossTests {
+@Suite struct LevelDBPowerLossTests {
     private struct Sample {
         var files: [String: Data]
         var log: String
@@ -139,7 +138,7 @@ import TidelineTestSupport
 }
 
 /// Tests that files that cannot be read temporarily are neither missing nor damaged.
-@Suite struct UnreadableFileTests {
+@Suite struct LevelDBUnreadableFileTests {
     @Test(arguments: ["CURRENT", ".log", ".ldb"])
     func aFileThatCannotBeOpenedIsNotCorrupt(_ suffix: String) throws {
         try withTemporaryFolder { folder throws in

@@ -6,7 +6,7 @@ import TidelineTestSupport
 
 @testable import TidelineLevelDB
 
-@Suite struct RepairTests {
+@Suite struct LevelDBRepairTests {
     private static let first = Entries(uniqueKeysWithValues: (0..<200).map { ("a\($0)", "first \($0)") })
     private static let second = Entries(uniqueKeysWithValues: (0..<200).map { ("b\($0)", "second \($0)") })
 

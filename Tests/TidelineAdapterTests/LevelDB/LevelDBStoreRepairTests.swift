@@ -6,7 +6,7 @@ import TidelineTestStores
 import TidelineTestSupport
 
 /// Tests the repair of a store, with its format record, its rows, and its tokens.
-@Suite struct StoreRepairTests {
+@Suite struct LevelDBStoreRepairTests {
     private static let item = TableSchema("Item", columns: [.int("number")], systemColumns: [], indexes: [["number"]])
     private static let other = TableSchema("Other", columns: [.string("text")], systemColumns: [])
     private static let settings = SystemTables().configSchema

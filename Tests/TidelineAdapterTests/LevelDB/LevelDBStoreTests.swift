@@ -6,7 +6,7 @@ import TidelineStore
 import TidelineTestStores
 import TidelineTestSupport
 
-@Suite struct StoreTests {
+@Suite struct LevelDBStoreTests {
     private static let table = TableSchema("t", columns: [.string("s"), .int("n")], indexes: [["n"]])
     private static let rows: [Row] = (0..<500).map { number in
         ["id": .string("id-\(number)"), "s": .string("text \(number)"), "n": .int(Int64(number % 7))]

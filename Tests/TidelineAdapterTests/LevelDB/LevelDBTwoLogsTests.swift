@@ -5,10 +5,9 @@ import TidelineTestStores
 import TidelineTestSupport
 
 @testable import TidelineLevelDB
-@testable import TidelineLevelDBVerification
 
 /// Tests a database after a process was killed while LevelDB compacted a full log: that log and a newer one are left.
-@Suite struct TwoLogsTests {
+@Suite struct LevelDBTwoLogsTests {
     /// The time when the manifest named the older of the two logs.
     enum Naming: CaseIterable {
         /// When the database was opened.

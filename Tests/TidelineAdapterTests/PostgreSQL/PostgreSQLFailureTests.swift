@@ -9,7 +9,7 @@ import TidelineTestSupport
 
 /// Tests connections that are lost and servers that die, at every point of a transaction.
 @Suite(.enabled(if: TestServer.isInstalled, "PostgreSQL's server is not installed (package postgresql)"))
-struct FailureTests {
+struct PostgreSQLFailureTests {
     private static let table = TableSchema("t", columns: [.int("n")])
 
     /// Ends all connections to a database except that of the caller.

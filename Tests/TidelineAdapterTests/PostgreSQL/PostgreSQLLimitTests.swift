@@ -6,7 +6,7 @@ import TidelineTestStores
 
 /// Tests names and rows beyond the limits of PostgreSQL.
 @Suite(.enabled(if: TestServer.isInstalled, "PostgreSQL's server is not installed (package postgresql)"))
-struct LimitTests {
+struct PostgreSQLLimitTests {
     private static let beginning = String(repeating: "ä", count: 40)
 
     @Test func columnsMayHaveTheNamesOfPostgreSQLsOwnOnes() throws {

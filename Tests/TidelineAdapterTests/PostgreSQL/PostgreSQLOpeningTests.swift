@@ -8,7 +8,7 @@ import TidelineTestSupport
 
 /// Tests databases that cannot be used, and that no message contains a password.
 @Suite(.enabled(if: TestServer.isInstalled, "PostgreSQL's server is not installed (package postgresql)"))
-struct OpeningTests {
+struct PostgreSQLOpeningTests {
     @Test func aWrongPasswordIsReportedAndNotShown() throws {
         let server = try TestServer.shared.get()
         try server.query("DROP ROLE IF EXISTS secured; CREATE ROLE secured LOGIN PASSWORD 'right'")

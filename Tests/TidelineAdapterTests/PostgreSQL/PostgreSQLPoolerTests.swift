@@ -12,7 +12,7 @@ import TidelineTestSupport
     .enabled(
         if: TestServer.isInstalled && Pooler.isInstalled,
         "PostgreSQL's server or PgBouncer is not installed (packages postgresql and pgbouncer)"))
-struct PoolerTests {
+struct PostgreSQLPoolerTests {
     private static let table = TableSchema("t", columns: [.int("n")])
 
     @Test(arguments: ["transaction", "session"])

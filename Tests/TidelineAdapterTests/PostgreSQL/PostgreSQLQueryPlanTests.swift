@@ -4,7 +4,7 @@ import TidelineStore
 @testable import TidelinePostgreSQL
 
 /// Tests which conditions the server evaluates. The conformance suite tests that the results are the same.
-@Suite struct QueryPlanTests {
+@Suite struct PostgreSQLQueryPlanTests {
     private static let table = StoredTable(
         StoredDefinition(
             schema: TableSchema(

@@ -8,7 +8,7 @@ import TidelineStore
 /// with PostgreSQL lack: triggers, sequences, save points, temporary tables, advisory locks, notifications, indexes on
 /// expressions, and functions in other languages.
 @Suite(.enabled(if: TestServer.isInstalled, "PostgreSQL's server is not installed (package postgresql)"))
-struct StatementTests {
+struct PostgreSQLStatementTests {
     /// The beginnings of statements.
     private static let beginnings = [
         "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "BEGIN ISOLATION LEVEL READ COMMITTED", "COMMIT",
@@ -75,7 +75,7 @@ struct StatementTests {
             try writer.upsert(Row(id: .int(1)), into: "numbered")
             try writer.delete(ids: ["5", "6"], from: "t")
         }
-        for predicate in QueryPlanTests.compiled + QueryPlanTests.evaluated {
+        for predicate in PostgreSQLQueryPlanTests.compiled + PostgreSQLQueryPlanTests.evaluated {
             let query = TableQuery("t", predicate: predicate).order(by: "later", descending: true).order(by: "n")
             try store.write { writer throws in
                 _ = try writer.rows(matching: query.includingTotalCount())

@@ -4,7 +4,7 @@ import TidelineTestSupport
 
 /// Tests `--store postgresql:…` in the tool.
 @Suite(.enabled(if: TestServer.isInstalled, "PostgreSQL's server is not installed (package postgresql)"))
-struct ToolTests {
+struct PostgreSQLToolTests {
     @Test func aLocationOpensAStoreInADatabase() throws {
         let server = try TestServer.shared.get()
         let tool = try ProbeProcess("tideline")

@@ -7,7 +7,7 @@ import TidelineTestStores
 import TidelineTestSupport
 
 /// Tests a lock that another store, in this process or another one, holds for too long.
-@Suite struct BusyTests {
+@Suite struct SQLiteBusyTests {
     @Test func aLockHeldForTooLongIsBusy() throws {
         try withTemporaryFolder { folder throws in
             let path = "\(folder)/store.sqlite"

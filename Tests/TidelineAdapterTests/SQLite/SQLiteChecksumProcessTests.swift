@@ -9,7 +9,7 @@ import TidelineTestSupport
 /// Tests that no page is written without its checksum, whatever other processes do during the first checkpoints.
 ///
 /// `TIDELINE_KILL_ROUNDS` sets the number of kills (default 12), and `TIDELINE_SEED` their times.
-@Suite struct ChecksumProcessTests {
+@Suite struct SQLiteChecksumProcessTests {
     private static let kind = StoreKind.sqliteWithChecksums
     private static let kills = setting("TIDELINE_KILL_ROUNDS") ?? 12
     private static let table = GrowingTable.schema

@@ -8,7 +8,7 @@ import TidelineTestStores
 import TidelineTestSupport
 
 /// Tests that damage to a file with checksums is an error, never a wrong result.
-@Suite struct ChecksumTests {
+@Suite struct SQLiteChecksumTests {
     private static let pageSize = 4_096
     private static let table = TableSchema(
         "t", columns: [.string("s"), .int("n"), .bytes("x")], indexes: [["n"], ["s", "n"]])

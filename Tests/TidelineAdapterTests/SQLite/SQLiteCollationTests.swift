@@ -4,7 +4,7 @@ import TidelineSupport
 @testable import TidelineSQLite
 
 /// Tests that ids compare without regard to ASCII case up to their last byte.
-@Suite struct CollationTests {
+@Suite struct SQLiteCollationTests {
     @Test func theOrderIsThatOfTheFoldedBytes() {
         var random = SplitMix64(seed: 7)
         // A small alphabet, so that texts have long common prefixes and differ only in case.

@@ -7,7 +7,7 @@ import TidelineTestStores
 import TidelineTestSupport
 
 /// Tests of destroying a store. The conformance suite checks that a store open in another process is refused.
-@Suite struct DestroyTests {
+@Suite struct SQLiteDestroyTests {
     @Test func aStoreGoesWithItsLogAndNothingElseDoes() throws {
         try withTemporaryFolder { folder throws in
             let path = "\(folder)/store.sqlite"

@@ -5,7 +5,7 @@ import TidelineTestSupport
 @testable import TidelineSQLite
 
 @Suite("SQLite durability")
-struct DurabilityTests {
+struct SQLiteDurabilityTests {
     @Test(
         "Each level syncs when it promises, through the drive's cache",
         arguments: [

@@ -8,7 +8,7 @@ import TidelineSupport
 import TidelineTestStores
 import TidelineTestSupport
 
-@Suite struct FileTests {
+@Suite struct SQLiteFileTests {
     private static let table = TableSchema(
         "t", columns: [.string("s"), .int("n"), .double("d"), .timestamp("at"), .bool("b"), .bytes("x"), .json("j")],
         indexes: [["n"], ["s", "n"]])

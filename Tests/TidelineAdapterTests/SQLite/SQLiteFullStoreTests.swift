@@ -5,7 +5,7 @@ import TidelineTestSupport
 
 @testable import TidelineSQLite
 
-@Suite struct FullStoreTests {
+@Suite struct SQLiteFullStoreTests {
     private static let table = TableSchema("t", columns: [.bytes("x")])
     private static let big = (0..<64).map {
         ["id": .string("big\($0)"), "x": .bytes([UInt8](repeating: 1, count: 65_536))] as Row

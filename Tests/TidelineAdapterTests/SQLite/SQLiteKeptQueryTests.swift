@@ -4,7 +4,7 @@ import TidelineStore
 @testable import TidelineSQLite
 
 /// Tests that a compiled query is reused for queries that differ only in their values.
-@Suite struct KeptQueryTests {
+@Suite struct SQLiteKeptQueryTests {
     private static let schema = TableSchema(
         "t", columns: [.string("s"), .int("n"), .double("d"), .bool("b"), .int("caf\u{E9}")])
 

@@ -6,7 +6,7 @@ import TidelineTestStores
 import TidelineTestSupport
 
 /// Tests stores of an earlier version, which could write pages without their checksums before its first checkpoint.
-@Suite struct MissingChecksumTests {
+@Suite struct SQLiteMissingChecksumTests {
     private static let pageSize = 4_096
     private static let kind = StoreKind.sqliteWithChecksums
 
@@ -90,7 +90,7 @@ import TidelineTestSupport
 /// Returns the location of a file or folder of an earlier version.
 private func fixture(_ name: String) -> URL {
     URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .appendingPathComponent("Fixtures/\(name)")
+        .deletingLastPathComponent().appendingPathComponent("Fixtures/\(name)")
 }
 
 /// Copies the files in a folder of an earlier version.

@@ -6,7 +6,7 @@ import TidelineTestStores
 import TidelineTestSupport
 
 /// Tests that definitions that SQLite cannot represent are refused.
-@Suite struct NameTests {
+@Suite struct SQLiteNameTests {
     @Test(arguments: ["sqlite_sequence", "SQLite_x", "sqlite_master", "tideline_meta", "Tideline_Tables", "tideline_"])
     func namesThatAreTakenAreRefused(_ name: String) throws {
         let store = try SQLiteStore.inMemory()

@@ -8,7 +8,7 @@ import TidelineTestSupport
 @testable import TidelineSQLite
 
 /// Tests files in unusual states: on a read-only medium, without the main file, truncated while they are open.
-@Suite struct OpenFileTests {
+@Suite struct SQLiteOpenFileTests {
     private static let table = GrowingTable.schema
     private static let readOnly = SQLiteOptions(isReadOnly: true)
 

@@ -5,7 +5,7 @@ import TidelineStore
 @testable import TidelineSQLite
 
 /// Tests that indexes are used where possible.
-@Suite struct QueryPlanTests {
+@Suite struct SQLiteQueryPlanTests {
     private static let schema = TableSchema(
         "t", columns: [.string("s"), .int("n"), .bool("b"), .timestamp("due"), .double("d")],
         indexes: [["n"], ["b", "due"], ["s"]])

@@ -7,7 +7,7 @@ import TidelineTestSupport
 @testable import TidelineSQLite
 
 /// Tests that writing several complete rows with one statement has the same effect as writing them one by one.
-@Suite struct UpsertGroupTests {
+@Suite struct SQLiteUpsertGroupTests {
     private static let schema = TableSchema("t", columns: [.string("s"), .int("n")], systemColumns: [])
     private static let size = StoredTable.groupSize
 

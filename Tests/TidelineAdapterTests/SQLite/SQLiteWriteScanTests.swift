@@ -3,7 +3,7 @@ import TidelineSQLite
 import TidelineStore
 
 /// Tests that the rows of a scan in a write transaction do not change while its body writes.
-@Suite struct WriteScanTests {
+@Suite struct SQLiteWriteScanTests {
     @Test(arguments: [1, 2, nil])
     func aBodyThatMovesRowsAheadGetsEachOnce(_ limit: Int?) throws {
         let store = try SQLiteStore.inMemory()

@@ -2,25 +2,22 @@
 import ArgumentParser
 import Foundation
 import Testing
-import TidelineBenchmark
 import TidelineTestSupport
 
-@testable import TidelineBenchmarkCommand
+@testable import TidelineBenchmark
 
 @Suite("The benchmark command")
 final class BenchCommandTests {
     let probe: ProbeProcess
 
-    init() throws { probe = try ProbeProcess("BenchProbe") }
+    init() throws { probe = try ProbeProcess("CommandProbe") }
     deinit { probe.remove() }
 
     /// A short run of one workload that reads all rows.
     private let short = ["--rows", "200", "--repetitions", "2", "--warm-up", "0", "--filter", "scan-view"]
 
-    private let faults = ["FAULTS": "1"]
-
     private func run(_ arguments: [String], hasFaults: Bool = true) throws -> ProbeProcess.Output {
-        try probe.run(arguments, environment: hasFaults ? faults : [:])
+        try probe.run(arguments, environment: ["BENCH": hasFaults ? "faults" : "memory"])
     }
 
     @Test("A run of a custom store exits with 0, writes its report and removes its files")
@@ -63,7 +60,7 @@ final class BenchCommandTests {
         let process = try probe.start(
             ["--rows", "200", "--filter", "scan-view", "--filter", "count*", "--filter", "get*", "--store", "hangs"]
                 + ["--json", probe.path("report.json")],
-            environment: ["FAULTS": "1", "HANGING": probe.path("hanging")])
+            environment: ["BENCH": "faults", "HANGING": probe.path("hanging")])
         try waitUntil("the store to hang") { FileManager.default.fileExists(atPath: probe.path("hanging")) }
         process.interrupt()
         try process.finish()
@@ -124,11 +121,11 @@ final class BenchCommandTests {
 
     @Test("The list contains every selected workload, as text and as Markdown")
     func listing() throws {
-        let list = try probe.run("--list")
+        let list = try run(["--list"], hasFaults: false)
         #expect(list.status == 0)
         let workloads = Workload.all(BenchmarkSettings(), rows: 100_000)
         for workload in workloads { #expect(list.out.contains(" \(workload.id) ")) }
-        let some = try probe.run("--list", "--filter", "scan-*", "--markdown", "-")
+        let some = try run(["--list", "--filter", "scan-*", "--markdown", "-"], hasFaults: false)
         #expect(some.out.hasPrefix("## Reading\n"))
         #expect(some.out.contains("| `scan-view` |"))
         #expect(!some.out.contains("get-"))

@@ -54,9 +54,9 @@ struct MeasuringTests {
     @Test("A stopwatch measures written bytes and peak memory")
     func counters() throws {
         // Both are counters of the whole process, so use a separate process.
-        let probe = try ProbeProcess("BenchProbe")
+        let probe = try ProbeProcess("CommandProbe")
         defer { probe.remove() }
-        let output = try probe.run(environment: ["MEASURED_FILE": probe.path("file")])
+        let output = try probe.run(probe.path("file"), environment: ["BENCH": "stopwatch"])
         let counts = output.out.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
         try #require(counts.count == 2, "\(output)")
         #expect(counts[0] >= 20 << 20 && counts[0] < 21 << 20)

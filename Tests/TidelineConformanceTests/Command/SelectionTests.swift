@@ -1,11 +1,10 @@
 #if Commands
 import ArgumentParser
 import Testing
-import TidelineCommandSupport
 import TidelineMemory
+import TidelineSupport
 
 @testable import TidelineConformance
-@testable import TidelineConformanceCommand
 
 @Suite("Selection of checks and stores")
 struct SelectionTests {

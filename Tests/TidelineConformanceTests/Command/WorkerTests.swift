@@ -5,7 +5,6 @@ import TidelineStore
 import TidelineTestSupport
 
 @testable import TidelineConformance
-@testable import TidelineConformanceCommand
 
 @Suite("Worker processes")
 struct WorkerTests {

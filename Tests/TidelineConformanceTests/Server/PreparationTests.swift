@@ -147,7 +147,7 @@ struct PreparationTests {
 
     @Test func `the page of checks has them all`() throws {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent("Conformance/Server/TidelineServerConformance.docc/ServerChecks.md")
         let page = try String(contentsOf: file, encoding: .utf8)
         let listed = page.split(separator: "\n").compactMap { line in

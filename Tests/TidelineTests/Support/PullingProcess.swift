@@ -9,7 +9,7 @@ import Glibc
 #endif
 
 #if os(macOS) || os(Linux)
-/// A running `PullProbe` that waits for a signal before each page it requests.
+/// A running `SyncProbe pull` that waits for a signal before each page it requests.
 final class PullingProcess {
     /// The numbers of the first rows of the requested pages.
     private(set) var asked: [Int] = []
@@ -26,10 +26,10 @@ final class PullingProcess {
     init(_ kind: StoreKind, _ folder: String, rows: Int, pageSize: Int) throws {
         let programs = Bundle.main.executableURL?.deletingLastPathComponent()
         // A probe of another build configuration, such as release, which is faster with many rows.
-        let path = ProcessInfo.processInfo.environment["TIDELINE_PULL_PROBE"]
+        let path = ProcessInfo.processInfo.environment["TIDELINE_SYNC_PROBE"]
         process.executableURL =
-            path.map { URL(fileURLWithPath: $0) } ?? programs?.appendingPathComponent("PullProbe")
-        process.arguments = [kind.engine ?? "", folder, "\(rows)", "\(pageSize)"]
+            path.map { URL(fileURLWithPath: $0) } ?? programs?.appendingPathComponent("SyncProbe")
+        process.arguments = ["pull", kind.engine ?? "", folder, "\(rows)", "\(pageSize)"]
         // This process keeps the read end open too: writing to a pipe without a reader raises SIGPIPE.
         process.standardInput = input.fileHandleForReading
         process.standardOutput = output

@@ -13,7 +13,7 @@ import Glibc
 #endif
 
 #if os(macOS) || os(Linux)
-/// A running `PushProbe`, whose requests the test passes on.
+/// A running `SyncProbe push`, whose requests the test passes on.
 final class PushingProcess {
     private let process = Process()
     private let input = Pipe()
@@ -23,8 +23,8 @@ final class PushingProcess {
     /// - Parameter lease: The duration of its lease in seconds.
     init(_ kind: StoreKind, _ folder: String, lease: Int) throws {
         let programs = Bundle.main.executableURL?.deletingLastPathComponent()
-        process.executableURL = programs?.appendingPathComponent("PushProbe")
-        process.arguments = [kind.engine ?? "", folder, "\(lease)"]
+        process.executableURL = programs?.appendingPathComponent("SyncProbe")
+        process.arguments = ["push", kind.engine ?? "", folder, "\(lease)"]
         // This process keeps the read end open too: writing to a pipe without a reader raises SIGPIPE.
         process.standardInput = input.fileHandleForReading
         process.standardOutput = output

@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import GRDBSubjects
 internal import TidelineBaselines
 internal import TidelineBenchmark
-internal import TidelineBenchmarkCommand
 internal import TidelineSQLite
 internal import TidelineStore
 

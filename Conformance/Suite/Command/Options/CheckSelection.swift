@@ -1,7 +1,6 @@
 #if Commands
 internal import ArgumentParser
-internal import TidelineCommandSupport
-package import TidelineConformance
+internal import TidelineSupport
 
 /// The checks selected by `--profile` and `--filter`.
 struct CheckSelection {

@@ -1,8 +1,7 @@
 #if Commands
 public import ArgumentParser
 internal import Foundation
-package import TidelineCommandSupport
-public import TidelineConformance
+package import TidelineSupport
 
 /// The options of ``ConformanceCommand``.
 public struct ConformanceOptions: ParsableArguments, Sendable {

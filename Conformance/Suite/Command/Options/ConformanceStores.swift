@@ -1,8 +1,7 @@
 #if Commands
 internal import ArgumentParser
 internal import Foundation
-internal import TidelineCommandSupport
-public import TidelineConformance
+internal import TidelineSupport
 
 /// The stores that a command can check.
 public struct ConformanceStores: Sendable {

@@ -1,8 +1,7 @@
 #if Commands
 internal import ArgumentParser
 internal import Foundation
-internal import TidelineCommandSupport
-internal import TidelineConformance
+internal import TidelineSupport
 
 /// The stores that a run checks, with distinct names, and the arguments by which its processes identify them.
 struct StoreChoice {

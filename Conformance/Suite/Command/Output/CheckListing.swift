@@ -1,8 +1,7 @@
 #if Commands
 internal import ArgumentParser
 internal import Foundation
-internal import TidelineCommandSupport
-package import TidelineConformance
+internal import TidelineSupport
 
 /// Describes checks without running them.
 package enum CheckListing {

@@ -1,9 +1,7 @@
 #if Commands
 internal import Foundation
 internal import Synchronization
-package import TidelineCommandSupport
-package import TidelineConformance
-internal import TidelineSupport
+package import TidelineSupport
 
 /// Displays the progress of a run: a line for each completed group and, on an interactive terminal, an updating line
 /// for the current check.

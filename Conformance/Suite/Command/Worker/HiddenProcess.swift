@@ -1,7 +1,6 @@
 #if Commands
 internal import Foundation
-internal import TidelineCommandSupport
-internal import TidelineConformance
+internal import TidelineSupport
 
 /// The processes that the command starts internally: a worker, which runs checks, and the second process of checks that
 /// kill a process or share files with it.

@@ -1,6 +1,5 @@
 #if Commands
 internal import Foundation
-internal import TidelineConformance
 
 /// The state of a worker's checks: which have ended, and which one to blame if the worker dies.
 struct WorkerLedger {

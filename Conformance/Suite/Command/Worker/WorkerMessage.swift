@@ -1,5 +1,4 @@
 #if Commands
-internal import TidelineConformance
 internal import TidelineStore
 
 /// The task of a worker: a line of JSON on its standard input.

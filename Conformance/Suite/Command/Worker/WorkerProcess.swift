@@ -1,8 +1,7 @@
 #if Commands
 internal import Foundation
 internal import Synchronization
-internal import TidelineCommandSupport
-internal import TidelineConformance
+internal import TidelineSupport
 
 /// A process that runs checks and reports each, with a directory for temporary files that is removed after it ends.
 final class WorkerProcess: Sendable {

@@ -1,9 +1,8 @@
 #if Commands
 internal import Foundation
 internal import Synchronization
-internal import TidelineCommandSupport
-internal import TidelineConformance
 internal import TidelineStore
+internal import TidelineSupport
 
 /// Runs checks in separate processes. If one dies, the current check has failed, and another process continues with the
 /// rest.

@@ -1,6 +1,5 @@
 import SortedFileStore
 import TidelineConformance
-import TidelineConformanceCommand
 import TidelineFaults
 
 // `swift run conformance` runs the suite on the store; `swift run conformance --help` lists the options.

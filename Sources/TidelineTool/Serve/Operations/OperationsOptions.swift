@@ -2,8 +2,8 @@
 internal import ArgumentParser
 internal import Foundation
 internal import Logging
-internal import TidelineCommandSupport
 internal import TidelineServer
+internal import TidelineSupport
 
 /// The options of `serve` for logs, metrics, and limits on clients.
 struct OperationsOptions: ParsableArguments {
