@@ -48,11 +48,17 @@ final class ThreadTeam: Sendable {
 }
 
 /// A signal from one thread to another.
-struct Signal: Sendable {
+final class Signal: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
+    /// The thread that sent the signal, as a path in `/proc` on Linux.
+    private let sender = Mutex<String?>(nil)
 
     /// Releases one waiting thread.
-    func send() { semaphore.signal() }
+    func send() {
+        let thread = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")
+        sender.withLock { $0 = thread }
+        semaphore.signal()
+    }
 
     /// Waits for ``send()``; throws a failure if it does not arrive in time.
     func wait(_ context: CheckContext, _ failure: @autoclosure () -> String) throws {
@@ -62,9 +68,27 @@ struct Signal: Sendable {
         }
     }
 
-    /// Returns whether ``send()`` arrives within a tenth of a second. Call this where the signal must not arrive before
-    /// this thread continues: it detects a store that fails to wait, and costs a correct store a tenth of a second.
-    func comesTooEarly() -> Bool { semaphore.wait(timeout: .now() + 0.1) == .success }
+    /// Returns whether ``send()`` arrives before the thread that sent `start` has slept for a tenth of a second. Call this
+    /// where the signal must not arrive before this thread continues: it detects a store that fails to wait, and costs a correct
+    /// store a tenth of a second. On Linux, a thread that lacks processor time is not taken for one that waits.
+    func comesTooEarly(after start: Signal, _ context: CheckContext) -> Bool {
+        let end = DispatchTime.now() + context.wait(.thread).seconds
+        var sleeps = 0
+        while sleeps < 10, .now() < end {
+            if semaphore.wait(timeout: .now() + 0.01) == .success { return true }
+            sleeps = start.isSenderAsleep ? sleeps + 1 : 0
+        }
+        return false
+    }
+
+    /// Whether the thread sleeps or has ended; always `true` where this is unknown.
+    private var isSenderAsleep: Bool {
+        guard let thread = sender.withLock({ $0 }),
+            let status = try? String(contentsOfFile: "/proc/\(thread)/stat", encoding: .utf8)
+        else { return true }
+        // The state follows the name, which is in parentheses: R stands for running, D for reading or writing a file.
+        return status.split(separator: ")").last?.dropFirst().first == "S"
+    }
 }
 
 extension CheckContext {

@@ -160,7 +160,9 @@ extension Check {
                     }
                 }
                 try isBeginning.wait(context, "the second writer's thread does not start")
-                try context.expect(!isInside.comesTooEarly(), "the body of a second write runs during the first one")
+                try context.expect(
+                    !isInside.comesTooEarly(after: isBeginning, context),
+                    "the body of a second write runs during the first one")
                 try writer.upsert(["id": "a"], into: "Note")
             }
             try team.wait(for: "a write that waits for another")

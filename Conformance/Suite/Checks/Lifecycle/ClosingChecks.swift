@@ -135,7 +135,8 @@ extension Check {
             try call { work in
                 isInside.send()
                 try isClosing.wait(context, "the thread that closes the store did not start")
-                try context.expect(!isClosed.comesTooEarly(), "close() returned while a call was in flight")
+                try context.expect(
+                    !isClosed.comesTooEarly(after: isClosing, context), "close() returned while a call was in flight")
                 try work()
                 hasEnded.store(true, ordering: .sequentiallyConsistent)
             }

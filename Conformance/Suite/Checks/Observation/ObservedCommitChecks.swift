@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import TidelineLive
 internal import TidelineStore
 
@@ -11,12 +10,14 @@ extension Check {
         ) { context in
             let store = try context.observedStore(.notes)
             var all = try ObservedQuery(TableQuery("Note"), in: store)
-            let arrived = [DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)]
+            let (starts, arrivals) = ([Signal(), Signal()], [Signal(), Signal()])
             try context.onThreads(2, "two writers at once") { thread in
+                starts[thread].send()
+                try starts[1 - thread].wait(context, "two threads do not start")
                 try store.write { writer in
-                    arrived[thread].signal()
+                    arrivals[thread].send()
                     // In a correct store, the other writer is not in its body.
-                    _ = arrived[1 - thread].wait(timeout: .now() + .milliseconds(100))
+                    _ = arrivals[1 - thread].comesTooEarly(after: starts[1 - thread], context)
                     try writer.upsert(["id": .string("\(thread)")], into: "Note")
                 }
             }
