@@ -4,13 +4,12 @@
 /// differ in only one word, for example by a flipped bit, therefore never lead to the same state. Folding the state to
 /// 32 bits misses one in 4 billion such differences. It does not protect against intentional changes. The checksum is
 /// part of the file format.
-@usableFromInline
-package enum Checksum {
+enum Checksum {
     /// The number of bytes that the checksum takes after a value.
-    @inlinable package static var size: Int { 4 }
+    static var size: Int { 4 }
 
     /// Returns the checksum of a value under a key.
-    package static func of(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> UInt32 {
+    static func of(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> UInt32 {
         var state = UInt64(truncatingIfNeeded: key.count) &* 0x9E37_79B9_7F4A_7C15 ^ UInt64(value.count)
         absorb(key, into: &state)
         absorb(value, into: &state)
@@ -20,7 +19,7 @@ package enum Checksum {
     }
 
     /// Returns whether the last four bytes of `stored` are the checksum of the bytes before them.
-    package static func matches(key: UnsafeRawBufferPointer, stored: UnsafeRawBufferPointer) -> Bool {
+    static func matches(key: UnsafeRawBufferPointer, stored: UnsafeRawBufferPointer) -> Bool {
         guard stored.count >= size else { return false }
         let value = UnsafeRawBufferPointer(rebasing: stored.dropLast(size))
         return stored.loadUnaligned(fromByteOffset: value.count, as: UInt32.self)

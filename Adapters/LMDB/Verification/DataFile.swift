@@ -1,13 +1,13 @@
 internal import Foundation
-package import TidelineStore
+internal import TidelineStore
 
 /// The file `data.mdb`, read by system calls and not through a map, so that missing or unreadable parts are errors and
 /// do not crash the process.
-package final class DataFile {
-    package let path: String
+final class DataFile {
+    let path: String
     private let descriptor: Int32
 
-    package init(_ path: String) throws(StoreError) {
+    init(_ path: String) throws(StoreError) {
         self.path = path
         descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw .opening(errno, path) }
@@ -16,7 +16,7 @@ package final class DataFile {
     deinit { close(descriptor) }
 
     /// Returns the size in bytes.
-    package func size() throws(StoreError) -> Int {
+    func size() throws(StoreError) -> Int {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else {
             throw .system(errno, path: path, doing: "the size of the file could not be read")
@@ -48,13 +48,13 @@ package final class DataFile {
 
 extension StoreError {
     /// Creates the error for a file of the store that could not be opened for reading.
-    package static func opening(_ error: Int32, _ path: String) -> StoreError {
+    static func opening(_ error: Int32, _ path: String) -> StoreError {
         var result = StoreError.system(error, path: path, doing: "the file could not be opened")
         if error == EACCES || error == EPERM { result.code = .io }
         return result
     }
 
-    package static func damaged(_ what: String, path: String) -> StoreError {
+    static func damaged(_ what: String, path: String) -> StoreError {
         StoreError(
             .corrupt, "the file is damaged: \(what); restore a backup, or start with an empty store and pull",
             path: path)
@@ -64,7 +64,7 @@ extension StoreError {
     ///
     /// - Parameter isFirst: Whether no database precedes it. The first one of a store always has a name that the store
     ///   uses, so the file is another program's; a later one is damaged.
-    package static func unknownTable(isFirst: Bool, path: String) -> StoreError {
+    static func unknownTable(isFirst: Bool, path: String) -> StoreError {
         guard isFirst else { return .damaged("it has a table that no store creates", path: path) }
         return StoreError(
             .notAStore, "the folder contains another program's database; choose another folder", path: path)

@@ -1,25 +1,25 @@
 internal import Foundation
-package import TidelineStore
+internal import TidelineStore
 
 /// The two meta pages of a file, which contain the roots of its newest two snapshots. Transaction n writes page n mod
 /// 2.
-package struct FileHeads {
+struct FileHeads {
     /// One meta page.
-    package struct Head {
-        package let transaction: UInt
-        package let lastPage: UInt
-        package let mapSize: UInt
+    struct Head {
+        let transaction: UInt
+        let lastPage: UInt
+        let mapSize: UInt
         let free: TreeRecord
         let main: TreeRecord
         /// The number of a failed commit that was to write this meta page, or `nil` if none is recorded.
-        package let failedCommit: UInt?
+        let failedCommit: UInt?
     }
 
-    package let pageSize: Int
-    package let heads: [Head]
+    let pageSize: Int
+    let heads: [Head]
 
-    package var newest: Head { heads[0].transaction > heads[1].transaction ? heads[0] : heads[1] }
-    package var bytesInUse: Int { (Int(newest.lastPage) + 1) * pageSize }
+    var newest: Head { heads[0].transaction > heads[1].transaction ? heads[0] : heads[1] }
+    var bytesInUse: Int { (Int(newest.lastPage) + 1) * pageSize }
 
     /// Reads and checks the meta pages, before LMDB relies on them.
     ///
@@ -27,7 +27,7 @@ package struct FileHeads {
     ///
     /// - Throws: ``StoreError/Code/notAStore`` if nothing identifies the file as LMDB's, ``StoreError/Code/corrupt`` if
     ///   it is damaged.
-    package static func read(_ file: DataFile) throws(StoreError) -> FileHeads {
+    static func read(_ file: DataFile) throws(StoreError) -> FileHeads {
         var attempts = 0
         while true {
             do {

@@ -1,6 +1,6 @@
 /// The layout of LMDB's file, version 1 of its format, in machine words: `MDB_page`, `MDB_meta`, `MDB_db` and
 /// `MDB_node` in its source code.
-package enum FileLayout {
+enum FileLayout {
     static let word = MemoryLayout<UInt>.size
 
     // A page: its number, two unused bytes, flags, then the bounds of its free space or the number of overflow pages.
@@ -8,7 +8,7 @@ package enum FileLayout {
     static let pageLower = word + 4
     static let pageUpper = word + 6
     static let pageOverflowCount = word + 4
-    package static let pageHeader = word + 8
+    static let pageHeader = word + 8
 
     static let branchPage: UInt16 = 0x01
     static let leafPage: UInt16 = 0x02
@@ -24,12 +24,12 @@ package enum FileLayout {
     static let headMainTree = headFreeTree + treeRecord
     static let headLastPage = headMainTree + treeRecord
     static let headTransaction = headLastPage + word
-    package static let head = headTransaction + word
+    static let head = headTransaction + word
 
     // After a meta page, in space that LMDB does not use: the number of a failed commit that was to write that page,
     // and its complement; see `Environment.commitError(_:of:)` of the adapter.
-    package static let failedCommit = pageHeader + head
-    package static let failedCommitSize = 2 * word
+    static let failedCommit = pageHeader + head
+    static let failedCommitSize = 2 * word
 
     // A tree record: four unused bytes (the page size, in the first record of a meta page), flags, depth, and five
     // counts.
@@ -54,7 +54,7 @@ package enum FileLayout {
     static let noPage = UInt.max
     static let maximumDepth = 32
     /// The maximum length of a key in bytes, which is fixed when LMDB is built; that of its default build.
-    package static let maximumKeyLength = 511
+    static let maximumKeyLength = 511
     static let pageSizes = 256...32768
 }
 

@@ -1,10 +1,10 @@
-package import TidelineStore
+internal import TidelineStore
 
 /// Verifies a snapshot of the file: every page in use, the list of free pages, every record with its checksum.
 ///
 /// LMDB trusts its file. The verifier detects damage that would make LMDB return wrong rows, overwrite pages in use, or
 /// crash the process. A reader must hold the snapshot, so that no process reuses its pages in the meantime.
-package final class FileVerifier {
+final class FileVerifier {
     let file: DataFile
     let pageSize: Int
     let head: FileHeads.Head
@@ -19,7 +19,7 @@ package final class FileVerifier {
     private var hasOwnFreePages = false
 
     /// - Parameter transaction: The transaction whose snapshot is held.
-    package init?(_ file: DataFile, _ heads: FileHeads, transaction: UInt) throws(StoreError) {
+    init?(_ file: DataFile, _ heads: FileHeads, transaction: UInt) throws(StoreError) {
         guard let head = heads.heads.first(where: { $0.transaction == transaction }) else { return nil }
         self.file = file
         self.head = head
@@ -31,7 +31,7 @@ package final class FileVerifier {
         _ = pages.insert(1)
     }
 
-    package func verify() throws(StoreError) {
+    func verify() throws(StoreError) {
         try require(head.free.flags == FileLayout.integerKeys && head.main.flags == 0, "its meta page has wrong flags")
         try walk(head.free, "the list of free pages", TreeWalk.Order.numbers) { node throws(StoreError) in
             try self.verifyFreePages(node)

@@ -1,14 +1,14 @@
 /// The name of a key space's database: its number as eight hexadecimal digits.
-package enum SpaceName {
+enum SpaceName {
     static let length = 8
 
-    package static func of(_ space: UInt32) -> String {
+    static func of(_ space: UInt32) -> String {
         let digits = String(space, radix: 16)
         return String(repeating: "0", count: length - digits.count) + digits
     }
 
     /// Returns the space of a database with the given name, or `nil` for a name that this engine does not use.
-    package static func space(named name: UnsafeRawBufferPointer) -> UInt32? {
+    static func space(named name: UnsafeRawBufferPointer) -> UInt32? {
         guard name.count == length else { return nil }
         var space: UInt32 = 0
         for byte in name {

@@ -5,8 +5,8 @@ internal import TidelineStore
 ///
 /// A run of zeros in a log may be the result of a power loss, or damage. In a synced log it is damage, and so is a
 /// different size. LevelDB begins a new log whenever it opens a database, so the record of the old ones stays valid.
-package struct CleanShutdownMarker {
-    package static let fileName = "tideline.seal"
+struct CleanShutdownMarker {
+    static let fileName = "tideline.seal"
 
     private var sizes: [UInt64: UInt64] = [:]
 
@@ -26,7 +26,7 @@ package struct CleanShutdownMarker {
     subscript(log: UInt64) -> UInt64? { sizes[log] }
 
     /// Syncs the logs of a closed database, and records their sizes. If that fails, nothing is recorded.
-    package static func write(in folder: String) {
+    static func write(in folder: String) {
         guard let logs = try? FolderCheck.logs(in: folder) else { return }
         var fields: [UInt64] = []
         for log in logs {
@@ -40,7 +40,7 @@ package struct CleanShutdownMarker {
     }
 
     /// Removes the record.
-    package static func remove(in folder: String) { unlink("\(folder)/\(fileName)") }
+    static func remove(in folder: String) { unlink("\(folder)/\(fileName)") }
 
     private static func checksum(_ fields: [UInt64]) -> UInt64 {
         var checksum = CRC32C()

@@ -1,11 +1,11 @@
-package import Foundation
-package import TidelineStore
+internal import Foundation
+internal import TidelineStore
 
 extension FileHandle {
     /// Opens a file for reading; returns `nil` if it does not exist.
     ///
     /// - Throws: The system's error in all other cases: an unreadable file is not a missing one.
-    package static func reading(_ path: String) throws(StoreError) -> FileHandle? {
+    static func reading(_ path: String) throws(StoreError) -> FileHandle? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         if descriptor >= 0 { return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true) }
         let number = errno

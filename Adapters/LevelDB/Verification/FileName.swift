@@ -2,7 +2,7 @@ internal import Foundation
 internal import TidelineStore
 
 /// The kind of a database file, from its name.
-package enum FileName: Hashable {
+enum FileName: Hashable {
     case current, lock
     /// LevelDB's log of its own activity, current or previous.
     case report
@@ -13,7 +13,7 @@ package enum FileName: Hashable {
     /// The sizes of the logs, recorded when the database was closed.
     case seal
 
-    package init?(_ name: String) {
+    init?(_ name: String) {
         switch name {
         case "CURRENT": self = .current
         case "LOCK": self = .lock
@@ -32,7 +32,7 @@ package enum FileName: Hashable {
     }
 
     /// Whether the file is part of the database itself.
-    package var holdsData: Bool {
+    var holdsData: Bool {
         switch self {
         case .current, .manifest, .log, .table: true
         case .lock, .report, .temporary, .seal: false
@@ -40,7 +40,7 @@ package enum FileName: Hashable {
     }
 
     /// Whether the file is one that every database has, and that identifies a folder as a database.
-    package var beginsDatabase: Bool {
+    var beginsDatabase: Bool {
         switch self {
         case .current, .manifest: true
         case .lock, .report, .log, .table, .temporary, .seal: false

@@ -1,5 +1,5 @@
 internal import Foundation
-package import TidelineStore
+internal import TidelineStore
 
 /// Checks a database for damage that LevelDB ignores, before LevelDB opens it.
 ///
@@ -7,13 +7,11 @@ package import TidelineStore
 /// It creates an empty database if `CURRENT` is missing, and some damage makes it crash the process. LevelDB itself
 /// checks the blocks of tables when it reads them. A log that ends too early is treated as the result of a killed
 /// process, unless the store was closed: all earlier commits are intact.
-package struct FolderCheck {
+struct FolderCheck {
     let folder: String
 
-    package init(folder: String) { self.folder = folder }
-
     /// Returns the sequence number of the last change in a database, after truncating logs that a power loss damaged.
-    package func lastSequence(recovering durability: StoreCapabilities.Durability) throws(StoreError) -> UInt64 {
+    func lastSequence(recovering durability: StoreCapabilities.Durability) throws(StoreError) -> UInt64 {
         do throws(StoreError) {
             return try lastSequence()
         } catch  where error.code == .corrupt {
@@ -26,7 +24,7 @@ package struct FolderCheck {
     /// Throws an error if the files have the names of LevelDB's files, but none has the content of one.
     ///
     /// - Throws: ``StoreError/Code/notAStore``.
-    package func requireRecognizable() throws(StoreError) {
+    func requireRecognizable() throws(StoreError) {
         for name in try Self.names(in: folder) {
             let path = "\(folder)/\(name)"
             switch FileName(name) {
@@ -47,7 +45,7 @@ package struct FolderCheck {
     }
 
     /// Returns the sequence number of the last change in an undamaged database.
-    package func lastSequence() throws(StoreError) -> UInt64 {
+    func lastSequence() throws(StoreError) -> UInt64 {
         let manifest = try Manifest(in: folder)
         for (number, size) in manifest.tables { try TableFile.check(number, size: size, in: folder) }
         let logs = try Self.logs(in: folder).filter { $0 >= manifest.firstLog }
@@ -93,20 +91,20 @@ package struct FolderCheck {
     // MARK: Logs
 
     /// Returns the numbers of the logs, in order.
-    package static func logs(in folder: String) throws(StoreError) -> [UInt64] {
+    static func logs(in folder: String) throws(StoreError) -> [UInt64] {
         try names(in: folder).compactMap { name -> UInt64? in
             if case .log(let number) = FileName(name) { number } else { nil }
         }
         .sorted()
     }
 
-    package static func path(ofLog number: UInt64, in folder: String) -> String {
+    static func path(ofLog number: UInt64, in folder: String) -> String {
         let digits = String(number)
         return "\(folder)/\(String(repeating: "0", count: max(0, 6 - digits.count)))\(digits).log"
     }
 
     /// Returns the names of all files in a folder.
-    package static func names(in folder: String) throws(StoreError) -> [String] {
+    static func names(in folder: String) throws(StoreError) -> [String] {
         do {
             return try FileManager.default.contentsOfDirectory(atPath: folder)
         } catch {

@@ -1,10 +1,10 @@
 internal import Foundation
-package import TidelineStore
+internal import TidelineStore
 
 /// Truncates logs to the part that may be read again.
-package enum LogRepair {
+enum LogRepair {
     /// Removes commits after the last acknowledged one, and an incomplete commit, from the logs in a folder.
-    package static func cut(logsIn folder: String, after lastSequence: UInt64) throws(StoreError) {
+    static func cut(logsIn folder: String, after lastSequence: UInt64) throws(StoreError) {
         for log in try FolderCheck.logs(in: folder) {
             let path = FolderCheck.path(ofLog: log, in: folder)
             var reader = try LogReader(path, keeping: LogCommit.headerSize)

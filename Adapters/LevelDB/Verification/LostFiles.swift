@@ -1,23 +1,23 @@
 internal import Foundation
-package import TidelineStore
+internal import TidelineStore
 
 /// Files that a repair does not use, kept in the folder `lost` as LevelDB's own repair does.
-package struct LostFiles {
+struct LostFiles {
     let folder: String
 
-    package init(folder: String) { self.folder = folder }
+    init(folder: String) { self.folder = folder }
 
-    package static let folderName = "lost"
+    static let folderName = "lost"
     /// The name of the file with entries that no table can read: the bytes of a key and a value on each line, hexadecimal.
     private static let entriesName = "entries.txt"
 
     /// The names of the files.
-    package var names: Set<String> {
+    var names: Set<String> {
         Set((try? FileManager.default.contentsOfDirectory(atPath: "\(folder)/\(Self.folderName)")) ?? [])
     }
 
     /// Returns whether a name is that of a table.
-    package static func isTable(_ name: String) -> Bool {
+    static func isTable(_ name: String) -> Bool {
         if case .table = FileName(name) { true } else { false }
     }
 
@@ -26,7 +26,7 @@ package struct LostFiles {
     /// LevelDB's repair ignores checksums in logs, and reads every existing table.
     ///
     /// - Returns: Whether the remaining files contain all changes up to some commit and none after it, as far as is known.
-    package func quarantine() throws(StoreError) -> Bool {
+    func quarantine() throws(StoreError) -> Bool {
         var manifest = try? Manifest(in: folder)
         if let known = manifest, try !known.isCurrent(in: folder) { manifest = nil }
         let lastLog = try FolderCheck.logs(in: folder).last
@@ -52,7 +52,7 @@ package struct LostFiles {
     }
 
     /// Returns the line for an entry in the file of entries.
-    package static func line(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> String {
+    static func line(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> String {
         func digits(_ bytes: UnsafeRawBufferPointer) -> String {
             bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         }
@@ -60,7 +60,7 @@ package struct LostFiles {
     }
 
     /// Adds lines to the file of entries.
-    package func append(_ lines: String) throws(StoreError) {
+    func append(_ lines: String) throws(StoreError) {
         guard !lines.isEmpty else { return }
         let path = "\(folder)/\(Self.folderName)/\(Self.entriesName)"
         try doing(path) { files in
@@ -105,7 +105,7 @@ package struct LostFiles {
     }
 
     /// Removes the kept files, and their folder if it contains nothing else.
-    package func remove() throws(StoreError) {
+    func remove() throws(StoreError) {
         let lost = "\(folder)/\(Self.folderName)"
         for name in try FolderCheck.names(in: lost) where Self.isKept(name) && unlink("\(lost)/\(name)") != 0 {
             throw .system(errno, path: "\(lost)/\(name)", doing: "the file cannot be removed")
