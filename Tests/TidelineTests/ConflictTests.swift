@@ -161,60 +161,37 @@ struct ConflictTests {
         row?["deleted"]?.bool == true ? nil : row?["text"]?.string
     }
 
-    @Test(
-        "C2 keeping a row sends the columns of the resolution and preserves the other client's columns", .zumoOnly,
-        arguments: StoreKind.perEngine, [true, false])
-    func keepsOtherColumns(_ stores: StoreKind, isServerBased: Bool) async throws {
-        let world = try World(stores)
-        let (client, error) = try await meet(.changed, in: world)
-        var item = try #require(error.serverItem)
-        if !isServerBased { item = ["id": "a", "priority": 9] }
-        item["text"] = "resolved"
-        try await error.keepOperationAndUpdateItem(item)
-        client.transport.clear()
-        let bodies = HeaderLog()
-        client.transport.inspect { _, body in
-            bodies.add(body)
-            return nil
-        }
-        try await client.context.push()
-        #expect(bodies.values == [#"{"text":"resolved"}"#])
-        #expect(try world.serverRow("a")?["priority"] == 9)
-        #expect(try client.row("a")?["priority"] == 9)
+    private static let met = "other update a=theirs priority=9; update a=mine; push errors conflict"
+
+    static let kept: [Script] = ["keep server a=resolved", "keep a=resolved priority=9"].map {
+        Script(
+            "C2 keeping a row sends the columns of the resolution and preserves the other client's columns: \($0)",
+            met, $0, #"clear; push; sent [PATCH a {"text":"resolved"}]; both a priority=9"#)
     }
 
-    @Test(
-        "C1 an item stored in place of the operation gets the server's version, so that the next edit has no conflict",
-        arguments: StoreKind.perEngine)
-    func storedItemIsStamped(_ stores: StoreKind) async throws {
-        for isLocal in [true, false] {
-            let world = try World(stores)
-            let (client, error) = try await meet(.changed, in: world)
-            var item = isLocal ? try #require(error.item) : Row(id: .string("a"))
-            item["text"] = "resolved"
-            try await error.cancelOperationAndUpdateItem(item)
-            #expect(try client.row("a")?.version == error.serverItem?.version)
-            try await client.items.update(["id": "a", "text": "next"])
-            try await client.context.push()
-            #expect(try world.state(client) == "local [a=next] queue [] server [a=next]")
-        }
-    }
+    @Test("C2 keeping a row preserves the other client's columns", .zumoOnly, arguments: StoreKind.perEngine, kept)
+    func keepsOtherColumns(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
 
-    @Test(
-        "C2 a kept operation does not overwrite a change that a third client made after the error",
-        arguments: StoreKind.perEngine)
-    func thirdClient(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let (client, error) = try await meet(.changed, in: world)
-        let third = try await world.makeOther()
-        try await third.items.update(["id": "a", "text": "third"])
-        try await third.context.push()
-        var item = try #require(error.serverItem)
-        item["text"] = "resolved"
-        try await error.keepOperationAndUpdateItem(item)
-        #expect(try await pushErrors(client).first?.serverItem?["text"] == "third")
-        #expect(try world.state(client) == "local [a=resolved] queue [update a] server [a=third]")
-    }
+    static let scripts: [Script] =
+        ["settle item a=resolved", "settle a=resolved"].map {
+            Script(
+                "C1 an item stored in place of the operation gets the server's version, so that the next edit has no "
+                    + "conflict: \($0)", met, "remember a; error server.version=?", $0,
+                "row a version=?; update a=next; push; local [a=next] queue [] server [a=next]")
+        }
+        + ["update a=again", "delete a", "push"].map {
+            Script(
+                "C1 an error is removed when its row is edited and when its operation succeeds: \($0)",
+                "update a=mine; answer 400; push errors rejected; errors [a rejected]", $0, "errors []")
+        } + [
+            Script(
+                "C2 a kept operation does not overwrite a change that a third client made after the error",
+                met, "other update a=third; keep server a=resolved; push errors conflict; error server.text=third",
+                "local [a=resolved] queue [update a] server [a=third]")
+        ]
+
+    @Test("C1, C2 a resolution lasts until the next change", arguments: StoreKind.perEngine, scripts)
+    func plays(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
 
     @Test(
         "C1 an invalid item in a resolution is refused, and nothing changes",
@@ -265,25 +242,6 @@ struct ConflictTests {
         #expect(found.serverItem?["text"] == "theirs" && found.serverItem?.version == error.serverItem?.version)
         try await found.cancelOperationAndDiscardItem()
         #expect(try world.state(client) == "local [a=theirs] queue [] server [a=theirs]")
-        #expect(try await client.context.operationErrors().isEmpty)
-    }
-
-    @Test(
-        "C1 an error is removed when its row is edited and when its operation succeeds",
-        arguments: StoreKind.perEngine, ["update", "delete", "success"])
-    func disappears(_ stores: StoreKind, how: String) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
-        try await client.items.update(["id": "a", "text": "mine"])
-        client.transport.inspect { _, _ in .answer(.answer(400)) }
-        #expect(try await pushErrors(client).count == 1)
-        #expect(try await client.context.operationErrors().count == 1)
-        client.transport.inspect(nil)
-        switch how {
-        case "update": try await client.items.update(["id": "a", "text": "again"])
-        case "delete": try await client.items.delete(id: "a")
-        default: try await client.context.push()
-        }
         #expect(try await client.context.operationErrors().isEmpty)
     }
 

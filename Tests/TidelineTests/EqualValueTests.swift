@@ -47,104 +47,52 @@ struct EqualValueTests {
         #expect(try await client.client.decisions().first?.rule.contains("priority: sum") == true)
     }
 
-    @Test("C3 sum adds equal differences to a null base, and those of doubles", arguments: StoreKind.perEngine)
-    func sumsOfDoubles(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let (other, client) = try await makeClients(world, Self.sum)
-        try await push(["id": "a", "effort": 0.5], of: other)
-        try await push(["id": "a", "effort": 0.5], of: client)
-        #expect(try world.serverRow("a")?["effort"] == 1.0)
-    }
+    static let counters: [Script] = [
+        Script(
+            "C3 sum adds equal differences to a null base, and those of doubles",
+            "other update a effort=0.5; update a effort=0.5; push; remote a effort=1.0"),
+        Script(
+            "C3 sum takes an equal value for one change if the answer to an earlier request is lost",
+            "update a priority=2; lose answer; push fails network; push; both a priority=2"),
+        Script(
+            "C3 sum takes an equal value for one change if an earlier request is lost",
+            "update a priority=2; lose request; push fails network; other update a priority=2",
+            "push; both a priority=2"),
+        Script(
+            "C3 an insert that is delivered twice is counted once",
+            "insert b priority=1; on create twice; push; remote b priority=1"),
+    ].map { $0.with { $0.conflictPolicy = sum } }
+
+    static let scripts: [Script] = [
+        Script(
+            "P12 two devices that inserted equal values have no conflict",
+            "insert b=same complete=true tags=[1]; other insert b=same complete=true tags=[1]",
+            "push; queue []; same b; both b text=same priority=null"),
+        // The client does not have the change of the priority.
+        Script(
+            "P12 two devices that wrote equal values have no conflict",
+            "update a=same complete=true tags=[1]; other update a=same complete=true tags=[1] priority=9",
+            "push; queue []; same a; both a text=same priority=9"),
+        Script(
+            "P12 two devices that deleted one row have no conflict",
+            "delete a; other delete a; push; local [] queue [] server [a deleted]"),
+        // In the end, the user takes the other value.
+        Script(
+            "P12 an edit that is equal only in part is a conflict",
+            "other update a=same priority=3; update a=same priority=4; push errors conflict",
+            "update a priority=3; push; queue []; same a"),
+        Script(
+            "P12 edits made during a request whose values are equal stay, and are sent",
+            "other update a=same; update a=same; on update afterwards update a priority=7",
+            "push; push; remote a priority=7 text=same; queue []"),
+    ]
 
     @Test(
-        "C3 sum takes an equal value for one change if the answer to an earlier request is lost",
-        arguments: StoreKind.perEngine, [true, false])
-    func uncertain(_ stores: StoreKind, arrives: Bool) async throws {
-        let world = try World(stores)
-        let (other, client) = try await makeClients(world, Self.sum)
-        try await client.items.update(["id": "a", "priority": 2])
-        client.transport.inspect { _, _ in arrives ? .loseAnswer : .loseRequest }
-        #expect(await syncErrorCode { try await client.context.push() } == .network)
-        client.transport.inspect(nil)
-        if !arrives { try await push(["id": "a", "priority": 2], of: other) }
-        try await client.context.push()
-        #expect(try world.serverRow("a")?["priority"] == 2)
-        #expect(try client.row("a")?["priority"] == 2)
-    }
-
-    @Test("C3 an insert that is delivered twice is counted once", arguments: StoreKind.perEngine)
-    func insertedTwice(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let (_, client) = try await makeClients(world, Self.sum)
-        try await client.items.insert(["id": "b", "priority": 1])
-        client.transport.inspect { request, body in
-            if request.createsRow { _ = world.service.handle(request, body: Array(body.utf8)) }
-            return nil
-        }
-        try await client.context.push()
-        #expect(try world.serverRow("b")?["priority"] == 1)
-    }
+        "C3, P12 equal values are no conflict, and equal changes add up", arguments: StoreKind.perEngine,
+        counters + scripts)
+    func plays(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
 
     // MARK: Other columns
-
-    @Test(
-        "P12 two devices that wrote equal values have no conflict", arguments: StoreKind.perEngine,
-        OperationKind.allCases)
-    func equal(_ stores: StoreKind, _ kind: OperationKind) async throws {
-        let world = try World(stores)
-        let (other, client) = try await makeClients(world)
-        let id = kind == .insert ? "b" : "a"
-        for one in [other, client] {
-            let row: Row = ["id": .string(id), "text": "same", "complete": true, "tags": .json("[1]")]
-            switch kind {
-            case .insert: try await one.items.insert(row)
-            case .update: try await one.items.update(row)
-            case .delete: try await one.items.delete(id: id)
-            }
-        }
-        // A change that the client does not have.
-        if kind == .update { try await other.items.update(["id": "a", "priority": 9]) }
-        try await other.context.push()
-        try await client.context.push()
-        #expect(try await client.queue().isEmpty)
-        let (server, local) = (try world.serverRow(id), try client.row(id))
-        if kind == .delete { return #expect(local == nil && server?["deleted"] == true) }
-        #expect(local?.version == server?.version && local?["text"] == "same")
-        #expect(local?["priority"] ?? .null == server?["priority"] ?? .null)
-        #expect(server?["priority"] == (kind == .update ? 9 : .null))
-    }
-
-    @Test("P12 an edit that is equal only in part is a conflict", arguments: StoreKind.perEngine)
-    func equalInPart(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let (other, client) = try await makeClients(world)
-        try await push(["id": "a", "text": "same", "priority": 3], of: other)
-        try await client.items.update(["id": "a", "text": "same", "priority": 4])
-        #expect(try await pushErrors(client).map(\.code) == [.conflict])
-        // The user takes the other value.
-        try await client.items.update(["id": "a", "priority": 3])
-        try await client.context.push()
-        #expect(try await client.queue().isEmpty)
-        #expect(try client.row("a")?.version == world.serverRow("a")?.version)
-    }
-
-    @Test("P12 edits made during a request whose values are equal stay, and are sent", arguments: StoreKind.perEngine)
-    func editDuringRequest(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let (other, client) = try await makeClients(world)
-        try await push(["id": "a", "text": "same"], of: other)
-        try await client.items.update(["id": "a", "text": "same"])
-        let (once, items) = (Once(), client.items)
-        client.transport.inspect { request, _ in
-            guard request.isUpdate, once.first() else { return nil }
-            return .delay { try await items.update(["id": "a", "priority": 7]) }
-        }
-        try await client.context.push()
-        try await client.context.push()
-        #expect(try world.serverRow("a")?["priority"] == 7)
-        #expect(try world.serverRow("a")?["text"] == "same")
-        #expect(try await client.queue().isEmpty)
-    }
 
     @Test("P12 two devices that restored a row with equal values have no conflict", arguments: StoreKind.perEngine)
     func restored(_ stores: StoreKind) async throws {

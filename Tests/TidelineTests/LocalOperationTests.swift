@@ -8,18 +8,51 @@ import TidelineTestStores
 /// Rules L1 to L8: the app's changes before a push.
 @Suite("Local operations", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct LocalOperationTests {
-    @Test("L1 local changes send nothing", arguments: StoreKind.perEngine)
-    func sendsNothing(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
-        let row = try await client.items.insert(["id": "a", "text": "one"])
-        #expect(try world.state(client) == "local [a=one] queue [insert a] server []")
-        try await client.items.update(["id": "a", "text": "two"])
-        #expect(try world.state(client) == "local [a=two] queue [insert a] server []")
-        try await client.items.delete(row)
-        #expect(try world.state(client) == "local [] queue [] server []")
-        #expect(client.transport.requests.isEmpty)
-    }
+    static let scripts: [Script] =
+        [
+            Script(
+                "L1 local changes send nothing",
+                "empty; insert a=one; local [a=one] queue [insert a] server []",
+                "update a=two; local [a=two] queue [insert a] server []",
+                "delete a; local [] queue [] server []; requests 0"),
+            Script(
+                "L4 an update merges: columns that are not named keep their value, null clears",
+                "update a complete=true; row a text=one priority=1 complete=true",
+                "update a priority=null; row a priority=null text=one"),
+            Script(
+                "L6 server columns that the table does not define are ignored",
+                #"update a=two; replace "text": "colour":"red","text":; push; row a text=two colour=null; queue []"#),
+            Script(
+                "L7 without handlesSyncTableOperations the queue is kept, and the app writes the rows",
+                "empty; insert a=one; local [] queue [insert a] server []",
+                "write a=one; push; local [a=one] queue [] server [a=one]",
+                "update a=two; local [a=one] queue [update a] server [a=one]",
+                "write a=two; local [a=two] queue [update a] server [a=one]",
+                "push; local [a=two] queue [] server [a=two]",
+                "delete a; local [a=two] queue [delete a] server [a=two]",
+                "forget a; push; local [] queue [] server [a deleted]"
+            ).with { $0.handlesSyncTableOperations = false },
+            // The request waits until the changes have returned.
+            Script(
+                "L8 local changes return while a push request hangs, and none is lost",
+                "insert b=two; meanwhile insert c=three; meanwhile update b=edited; meanwhile delete a; push",
+                "local [b=edited, c=three] queue [insert c, update b, delete a] server [a=one, b=two]",
+                "push; local [b=edited, c=three] queue [] server [a deleted, b=edited, c=three]"),
+            Script(
+                "L8 local changes return while a pull request hangs",
+                "meanwhile insert c=three; meanwhile update a=edited; pull",
+                "local [a=edited, c=three] queue [insert c, update a] server [a=one]"),
+        ]
+        + ["abc", "ABC", "aBc"].map {
+            Script(
+                "L3 an insert of an existing ID is an error and changes nothing: \($0)",
+                "empty; insert abc=one; insert \($0)=two fails rowExists",
+                "local [abc=one] queue [insert abc] server []",
+                "push; insert \($0)=two fails rowExists; local [abc=one] queue [] server [abc=one]")
+        }
+
+    @Test("L1 to L8 the app's changes are local until a push", arguments: StoreKind.perEngine, scripts)
+    func plays(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
 
     // MARK: L2
 
@@ -89,22 +122,6 @@ struct LocalOperationTests {
         #expect(stored["text"] == "one")
         #expect(try client.row(stored.idText)?["text"] == "one")
         #expect(try await client.queue() == ["insert \(stored.idText)"])
-    }
-
-    @Test(
-        "L3 an insert of an existing ID is an error and changes nothing", arguments: StoreKind.perEngine,
-        ["abc", "ABC", "aBc"])
-    func refusesExisting(_ stores: StoreKind, id: String) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
-        try await client.items.insert(["id": "abc", "text": "one"])
-        #expect(
-            await syncErrorCode { try await client.items.insert(["id": .string(id), "text": "two"]) } == .rowExists)
-        #expect(try world.state(client) == "local [abc=one] queue [insert abc] server []")
-        try await client.context.push()
-        #expect(
-            await syncErrorCode { try await client.items.insert(["id": .string(id), "text": "two"]) } == .rowExists)
-        #expect(try world.state(client) == "local [abc=one] queue [] server [abc=one]")
     }
 
     @Test(
@@ -252,19 +269,6 @@ struct LocalOperationTests {
     // MARK: L4, L5
 
     @Test(
-        "L4 an update merges: columns that are not named keep their value, null clears", arguments: StoreKind.perEngine)
-    func merges(_ stores: StoreKind) async throws {
-        let client = try await World(stores).makeSyncedClient()
-        try await client.items.update(["id": "a", "complete": true])
-        #expect(try client.row("a")?["text"] == "one")
-        #expect(try client.row("a")?["priority"] == 1)
-        #expect(try client.row("a")?["complete"] == true)
-        try await client.items.update(["id": "a", "priority": .null])
-        #expect(try client.row("a")?["priority"] ?? .null == .null)
-        #expect(try client.row("a")?["text"] == "one")
-    }
-
-    @Test(
         "L4 an update of an unknown or deleted ID is an error and queues nothing",
         arguments: StoreKind.perEngine)
     func updateOfUnknown(_ stores: StoreKind) async throws {
@@ -390,85 +394,5 @@ struct LocalOperationTests {
         #expect(stored.version == nil)
     }
 
-    @Test("L6 server columns that the table does not define are ignored", arguments: StoreKind.perEngine)
-    func ignoresServerColumns(_ stores: StoreKind) async throws {
-        let client = try await World(stores).makeSyncedClient()
-        client.transport.inspect { _, _ in
-            .change { answer in
-                var answer = answer
-                let text = String(decoding: answer.body, as: UTF8.self)
-                answer.body = Array(text.replacing(#""text":"#, with: #""colour":"red","text":"#).utf8)
-                return answer
-            }
-        }
-        try await client.items.update(["id": "a", "text": "two"])
-        try await client.context.push()
-        #expect(try client.row("a")?["text"] == "two")
-        #expect(try client.row("a")?["colour"] == nil)
-        #expect(try await client.queue().isEmpty)
-    }
-
     // MARK: L7, L8
-
-    @Test(
-        "L7 without handlesSyncTableOperations the queue is kept, and the app writes the rows",
-        arguments: StoreKind.perEngine)
-    func appWritesRows(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient { $0.handlesSyncTableOperations = false }
-        func write(_ row: Row) throws { try client.store.write { try $0.upsert(row, into: "TodoItem") } }
-        try await client.items.insert(["id": "a", "text": "one"])
-        #expect(try world.state(client) == "local [] queue [insert a] server []")
-        try write(["id": "a", "text": "one"])
-        try await client.context.push()
-        #expect(try world.state(client) == "local [a=one] queue [] server [a=one]")
-        try await client.items.update(["id": "a", "text": "two"])
-        #expect(try world.state(client) == "local [a=one] queue [update a] server [a=one]")
-        try write(["id": "a", "text": "two"])
-        #expect(try world.state(client) == "local [a=two] queue [update a] server [a=one]")
-        try await client.context.push()
-        #expect(try world.state(client) == "local [a=two] queue [] server [a=two]")
-        try await client.items.delete(id: "a")
-        #expect(try world.state(client) == "local [a=two] queue [delete a] server [a=two]")
-        try client.store.write { _ = try $0.delete(id: "a", from: "TodoItem") }
-        try await client.context.push()
-        #expect(try world.state(client) == "local [] queue [] server [a deleted]")
-    }
-
-    @Test("L8 local changes return while a push request hangs, and none is lost", arguments: StoreKind.perEngine)
-    func neverWaitsForPush(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
-        try await client.items.insert(["id": "b", "text": "two"])
-        let once = Once()
-        client.transport.inspect { _, _ in
-            guard once.first() else { return nil }
-            // The request waits until these calls have returned.
-            _ = try? await client.items.insert(["id": "c", "text": "three"])
-            try? await client.items.update(["id": "b", "text": "edited"])
-            try? await client.items.delete(id: "a")
-            return nil
-        }
-        try await client.context.push()
-        #expect(
-            try world.state(client)
-                == "local [b=edited, c=three] queue [insert c, update b, delete a] server [a=one, b=two]")
-        try await client.context.push()
-        #expect(try world.state(client) == "local [b=edited, c=three] queue [] server [a deleted, b=edited, c=three]")
-    }
-
-    @Test("L8 local changes return while a pull request hangs", arguments: StoreKind.perEngine)
-    func neverWaitsForPull(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
-        let once = Once()
-        client.transport.inspect { _, _ in
-            guard once.first() else { return nil }
-            _ = try? await client.items.insert(["id": "c", "text": "three"])
-            try? await client.items.update(["id": "a", "text": "edited"])
-            return nil
-        }
-        try await client.items.pull()
-        #expect(try world.state(client) == "local [a=edited, c=three] queue [insert c, update a] server [a=one]")
-    }
 }

@@ -36,21 +36,37 @@ struct NewerCopyTests {
         }
     }
 
-    @Test(
-        "C4 resolving an operation after a pull shows the pulled row", arguments: StoreKind.perEngine, Way.allCases
-    )
-    func settledAfterPull(_ stores: StoreKind, _ way: Way) async throws {
-        let world = try World(stores)
-        let (client, error) = try await makeRefused(world)
-        try await changeByOther(world)
-        let settings = PullSettings(whenPushFails: .pullOthers)
-        #expect(
-            await syncErrorCode { try await client.items.pull(queryID: "q", settings: settings) }
-                == .completedWithErrors)
-        try await settle(error, way)
-        try await client.items.pull(queryID: "q")
-        #expect(try client.texts() == ["newer", "z"])
-    }
+    private static let refused =
+        "pull q; update a=mine; on update answer 403; push errors rejected; other update a=newer; clock 3600; "
+        + "other insert z=z; clock 3600; on update answer 403"
+
+    static let scripts: [Script] =
+        ["discard", "settle a=settled"].flatMap {
+            [
+                Script(
+                    "C4 resolving an operation after a pull shows the pulled row: \($0)", refused,
+                    "pull q others fails completedWithErrors", $0, "pull q; local [a=newer, z=z]"),
+                Script(
+                    "F5 resolving an operation while a newer state of its row is in flight does not hide it: \($0)",
+                    refused, "on get meanwhile \($0); pull q others fails completedWithErrors",
+                    "queue []; pull q; local [a=newer, z=z]"),
+            ]
+        }
+        + [403, 400].map {
+            Script(
+                "C1 a row that cannot be looked up does not count as deleted, answer \($0): discarding keeps it",
+                "update a=mine; on update answer 412 'no row'; answer \($0) 'no row'; push errors conflict",
+                "error status=412 gone=false; discard; local [a=one]")
+        }
+        + ["delete b", "meanwhile delete b; answer 403; push"].map {
+            Script(
+                "C4 deleting a pending insert after a pull stored another client's row keeps that row: \($0)",
+                "other insert b=theirs; insert b=mine; on post answer 403; pull q others fails completedWithErrors", $0,
+                "pull q; local [a=one, b=theirs] queue [] server [a=one, b=theirs]")
+        }
+
+    @Test("C1, C4, F5 a newer pulled row is not lost", arguments: StoreKind.perEngine, scripts)
+    func plays(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
 
     @Test("C4 an item based on the pulled row is stored unchanged", arguments: StoreKind.perEngine)
     func settledWithNewest(_ stores: StoreKind) async throws {
@@ -63,26 +79,6 @@ struct NewerCopyTests {
         item["text"] = "settled"
         try await error.cancelOperationAndUpdateItem(item)
         #expect(try client.texts() == ["settled", "z"])
-    }
-
-    @Test(
-        "F5 resolving an operation while a newer state of its row is in flight does not hide that state",
-        arguments: StoreKind.perEngine, Way.allCases)
-    func settledDuringPull(_ stores: StoreKind, _ way: Way) async throws {
-        let world = try World(stores)
-        let (client, error) = try await makeRefused(world)
-        try await changeByOther(world)
-        let once = Once()
-        client.transport.inspect { request, _ in
-            if request.isUpdate { return .answer(.answer(403)) }
-            if once.first() { try? await self.settle(error, way) }
-            return nil
-        }
-        let settings = PullSettings(whenPushFails: .pullOthers)
-        _ = await syncErrorCode { try await client.items.pull(queryID: "q", settings: settings) }
-        #expect(try await client.queue().isEmpty)
-        try await client.items.pull(queryID: "q")
-        #expect(try client.texts() == ["newer", "z"])
     }
 
     @Test(
@@ -114,19 +110,6 @@ struct NewerCopyTests {
     }
 
     @Test(
-        "C1 a row that cannot be looked up does not count as deleted: discarding keeps it",
-        arguments: StoreKind.perEngine, [403, 400])
-    func lookUpRefused(_ stores: StoreKind, status: Int) async throws {
-        let client = try await World(stores).makeSyncedClient()
-        try await client.items.update(["id": "a", "text": "mine"])
-        client.transport.inspect { request, _ in .answer(.answer(request.isUpdate ? 412 : status, "no row")) }
-        let error = try #require(try await pushErrors(client).first)
-        #expect(error.code == .conflict && error.status == 412 && !error.isRowGone)
-        try await error.cancelOperationAndDiscardItem()
-        #expect(try client.texts() == ["one"])
-    }
-
-    @Test(
         "C4 an edit without a difference keeps the pulled row, even if its timestamp is the same",
         arguments: StoreKind.perEngine, [true, false])
     func unchangedEdit(_ stores: StoreKind, sameStamp: Bool) async throws {
@@ -149,36 +132,6 @@ struct NewerCopyTests {
         #expect(client.transport.requests.isEmpty)
         #expect(try world.state(client) == "local [a=newer] queue [] server [a=newer]")
         #expect(try client.row("a")?.version == "newer")
-    }
-
-    @Test(
-        "C4 deleting a pending insert after a pull stored another client's row keeps that row",
-        arguments: StoreKind.perEngine, [true, false])
-    func insertTakenBack(_ stores: StoreKind, inFlight: Bool) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
-        let other = try await world.makeOther()
-        try await other.items.insert(["id": "b", "text": "theirs"])
-        try await other.context.push()
-        try await client.items.insert(["id": "b", "text": "mine"])
-        client.transport.inspect { request, _ in request.method == .post ? .answer(.answer(403)) : nil }
-        let settings = PullSettings(whenPushFails: .pullOthers)
-        #expect(
-            await syncErrorCode { try await client.items.pull(queryID: "q", settings: settings) }
-                == .completedWithErrors)
-        let once = Once()
-        if inFlight {
-            client.transport.inspect { _, _ in
-                if once.first() { try? await client.items.delete(id: "b") }
-                return .answer(.answer(403))
-            }
-            _ = try await pushErrors(client)
-        } else {
-            try await client.items.delete(id: "b")
-        }
-        client.transport.inspect(nil)
-        try await client.items.pull(queryID: "q")
-        #expect(try world.state(client) == "local [a=one, b=theirs] queue [] server [a=one, b=theirs]")
     }
 
     @Test(

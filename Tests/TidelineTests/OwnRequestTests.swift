@@ -95,21 +95,32 @@ struct OwnRequestTests {
         #expect(try world.state(client) == "local [a=one] queue [] server [a=one, b deleted]")
     }
 
-    @Test("P6 another device's row is a conflict, and is not deleted", arguments: StoreKind.perEngine, [true, false])
-    func foreignRow(_ stores: StoreKind, isEmpty: Bool) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
-        let other = try await world.makeOther()
-        try await client.items.insert(isEmpty ? ["id": "b"] : ["id": "b", "text": "mine"])
-        client.transport.inspect { _, _ in .loseRequest }
-        #expect(await syncErrorCode { try await client.context.push() } == .network)
-        client.transport.inspect(nil)
-        try await other.items.insert(["id": "b", "text": "theirs"])
-        try await other.context.push()
-        try await client.items.delete(id: "b")
-        #expect(try await pushErrors(client).map(\.code) == [.conflict])
-        #expect(try world.serverRow("b")?["deleted"] != true)
-    }
+    static let scripts: [Script] =
+        ["insert b", "insert b=mine"].map {
+            Script(
+                "P6 another device's row is a conflict, and is not deleted: \($0)", $0,
+                "lose request; push fails network; other insert b=theirs; delete b; push errors conflict",
+                "remote b deleted=false")
+        }
+        + [
+            ("requests 1", "both \(id) text=two priority=5 effort=0.5; same \(id)"),
+            (
+                "update \(id)=three complete=true",
+                "both \(id) text=three complete=true priority=5 effort=0.5; same \(id)"
+            ),
+            ("update \(id) priority=7", "both \(id) text=two priority=7 effort=0.5; same \(id)"),
+            ("update \(id) priority=5", "both \(id) text=two priority=5 effort=0.5; same \(id)"),
+            ("delete \(id)", "local [a=one]; remote \(id) deleted=true"),
+            ("delete \(id); insert \(id)=again", "both \(id) text=again priority=null; same \(id)"),
+        ].map { change, end in
+            Script(
+                "P12 values that the server filled in are no conflict after a lost answer to an insert: \(change)",
+                "insert \(id)=two; lose answer; push fails network; fill \(id) priority=5 effort=0.5", change,
+                "push; queue []", end)
+        }
+
+    @Test("P6, P12 a client knows its own rows", arguments: StoreKind.perEngine, scripts)
+    func plays(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
 
     // MARK: Values that the server filled in
 
@@ -119,47 +130,6 @@ struct OwnRequestTests {
     }
 
     private static let id = "c0ffee00-1d1d-4d1d-8d1d-c0ffee00c0de"
-
-    @Test(
-        "P12 values that the server filled in are no conflict after a lost answer to an insert",
-        arguments: StoreKind.perEngine, Change.allCases)
-    func defaults(_ stores: StoreKind, _ change: Change) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
-        try await client.items.insert(["id": .string(Self.id), "text": "two"])
-        await loseAnswers(client)
-        try fillIn(Self.id, world)
-        var expected: Row? = ["text": "two", "priority": 5, "effort": 0.5]
-        switch change {
-        case .none: break
-        case .otherColumn:
-            try await client.items.update(["id": .string(Self.id), "text": "three", "complete": true])
-            expected = ["text": "three", "complete": true, "priority": 5, "effort": 0.5]
-        case .filledColumn:
-            try await client.items.update(["id": .string(Self.id), "priority": 7])
-            expected?["priority"] = 7
-        case .filledValue: try await client.items.update(["id": .string(Self.id), "priority": 5])
-        case .delete, .deleteAndInsert:
-            try await client.items.delete(id: Self.id)
-            expected = nil
-        }
-        if change == .deleteAndInsert {
-            try await client.items.insert(["id": .string(Self.id), "text": "again"])
-            expected = ["text": "again", "priority": .null]
-        }
-        try await client.context.push()
-        #expect(try await client.queue().isEmpty)
-        let (server, local) = (try #require(try world.serverRow(Self.id)), try client.row(Self.id))
-        guard let expected else {
-            #expect(local == nil && server["deleted"] == true)
-            return
-        }
-        for (name, value) in expected.values {
-            #expect(server[name] ?? .null == value, "\(name)")
-            #expect(local?[name] ?? .null == value, "\(name)")
-        }
-        #expect(local?.version == server.version)
-    }
 
     @Test("P12 a row that others have changed since its insert is a conflict, and is not deleted")
     func changedSince() async throws {

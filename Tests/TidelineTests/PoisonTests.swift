@@ -173,36 +173,23 @@ struct PoisonTests {
         #expect(try await client.context.operationErrors().isEmpty)
     }
 
-    @Test(
-        "P4 a conflict is not sent again until its operation changes or the app requests it",
-        arguments: StoreKind.perEngine)
-    func heldConflict(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
-        try await world.updateElsewhere()
-        try await client.items.update(["id": "a", "text": "mine"])
-        #expect(try await pushErrors(client).map(\.code) == [.conflict])
-        client.transport.clear()
-        for _ in 1...3 { #expect(try await pushErrors(client).map(\.code) == [.conflict]) }
-        #expect(client.transport.requests.isEmpty)
-        #expect(
-            await syncErrorCode { try await client.context.push(settings: PushSettings(retriesConflicts: true)) }
-                == .completedWithErrors)
-        #expect(client.transport.requests.count == 1)
-        try await client.items.update(["id": "a", "text": "again"])
-        #expect(try await pushErrors(client).map(\.code) == [.conflict])
-        #expect(client.transport.requests.count == 2)
-    }
+    static let conflicts: [Script] =
+        [
+            Script(
+                "P4 a conflict is not sent again until its operation changes or the app requests it",
+                "other update a=theirs; update a=mine; push errors conflict; clear",
+                "push errors conflict; push errors conflict; push errors conflict; requests 0",
+                "push again errors conflict; requests 1; update a=again; push errors conflict; requests 2")
+        ]
+        + [500, 403].map {
+            Script(
+                "P3 a conflict whose lookup fails with \($0) is a conflict",
+                "update a=mine; on update answer 412; answer \($0); push errors conflict",
+                "error status=412 server=nil gone=false")
+        }
 
-    @Test(
-        "P3 a conflict whose lookup fails is a conflict", arguments: StoreKind.perEngine, [500, 403])
-    func failedLookUp(_ stores: StoreKind, status: Int) async throws {
-        let client = try await World(stores).makeSyncedClient()
-        try await client.items.update(["id": "a", "text": "mine"])
-        client.transport.inspect { request, _ in .answer(.answer(request.isUpdate ? 412 : status)) }
-        let error = try #require(try await pushErrors(client).first)
-        #expect(error.code == .conflict && error.status == 412 && error.serverItem == nil && !error.isRowGone)
-    }
+    @Test("P3, P4 conflicts are kept as such", arguments: StoreKind.perEngine, conflicts)
+    func keepsConflicts(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
 
     @Test("C1 a pending operation can be canceled and discarded", arguments: StoreKind.perEngine)
     func cancelsWaiting(_ stores: StoreKind) async throws {

@@ -1,5 +1,4 @@
 import HTTPTypes
-import Synchronization
 import Testing
 import TidelineStore
 import TidelineTestStores
@@ -106,18 +105,21 @@ struct PolicyTests {
         }
     }
 
-    @Test("C3 two inserts of one row are merged without a base", arguments: StoreKind.perEngine)
-    func inserts(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let (first, client) = try await makeClients(world) { $0.conflictPolicy = .merge(["priority": .sum]) }
-        try await first.items.insert(["id": "b", "text": "theirs", "priority": 3])
-        try await first.context.push()
-        try await client.items.insert(["id": "b", "priority": 4, "effort": 0.5])
-        try await client.context.push()
-        let row = try #require(try world.serverRow("b"))
-        #expect(row["text"] == "theirs" && row["priority"] == 7 && row["effort"] == 0.5)
-        #expect(try client.row("b")?.version == row.version)
-    }
+    // A lost response leaves the conflict to the app, and it is not sent again.
+    static let sums: [Script] = [
+        Script(
+            "C3 two inserts of one row are merged without a base",
+            "other insert b=theirs priority=3; insert b priority=4 effort=0.5; push",
+            "remote b text=theirs priority=7 effort=0.5; same b"),
+        Script(
+            "C3 sum does not count a change twice whose response was lost",
+            "update a priority=11; lose answer; push fails network; other update a priority=12",
+            "push errors conflict; error server.priority=12; clear; push errors conflict; requests 0",
+            "remote a priority=12"),
+    ].map { $0.with { $0.conflictPolicy = .merge(["priority": .sum]) } }
+
+    @Test("C3 a sum counts each change once", arguments: StoreKind.perEngine, sums)
+    func countsOnce(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
 
     @Test(
         "C3 a policy of a table replaces that of the context; without one, a conflict is an error",
@@ -271,26 +273,6 @@ struct PolicyTests {
         try await client.context.push()
         #expect(try world.serverRow("a")?["priority"] == 22)
         #expect(try client.row("a")?["priority"] == 22)
-    }
-
-    @Test("C3 sum does not count a change twice whose response was lost", arguments: StoreKind.perEngine)
-    func lostResponse(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let (first, client) = try await makeClients(world) { $0.conflictPolicy = .merge(["priority": .sum]) }
-        try await edit(client, ["priority": 11])
-        client.transport.inspect { _, _ in .loseAnswer }
-        #expect(await syncErrorCode { try await client.context.push() } == .network)
-        client.transport.inspect(nil)
-        try await first.items.pull()
-        try await edit(first, ["priority": 12])
-        try await first.context.push()
-        let error = try #require(try await pushErrors(client).first)
-        #expect(error.code == .conflict && error.serverItem?["priority"] == 12)
-        // It is left to the app, and not sent again.
-        client.transport.clear()
-        #expect(try await pushErrors(client).count == 1)
-        #expect(client.transport.requests.isEmpty)
-        #expect(try world.serverRow("a")?["priority"] == 12)
     }
 
     // MARK: With the manual way

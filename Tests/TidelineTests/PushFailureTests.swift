@@ -43,43 +43,65 @@ struct PushFailureTests {
         #expect(try world.state(client) == "local [a=a, b=b, c=c] queue [] server [a=a, b=b, c=c]")
     }
 
-    @Test(
-        "P3 no connection, a timeout or a TLS failure ends the push; cancellation has its own code",
-        arguments: StoreKind.perEngine, [TransportError.Code.connection, .timeout, .tls, .cancelled])
-    func transportFailures(_ stores: StoreKind, _ code: TransportError.Code) async throws {
-        let world = try World(stores)
-        let client = try await threeRows(world)
-        client.transport.inspect { _, body in
-            body.contains(#""b""#) ? .fail(TransportError(code, "down")) : nil
-        }
-        let expected: SyncError.Code = code == .cancelled ? .cancelled : .network
-        let settings = PushSettings(maxInFlight: 1)
-        #expect(await syncErrorCode { try await client.context.push(settings: settings) } == expected)
-        #expect(try world.state(client) == "local [a=a, b=b, c=c] queue [insert b, insert c] server [a=a]")
+    private static let threeRows = "empty; insert a=a; insert b=b; insert c=c"
+
+    static let transportFailures: [Script] = [
+        ("connection", "network"), ("timeout", "network"), ("tls", "network"), ("cancelled", "cancelled"),
+    ].map {
+        Script(
+            "P3 a failure \($0) of the transport ends the push with the code \($1)", threeRows,
+            #"on "b" fail \#($0); push singly fails \#($1)"#,
+            "local [a=a, b=b, c=c] queue [insert b, insert c] server [a=a]")
     }
 
-    @Test(
-        "P3 other failures are collected, and the push continues with the other rows",
-        arguments: StoreKind.perEngine, [400, 403, 413, 422, 500, 501, 302, 304])
-    func collects(_ stores: StoreKind, status: Int) async throws {
-        let world = try World(stores)
-        let client = try await threeRows(world)
-        client.transport.inspect { _, body in
-            body.contains(#""b""#) ? .answer(.answer(status, #"{"error":"no"}"#)) : nil
-        }
-        do {
-            try await client.context.push()
-            Issue.record("the push succeeded")
-        } catch let error as SyncError {
-            #expect(error.code == .completedWithErrors)
-            let failure = try #require(error.operationErrors.first)
-            #expect(error.operationErrors.count == 1)
-            #expect(failure.table == "TodoItem" && failure.itemID == "b" && failure.kind == .insert)
-            #expect(failure.status == status && failure.message == "no" && failure.item?["text"] == "b")
-            #expect(failure.code == (status == 500 ? .serverFailed : .rejected))
-        }
-        #expect(try world.state(client) == "local [a=a, b=b, c=c] queue [insert b] server [a=a, c=c]")
+    static let collected: [Script] = [400, 403, 413, 422, 500, 501, 302, 304].map {
+        Script(
+            "P3 a failure \($0) is collected, and the push continues with the other rows", threeRows,
+            #"on "b" answer \#($0) {"error":"no"}; push errors \#($0 == 500 ? "serverFailed" : "rejected"); failed [b]"#,
+            "error table=TodoItem kind=insert status=\($0) message=no item.text=b",
+            "local [a=a, b=b, c=c] queue [insert b] server [a=a, c=c]")
     }
+
+    static let unreadable: [Script] = ["", "null", "[]", "<html>", #"{"id":"a"}"#].map {
+        Script(
+            "P3 a conflict whose answer '\($0)' has no readable row is still a conflict, and the row is requested once",
+            "other update a=theirs; update a=mine; on update answer 412 \($0); push errors conflict",
+            "error status=412 server.text=theirs; requests 2")
+    }
+
+    static let scripts: [Script] =
+        [
+            Script(
+                "P3 a second operation on a failed row waits for the next push",
+                "update a=two; meanwhile update a=three; answer 400; push errors rejected; requests 1",
+                "local [a=three] queue [update a] server [a=one]"),
+            Script(
+                "P3 an aborted push reports the errors of the operations that failed before", threeRows,
+                #"on "a" answer 400; on "c" lose request; push singly fails network; failed [a]"#,
+                "local [a=a, b=b, c=c] queue [insert a, insert c] server [b=b]"),
+            Script(
+                "P3 three consecutive operations that fail on the server abort the push; the fourth is not sent",
+                threeRows, "insert d=d; answer 500; push singly fails serverFailing; failed [a, b, c]; requests 12",
+                "attempts [1 1 1 0]; push; errors []; server [a=a, b=b, c=c, d=d]"),
+            Script(
+                "P4 without a handler every conflict is an error and the operation stays, in every push",
+                "other update a=theirs; update a=mine",
+                Array(
+                    repeating:
+                        "push errors conflict; errors [a conflict]; local [a=mine] queue [update a] server [a=theirs]",
+                    count: 3
+                ).joined(separator: "; ")),
+        ]
+        + [404, 410].map {
+            Script(
+                "P3 a delete of a row that the server no longer has succeeds, answer \($0)",
+                "delete a; erase a; on delete answer \($0); push; local [] queue [] server []")
+        }
+
+    @Test(
+        "P3, P4 failures that end a push have their own codes, and others are collected; all operations stay",
+        arguments: StoreKind.perEngine, transportFailures + collected + unreadable + scripts)
+    func plays(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
 
     @Test(
         "P3 an answer that is too large fails only its operation, and the next push completes it",
@@ -95,60 +117,6 @@ struct PushFailureTests {
         client.transport.inspect(nil)
         try await client.context.push()
         #expect(try world.state(client) == "local [a=a, b=b, c=c] queue [] server [a=a, b=b, c=c]")
-    }
-
-    @Test("P3 a second operation on a failed row waits for the next push", arguments: StoreKind.perEngine)
-    func holdsBackRow(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
-        try await client.items.update(["id": "a", "text": "two"])
-        let once = Once()
-        client.transport.inspect { _, _ in
-            if once.first() { try? await client.items.update(["id": "a", "text": "three"]) }
-            return .answer(.answer(400))
-        }
-        #expect(try await pushErrors(client).count == 1)
-        #expect(client.transport.requests.count == 1)
-        #expect(try world.state(client) == "local [a=three] queue [update a] server [a=one]")
-    }
-
-    @Test("P3 an aborted push reports the errors of the operations that failed before", arguments: StoreKind.perEngine)
-    func errorsBeforeAbort(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await threeRows(world)
-        client.transport.inspect { _, body in
-            if body.contains(#""a""#) { return .answer(.answer(400)) }
-            return body.contains(#""c""#) ? .loseRequest : nil
-        }
-        do {
-            try await client.context.push(settings: PushSettings(maxInFlight: 1))
-            Issue.record("the push succeeded")
-        } catch let error as SyncError {
-            #expect(error.code == .network && error.operationErrors.map(\.itemID) == ["a"])
-        }
-        #expect(try world.state(client) == "local [a=a, b=b, c=c] queue [insert a, insert c] server [b=b]")
-    }
-
-    @Test(
-        "P3 three consecutive operations that fail on the server abort the push; the fourth is not sent",
-        arguments: StoreKind.perEngine)
-    func threeServerFailures(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await threeRows(world)
-        try await client.items.insert(["id": "d", "text": "d"])
-        client.transport.inspect { _, _ in .answer(.answer(500)) }
-        do {
-            try await client.context.push(settings: PushSettings(maxInFlight: 1))
-            Issue.record("the push succeeded")
-        } catch let error as SyncError {
-            #expect(error.code == .serverFailing && error.operationErrors.map(\.itemID) == ["a", "b", "c"])
-        }
-        #expect(client.transport.requests.count == 12)
-        #expect(try await client.context.pendingOperations().map(\.attempts) == [1, 1, 1, 0])
-        client.transport.inspect(nil)
-        try await client.context.push()
-        #expect(try await client.context.operationErrors().isEmpty)
-        #expect(try world.serverTexts() == ["a", "b", "c", "d"])
     }
 
     @Test(
@@ -214,50 +182,6 @@ struct PushFailureTests {
         try await client.items.update(["id": "a", "text": "b"])
         #expect(await syncErrorCode { try await client.context.push() } == .authentication)
         #expect(client.transport.requests.count == 2)
-    }
-
-    @Test(
-        "P3 a conflict whose answer has no readable row is still a conflict, and the row is requested once",
-        arguments: StoreKind.perEngine, ["", "null", "[]", "<html>", #"{"id":"a"}"#])
-    func unreadableConflict(_ stores: StoreKind, body: String) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
-        try await world.updateElsewhere()
-        try await client.items.update(["id": "a", "text": "mine"])
-        client.transport.inspect { request, _ in
-            request.isUpdate ? .answer(.answer(412, body)) : nil
-        }
-        let error = try #require(try await pushErrors(client).first)
-        #expect(error.code == .conflict && error.status == 412 && error.serverItem?["text"] == "theirs")
-        #expect(client.transport.requests.count == 2)
-    }
-
-    @Test(
-        "P4 without a handler every conflict is an error and the operation stays, in every push",
-        arguments: StoreKind.perEngine)
-    func conflictStays(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
-        try await world.updateElsewhere()
-        try await client.items.update(["id": "a", "text": "mine"])
-        for _ in 1...3 {
-            let errors = try await pushErrors(client)
-            #expect(errors.map(\.code) == [.conflict])
-            #expect(try world.state(client) == "local [a=mine] queue [update a] server [a=theirs]")
-            #expect(try await client.context.operationErrors().count == 1)
-        }
-    }
-
-    @Test(
-        "P3 a delete of a row that the server no longer has succeeds", arguments: StoreKind.perEngine, [404, 410])
-    func deleteOfGone(_ stores: StoreKind, status: Int) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
-        try await client.items.delete(id: "a")
-        try world.serverStore.write { _ = try $0.delete(id: "a", from: "TodoItem") }
-        client.transport.inspect { request, _ in request.method == .delete ? .answer(.answer(status)) : nil }
-        try await client.context.push()
-        #expect(try world.state(client) == "local [] queue [] server []")
     }
 
     @Test(

@@ -67,28 +67,27 @@ struct PushTests {
         #expect(try client.row("a")?.version != version)
     }
 
+    static let scripts: [Script] = [
+        Script(
+            "P1 an update back to the base row sends nothing and leaves the queue",
+            "update a=two; update a=one; push; requests 0; local [a=one] queue [] server [a=one]"),
+        Script(
+            "P1 an operation whose row is missing in the store fails alone and stays",
+            "update a=two; insert b=new; forget a; push errors invalidItem",
+            "local [b=new] queue [update a] server [a=one, b=new]"),
+    ]
+
+    @Test("P1 a push sends differences", arguments: StoreKind.perEngine, scripts)
+    func plays(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
+
     @Test(
         "P1 an update sends null for a cleared column; an insert omits empty columns", .zumoOnly,
         arguments: StoreKind.perEngine)
     func sendsNull(_ stores: StoreKind) async throws {
-        let client = try await World(stores).makeSyncedClient()
-        try await client.items.update(["id": "a", "priority": .null])
-        try await client.items.insert(["id": "b", "text": "new", "priority": .null])
-        let requests = log(client)
-        try await client.context.push(settings: PushSettings(maxInFlight: 1))
-        #expect(requests.values.first?.hasSuffix(#" {"priority":null}"#) == true)
-        #expect(requests.values.last == #"POST TodoItem {"id":"b","text":"new"}"#)
-    }
-
-    @Test("P1 an update back to the base row sends nothing and leaves the queue", arguments: StoreKind.perEngine)
-    func emptyDifference(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
-        try await client.items.update(["id": "a", "text": "two"])
-        try await client.items.update(["id": "a", "text": "one"])
-        try await client.context.push()
-        #expect(client.transport.requests.isEmpty)
-        #expect(try world.state(client) == "local [a=one] queue [] server [a=one]")
+        try await Script(
+            "nulls", "update a priority=null; insert b=new priority=null; clear; push singly",
+            #"sent [PATCH a {"priority":null}, POST TodoItem {"id":"b","text":"new"}]"#
+        ).play(stores)
     }
 
     @Test(
@@ -132,18 +131,6 @@ struct PushTests {
         try await client.context.push(settings: PushSettings(parameters: [("tenant", "x y")]))
         #expect(client.transport.requests.allSatisfy { $0.hasSuffix("?tenant=x%20y") })
         #expect(client.transport.requests.count == 2)
-    }
-
-    @Test("P1 an operation whose row is missing in the store fails alone and stays", arguments: StoreKind.perEngine)
-    func lostRow(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
-        try await client.items.update(["id": "a", "text": "two"])
-        try await client.items.insert(["id": "b", "text": "new"])
-        try client.store.write { _ = try $0.delete(id: "a", from: "TodoItem") }
-        let errors = try await pushErrors(client)
-        #expect(errors.map(\.code) == [.invalidItem])
-        #expect(try world.state(client) == "local [b=new] queue [update a] server [a=one, b=new]")
     }
 
     // MARK: P5

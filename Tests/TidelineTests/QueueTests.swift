@@ -290,27 +290,11 @@ struct QueueTests {
         "Q2 the answer gives a row with a pending edit the server's version and columns, and the edit stays",
         arguments: StoreKind.perEngine)
     func answerUnderEdit(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
-        try await client.items.update(["id": "a", "text": "two"])
-        let once = Once()
-        client.transport.inspect { _, _ in
-            guard once.first() else { return nil }
-            try? await client.items.update(["id": "a", "text": "three"])
-            return .change { answer in
-                var answer = answer
-                let text = String(decoding: answer.body, as: UTF8.self)
-                answer.body = Array(text.replacing(#""priority":1"#, with: #""priority":9"#).utf8)
-                return answer
-            }
-        }
-        try await client.context.push()
-        #expect(try world.state(client) == "local [a=three] queue [update a] server [a=two]")
-        #expect(try client.row("a")?["priority"] == 9)
-        #expect(try client.row("a")?.version == world.serverRow("a")?.version)
-        #expect(try await client.context.pendingOperations().first?.baseVersion == world.serverRow("a")?.version)
-        try await client.context.push()
-        #expect(try world.state(client) == "local [a=three] queue [] server [a=three]")
+        try await Script(
+            "Q2", #"update a=two; meanwhile update a=three; once replace "priority":1 "priority":9; push"#,
+            "local [a=three] queue [update a] server [a=two]; row a priority=9; same a; remember a; bases [?]",
+            "push; local [a=three] queue [] server [a=three]"
+        ).play(stores)
     }
 
     @Test(

@@ -1,4 +1,3 @@
-import Synchronization
 import Testing
 import TidelineStore
 import TidelineTestStores
@@ -51,107 +50,48 @@ struct SentBodiesTests {
         #expect(server["effort"]?.isNull ?? true)
     }
 
-    @Test(
-        "P1 a refused body is removed: the next one names only the differences", .zumoOnly,
-        arguments: StoreKind.perEngine,
-        [400, 403, 422])
-    func refused(_ stores: StoreKind, status: Int) async throws {
-        let client = try await World(stores).makeSyncedClient()
-        try await client.items.update(["id": "a", "text": "bad"])
-        client.transport.inspect { _, _ in .answer(.answer(status)) }
-        #expect(try await pushErrors(client).map(\.status) == [status])
-        #expect(try await sent(client).isEmpty)
-        try await client.items.update(["id": "a", "text": "one", "priority": 2])
-        let bodies = Mutex<[String]>([])
-        client.transport.inspect { _, body in
-            bodies.withLock { $0.append(body) }
-            return nil
-        }
-        try await client.context.push()
-        #expect(bodies.withLock { $0 }.count == 1)
-        #expect(bodies.withLock { $0 }.allSatisfy { $0.contains("priority") && !$0.contains("text") })
+    static let refusals: [Script] = [400, 403, 422].map {
+        Script(
+            "P1 a body refused with \($0) is removed: the next one names only the differences",
+            "update a=bad; answer \($0); push errors rejected; error status=\($0); unsure 0",
+            #"update a=one priority=2; clear; push; sent [PATCH a {"priority":2}]"#)
     }
 
-    @Test(
-        "P6 a body that was refused after an attempt with an unknown outcome is kept", arguments: StoreKind.perEngine,
-        [true, false])
-    func refusedAfterLoss(_ stores: StoreKind, inOnePush: Bool) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
-        try await client.items.update(["id": "a", "text": "two"])
-        let first = Once()
-        if inOnePush {
+    @Test("P1 a refused body is removed", .zumoOnly, arguments: StoreKind.perEngine, refusals)
+    func refused(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
+
+    static let scripts: [Script] =
+        [
             // The server executes the request and answers 503; the next attempt is refused.
-            client.transport.inspect { _, _ in
-                first.first() ? .change { _ in .answer(503) as TransportResponse } : .answer(.answer(403))
-            }
-        } else {
-            await lose(client, .loseAnswer)
-            client.transport.inspect { _, _ in .answer(.answer(403)) }
+            Script(
+                "P6 a body that was refused after an attempt with an unknown outcome is kept, in one push",
+                "update a=two; once carry out 503; answer 403; push errors rejected; error status=403; unsure 1",
+                "push; local [a=two] queue [] server [a=two]"),
+            Script(
+                "P6 a body that was refused after an attempt with an unknown outcome is kept, in two pushes",
+                "update a=two; lose answer; push fails network",
+                "answer 403; push errors rejected; error status=403; unsure 1",
+                "push; local [a=two] queue [] server [a=two]"),
+            Script(
+                "P6 an insert that met a row of others was not carried out, so that its delete leaves that row alone",
+                "other insert b=theirs; insert b=mine; push errors conflict; unsure 0; delete b; queue []",
+                "pull; local [a=one, b=theirs] queue [] server [a=one, b=theirs]"),
+        ]
+        + [400, 403, 422].map {
+            Script(
+                "P6 a lone refusal with \($0) tells that an insert was not carried out",
+                "insert b=new; answer \($0); push errors rejected; unsure 0; delete b; queue []",
+                "push; local [a=one] queue [] server [a=one]")
         }
-        #expect(try await pushErrors(client).map(\.status) == [403])
-        #expect(try await sent(client).count == 1)
-        client.transport.inspect(nil)
-        try await client.context.push()
-        #expect(try world.state(client) == "local [a=two] queue [] server [a=two]")
-    }
-
-    /// An answer that is a refusal, and whether the server may have applied the request nevertheless.
-    enum Refusal: CaseIterable, Sendable {
-        case badRequest, forbidden, unprocessable, redirect, notImplemented
-
-        var status: Int {
-            switch self {
-            case .badRequest: 400
-            case .forbidden: 403
-            case .unprocessable: 422
-            case .redirect: 302
-            case .notImplemented: 501
-            }
+        + [302, 501].map {
+            Script(
+                "P6 an answer \($0), which may be a proxy's, does not tell that an insert was not carried out",
+                "insert b=new; carry out \($0); push errors rejected; unsure 1; delete b; queue [delete b]",
+                "push; local [a=one] queue [] server [a=one, b deleted]")
         }
 
-        /// A redirect, or an error of 5xx, may be that of a proxy which has passed the request on.
-        var isCertain: Bool { (400..<500).contains(status) }
-    }
-
-    @Test(
-        "P6 a lone refusal tells that an insert was not carried out; an answer that may be a proxy's does not",
-        arguments: StoreKind.perEngine, Refusal.allCases)
-    func refusedInsert(_ stores: StoreKind, _ refusal: Refusal) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
-        try await client.items.insert(["id": "b", "text": "new"])
-        client.transport.inspect { _, _ in
-            let answer = TransportResponse.answer(refusal.status)
-            return refusal.isCertain ? .answer(answer) : .change { _ in answer }
-        }
-        #expect(try await pushErrors(client).map(\.code) == [.rejected])
-        #expect(try await sent(client).count == (refusal.isCertain ? 0 : 1))
-        client.transport.inspect(nil)
-        try await client.items.delete(id: "b")
-        #expect(try await client.queue() == (refusal.isCertain ? [] : ["delete b"]))
-        try await client.context.push()
-        let server = refusal.isCertain ? "[a=one]" : "[a=one, b deleted]"
-        #expect(try world.state(client) == "local [a=one] queue [] server \(server)")
-    }
-
-    @Test(
-        "P6 an insert that met a row of others was not carried out, so that its delete leaves that row alone",
-        arguments: StoreKind.perEngine)
-    func insertOverOther(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
-        let other = try await world.makeOther()
-        try await other.items.insert(["id": "b", "text": "theirs"])
-        try await other.context.push()
-        try await client.items.insert(["id": "b", "text": "mine"])
-        #expect(try await pushErrors(client).map(\.code) == [.conflict])
-        #expect(try await sent(client).isEmpty)
-        try await client.items.delete(id: "b")
-        #expect(try await client.queue().isEmpty)
-        try await client.items.pull()
-        #expect(try world.state(client) == "local [a=one, b=theirs] queue [] server [a=one, b=theirs]")
-    }
+    @Test("P6 a body is kept while it may have been applied", arguments: StoreKind.perEngine, scripts)
+    func kept(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
 
     @Test(
         "P6 JSON is compared by content, and true is not 1",

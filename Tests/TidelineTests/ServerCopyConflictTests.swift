@@ -40,40 +40,20 @@ struct ServerCopyConflictTests {
         #expect(try base().isEmpty)
     }
 
-    @Test(
-        "C4 a row with a pending operation keeps its edit when it is pulled, and discarding shows the pulled row",
-        arguments: StoreKind.perEngine, [false, true])
-    func pulledUnderOperation(_ stores: StoreKind, isDeleted: Bool) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
-        try await client.items.insert(["id": "b", "text": "b"])
-        try await client.context.push()
-        let other = try await world.makeOther()
-        try await client.items.update(["id": "a", "text": "mine"])
-        client.transport.inspect { request, _ in request.isUpdate ? .answer(.answer(400)) : nil }
-        #expect(try await pushErrors(client).count == 1)
-        if isDeleted {
-            try await other.items.delete(id: "a")
-        } else {
-            try await other.items.update(["id": "a", "text": "theirs"])
-        }
-        try await other.items.update(["id": "b", "text": "b2"])
-        try await other.context.push()
-        #expect(await syncErrorCode { try await client.items.pull(queryID: "q") } == .completedWithErrors)
-        #expect(try client.texts() == ["b", "mine"])
-        var settings = PullSettings()
-        settings.whenPushFails = .pullOthers
-        #expect(
-            await syncErrorCode { try await client.items.pull(queryID: "q", settings: settings) }
-                == .completedWithErrors)
-        #expect(try client.texts() == ["b2", "mine"])
-        #expect(try await client.queue() == ["update a"])
-        let error = try #require(try await client.context.operationErrors().first)
-        try await error.cancelOperationAndDiscardItem()
-        #expect(try client.texts() == (isDeleted ? ["b2"] : ["b2", "theirs"]))
-        try await client.items.pull(queryID: "q")
-        #expect(try client.texts() == world.serverTexts().sorted())
+    static let pulled: [Script] = [
+        ("other update a=theirs", "local [a=theirs, b=b2]", "local [a=theirs, b=b2] queue [] server [a=theirs, b=b2]"),
+        ("other delete a", "local [b=b2]", "local [b=b2] queue [] server [a deleted, b=b2]"),
+    ].map { change, discarded, end in
+        Script(
+            "C4 a row with a pending operation keeps its edit when it is pulled, and discarding shows the pulled row: "
+                + change, "insert b=b; push; update a=mine; on update answer 400; push errors rejected", change,
+            "other update b=b2; on update answer 400; pull q fails completedWithErrors; local [a=mine, b=b]",
+            "on update answer 400; pull q others fails completedWithErrors; local [a=mine, b=b2] queue [update a]",
+            "discard", discarded, "pull q", end)
     }
+
+    @Test("C4 a pulled row waits below a pending operation", arguments: StoreKind.perEngine, pulled)
+    func pulledUnderOperation(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
 
     @Test(
         "C4 a newer row pulled while an operation is in flight is not replaced by the operation's answer",

@@ -51,17 +51,74 @@ struct UnseenChangesTests {
         #expect(try world.serverRow(id) == before, sourceLocation: sourceLocation)
     }
 
+    private static let lost = "lose answer; push fails network"
+
+    /// Expects one conflict with the server's row, which stays unchanged.
+    private static func conflict(_ id: String) -> String {
+        "remember \(id); push errors conflict; error server.version=?; remote \(id) version=?"
+    }
+
+    static let scripts: [Script] = [
+        Script(
+            "P6 an edit of a column that another client changed after a lost update",
+            "update a=two", lost, "other update a priority=9; update a priority=5", conflict("a")),
+        Script(
+            "P6 the same value written by another client is not recognized as this client's update",
+            "update a complete=true; lose request; push fails network", "other update a=theirs complete=true",
+            "update a=mine", conflict("a")),
+        Script(
+            "P6 a row whose insert answer was lost, edited by another client, and deleted locally",
+            "insert b=new", lost, "other update b priority=9; delete b", conflict("b")),
+        Script(
+            "P6 a row whose insert answer was lost, edited by another client, deleted and inserted again locally",
+            "insert b=new", lost, "other update b priority=9; delete b; insert b=again", conflict("b")),
+        Script(
+            "P6 a delete of an insert that conflicted with another client's row",
+            "other insert b=theirs; insert b=mine; push errors conflict; clear",
+            "delete b; push; requests 0; remote b text=theirs"),
+        Script(
+            "P6 an insert that was lost, deleted, inserted, and deleted again removes no row of others",
+            "empty; insert n=mine; lose request; push fails network; other insert n=theirs; delete n", conflict("n"),
+            "insert n='mine again'", conflict("n"), "delete n; other update n=newer", conflict("n")),
+        Script(
+            "P6 an insert without columns whose answer was lost",
+            "insert b", lost, "update b=late; push; local [a=one, b=late] queue [] server [a=one, b=late]"),
+        // The second body does not contain the priority written by the first.
+        Script(
+            "P6 of several lost bodies, the body that matches the row is used",
+            "insert b=b priority=7", lost, "update b priority=null; lose request; push fails network",
+            "other update b effort=2.5; push; remote b priority=null effort=2.5; queue []"),
+    ]
+
     @Test(
-        "P6 an edit of a column that another client changed after a lost update", arguments: StoreKind.perEngine,
-        servers)
-    func editAfterLoss(_ stores: StoreKind, _ quirks: ServerQuirks) async throws {
-        let world = try makeWorld(stores, quirks)
-        let client = try await world.makeSyncedClient()
-        try await client.items.update(["id": "a", "text": "two"])
-        await push(client)
-        try await change(world, ["id": "a", "priority": 9])
-        try await client.items.update(["id": "a", "priority": 5])
-        try await expectConflict(client, world, id: "a")
+        "P6 a change that this client has not seen is never overwritten or deleted", arguments: StoreKind.perEngine,
+        allPairs(servers, scripts))
+    func plays(_ stores: StoreKind, _ way: (quirks: ServerQuirks, script: Script)) async throws {
+        try await way.script.play(stores) { $0.quirks = way.quirks }
+    }
+
+    private static let restoring = "delete a; \(lost); insert a=back"
+
+    static let restores: [Script] = [
+        Script(
+            "P6 a row that another client restored with other content before the restore",
+            restoring, "other undelete a; other update a=theirs; push errors conflict; remote a text=theirs"),
+        Script(
+            "P6 a row that another client restored with other content during the restore", restoring,
+            "on create meanwhile other undelete a; on create meanwhile other update a=theirs; push errors conflict",
+            "remote a text=theirs"),
+        Script(
+            "P6 a row that another client deleted after a restore whose answer was lost stays deleted", restoring,
+            "on create lose answer; push fails network; other delete a", conflict("a"), "remote a deleted=true"),
+        Script(
+            "P6 a restored row has no column that another client set in the deleted row", restoring,
+            "other undelete a; other update a effort=2.5; other delete a", conflict("a")),
+    ]
+
+    @Test(
+        "P6 a restore overwrites no change of others", arguments: StoreKind.perEngine, allPairs(softServers, restores))
+    func playsRestores(_ stores: StoreKind, _ way: (quirks: ServerQuirks, script: Script)) async throws {
+        try await way.script.play(stores) { $0.quirks = way.quirks }
     }
 
     @Test(
@@ -108,33 +165,6 @@ struct UnseenChangesTests {
     }
 
     @Test(
-        "P6 the same value written by another client is not recognized as this client's update",
-        arguments: StoreKind.perEngine, servers)
-    func sameValueOfOthers(_ stores: StoreKind, _ quirks: ServerQuirks) async throws {
-        let world = try makeWorld(stores, quirks)
-        let client = try await world.makeSyncedClient()
-        try await client.items.update(["id": "a", "complete": true])
-        await push(client, .loseRequest)
-        try await change(world, ["id": "a", "complete": true, "text": "theirs"])
-        try await client.items.update(["id": "a", "text": "mine"])
-        try await expectConflict(client, world, id: "a")
-    }
-
-    @Test(
-        "P6 a row whose insert answer was lost, edited by another client, deleted and inserted again locally",
-        arguments: StoreKind.perEngine, allPairs(servers, [true, false]))
-    func deleteAfterLostInsert(_ stores: StoreKind, _ way: (quirks: ServerQuirks, insertsAgain: Bool)) async throws {
-        let world = try makeWorld(stores, way.quirks)
-        let client = try await world.makeSyncedClient()
-        try await client.items.insert(["id": "b", "text": "new"])
-        await push(client)
-        try await change(world, ["id": "b", "priority": 9])
-        try await client.items.delete(id: "b")
-        if way.insertsAgain { try await client.items.insert(["id": "b", "text": "again"]) }
-        try await expectConflict(client, world, id: "b")
-    }
-
-    @Test(
         "P6 a delete after a lost insert deletes the row by its version, or nothing if the insert did not arrive",
         arguments: StoreKind.perEngine, allPairs(servers, [true, false]))
     func deleteOfLostInsert(_ stores: StoreKind, _ way: (quirks: ServerQuirks, arrived: Bool)) async throws {
@@ -154,22 +184,6 @@ struct UnseenChangesTests {
         #expect(conditions.values.count == (way.arrived ? 1 : 0) && !conditions.values.contains("none"))
     }
 
-    @Test("P6 a delete of an insert that conflicted with another client's row", arguments: StoreKind.perEngine, servers)
-    func deleteOfRefusedInsert(_ stores: StoreKind, _ quirks: ServerQuirks) async throws {
-        let world = try makeWorld(stores, quirks)
-        let client = try await world.makeSyncedClient()
-        let other = try await world.makeOther()
-        try await other.items.insert(["id": "b", "text": "theirs"])
-        try await other.context.push()
-        try await client.items.insert(["id": "b", "text": "mine"])
-        #expect(try await pushErrors(client).map(\.code) == [.conflict])
-        client.transport.clear()
-        try await client.items.delete(id: "b")
-        try await client.context.push()
-        #expect(client.transport.requests.isEmpty)
-        #expect(try world.serverRow("b")?["text"] == "theirs")
-    }
-
     // MARK: Restores
 
     /// Makes a client that deleted row `a`, whose delete was executed without an answer, and that inserted the row
@@ -186,72 +200,6 @@ struct UnseenChangesTests {
         let other = try await world.makeClient()
         _ = try await other.client.remoteTable("TodoItem").undelete(id: "a")
         if let change { try await self.change(world, change) }
-    }
-
-    @Test(
-        "P6 a row that another client restored with other content, before and during the restore",
-        arguments: StoreKind.perEngine, allPairs(softServers, [true, false]))
-    func restoredByOthers(_ stores: StoreKind, _ way: (quirks: ServerQuirks, during: Bool)) async throws {
-        let world = try makeWorld(stores, way.quirks)
-        let client = try await makeRestoring(world)
-        if !way.during { try await undelete(world, ["id": "a", "text": "theirs"]) }
-        let once = Once()
-        client.transport.inspect { request, _ in
-            // Immediately before the request that would restore the row.
-            guard way.during, request.createsRow, once.first() else { return nil }
-            do { try await self.undelete(world, ["id": "a", "text": "theirs"]) } catch { Issue.record(error) }
-            return nil
-        }
-        #expect(try await pushErrors(client).map(\.code) == [.conflict])
-        #expect(try world.serverRow("a")?["text"] == "theirs")
-    }
-
-    @Test(
-        "P6 a row that another client deleted after a restore whose answer was lost stays deleted",
-        arguments: StoreKind.perEngine, softServers)
-    func deletedAfterRestore(_ stores: StoreKind, _ quirks: ServerQuirks) async throws {
-        let world = try makeWorld(stores, quirks)
-        let client = try await makeRestoring(world)
-        await push(client) { $0.hasPrefix("POST") || $0.contains("?__includedeleted") && $0.hasPrefix("PUT") }
-        let other = try await world.makeOther()
-        try await other.items.delete(id: "a")
-        try await other.context.push()
-        try await expectConflict(client, world, id: "a")
-        #expect(try world.serverRow("a")?["deleted"] == true)
-    }
-
-    @Test(
-        "P6 a restored row has no column that another client set in the deleted row", arguments: StoreKind.perEngine,
-        softServers)
-    func restoresContent(_ stores: StoreKind, _ quirks: ServerQuirks) async throws {
-        let world = try makeWorld(stores, quirks)
-        let client = try await makeRestoring(world)
-        try await undelete(world, ["id": "a", "effort": 2.5])
-        let other = try await world.makeOther()
-        try await other.items.delete(id: "a")
-        try await other.context.push()
-        try await expectConflict(client, world, id: "a")
-    }
-
-    @Test(
-        "P6 an insert that was lost, deleted, inserted, and deleted again removes no row of others",
-        arguments: StoreKind.perEngine, servers)
-    func deleteAfterConflicts(_ stores: StoreKind, _ quirks: ServerQuirks) async throws {
-        let world = try makeWorld(stores, quirks)
-        let client = try await world.makeClient()
-        try await client.items.insert(["id": "n", "text": "mine"])
-        await push(client, .loseRequest)
-        let other = try await world.makeOther()
-        try await other.items.insert(["id": "n", "text": "theirs"])
-        try await other.context.push()
-        try await client.items.delete(id: "n")
-        try await expectConflict(client, world, id: "n")
-        try await client.items.insert(["id": "n", "text": "mine again"])
-        try await expectConflict(client, world, id: "n")
-        try await client.items.delete(id: "n")
-        try await other.items.update(["id": "n", "text": "newer"])
-        try await other.context.push()
-        try await expectConflict(client, world, id: "n")
     }
 
     @Test(
@@ -330,33 +278,6 @@ struct UnseenChangesTests {
     }
 
     // MARK: No false conflict
-
-    @Test("P6 an insert without columns whose answer was lost", arguments: StoreKind.perEngine, servers)
-    func emptyInsert(_ stores: StoreKind, _ quirks: ServerQuirks) async throws {
-        let world = try makeWorld(stores, quirks)
-        let client = try await world.makeSyncedClient()
-        try await client.items.insert(["id": "b"])
-        await push(client)
-        try await client.items.update(["id": "b", "text": "late"])
-        try await client.context.push()
-        #expect(try world.state(client) == "local [a=one, b=late] queue [] server [a=one, b=late]")
-    }
-
-    @Test("P6 of several lost bodies, the body that matches the row is used", arguments: StoreKind.perEngine, servers)
-    func explains(_ stores: StoreKind, _ quirks: ServerQuirks) async throws {
-        let world = try makeWorld(stores, quirks)
-        let client = try await world.makeSyncedClient()
-        try await client.items.insert(["id": "b", "text": "b", "priority": 7])
-        await push(client)
-        // The second body does not contain the priority written by the first.
-        try await client.items.update(["id": "b", "priority": .null])
-        await push(client, .loseRequest)
-        try await change(world, ["id": "b", "effort": 2.5])
-        try await client.context.push()
-        let row = try #require(try world.serverRow("b"))
-        #expect((row["priority"] ?? .null).isNull && row["effort"] == 2.5)
-        #expect(try await client.queue().isEmpty)
-    }
 
     @Test("P6 an integer rounded by the server is recognized as this client's", arguments: StoreKind.perEngine)
     func rounded(_ stores: StoreKind) async throws {

@@ -1,0 +1,337 @@
+import HTTPTypes
+import Testing
+import TidelineServer
+import TidelineStore
+import TidelineTestStores
+
+@testable import Tideline
+
+/// A test of one client, told as steps: `update a=two; lose answer; push fails network; queue [update a]`.
+///
+/// The client starts in sync with the row `a` (``World/makeSyncedClient(store:configure:)``), or without rows if the first
+/// step is `empty`. ``StepPlayer`` lists the steps.
+struct Script: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let steps: [String]
+    var configure: @Sendable (inout SyncOptions) -> Void = { _ in }
+
+    /// - Parameter steps: The steps, each text with one or several, separated by semicolons.
+    init(_ name: String, _ steps: String...) {
+        testDescription = name
+        self.steps = steps.flatMap { $0.split(separator: "; ").map(String.init) }
+    }
+
+    /// Returns the script with other options of its client.
+    func with(_ configure: @escaping @Sendable (inout SyncOptions) -> Void) -> Script {
+        var script = self
+        script.configure = configure
+        return script
+    }
+
+    /// Plays the steps over stores of one kind.
+    func play(_ stores: StoreKind, change: (inout TableServiceOptions) -> Void = { _ in }) async throws {
+        let player = try await StepPlayer(World(stores, change: change), self)
+        for (number, step) in steps.enumerated() where step != "empty" {
+            do {
+                try await player.run(step)
+            } catch {
+                throw StepFailure(description: "\(testDescription): step \(number + 1), '\(step)': \(error)")
+            }
+        }
+        await player.end()
+    }
+}
+
+/// The failure of a step, with its text and what was found.
+struct StepFailure: Error, CustomStringConvertible { let description: String }
+
+/// Plays the steps of a ``Script`` against a real client, store, and table service.
+///
+/// A ROW is `a=two priority=9`: the identifier, its text, and other columns; a text with spaces is in single quotes.
+///
+/// - Actions: `insert ROW`, `update ROW`, `delete ID`, `push`, `push singly`, `push again` (conflicts too), `pull [QUERY]`,
+///   `pull [QUERY] others` (if the push fails), `purge`, `restart`. The outcome is a success, or ` fails CODE`; for a push
+///   also ` errors CODE …`, the codes of its operations.
+/// - Others: `other ACTION` of another client that has pulled all rows and then pushes; `other undelete ID`; `erase ID` and
+///   `fill ROW` change the server's table; `forget ID` and `write ROW` the client's; `clock SECONDS`.
+/// - Faults of the next push or pull: `lose answer`, `lose request`, `fail CODE`, `answer STATUS [BODY]`, `carry out STATUS
+///   [BODY]` (the server executes the request, and this is the answer), `replace OLD NEW` in the answer, `twice`, and once
+///   `meanwhile STEP` (before the request) and `afterwards STEP` (before its answer). `on WHICH FAULT` limits a fault to
+///   requests that are an `update`, a `create`, any `change`, of a method, of a number (`#2`), or have a text in quotes in their body;
+///   `once FAULT` to the first of them.
+/// - Resolutions of the first error of the last push: `discard`, `settle ROW`, `keep ROW`, `modify KIND`; with `server` or
+///   `item` before it, a ROW is merged into that row of the error.
+/// - Expectations: `local […]`, `queue […]`, `server […]` as in ``World/state(_:)-(Client)``; `errors [a conflict]`, those
+///   stored; `failed [a]`, those of the last push; `error KEY=VALUE …` of the first of these, where a key is `table`, `kind`,
+///   `code`, `status`, `message`, `gone`, `item.COLUMN`, or `server.COLUMN`; `row ROW`, `remote ROW`, `both ROW`, where the version
+///   `?` is that of `remember ID`; `same ID`, the version on both sides; `bases [?]`, `attempts [1 0]`, `problems [nil]`, and
+///   `unsure N` (bodies that may have arrived) of the queue; `requests N` and `sent [PATCH a {…}]` since `clear`.
+actor StepPlayer {
+    private struct Rule {
+        var which = "any"
+        var isOnce = false
+        var fault: [String] = []
+    }
+
+    private let world: World
+    private let script: Script
+    private var client: Client
+    private var rules: [Rule] = []
+    private var number = 0
+    private var log: [String] = []
+    private var failures: [TableOperationError] = []
+    private var remembered: String?
+    /// The failure of a step during an exchange.
+    private var interruption: (any Error)?
+
+    init(_ world: World, _ script: Script) async throws {
+        self.world = world
+        self.script = script
+        client =
+            try await script.steps.first == "empty"
+            ? world.makeClient(configure: script.configure) : world.makeSyncedClient(configure: script.configure)
+        listen()
+    }
+
+    private func listen() {
+        client.transport.inspect { [weak self] in await self?.receive($0, $1) }
+    }
+
+    /// Ends the inspection of requests.
+    func end() { client.transport.inspect(nil) }
+
+    /// Runs a step and compares its outcome with the expected one.
+    func run(_ step: String) async throws {
+        let parts = step.split(separator: #/ (?=(?:fails|errors) [a-z])/#, maxSplits: 1).map(String.init)
+        let expected = parts.count > 1 ? parts[1] : "succeeds"
+        var words = Self.words(parts[0])
+        let found: String
+        do {
+            if words[0] == "other" {
+                words.removeFirst()
+                let other = try await world.makeOther()
+                try await act(words, other)
+                try await other.context.push()
+            } else {
+                try await act(words, client)
+            }
+            found = "succeeds"
+        } catch let error as SyncError {
+            if words[0] == "push" { failures = error.operationErrors }
+            let codes = error.operationErrors.map(\.code.rawValue).joined(separator: " ")
+            found = expected.hasPrefix("errors") ? "errors \(codes)" : "fails \(error.code.rawValue)"
+        }
+        if words[0] == "push" || words[0] == "pull" { (rules, number) = ([], 0) }
+        if let interruption { throw interruption }
+        try expect(found, expected)
+    }
+
+    private static func words(_ step: String) -> [String] {
+        var (words, isQuoted) = ([""], false)
+        for character in step {
+            switch character {
+            case "'": isQuoted.toggle()
+            case " " where !isQuoted: words.append("")
+            default: words[words.count - 1].append(character)
+            }
+        }
+        return words
+    }
+
+    private func expect(_ found: String, _ expected: String) throws {
+        guard found == expected else { throw StepFailure(description: "expected \(expected), found \(found)") }
+    }
+
+    // MARK: Actions
+
+    private func act(_ words: [String], _ client: Client) async throws {
+        let rest = Array(words.dropFirst())
+        switch words[0] {
+        case "insert": try await client.items.insert(Self.row(rest))
+        case "update": try await client.items.update(Self.row(rest))
+        case "delete": try await client.items.delete(id: rest[0])
+        case "undelete": _ = try await client.client.remoteTable("TodoItem").undelete(id: rest[0])
+        case "push":
+            var settings = PushSettings()
+            if rest == ["singly"] { settings.maxInFlight = 1 }
+            settings.retriesConflicts = rest == ["again"]
+            try await client.context.push(settings: settings)
+        case "pull":
+            let settings = PullSettings(whenPushFails: rest.last == "others" ? .pullOthers : .fail)
+            try await client.items.pull(queryID: rest.first { $0 != "others" }, settings: settings)
+        case "purge": try await client.items.forcePurge()
+        case "restart":
+            end()
+            self.client = try await world.makeClient(store: client.store, configure: script.configure)
+            listen()
+        case "erase": try world.serverStore.write { _ = try $0.delete(id: rest[0], from: "TodoItem") }
+        case "fill": try world.serverStore.write { try $0.upsert(Self.row(rest), into: "TodoItem") }
+        case "forget": try client.store.write { _ = try $0.delete(id: rest[0], from: "TodoItem") }
+        case "write": try client.store.write { try $0.upsert(Self.row(rest), into: "TodoItem") }
+        case "clock": world.clock.advance(by: .seconds(Int(rest[0]) ?? 0))
+        case "clear": (_, log) = (client.transport.clear(), [])
+        case "remember": remembered = try world.serverRow(rest[0])?.version
+        case "discard", "settle", "keep", "modify": try await resolve(words[0], rest)
+        default: if try !inject(words) { try await check(words) }
+        }
+    }
+
+    /// Makes a row of `a=text` and `column=value`.
+    private static func row(_ words: [String], over base: Row? = nil) -> Row {
+        var row = base ?? Row()
+        for (index, word) in words.enumerated() {
+            let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            if index == 0 { row.id = .string(parts[0]) }
+            guard parts.count > 1 else { continue }
+            row[index == 0 ? "text" : parts[0]] = value(parts[1], isText: index == 0 || parts[0] == "text")
+        }
+        return row
+    }
+
+    private static func value(_ text: String, isText: Bool) -> Value {
+        if text == "null" { return .null }
+        if isText { return .string(text) }
+        if let bool = Bool(text) { return .bool(bool) }
+        if let int = Int64(text) { return .int(int) }
+        if let double = Double(text) { return .double(double) }
+        return text.hasPrefix("[") || text.hasPrefix("{") ? .json(text) : .string(text)
+    }
+
+    private func resolve(_ way: String, _ rest: [String]) async throws {
+        guard let error = failures.first else { throw StepFailure(description: "there is no error") }
+        let base = rest.first == "server" ? error.serverItem : rest.first == "item" ? error.item : nil
+        let row = Self.row(base == nil ? rest : Array(rest.dropFirst()), over: base)
+        switch way {
+        case "discard": try await error.cancelOperationAndDiscardItem()
+        case "settle": try await error.cancelOperationAndUpdateItem(row)
+        case "keep": try await error.keepOperationAndUpdateItem(row)
+        default:
+            guard let kind = OperationKind.allCases.first(where: { "\($0)" == rest.first }) else { return }
+            try await error.modifyOperationType(kind)
+        }
+    }
+
+    // MARK: Faults
+
+    /// Takes a step that is a fault of the next push or pull.
+    private func inject(_ words: [String]) throws -> Bool {
+        var (rule, words) = (Rule(), words[...])
+        if words.first == "on" { (rule.which, words) = (words[1], words.dropFirst(2)) }
+        if words.first == "once" { (rule.isOnce, words) = (true, words.dropFirst()) }
+        rule.fault = Array(words)
+        let faults = ["lose", "fail", "answer", "carry", "replace", "twice", "meanwhile", "afterwards"]
+        guard faults.contains(rule.fault[0]) else { return false }
+        if rule.fault[0] == "meanwhile" || rule.fault[0] == "afterwards" { rule.isOnce = true }
+        rules.append(rule)
+        return true
+    }
+
+    private func receive(_ request: HTTPRequest, _ body: String) async -> FaultyTransport<TestStore>.Fault? {
+        let target = (request.path ?? "").replacing(/\/tables\/(TodoItem\/)?/, with: "")
+        log.append("\(request.method) \(target)\(body.isEmpty ? "" : " " + body)")
+        number += 1
+        let matching = rules.filter { matches($0.which, request, body) }
+        rules.removeAll { $0.isOnce && matches($0.which, request, body) }
+        for rule in matching {
+            let step = rule.fault.dropFirst().joined(separator: " ")
+            switch rule.fault[0] {
+            case "meanwhile": await interrupt(step)
+            case "afterwards": return .delay { await self.interrupt(step) }
+            case "twice": if request.method != .get { _ = world.service.handle(request, body: Array(body.utf8)) }
+            case "lose": return step == "answer" ? .loseAnswer : .loseRequest
+            case "fail": return .fail(TransportError(TransportError.Code(rawValue: step), "down"))
+            case "replace": return .change { $0.replacing(rule.fault[1], with: rule.fault[2]) }
+            default:
+                let answer = rule.fault.drop { Int($0) == nil }
+                let response = TransportResponse.answer(
+                    Int(answer.first ?? "") ?? 0, answer.dropFirst().joined(separator: " "))
+                return rule.fault[0] == "carry" ? .change { _ in response } : .answer(response)
+            }
+        }
+        return nil
+    }
+
+    private func interrupt(_ step: String) async {
+        do { try await run(step) } catch { interruption = StepFailure(description: "'\(step)': \(error)") }
+    }
+
+    private func matches(_ which: String, _ request: HTTPRequest, _ body: String) -> Bool {
+        switch which {
+        case "any": true
+        case "update": request.isUpdate
+        case "create": request.createsRow
+        case "change": request.method != .get
+        case "#\(number)": true
+        default:
+            which.hasPrefix("\"") ? body.contains(which) : request.method.rawValue.lowercased() == which
+        }
+    }
+
+    // MARK: Expectations
+
+    private func check(_ words: [String]) async throws {
+        let operations = try await client.context.pendingOperations()
+        let rest = words.dropFirst().joined(separator: " ")
+        func list(_ found: [String]) throws { try expect("[\(found.joined(separator: ", "))]", rest) }
+        switch words[0] {
+        case "local", "queue", "server":
+            let state = try world.state(client)
+            for part in words.joined(separator: " ").split(separator: #/ (?=(?:queue|server) \[)/#)
+            where !state.contains(part) { try expect(state, String(part)) }
+        case "errors": try await list(client.context.operationErrors().map { "\($0.itemID) \($0.code.rawValue)" })
+        case "failed": try list(failures.map(\.itemID))
+        case "error": for word in words.dropFirst() { try checkError(word) }
+        case "row": try check(words, client.row(words[1]))
+        case "remote": try check(words, world.serverRow(words[1]))
+        case "both":
+            try check(words, client.row(words[1]))
+            try check(words, world.serverRow(words[1]))
+        case "same": try expect(client.row(rest)?.version ?? "none", world.serverRow(rest)?.version ?? "missing")
+        case "bases": try list(operations.map { $0.baseVersion == remembered ? "?" : $0.baseVersion ?? "nil" })
+        case "attempts": try expect("[\(operations.map { "\($0.attempts)" }.joined(separator: " "))]", rest)
+        case "problems": try list(operations.map { $0.lastError ?? "nil" })
+        case "unsure": try expect("\(operations.flatMap(\.sent).count)", rest)
+        case "requests": try expect("\(client.transport.requests.count)", rest)
+        case "sent": try list(log)
+        default: throw StepFailure(description: "there is no such step")
+        }
+    }
+
+    private func check(_ words: [String], _ row: Row?) throws {
+        for word in words.dropFirst(2) {
+            let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
+            let expected = word == "version=?" ? remembered ?? "nothing remembered" : parts[1]
+            try expect("\(parts[0])=\(Self.plain(row?[parts[0]]))", "\(parts[0])=\(expected)")
+        }
+    }
+
+    private func checkError(_ word: String) throws {
+        let key = String(word.prefix { $0 != "=" })
+        let column = key.split(separator: ".").last.map(String.init) ?? ""
+        guard let error = failures.first else { throw StepFailure(description: "there is no error") }
+        let found =
+            switch key {
+            case "code": error.code.rawValue
+            case "kind": "\(error.kind)"
+            case "table": error.table
+            case "status": error.status.map { "\($0)" } ?? "nil"
+            case "message": error.message
+            case "gone": "\(error.isRowGone)"
+            case "server": error.serverItem == nil ? "nil" : "row"
+            default: Self.plain(key.hasPrefix("server") ? error.serverItem?[column] : error.item?[column])
+            }
+        try expect("\(key)=\(found)", word.replacing("version=?", with: "version=\(remembered ?? "nothing")"))
+    }
+
+    private static func plain(_ value: Value?) -> String {
+        switch value {
+        case .string(let text)?: text
+        case .int(let int)?: "\(int)"
+        case .double(let double)?: "\(double)"
+        case .bool(let bool)?: "\(bool)"
+        case .json(let text)?: text
+        case nil, .null?: "null"
+        case let other?: "\(other)"
+        }
+    }
+}
