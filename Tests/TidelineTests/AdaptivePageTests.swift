@@ -38,8 +38,7 @@ struct AdaptivePageTests {
         "F15 a page that is too large is halved, and the size is remembered and grows again",
         arguments: StoreKind.perEngine, Obstacle.allCases)
     func halves(_ stores: StoreKind, _ obstacle: Obstacle) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         Self.limit(client, to: 130, obstacle)
         try world.plant(World.rows(at: (0..<300).map { $0 * 10_000 }))
         try await client.items.pull(queryID: "q")

@@ -42,9 +42,7 @@ struct AddedColumnTests {
 
     private let all: [Value?] = [0, 1, 2, 3, 4, 5]
 
-    @Test(
-        "L11 the next pull fills an added column, and later pulls write nothing",
-        arguments: StoreKind.perEngine)
+    @Test("L11 the next pull fills an added column, and later pulls write nothing", arguments: StoreKind.perEngine)
     func fills(_ stores: StoreKind) async throws {
         let (world, client, _) = try await makeGrown(stores)
         let result = try await client.table("TodoItem").pull(queryID: "all")
@@ -149,8 +147,7 @@ struct AddedColumnTests {
         try await client.table("TodoItem").update(["id": "r1", "text": "mine"])
         transport.inspect { request, _ in request.isUpdate ? .answer(.answer(400, "no")) : nil }
         let error = await #expect(throws: SyncError.self) {
-            try await client.table("TodoItem").pull(
-                queryID: "all", settings: PullSettings(whenPushFails: .pullOthers))
+            try await client.table("TodoItem").pull(queryID: "all", settings: PullSettings(whenPushFails: .pullOthers))
         }
         #expect(try priorities(client.store) == [0, .null, 2, 3, 4, 5])
         try await error?.operationErrors.first?.cancelOperationAndDiscardItem()

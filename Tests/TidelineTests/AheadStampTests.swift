@@ -28,8 +28,7 @@ struct AheadStampTests {
         arguments: StoreKind.perEngine, allPairs([3, 1000], [1000, 30_000]))
     func atRest(_ stores: StoreKind, _ setting: (Int, Int64)) async throws {
         let (pageSize, step) = setting
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant(World.rows(at: [0, 10_000] + (0..<20).map { Self.day + $0 * 7 }))
         var result = try await rest(client, world, pageSize: pageSize)
         #expect(result.rowsPulled == 0 && result.writes == 0 && client.transport.requests.count == 1)
@@ -49,8 +48,7 @@ struct AheadStampTests {
         "F17 rows with present stamps, late or not, are found beside rows whose stamps are ahead",
         arguments: StoreKind.perEngine, [2, 1000])
     func presentRows(_ stores: StoreKind, pageSize: Int) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant(World.rows(at: [0, 10_000, Self.day, Self.day + 5]))
         for round in 0..<30 {
             let now = world.clock.now.ticks - 17_900_000_000_000_000
@@ -69,8 +67,7 @@ struct AheadStampTests {
         "F17 rows that are written when the server's clock has reached those that are ahead are found",
         arguments: StoreKind.perEngine, [-1, 0, 1])
     func reached(_ stores: StoreKind, seconds: Int64) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant(World.rows(at: [0, Self.day, Self.day + 600 * Timestamp.ticksPerSecond]))
         #expect(try await rest(client, world, pageSize: 1000).rowsPulled == 0)
         world.clock.advance(by: .seconds(86_400 - 180 + seconds))
@@ -87,8 +84,7 @@ struct AheadStampTests {
     @Test(
         "F17 a row with a stamp ahead that is committed late is found", arguments: StoreKind.perEngine, [true, false])
     func lateAhead(_ stores: StoreKind, isInNextPull: Bool) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant(World.rows(at: [0, Self.day]))
         try await client.items.pull(queryID: "q")
         if isInNextPull {
@@ -104,8 +100,7 @@ struct AheadStampTests {
 
     @Test("F17 a killed pull beside rows that are ahead loses nothing", arguments: StoreKind.perEngine, 1...6)
     func killed(_ stores: StoreKind, page: Int) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant(World.rows(at: (0..<6).map { Self.day + $0 * 20_000 }))
         _ = try await rest(client, world, pageSize: 2)
         let now = world.clock.now.ticks - 17_900_000_000_000_000

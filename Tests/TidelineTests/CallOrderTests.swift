@@ -36,8 +36,7 @@ struct CallOrderTests {
     }
 
     @Test(
-        "inserts in tasks started by one actor take effect in the order of their start",
-        arguments: StoreKind.perEngine)
+        "inserts in tasks started by one actor take effect in the order of their start", arguments: StoreKind.perEngine)
     func insertsInOrder(_ stores: StoreKind) async throws {
         let items = try await makeClient(stores)
         try await Editor().insert(400, into: items)

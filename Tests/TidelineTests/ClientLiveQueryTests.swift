@@ -10,8 +10,7 @@ struct ClientLiveQueryTests {
 
     @Test("Local edits, transactions, pulls, pushes, and purges each give one update", arguments: StoreKind.perEngine)
     func updates(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         var updates = client.items.observe(Self.byText).makeAsyncIterator()
         var rows: [Row] = []
         func texts() async throws -> [String] {
@@ -60,8 +59,7 @@ struct ClientLiveQueryTests {
         let base = try stores.makeStore()
         let store = isObserved ? AnyStore(ObservedStore(base)) : AnyStore(base)
         let clients = try (0..<2).map { _ in
-            try SyncClient(
-                url: "http://server.test", store: store, transport: FaultyTransport(service: world.service))
+            try SyncClient(url: "http://server.test", store: store, transport: FaultyTransport(service: world.service))
         }
         try await clients[0].define([World.schema])
         var count = clients[1].table("TodoItem").observeCount().makeAsyncIterator()

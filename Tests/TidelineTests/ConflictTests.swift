@@ -211,8 +211,7 @@ struct ConflictTests {
         "C1 discarding a rejected change restores the row; discarding a rejected insert removes it",
         arguments: StoreKind.perEngine)
     func discardRejected(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(stores)
         try await client.items.update(["id": "a", "text": "mine"])
         try await client.items.insert(["id": "b", "text": "new"])
         client.transport.inspect { _, _ in .answer(.answer(403)) }
@@ -249,8 +248,7 @@ struct ConflictTests {
         "C1 an error does not apply to an edit that was made while the operation was in flight",
         arguments: StoreKind.perEngine, [false, true])
     func editInFlight(_ stores: StoreKind, isLost: Bool) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(stores)
         try await client.items.update(["id": "a", "text": "two"])
         client.transport.inspect { _, _ in .answer(.answer(400)) }
         #expect(try await pushErrors(client).count == 1)
@@ -283,8 +281,7 @@ struct ConflictTests {
         "C2 a resolution fails with operationChanged and changes nothing if the operation has changed",
         arguments: StoreKind.perEngine, Interference.allCases)
     func changedSince(_ stores: StoreKind, _ interference: Interference) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let client = try await World(stores).makeSyncedClient()
         try await client.items.update(["id": "a", "text": "mine"])
         client.transport.inspect { _, _ in .answer(.answer(400)) }
         let error = try #require(try await pushErrors(client).first)

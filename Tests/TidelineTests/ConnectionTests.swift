@@ -314,9 +314,7 @@ struct ConnectionTests {
         #expect(none.pauses.isEmpty && none.requests == 1)
     }
 
-    @Test(
-        "errors that are not transient, and network failures, are not retried",
-        arguments: [403, 404, 405, 501])
+    @Test("errors that are not transient, and network failures, are not retried", arguments: [403, 404, 405, 501])
     func notTransient(status: Int) async throws {
         #expect(try await pauses([.answer(status)]).requests == 1)
     }

@@ -234,8 +234,7 @@ struct DatasyncTests {
         #expect(try client.row("a")?["priority"] == 5)
     }
 
-    @Test(
-        "P6 a row that is restored keeps its other columns", arguments: StoreKind.perEngine, [false, true])
+    @Test("P6 a row that is restored keeps its other columns", arguments: StoreKind.perEngine, [false, true])
     func restored(_ stores: StoreKind, isDeleted: Bool) async throws {
         let (world, client) = try await makeWorld(stores)
         try await client.items.delete(id: "a")
@@ -390,8 +389,7 @@ struct DatasyncServerTests {
         #expect(transport.requests[0].headers[.init("ZUMO-API-VERSION")!] == "3.0.0")
         // Rule F14: the first pull into an empty table asks for no deleted rows.
         #expect(!transport.requests[0].target.contains("__includedeleted"))
-        #expect(
-            transport.requests[1].target.contains("updatedAt ge cast(2026-11-21T09:12:49.403Z,Edm.DateTimeOffset)"))
+        #expect(transport.requests[1].target.contains("updatedAt ge cast(2026-11-21T09:12:49.403Z,Edm.DateTimeOffset)"))
         let row = try #require(try client.store.read { try $0.row(in: "TodoItem", id: "a") })
         #expect(row["__extra"] == .json(#"{"userId":"sid:1","rank":0.1}"#) && row["count"] == .null)
     }

@@ -174,8 +174,7 @@ struct DefinitionTests {
         store.beforeDefinition {
             try store.base.write { _ = try other.insert(["id": "a", "note": "kept"], in: $0) }
         }
-        #expect(
-            await syncErrorCode { try await client.drop(columns: ["note"], from: "Note") } == .operationsPending)
+        #expect(await syncErrorCode { try await client.drop(columns: ["note"], from: "Note") } == .operationsPending)
         try await client.context.push()
         #expect(try serverNote(world, "a")?["note"] == "kept")
     }
@@ -207,9 +206,7 @@ struct DefinitionTests {
         ),
     ]
 
-    @Test(
-        "Q3 a reference that cannot be followed is an error that names table and column",
-        arguments: unfit.indices)
+    @Test("Q3 a reference that cannot be followed is an error that names table and column", arguments: unfit.indices)
     func wrongReferences(_ index: Int) async throws {
         let (world, store) = (try World(.simplest), try StoreKind.simplest.makeStore())
         let client = try await makeClient(Self.older, over: store, in: world)

@@ -25,8 +25,7 @@ struct DelegateTests {
         "P2 the delegate receives every operation in order, and the completion of the push",
         arguments: StoreKind.perEngine)
     func passes(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(stores)
         let delegate = ScriptedDelegate { try await $0.execute() }
         client.context.delegate = delegate
         try await client.items.insert(["id": "b", "text": "new"])
@@ -42,8 +41,7 @@ struct DelegateTests {
         "P2 a delegate sees the row, or the deleted row, with its base version",
         arguments: StoreKind.perEngine, [OperationKind.update, .delete])
     func sees(_ stores: StoreKind, _ kind: OperationKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let client = try await World(stores).makeSyncedClient()
         let version = try client.row("a")?.version
         if kind == .update {
             try await client.items.update(["id": "a", "text": "mine"])
@@ -157,9 +155,7 @@ struct DelegateTests {
         #expect(try world.serverRow("a")?["text"] == "theirs")
     }
 
-    @Test(
-        "P2 an edit made during an update without differences keeps its base version",
-        arguments: StoreKind.perEngine)
+    @Test("P2 an edit made during an update without differences keeps its base version", arguments: StoreKind.perEngine)
     func editBehindEmptyUpdate(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await makeClient(world)
@@ -177,9 +173,7 @@ struct DelegateTests {
         #expect(try world.state(client) == "local [a=edited] queue [] server [a=edited]")
     }
 
-    @Test(
-        "P2 the same if the delegate leaves nothing to send and there is no base row",
-        arguments: StoreKind.perEngine)
+    @Test("P2 the same if the delegate leaves nothing to send and there is no base row", arguments: StoreKind.perEngine)
     func editBehindNothing(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let store = try await world.makeSyncedClient().store
@@ -213,8 +207,7 @@ struct DelegateTests {
     }
 
     @Test(
-        "P2 an error of another call to the core in the delegate does not end the push",
-        arguments: StoreKind.perEngine)
+        "P2 an error of another call to the core in the delegate does not end the push", arguments: StoreKind.perEngine)
     func throwsOtherSyncError(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await makeClient(world)
@@ -250,8 +243,7 @@ struct DelegateTests {
         "P2 a delete that the delegate completes without executing it is done; the row stays deleted locally",
         arguments: StoreKind.perEngine)
     func answersDelete(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(stores)
         try await client.items.delete(id: "a")
         client.context.delegate = ScriptedDelegate { _ in nil }
         try await client.context.push()
@@ -382,8 +374,7 @@ struct DelegateTests {
 
     @Test("P2 an insert that conflicts with an existing row continues as its update", arguments: StoreKind.perEngine)
     func changesKind(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(stores)
         let other = try await world.makeOther()
         try await other.items.insert(["id": "b", "text": "theirs", "priority": 9])
         try await other.context.push()
@@ -418,8 +409,7 @@ struct DelegateTests {
         "P2 a delete in conflict that the delegate completes with the server's row shows that row",
         arguments: StoreKind.perEngine)
     func deleteTakesServerRow(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(stores)
         try await world.updateElsewhere()
         try await client.items.delete(id: "a")
         client.context.delegate = ScriptedDelegate { operation in
@@ -466,9 +456,7 @@ struct DelegateTests {
         #expect(try world.state(client) == "local [a=mine, b=new] queue [update a] server [a=one, b=new]")
     }
 
-    @Test(
-        "P8 a conflict before the push was canceled is reported and stored",
-        arguments: StoreKind.perEngine)
+    @Test("P8 a conflict before the push was canceled is reported and stored", arguments: StoreKind.perEngine)
     func conflictBeforeCancel(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await makeClient(world, inConflict: true)

@@ -88,8 +88,7 @@ struct EmptiedTableTests {
 
     @Test("F16 a filter that matches nothing takes one request at rest", arguments: StoreKind.perEngine)
     func matchesNothing(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant(World.rows(at: (0..<5).map { $0 * 10_000 }) + [World.row("z", at: 9, deleted: true)])
         let query = TableQuery("TodoItem").filter(.column("text") == "no such text")
         for _ in 1...4 {
@@ -100,8 +99,7 @@ struct EmptiedTableTests {
         }
     }
 
-    @Test(
-        "F16 rows whose deletes the server refuses are not read by each pull", arguments: StoreKind.perEngine)
+    @Test("F16 rows whose deletes the server refuses are not read by each pull", arguments: StoreKind.perEngine)
     func refusedDeletes(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await makePulled(world)

@@ -106,8 +106,7 @@ struct FaultTests {
         "a fault on the second page keeps the first, and the next pull continues", arguments: StoreKind.perEngine,
         faults)
     func secondPage(_ stores: StoreKind, _ fault: Fault) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant(World.rows(at: (0..<6).map { $0 * 10_000 }))
         client.transport.inspect { _, _ in
             guard client.transport.requests.count > 1 else { return nil }
@@ -138,9 +137,7 @@ struct FaultTests {
         #expect((error?.cause as? WireError)?.code == .invalidValue)
     }
 
-    @Test(
-        "rows whose IDs differ only in case are two rows in a table with exact IDs",
-        arguments: StoreKind.perEngine)
+    @Test("rows whose IDs differ only in case are two rows in a table with exact IDs", arguments: StoreKind.perEngine)
     func exactIDs(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeClient()
         try await client.client.define([TableSchema("Exact", columns: [], idMatching: .exact)])
@@ -155,8 +152,7 @@ struct FaultTests {
         "F8 a pulled row whose ID differs only in case is the same row and keeps the ID stored first",
         arguments: StoreKind.perEngine)
     func spelling(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant([World.row("Key", at: 0)])
         try await client.items.pull(queryID: "q")
         client.transport.inspect { _, _ in
@@ -175,8 +171,7 @@ struct FaultTests {
 
     @Test("500 then success is a success", arguments: StoreKind.perEngine, [408, 429, 500, 502, 503, 504])
     func transient(_ stores: StoreKind, status: Int) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant([World.row("a", at: 0)])
         client.transport.inspect { _, _ in client.transport.requests.count < 4 ? .answer(.answer(status)) : nil }
         let result = try await client.items.pull(queryID: "q")

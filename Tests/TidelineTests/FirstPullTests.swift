@@ -17,8 +17,7 @@ struct FirstPullTests {
         "F14 the first pull into an empty table asks for no deleted rows, and the next one does",
         arguments: StoreKind.perEngine)
     func first(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant(World.rows(at: (0..<4).map { $0 * 10_000 }))
         try world.plant((0..<50).map { World.row("d\($0)", at: 50_000 + Int64($0) * 10_000, deleted: true) })
         let settings = PullSettings(pageSize: 2)
@@ -88,8 +87,7 @@ struct FirstPullTests {
     @Test(
         "F14 a pull into an empty table with pending operations asks for deleted rows", arguments: StoreKind.perEngine)
     func pending(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(stores)
         try await client.items.delete(id: "a")
         client.transport.inspect { request, _ in request.method == .delete ? .answer(.answer(403)) : nil }
         let settings = PullSettings(whenPushFails: .pullOthers)

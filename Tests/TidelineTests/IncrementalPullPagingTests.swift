@@ -96,8 +96,7 @@ struct IncrementalPullPagingTests {
         "F5 a server that limits its pages by another measure than rows hides nothing", arguments: StoreKind.perEngine,
         [[3, 2], [5, 1, 4]])
     func uneven(_ stores: StoreKind, caps: [Int]) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant(World.rows(at: (0..<20).map { $0 * 10_000 }))
         try await pulled(world, client, pageSize: 1000)
         client.transport.inspect { request, _ in
@@ -150,11 +149,9 @@ struct IncrementalPullPagingTests {
     }
 
     @Test(
-        "F5 a row that changes before every request does not keep the pull from ending",
-        arguments: StoreKind.perEngine)
+        "F5 a row that changes before every request does not keep the pull from ending", arguments: StoreKind.perEngine)
     func restless(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant(World.rows(at: [0, 0, 0, 0, 0]))
         client.transport.inspect { _, _ in
             let count = client.transport.requests.count
@@ -168,8 +165,7 @@ struct IncrementalPullPagingTests {
         "F5 a server that ignores filter or order is an error, not an endless loop", arguments: StoreKind.perEngine,
         ["$filter", "$orderby"])
     func disobedient(_ stores: StoreKind, option: String) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant(World.rows(at: (0..<20).map { (19 - $0) * 10_000 }))
         client.transport.inspect { request, _ in
             client.transport.requests.count > 50 ? .loseRequest : .instead(request.without(option)) { $0 }
@@ -185,8 +181,7 @@ struct IncrementalPullPagingTests {
         "F5 a server that ignores the filter in a millisecond with many rows is an error, not an endless loop",
         arguments: StoreKind.perEngine, [1, 3, 20])
     func disobedientInCrowd(_ stores: StoreKind, pageSize: Int) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant(World.rows(at: (0..<20).map { _ in 0 }))
         client.transport.inspect { request, _ in
             client.transport.requests.count > 50 ? .loseRequest : .instead(request.without("$filter")) { $0 }
@@ -202,8 +197,7 @@ struct IncrementalPullPagingTests {
         "F5 a missing updatedAt is an error that names the row, and the token does not advance past it",
         arguments: StoreKind.perEngine)
     func missingStamp(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant([World.row("a", at: 0), World.row("b", at: 0)])
         client.transport.inspect { _, _ in .change { $0.replacing(#""updatedAt":"#, with: #""was":"#) } }
         let error = await #expect(throws: SyncError.self) { try await client.items.pull(queryID: "q") }
@@ -213,8 +207,7 @@ struct IncrementalPullPagingTests {
 
     @Test("F5 rows without a version are pulled again, but the pull ends", arguments: StoreKind.perEngine)
     func withoutVersion(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant(World.rows(at: [0, 0, 0, 10_000]).map { $0.merging("version", .null) })
         for _ in 1...3 { try await pulled(world, client, pageSize: 2) }
     }

@@ -95,8 +95,7 @@ struct IncrementalPullRandomTests {
         arguments: StoreKind.perEngine,
         seeds)
     func converges(_ stores: StoreKind, seed: UInt64) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         let mischief = Mischief(world: world, seed: seed)
         for _ in 0..<5 { try mischief.write() }
         client.transport.inspect { request, _ in try? mischief.fault(for: request) }

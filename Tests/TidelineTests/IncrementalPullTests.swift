@@ -16,8 +16,7 @@ struct IncrementalPullTests {
 
     @Test("F4 there is one token per table and query ID", arguments: StoreKind.perEngine)
     func perQueryID(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant([World.row("a", at: 0)])
         try await client.items.pull(queryID: "one")
         #expect(try Array(client.store.tokens().keys) == ["one"])
@@ -46,8 +45,7 @@ struct IncrementalPullTests {
 
     @Test("F4 the same query ID with another filter is an error and changes nothing", arguments: StoreKind.perEngine)
     func filterChanged(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant([World.row("a", at: 0)])
         let query = TableQuery("TodoItem").filter(.column("complete") == true || .column("text") == "a")
         try await client.items.pull(query, queryID: "q")
@@ -66,8 +64,7 @@ struct IncrementalPullTests {
         "F4 on request another filter restarts the query ID; all of its rows are pulled, and the filter is stored",
         arguments: StoreKind.perEngine)
     func filterReset(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant([World.row("a", at: 0), World.row("b", at: 10_000)])
         world.clock.advance(by: .seconds(60))
         try await client.items.pull(TableQuery("TodoItem").filter(.column("text") == "b"), queryID: "q")
@@ -79,8 +76,7 @@ struct IncrementalPullTests {
 
     @Test("F4 after a token reset all rows are pulled again", arguments: StoreKind.perEngine)
     func reset(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant([World.row("a", at: 0), World.row("b", at: Self.minute)])
         world.clock.advance(by: .seconds(600))
         try await client.items.pull(queryID: "q")
@@ -98,8 +94,7 @@ struct IncrementalPullTests {
         "F4 a token reset during a pull ends the pull, and the next one pulls everything",
         arguments: StoreKind.perEngine)
     func resetMeanwhile(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant(World.rows(at: (0..<9).map { $0 * Self.minute }))
         world.clock.advance(by: .seconds(6000))
         client.transport.inspect { _, _ in
@@ -120,8 +115,7 @@ struct IncrementalPullTests {
         "F4 a damaged token is a store error; it neither crashes nor loses rows", arguments: StoreKind.perEngine,
         ["", "{", "null", "7"])
     func damagedToken(_ stores: StoreKind, text: String) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant([World.row("a", at: 0)])
         try await client.items.pull(queryID: "q")
         try client.store.write { writer in
@@ -142,8 +136,7 @@ struct IncrementalPullTests {
         "F6 a row with an earlier timestamp that is committed later, within the look-back, is found",
         arguments: StoreKind.perEngine)
     func lateCommit(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant([World.row("a", at: 0)])
         try await client.items.pull(queryID: "q")
         try world.plant([World.row("late", at: -40_000_000)])
@@ -153,8 +146,7 @@ struct IncrementalPullTests {
 
     @Test("F6 the look-back is configurable", arguments: StoreKind.perEngine)
     func lookback(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant([World.row("a", at: 0)])
         try await client.items.pull(queryID: "q")
         try world.plant([World.row("late", at: -30 * Timestamp.ticksPerSecond)])
@@ -167,8 +159,7 @@ struct IncrementalPullTests {
         "F6 without a Date header the next pull starts at the token minus the look-back", arguments: StoreKind.perEngine
     )
     func withoutDate(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         client.transport.inspect { _, _ in .change { $0.without(.date) } }
         try world.plant([World.row("a", at: 0)])
         try await client.items.pull(queryID: "q")
@@ -178,11 +169,9 @@ struct IncrementalPullTests {
         #expect(try client.row("late") != nil)
     }
 
-    @Test(
-        "F6 with a Date header older rows are not requested again", arguments: StoreKind.perEngine)
+    @Test("F6 with a Date header older rows are not requested again", arguments: StoreKind.perEngine)
     func restsAtToken(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant(World.rows(at: [0, 10_000, 20_000]))
         world.clock.advance(by: .seconds(60))
         try await client.items.pull(queryID: "q")
@@ -191,8 +180,7 @@ struct IncrementalPullTests {
 
     @Test("F6 a pull uses the server clock of its first answer", arguments: StoreKind.perEngine)
     func firstClock(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant(World.rows(at: [0, 10_000, 20_000]))
         // The pull takes a minute; the next pull must find rows committed during it with an earlier timestamp.
         client.transport.inspect { _, _ in
@@ -210,8 +198,7 @@ struct IncrementalPullTests {
         "F6 without a Date header a pull longer than the look-back misses no late commit",
         arguments: StoreKind.perEngine)
     func withoutDateForLong(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         client.transport.inspect { _, _ in
             // One row a minute is written during the pull, and one is committed before the end of the first page.
             let count = client.transport.requests.count
@@ -230,8 +217,7 @@ struct IncrementalPullTests {
         "F6 with a look-back of 0, a millisecond that may not be over on the server's clock is read again",
         arguments: StoreKind.perEngine, [true, false])
     func withoutLookback(_ stores: StoreKind, hasDate: Bool) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         // The header has whole seconds, so the clock can be anywhere within this second.
         let now = world.clock.now.ticks - 17_900_000_000_000_000
         client.transport.inspect { _, _ in hasDate ? nil : .change { $0.without(.date) } }
@@ -245,8 +231,7 @@ struct IncrementalPullTests {
 
     @Test("F6 a timestamp in the future does not hide later rows", arguments: StoreKind.perEngine)
     func futureStamp(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant([World.row("future", at: 1000 * Self.minute)])
         try await client.items.pull(queryID: "q")
         for step in 1...3 {

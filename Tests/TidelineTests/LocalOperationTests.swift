@@ -128,8 +128,7 @@ struct LocalOperationTests {
         "L3 IDs compare without regard to ASCII case; the first form stays in store and queue",
         arguments: StoreKind.perEngine)
     func caseOfIDs(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try await client.items.insert(["id": "abc", "text": "one"])
         try await client.items.update(["id": "ABC", "text": "two"])
         #expect(try world.state(client) == "local [abc=two] queue [insert abc] server []")
@@ -170,8 +169,7 @@ struct LocalOperationTests {
             String(repeating: "x", count: 256),
         ])
     func refusesIDs(_ stores: StoreKind, id: String) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         let row: Row = ["id": .string(id), "text": "one"]
         #expect(await syncErrorCode { try await client.items.insert(row) } == .invalidArgument)
         #expect(await syncErrorCode { try await client.items.update(row) } == .invalidArgument)
@@ -183,8 +181,7 @@ struct LocalOperationTests {
         "L3 a row whose ID the app could not insert can be changed and deleted", arguments: StoreKind.perEngine,
         ["a/b", "../x", "a?b#c", "a+b", "a\\b", "a\nb", " "])
     func idsOfOthers(_ stores: StoreKind, id: String) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant([
             [
                 "id": .string(id), "text": "one", "version": "v1", "deleted": false,
@@ -209,8 +206,7 @@ struct LocalOperationTests {
             "\u{FEFF}[]",
         ])
     func refusesJSON(_ stores: StoreKind, text: String) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(stores)
         for row: Row in [["id": "b", "text": "new", "tags": .json(text)], ["id": "a", "tags": .json(text)]] {
             do {
                 if row.id == "b" { try await client.items.insert(row) } else { try await client.items.update(row) }
@@ -235,8 +231,7 @@ struct LocalOperationTests {
             String(repeating: "x", count: 255),
         ])
     func oddIDs(_ stores: StoreKind, id: String) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try await client.items.insert(["id": .string(id), "text": "one"])
         try await client.context.push()
         #expect(try world.state(client) == "local [\(id)=one] queue [] server [\(id)=one]")
@@ -268,12 +263,9 @@ struct LocalOperationTests {
 
     // MARK: L4, L5
 
-    @Test(
-        "L4 an update of an unknown or deleted ID is an error and queues nothing",
-        arguments: StoreKind.perEngine)
+    @Test("L4 an update of an unknown or deleted ID is an error and queues nothing", arguments: StoreKind.perEngine)
     func updateOfUnknown(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(stores)
         #expect(await syncErrorCode { try await client.items.update(["id": "z", "text": "two"]) } == .noSuchRow)
         #expect(await syncErrorCode { try await client.items.update(["text": "two"]) } == .invalidArgument)
         #expect(try world.state(client) == "local [a=one] queue [] server [a=one]")
@@ -286,8 +278,7 @@ struct LocalOperationTests {
         "L5 a delete keeps the row's content and version from the store, not from the caller",
         arguments: StoreKind.perEngine)
     func deleteKeepsContent(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(stores)
         let version = try client.row("a")?.version
         try await client.items.delete(["id": "A", "text": "stale"])
         let operation = try #require(try await client.context.pendingOperations().first)
@@ -358,12 +349,10 @@ struct LocalOperationTests {
     ]
 
     @Test(
-        "L6 an app's row with an invalid column is refused, naming the column", arguments: StoreKind.perEngine,
-        badRows)
+        "L6 an app's row with an invalid column is refused, naming the column", arguments: StoreKind.perEngine, badRows)
     func refusesColumns(_ stores: StoreKind, _ bad: (Row, String)) async throws {
         let (row, column) = bad
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(stores)
         for id in ["b", "a"] {
             var row = row
             row.id = .string(id)

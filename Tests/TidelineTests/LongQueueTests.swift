@@ -11,8 +11,7 @@ struct LongQueueTests {
         "F18 a page finds the operations of its rows in a short and in a long queue",
         arguments: StoreKind.perEngine, [1, 2, 1000])
     func found(_ stores: StoreKind, pageSize: Int) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant(World.rows(at: (0..<6).map { $0 * 10_000 }))
         try await client.items.pull(queryID: "q")
         for number in 0..<4 { try await client.items.update(["id": "R00\(number)", "priority": 1]) }
@@ -32,8 +31,7 @@ struct LongQueueTests {
 
     @Test("F18 a page reads no more operations than it has rows", arguments: StoreKind.perEngine)
     func reads(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         for number in 0..<50 { try await client.items.insert(["id": .string("new\(number)"), "text": "mine"]) }
         try world.plant(World.rows(at: [0, 1]))
         let rows = try await client.client.remoteTable("TodoItem").read(TableQuery("TodoItem")).rows

@@ -9,13 +9,6 @@ import TidelineTestStores
 /// edit.
 @Suite("Lost answers", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct LostAnswerTests {
-    private func loseAnswers(_ client: Client, during kind: OperationKind? = nil) async {
-        client.transport.inspect { _, _ in .loseAnswer }
-        #expect(await syncErrorCode { try await client.context.push() } == .network)
-        client.transport.inspect(nil)
-        client.transport.clear()
-    }
-
     private static let lost = "lose answer; push fails network"
 
     static let retries: [Script] = [1, 3].flatMap { losses in
@@ -148,15 +141,14 @@ struct LostAnswerTests {
         "P6 this client's insert is recognized if a 409 contains the client's own body, as Node sends it",
         arguments: StoreKind.perEngine)
     func ownBody(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(stores)
         let full: Row = [
             "id": "b", "text": "2026-11-21T00:00:00Z", "complete": false, "priority": 9_007_199_254_740_993,
             "effort": 0.1, "due": .timestamp(World.instant(1_234_567)), "photo": .bytes([0, 255]),
             "tags": .json(#"{"b":[1,2.5],"a":"x"}"#),
         ]
         try await client.items.insert(full)
-        await loseAnswers(client)
+        await client.pushLosing()
         client.transport.inspect { request, body in
             request.method == .post ? .answer(.answer(409, body)) : nil
         }
@@ -170,8 +162,7 @@ struct LostAnswerTests {
         "P6 a row that another client inserted with the ID is a conflict, whatever the 409 contains",
         arguments: StoreKind.perEngine)
     func foreignRow(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(stores)
         let other = try await world.makeOther()
         try await other.items.insert(["id": "b", "text": "theirs"])
         try await other.context.push()
@@ -188,14 +179,13 @@ struct LostAnswerTests {
         "P6 this client's write is recognized on a server with milliseconds and its own JSON format",
         arguments: StoreKind.perEngine, OperationKind.allCases)
     func coarseServer(_ stores: StoreKind, _ kind: OperationKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(stores)
         let id = kind == .insert ? "b" : "a"
         let row: Row = [
             "id": .string(id), "due": .timestamp(World.instant(1_234_567)), "tags": .json(#"{"a":1.0,"b":[true,"é"]}"#),
         ]
         if kind == .insert { try await client.items.insert(row) } else { try await client.items.update(row) }
-        await loseAnswers(client)
+        await client.pushLosing()
         try world.serverStore.write { writer in
             let due = World.instant(1_234_567).flooredToMillisecond
             try writer.upsert(
@@ -213,8 +203,7 @@ struct LostAnswerTests {
         "P6 an unreadable answer makes the client read the row, and the next push completes the operation",
         arguments: StoreKind.perEngine, OperationKind.allCases)
     func unreadableAnswer(_ stores: StoreKind, _ kind: OperationKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(stores)
         switch kind {
         case .insert: try await client.items.insert(["id": "b", "text": "new"])
         case .update: try await client.items.update(["id": "a", "text": "two"])

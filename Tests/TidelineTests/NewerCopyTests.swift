@@ -85,8 +85,7 @@ struct NewerCopyTests {
         "F5 a row deleted locally and restored on the server while a page was in flight is pulled by the next pull",
         arguments: StoreKind.perEngine)
     func restoredDuringPull(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(stores)
         try await client.items.pull(queryID: "q")
         let once = Once()
         let hook: FaultyTransport<TestStore>.Inspector = { request, _ in
@@ -138,8 +137,7 @@ struct NewerCopyTests {
         "C1 discarding replaces the row: columns missing in the server's row keep no local value",
         arguments: StoreKind.perEngine)
     func discardReplaces(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let client = try await World(stores).makeSyncedClient()
         try await client.items.update(["id": "a", "text": "mine", "effort": 2.5])
         client.transport.inspect { request, _ in
             let row = #"{"id":"a","text":"theirs","version":"v9"}"#
@@ -159,8 +157,7 @@ struct NewerCopyTests {
         "P5 a change of others that is pulled while a request is in flight conflicts with a later edit of its column",
         arguments: StoreKind.perEngine)
     func editedBehindNewerCopy(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(stores)
         let other = try await world.makeOther()
         try await client.items.pull(queryID: "q")
         let (processed, stored, once) = (AsyncStream<Void>.makeStream(), AsyncStream<Void>.makeStream(), Once())

@@ -10,13 +10,6 @@ import TidelineTestSupport
 /// twice, and if the server filled in columns.
 @Suite("Own requests", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct OwnRequestTests {
-    private func loseAnswers(_ client: Client) async {
-        client.transport.inspect { _, _ in .loseAnswer }
-        #expect(await syncErrorCode { try await client.context.push() } == .network)
-        client.transport.inspect(nil)
-        client.transport.clear()
-    }
-
     /// Delivers each request that changes a row twice. The client receives the second answer.
     private func deliverTwice(_ client: Client, of world: World) {
         client.transport.inspect { request, body in
@@ -36,8 +29,7 @@ struct OwnRequestTests {
         "P6 a request that the network delivers twice is no conflict", arguments: StoreKind.perEngine,
         OperationKind.allCases)
     func deliveredTwice(_ stores: StoreKind, _ kind: OperationKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(stores)
         deliverTwice(client, of: world)
         let id = kind == .insert ? "b" : "a"
         let row: Row = ["id": .string(id), "text": "two", "complete": false]
@@ -61,8 +53,7 @@ struct OwnRequestTests {
         "P12 an insert that the network delivers twice is no conflict if the server filled in columns",
         arguments: StoreKind.perEngine)
     func deliveredTwiceWithDefaults(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(stores)
         client.transport.inspect { request, body in
             guard request.createsRow else { return nil }
             _ = world.service.handle(request, body: Array(body.utf8))
@@ -79,8 +70,7 @@ struct OwnRequestTests {
         "P6 a delete after an insert that was delivered twice is sent, also if the server's row could not be read",
         arguments: StoreKind.perEngine)
     func deleteAfterLostLookUp(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(stores)
         try await client.items.insert(["id": "b", "text": "two"])
         client.transport.inspect { request, body in
             guard request.createsRow else { return .loseRequest }
@@ -136,7 +126,7 @@ struct OwnRequestTests {
         let world = try World(.simplest)
         let client = try await world.makeSyncedClient()
         try await client.items.insert(["id": .string(Self.id), "text": "two"])
-        await loseAnswers(client)
+        await client.pushLosing()
         let updatedAt = try #require(try world.serverRow(Self.id)?.updatedAt).advanced(byTicks: 20_000_000)
         try fillIn(Self.id, world, ["priority": 5, "updatedAt": .timestamp(updatedAt)])
         try await client.items.delete(id: Self.id)
@@ -151,12 +141,11 @@ struct OwnRequestTests {
         allPairs([OperationKind.insert, .update], Change.allCases.filter { $0 != .filledValue }))
     func migrated(_ stores: StoreKind, _ test: (OperationKind, Change)) async throws {
         let (kind, change) = test
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(stores)
         let id = kind == .insert ? "b" : "a"
         let row: Row = ["id": .string(id), "text": "two", "priority": 4]
         if kind == .insert { try await client.items.insert(row) } else { try await client.items.update(row) }
-        await loseAnswers(client)
+        await client.pushLosing()
         try await client.client.migrate("step") { step in
             try step.rewrite("TodoItem") { row in
                 guard row["effort"] ?? .null == .null else { return }

@@ -240,12 +240,9 @@ struct ParallelPushTests {
         #expect(try world.serverTexts().count == 5)
     }
 
-    @Test(
-        "P9 two clients of one store object send each operation once",
-        arguments: StoreKind.perEngine)
+    @Test("P9 two clients of one store object send each operation once", arguments: StoreKind.perEngine)
     func clientsOfOneStore(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(stores)
         let other = try await world.makeClient(store: client.store)
         for number in 0..<20 { try await client.items.insert(["id": "n\(number)", "text": "new"]) }
         let requests = client.transport.requests.count

@@ -46,8 +46,7 @@ struct PartialAnswerTests {
         "P10 columns that an answer omits keep the values that were sent or are stored", arguments: StoreKind.perEngine,
         allPairs([OperationKind.insert, .update], [[], ["text"]] as [Set<String>]))
     func omitted(_ stores: StoreKind, _ test: (kind: OperationKind, names: Set<String>)) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(stores)
         try await client.items.update(Row(id: "a").merging(Self.row).merging(["text": "one"]))
         try await client.context.push()
         shorten(client, to: test.names)
@@ -75,8 +74,7 @@ struct PartialAnswerTests {
         "P10 a null that others set, and that an answer omits, stays null", arguments: StoreKind.perEngine,
         [true, false])
     func nullOfOthers(_ stores: StoreKind, resolves: Bool) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(stores)
         try await client.items.update(["id": "a", "text": "two"])
         if resolves {
             // A delegate sends the row on the version of the conflict.
@@ -141,8 +139,7 @@ struct PartialAnswerTests {
         arguments: StoreKind.perEngine,
         [true, false])
     func omittedNull(_ stores: StoreKind, isDelete: Bool) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(stores)
         let other = try await world.makeOther()
         try await other.items.update(["id": "a", "effort": 3.0])
         try await other.context.push()
@@ -163,8 +160,7 @@ struct PartialAnswerTests {
         "P10 names that differ from those of the table only in case are an error with both",
         arguments: StoreKind.perEngine, [true, false])
     func misspelled(_ stores: StoreKind, isPull: Bool) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let client = try await World(stores).makeSyncedClient()
         client.transport.inspect { _, _ in
             .change { answer in
                 World.schema.columns.reduce(answer) { answer, column in
@@ -211,8 +207,7 @@ struct PushWarningTests {
             ("text", "padded ", "padded"), ("priority", .null, 3),
         ] as [(String, Value, Value)])
     func warns(_ stores: StoreKind, _ test: (column: String, sent: Value, stored: Value)) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let client = try await World(stores).makeSyncedClient()
         client.transport.inspect { request, _ in
             guard request.isUpdate else { return nil }
             return .change { answer in
@@ -232,8 +227,7 @@ struct PushWarningTests {
 
     @Test("P11 equal values are no warning, whatever their text", arguments: StoreKind.perEngine)
     func silent(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let client = try await World(stores).makeSyncedClient()
         client.transport.inspect { request, _ in
             request.isUpdate ? .change { $0.replacing(#"{"a":1,"b":[]}"#, with: #"{"b": [], "a": 1.0}"#) } : nil
         }

@@ -107,8 +107,7 @@ struct PoisonTests {
         "P3 an answer that does not fit the table fails only its operation", arguments: StoreKind.perEngine,
         [#"{"id":"a","text":5}"#, #"{"id":"a","priority":18446744073709551616}"#])
     func misfitAnswer(_ stores: StoreKind, body: String) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(stores)
         try await client.items.update(["id": "a", "text": "two"])
         try await client.items.insert(["id": "b", "text": "b"])
         client.transport.inspect { request, _ in
@@ -150,8 +149,7 @@ struct PoisonTests {
         "P3 an operation on a table that is no longer defined is listed, and nothing else fails",
         arguments: StoreKind.perEngine)
     func undefinedTable(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(stores)
         try client.store.write { writer in
             let gone = TableOperation(id: 900, table: "Gone", itemID: "g", itemKey: "g", kind: .update)
             var deleted = TableOperation(id: 901, table: "Gone", itemID: "h", itemKey: "h", kind: .delete)
@@ -193,8 +191,7 @@ struct PoisonTests {
 
     @Test("C1 a pending operation can be canceled and discarded", arguments: StoreKind.perEngine)
     func cancelsWaiting(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(stores)
         try await client.items.update(["id": "a", "text": "two"])
         try await client.items.insert(["id": "b", "text": "b"])
         let operations = try await client.context.pendingOperations()
@@ -241,8 +238,7 @@ struct UnavailableRowTests {
         "P3 one row that is always answered 503 fails alone, and the other rows and pulls go on",
         arguments: StoreKind.perEngine, [1, 8])
     func oneRow(_ stores: StoreKind, maxInFlight: Int) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant([World.row("theirs", at: 0)])
         for id in ["a", "b", "c"] { try await client.items.insert(["id": .string(id), "text": .string(id)]) }
         answer503(client, for: ["a"])

@@ -39,8 +39,7 @@ struct PolicyTests {
         Case("the last writer is the server", latest, mine, ["text": "theirs", "priority": 3], "theirs 3"),
         Case("of writers at the same time, the server", latest, mine, ["text": "theirs", "priority": 2], "theirs 2"),
         Case("last writer: a change wins over a delete", latest, nil, theirs, "theirs 1"),
-        Case(
-            "last writer: a delete wins", .lastWriterWins(by: "priority", deletions: .deleteWins), mine, nil, nil),
+        Case("last writer: a delete wins", .lastWriterWins(by: "priority", deletions: .deleteWins), mine, nil, nil),
         Case("merge keeps other columns", .merge(), ["text": "mine"], ["priority": 5], "mine 5"),
         Case(
             "merge by rules", .merge(["priority": .sum], others: .client), mine, ["text": "t", "priority": 5], "mine 6"),

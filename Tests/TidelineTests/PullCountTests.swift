@@ -43,8 +43,7 @@ struct PullCountTests {
         "F3 an answer longer than requested is truncated to the caller's limit", arguments: StoreKind.perEngine,
         [1, 2, 1000])
     func longAnswer(_ stores: StoreKind, pageSize: Int) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         client.transport.inspect { request, _ in .instead(request.without("$top")) { $0 } }
         try world.plant((0..<10).map { World.row("id\($0)", at: 0, deleted: $0 == 2) })
         let settings = PullSettings(pageSize: pageSize)
@@ -57,8 +56,7 @@ struct PullCountTests {
 
     @Test("F10 a count of rows that no server can have is no failure", .zumoOnly, arguments: StoreKind.perEngine)
     func endlessCount(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         client.transport.inspect { _, _ in
             .change { answer in
                 var answer = answer
@@ -98,8 +96,7 @@ struct PullCountTests {
         [(999, [1000, 500]), (500, [1000, 500]), (499, [1000, 500, 100]), (50, [1000, 500, 100, 50])])
     func smallerPages(_ stores: StoreKind, _ setting: (Int, [Int])) async throws {
         let (limit, tried) = setting
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         refuse(more: limit, client)
         try world.plant(World.rows(at: (0..<120).map { $0 * 10_000 }))
         try await client.items.pull(queryID: "q")

@@ -45,8 +45,7 @@ struct PullGroupTests {
             removed: result.rowsRemoved, requests: result.requests, error: error)
     }
 
-    @Test(
-        "F8 rows, token and counts equal those of one page per transaction", arguments: StoreKind.all, ["q", nil])
+    @Test("F8 rows, token and counts equal those of one page per transaction", arguments: StoreKind.all, ["q", nil])
     func isTheSame(_ stores: StoreKind, queryID: String?) async throws {
         var expected: [Outcome] = []
         for pages in [1, 2, 3, 100] {
@@ -66,8 +65,7 @@ struct PullGroupTests {
 
     @Test("F8 a pull writes and reports progress once per the given number of pages", arguments: StoreKind.all)
     func writesOnce(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant(World.rows(at: (0..<20).map { $0 * 10_000 }))
         let told = Mutex<[PullProgress]>([])
         let result = try await client.items.pull(
@@ -80,8 +78,7 @@ struct PullGroupTests {
 
     @Test("F6 a pull of an unchanged table writes nothing, however many pages it has", arguments: StoreKind.perEngine)
     func rest(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant(World.rows(at: (0..<9).map { _ in 5 }))
         try await client.items.pull(queryID: "q", settings: settings(2))
         let again = try await client.items.pull(queryID: "q", settings: settings(2))
@@ -168,8 +165,7 @@ struct PullGroupTests {
     @Test(
         "F8 a pull that is canceled at any page leaves complete pages and their token", arguments: StoreKind.all, 1...8)
     func cancelled(_ stores: StoreKind, at page: Int) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try plant(world)
         let pull = Mutex<Task<Void, any Error>?>(nil)
         client.transport.inspect { _, _ in
@@ -206,8 +202,7 @@ struct PullGroupTests {
 
     @Test("F7 a page held during a push does not restore the values that the push replaced", arguments: StoreKind.all)
     func pushedMeanwhile(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant(World.rows(at: (0..<9).map { $0 * 10_000 }))
         try await client.items.pull()
         client.transport.clear()

@@ -83,8 +83,7 @@ struct PullInterruptionTests {
 
     @Test("F8 a killed pull resumes where it stopped", arguments: StoreKind.perEngine)
     func resumes(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant(World.rows(at: (0..<30).map { $0 * 10_000 }))
         world.clock.advance(by: .seconds(60))
         client.transport.inspect { _, _ in client.transport.requests.count > 8 ? .loseRequest : nil }
@@ -95,8 +94,7 @@ struct PullInterruptionTests {
         #expect(result.rowsStored == 13)
     }
 
-    static let strict = TableSchema(
-        "TodoItem", columns: [.string("text", optional: false), .bool("complete")])
+    static let strict = TableSchema("TodoItem", columns: [.string("text", optional: false), .bool("complete")])
 
     @Test(
         "F8 a row that cannot be stored stops the pull and is named, and the token stays below it",
@@ -185,8 +183,7 @@ struct PullInterruptionTests {
 
     @Test("F10 progress is reported after each page", arguments: StoreKind.perEngine)
     func progress(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant(World.rows(at: (0..<6).map { $0 * 10_000 }))
         let told = Mutex<[PullProgress]>([])
         let settings = PullSettings(pageSize: 4) { progress in told.withLock { $0.append(progress) } }

@@ -38,8 +38,7 @@ struct PullSamenessTests {
         "F7 a row from a server restored from a backup is stored although its version is known",
         arguments: StoreKind.perEngine, ["q", nil])
     func restored(_ stores: StoreKind, queryID: String?) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         func row(_ text: String, at ticks: Int64) -> Row {
             World.row("a", at: ticks, text: text).merging("version", "MQ==")
         }
@@ -59,8 +58,7 @@ struct PullSamenessTests {
         "F7 C4 a server row deleted and inserted again is kept beside a pending operation, and the push keeps it",
         arguments: StoreKind.perEngine)
     func besideOperation(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant([World.row("a", at: 0, text: "first life").merging("version", "MQ==")])
         try await client.items.pull(queryID: "q")
         try await client.items.update(["id": "a", "priority": 1])
@@ -82,8 +80,7 @@ struct PullSamenessTests {
         arguments: StoreKind.perEngine, allPairs([1, 2, 3, 1000], ["q", nil]))
     func canonicallyEquivalent(_ stores: StoreKind, _ setting: (Int, String?)) async throws {
         let (pageSize, queryID) = setting
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         // Rows of one SQL statement have the same timestamp and version.
         let rows = Self.twins.map { World.row($0, at: 0, text: $0).merging("version", "MQ==") }
         try world.plant(rows + [World.row("z", at: 0)])
@@ -100,11 +97,9 @@ struct PullSamenessTests {
         #expect(try await client.context.pendingOperations().first?.pulled == nil)
     }
 
-    @Test(
-        "L3 two canonically equivalent query IDs have separate tokens", arguments: StoreKind.perEngine)
+    @Test("L3 two canonically equivalent query IDs have separate tokens", arguments: StoreKind.perEngine)
     func queryIDs(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant([World.row("a", at: 0)])
         try await client.items.pull(queryID: Self.twins[0])
         #expect(try await client.items.pullToken(queryID: Self.twins[0]) != nil)

@@ -16,8 +16,7 @@ struct PullTests {
         "F1 a pull of a table with pending operations pushes first; a pull without them pushes nothing",
         arguments: StoreKind.perEngine)
     func pushesFirst(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant([World.row("a", at: 0)])
         try await client.items.insert(["id": "b", "text": "mine"])
         try await client.items.pull()
@@ -31,8 +30,7 @@ struct PullTests {
 
     @Test("F1 pending operations of another table are not pushed", arguments: StoreKind.perEngine)
     func otherTable(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let client = try await World(stores).makeClient()
         try await client.client.define([TableSchema("Note", columns: [.string("text")])])
         try await client.client.table("Note").insert(["id": "n", "text": "later"])
         try await client.items.pull()
@@ -41,8 +39,7 @@ struct PullTests {
 
     /// Makes a client whose update of row `a` the server rejects, with a row `b` to pull.
     private func rejected(_ stores: StoreKind) async throws -> Client {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant([World.row("a", at: 0)])
         try await client.items.pull(queryID: "all")
         try await client.items.update(["id": "a", "text": "edited"])
@@ -80,8 +77,7 @@ struct PullTests {
         #expect(try await client.queue() == ["update a"])
     }
 
-    @Test(
-        "F1 with pullOthers, an aborted push still fails the pull", arguments: StoreKind.perEngine, [401, 503])
+    @Test("F1 with pullOthers, an aborted push still fails the pull", arguments: StoreKind.perEngine, [401, 503])
     func abortedPush(_ stores: StoreKind, status: Int) async throws {
         let client = try await rejected(stores)
         client.transport.inspect { request, _ in request.isUpdate ? .answer(.answer(status)) : nil }
@@ -93,8 +89,7 @@ struct PullTests {
     }
 
     @Test(
-        "F1 with pullOthers, a push aborted by server failures does not block the pull",
-        arguments: StoreKind.perEngine)
+        "F1 with pullOthers, a push aborted by server failures does not block the pull", arguments: StoreKind.perEngine)
     func failingServer(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeClient { $0.retry.maximumAttempts = 1 }
@@ -132,12 +127,9 @@ struct PullTests {
         #expect(try await client.queue().isEmpty)
     }
 
-    @Test(
-        "F1 a canceled pull stops at the current page; the next one pulls the rest",
-        arguments: StoreKind.perEngine)
+    @Test("F1 a canceled pull stops at the current page; the next one pulls the rest", arguments: StoreKind.perEngine)
     func cancelsPull(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant(World.rows(at: (0..<10).map { $0 * 10_000 }))
         let task = Mutex<Task<PullResult, any Error>?>(nil)
         client.transport.inspect { _, _ in
@@ -222,8 +214,7 @@ struct PullTests {
         arguments: StoreKind.perEngine,
         ["x", String(repeating: "é", count: 255), "it's \"q\"\u{0}\u{1F30A}'; DROP TABLE MS_TableConfig;--"])
     func queryIDs(_ stores: StoreKind, _ id: String) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant([World.row("a", at: 0)])
         try await client.items.pull(queryID: id)
         #expect(try Array(client.store.tokens().keys) == [id])
@@ -236,8 +227,7 @@ struct PullTests {
         "F3 without a query ID all matching rows are pulled, in order of ID", arguments: StoreKind.perEngine,
         [1, 2, 3, 7, 1000])
     func byID(_ stores: StoreKind, pageSize: Int) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant(World.rows(at: (0..<7).map { _ in 0 }))
         let query = TableQuery("TodoItem").filter(.column("id") != "r003")
         let result = try await client.items.pull(query, settings: PullSettings(pageSize: pageSize))
@@ -250,8 +240,7 @@ struct PullTests {
 
     @Test("F3 pages in order of ID need no updatedAt", arguments: StoreKind.perEngine)
     func undated(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant(["a", "b", "c"].map { ["id": .string($0), "text": "x", "deleted": false] })
         try await client.items.pull(settings: PullSettings(pageSize: 1))
         #expect(try client.store.versions().count == 3)
@@ -261,8 +250,7 @@ struct PullTests {
         "F3 inserts and deletes between pages in order of ID do not hide rows that existed before",
         arguments: StoreKind.perEngine)
     func changesByID(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         let rows = World.rows(at: (0..<20).map { _ in 0 })
         try world.plant(rows)
         let step = Mutex(0)
@@ -288,8 +276,7 @@ struct PullTests {
         [(0, 5, 2), (3, 4, 3), (0, 0, 3), (8, 5, 1), (100, 5, 2), (2, nil, 3)] as [(Int, Int?, Int)])
     func skipAndTop(_ stores: StoreKind, _ part: (Int, Int?, Int)) async throws {
         let (skip, top, pageSize) = part
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant((0..<10).map { World.row("id\($0)", at: 0, text: "\(9 - $0)") })
         var query = TableQuery("TodoItem").order(by: "text").skip(skip)
         query.limit = top
@@ -299,11 +286,9 @@ struct PullTests {
     }
 
     @Test(
-        "F3 rows that are equal in the caller's order keep their places between pages",
-        arguments: StoreKind.perEngine)
+        "F3 rows that are equal in the caller's order keep their places between pages", arguments: StoreKind.perEngine)
     func ties(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant(World.rows(at: (0..<9).map { _ in 0 }))
         try await client.items.pull(TableQuery("TodoItem").order(by: "complete"), settings: PullSettings(pageSize: 2))
         #expect(try client.store.versions() == world.serverVersions())
@@ -314,8 +299,7 @@ struct PullTests {
         "F3 a server that repeats the same page is an error, not an endless loop", arguments: StoreKind.perEngine,
         ["$filter", "$skip"])
     func endless(_ stores: StoreKind, option: String) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant(World.rows(at: (0..<9).map { _ in 0 }))
         client.transport.inspect { request, _ in
             client.transport.requests.count > 50 ? .loseRequest : .instead(request.without(option)) { $0 }
@@ -335,8 +319,7 @@ struct PullTests {
         arguments: StoreKind.perEngine,
         ["all", nil])
     func deletedRows(_ stores: StoreKind, queryID: String?) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant([World.row("a", at: 0), World.row("b", at: 10_000), World.row("c", at: 20_000, deleted: true)])
         #expect(try await client.items.pull(queryID: queryID).rowsRemoved == 0)
         #expect(try client.texts() == ["a", "b"])
@@ -351,8 +334,7 @@ struct PullTests {
 
     @Test("F7 rows whose version is stored are not written", arguments: StoreKind.perEngine, [1, 2, 1000])
     func unchanged(_ stores: StoreKind, pageSize: Int) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant(World.rows(at: (0..<5).map { _ in 0 }))
         let settings = PullSettings(pageSize: pageSize)
         #expect(try await client.items.pull(queryID: "all", settings: settings).rowsStored == 5)
@@ -369,8 +351,7 @@ struct PullTests {
         allPairs([1, 2, 3, 100], [true, false]))
     func storedOnce(_ stores: StoreKind, _ pull: (Int, Bool)) async throws {
         let (pageSize, isPending) = pull
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant(World.rows(at: [0, 1, 2, 3, 4, 5, 6, 10_000, 10_000, 10_000, 10_000, 50_000]))
         client.transport.inspect { _, _ in
             if isPending { _ = try? await client.items.insert(["text": "made during the pull"]) }

@@ -9,8 +9,7 @@ import TidelineTestStores
 struct PullTokenTests {
     @Test("F4 a table reads and resets a token by query ID", arguments: StoreKind.perEngine)
     func perQueryID(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         #expect(try await client.items.pullToken(queryID: "one") == nil)
         try world.plant(World.rows(at: [0, 10_000]))
         let query = TableQuery("TodoItem").filter(.column("text") == "r001")

@@ -10,8 +10,7 @@ import TidelineTestStores
 @Suite("Purge", .releasesClients, .bothDialects)
 struct PurgeTests {
     private func filled(_ stores: StoreKind) async throws -> (World, Client) {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant(World.rows(at: [0, 10_000, 20_000]))
         world.clock.advance(by: .seconds(60))
         try await client.items.pull(queryID: "q")
@@ -160,8 +159,7 @@ struct PurgeTests {
         "U1 a purge by another process during a pull ends the pull, and the next pull reads everything",
         arguments: StoreKind.perEngine)
     func otherProcess(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         let other = try await world.makeClient(store: client.store)
         try world.plant(World.rows(at: (0..<9).map { $0 * 10_000 }))
         client.transport.inspect { _, _ in

@@ -147,9 +147,7 @@ struct PushFailureTests {
         #expect(client.transport.requests.count == 4)
     }
 
-    @Test(
-        "P3 a push canceled during a pause ends as canceled and keeps the operation",
-        arguments: StoreKind.perEngine)
+    @Test("P3 a push canceled during a pause ends as canceled and keeps the operation", arguments: StoreKind.perEngine)
     func cancelledPause(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeClient { $0.environment.sleep = { _ in throw CancellationError() } }
@@ -188,8 +186,7 @@ struct PushFailureTests {
         "P3 a restore that the server rejects in its second request is a rejection, not a conflict",
         arguments: StoreKind.perEngine)
     func rejectedRestore(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(stores)
         try await client.items.delete(id: "a")
         client.transport.inspect { _, _ in .loseAnswer }
         #expect(await syncErrorCode { try await client.context.push() } == .network)
@@ -212,9 +209,7 @@ struct PushFailureTests {
 
     // MARK: P8
 
-    @Test(
-        "P8 a push canceled midway ends as canceled; the next push completes",
-        arguments: StoreKind.perEngine, 1...3)
+    @Test("P8 a push canceled midway ends as canceled; the next push completes", arguments: StoreKind.perEngine, 1...3)
     func taskCancelled(_ stores: StoreKind, at number: Int) async throws {
         let world = try World(stores)
         let client = try await threeRows(world)

@@ -53,8 +53,7 @@ struct PushTests {
         .zumoOnly,
         arguments: StoreKind.perEngine)
     func patchesDifference(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(stores)
         let version = try client.row("a")?.version ?? ""
         try await client.items.update(["id": "a", "text": "two", "version": .string(version), "updatedAt": .null])
         try await client.items.update(["id": "a", "priority": 1, "complete": true])
@@ -95,8 +94,7 @@ struct PushTests {
         arguments: StoreKind.perEngine,
         [true, false])
     func backToBase(_ stores: StoreKind, arrived: Bool) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(stores)
         try await client.items.update(["id": "a", "text": "two"])
         client.transport.inspect { _, _ in arrived ? .loseAnswer : .loseRequest }
         #expect(await syncErrorCode { try await client.context.push() } == .network)
@@ -139,8 +137,7 @@ struct PushTests {
         "P5 each answer is stored separately: an interrupted push keeps the earlier answers",
         arguments: StoreKind.perEngine)
     func answersAreStoredSingly(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(stores)
         for id in ["b", "c", "d"] { try await client.items.insert(["id": .string(id), "text": .string(id)]) }
         client.transport.inspect { _, body in
             if body.contains(#""d""#) {
@@ -238,8 +235,7 @@ struct PushTests {
 
     @Test("P9 two concurrent pushes send each operation once", arguments: StoreKind.perEngine)
     func concurrentPushes(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let client = try await World(stores).makeClient()
         for number in 1...20 { try await client.items.insert(["id": .string("r\(number)"), "text": "x"]) }
         let most = MaximumCount()
         client.transport.inspect { _, _ in
@@ -261,8 +257,7 @@ struct PushTests {
 
     @Test("P1 a push that is canceled while a request is in flight stores its answer", arguments: StoreKind.perEngine)
     func cancelInFlight(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let client = try await World(stores).makeSyncedClient()
         try await client.items.update(["id": "a", "text": "two"])
         try await client.items.insert(["id": "b", "text": "new"])
         let push = Mutex<Task<SyncError.Code?, Never>?>(nil)
@@ -278,8 +273,7 @@ struct PushTests {
 
     @Test("P9 a push waiting for another can be canceled, and the others continue", arguments: StoreKind.perEngine)
     func cancelWaiting(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(stores)
         try await client.items.update(["id": "a", "text": "two"])
         client.transport.inspect { _, _ in
             let waiting = Task { await syncErrorCode { try await client.context.push() } }

@@ -81,8 +81,7 @@ struct QueueTests {
         "Q1 a damaged operation counter is an error and does not reuse a number", arguments: StoreKind.perEngine,
         ["x", "9223372036854775807"])
     func damagedCounter(_ stores: StoreKind, value: String) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(stores)
         try client.store.write {
             try $0.upsert(["id": "lastOperationId", "value": .string(value)], into: "MS_TableConfig")
         }
@@ -90,11 +89,9 @@ struct QueueTests {
         #expect(try world.state(client) == "local [a=one] queue [] server [a=one]")
     }
 
-    @Test(
-        "Q1 a lost or decreased counter is restored from the newest operation", arguments: StoreKind.perEngine)
+    @Test("Q1 a lost or decreased counter is restored from the newest operation", arguments: StoreKind.perEngine)
     func lostCounter(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let client = try await World(stores).makeSyncedClient()
         var ids: [Int64] = []
         for (number, value) in ["", "none", "", "0", "", "3", "none"].enumerated() {
             try client.store.write { writer in
@@ -139,8 +136,7 @@ struct QueueTests {
     @Test(
         "Q4 the queue can be counted and listed: table, ID, kind, attempts, last error", arguments: StoreKind.perEngine)
     func listing(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let client = try await World(stores).makeSyncedClient()
         #expect(try await client.context.pendingOperationsCount == 0)
         try await client.items.update(["id": "a", "text": "two"])
         try await client.items.insert(["id": "b", "text": "new"])
@@ -197,8 +193,7 @@ struct QueueTests {
         "Q2 an edit made while its row is in flight is never lost and never conflicts with itself",
         arguments: StoreKind.perEngine, flights)
     func editInFlight(_ stores: StoreKind, _ flight: Flight) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(stores)
         try await fly(flight, world, client, editor: client.items)
     }
 

@@ -11,8 +11,7 @@ struct ReentrantPushTests {
         "P2 a push by a delegate that performs an operation is refused and does not deadlock",
         arguments: StoreKind.perEngine)
     func withinPerform(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(stores)
         let codes = HeaderLog()
         let delegate = ScriptedDelegate { operation in
             codes.add(await syncErrorCode { try await client.context.push() }?.rawValue)
@@ -26,12 +25,9 @@ struct ReentrantPushTests {
         #expect(try world.state(client) == "local [a=two] queue [] server [a=two]")
     }
 
-    @Test(
-        "P2 a delegate can resolve errors, push and pull in pushCompleted",
-        arguments: StoreKind.perEngine)
+    @Test("P2 a delegate can resolve errors, push and pull in pushCompleted", arguments: StoreKind.perEngine)
     func withinCompletion(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(stores)
         try await world.updateElsewhere()
         let codes = HeaderLog()
         let complete: @Sendable ([TableOperationError]) async -> Void = { errors in
@@ -50,9 +46,7 @@ struct ReentrantPushTests {
         #expect(try world.state(client) == "local [a=mine] queue [] server [a=mine]")
     }
 
-    @Test(
-        "P9 a task started by a delegate can push after the delegate has returned", arguments: StoreKind.perEngine
-    )
+    @Test("P9 a task started by a delegate can push after the delegate has returned", arguments: StoreKind.perEngine)
     func afterwards(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeSyncedClient()
         let (ended, end) = AsyncStream.makeStream(of: Void.self)

@@ -58,8 +58,7 @@ struct RestingTableTests {
         "F6 rows committed after a pull has recorded that the table is unchanged are found, late or not",
         arguments: StoreKind.perEngine, [0, 1, 5000])
     func lateCommits(_ stores: StoreKind, lateBy milliseconds: Int64) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant(World.rows(at: [0, 0, 5]))
         for round in 1...6 {
             world.clock.advance(by: .seconds(7))
@@ -76,8 +75,7 @@ struct RestingTableTests {
 
     @Test("F6 a pull interrupted in the look-back reads it again", arguments: StoreKind.perEngine)
     func interrupted(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try world.plant(World.rows(at: (0..<8).map { $0 * 10_000 }))
         let settings = PullSettings(pageSize: 2)
         try await client.items.pull(queryID: "q", settings: settings)

@@ -11,19 +11,12 @@ struct SentBodiesTests {
         try await client.context.pendingOperations().flatMap(\.sent)
     }
 
-    private func lose(_ client: Client, _ fault: FaultyTransport<TestStore>.Fault) async {
-        client.transport.inspect { _, _ in fault }
-        #expect(await syncErrorCode { try await client.context.push() } == .network)
-        client.transport.inspect(nil)
-    }
-
     @Test("P6 the number of kept bodies is bounded, and the newest is still recognized", arguments: StoreKind.perEngine)
     func bounded(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(stores)
         for number in 1...20 {
             try await client.items.update(["id": "a", "text": .string("edit \(number)")])
-            await lose(client, number == 20 ? .loseAnswer : .loseRequest)
+            await client.pushLosing(number == 20 ? .loseAnswer : .loseRequest)
         }
         #expect(try await sent(client).count == TableOperation.maximumSent)
         try await client.context.push()
@@ -34,14 +27,13 @@ struct SentBodiesTests {
         "P6 a body is kept if it alone names a column, so that a value it may have written is cleared",
         arguments: StoreKind.perEngine)
     func keepsColumns(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try await client.items.insert(["id": "b", "text": "b", "priority": 7])
-        await lose(client, .loseAnswer)
+        await client.pushLosing(.loseAnswer)
         try await client.items.update(["id": "b", "priority": .null])
         for number in 1...12 {
             try await client.items.update(["id": "b", "effort": .double(Double(number))])
-            await lose(client, .loseRequest)
+            await client.pushLosing(.loseRequest)
         }
         try await client.items.update(["id": "b", "effort": .null])
         try await client.context.push()

@@ -13,8 +13,7 @@ struct ServerCopyConflictTests {
         "C3 the base row is kept from the first change until the queue has no operation on the row",
         arguments: StoreKind.perEngine)
     func baseCopy(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(stores)
         func base() throws -> [String?] {
             try client.store.read { reader in
                 try reader.rows(matching: TableQuery("MS_TableOperations").order(by: "id")).rows.map { row in
@@ -60,8 +59,7 @@ struct ServerCopyConflictTests {
         arguments: StoreKind.perEngine, allPairs([OperationKind.insert, .update, .delete], [false, true]))
     func pulledDuringFlight(_ stores: StoreKind, _ flight: (OperationKind, Bool)) async throws {
         let (kind, isEdited) = flight
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(stores)
         try await client.items.pull(queryID: "q")
         let id = kind == .insert ? "b" : "a"
         switch kind {

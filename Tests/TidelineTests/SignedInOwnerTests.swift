@@ -24,8 +24,7 @@ struct SignedInOwnerTests {
 
     @Test("L13 nothing of one user is sent with another's token", arguments: StoreKind.perEngine)
     func otherUser(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         let tokens = watch(client)
         client.client.currentUser = Self.ann
         try await client.items.insert(["id": "a", "text": "hers"])
@@ -58,8 +57,7 @@ struct SignedInOwnerTests {
 
     @Test("L13 the owner is known after a restart, also to a client that names it", arguments: StoreKind.perEngine)
     func restart(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         client.client.currentUser = Self.ann
         try await client.items.insert(["id": "a", "text": "hers"])
         for (name, user, code) in [
@@ -90,14 +88,11 @@ struct SignedInOwnerTests {
 
     @Test("L13 the first user to sign in adopts what nobody owned", arguments: StoreKind.perEngine, [false, true])
     func adoption(_ stores: StoreKind, isAnswerLost: Bool) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try await client.items.insert(["id": "a", "text": "before"])
         client.client.currentUser = Self.ann
         if isAnswerLost {
-            client.transport.inspect { _, _ in .loseAnswer }
-            #expect(await syncErrorCode { try await client.context.push() } == .network)
-            client.transport.inspect(nil)
+            await client.pushLosing(.loseAnswer)
         } else {
             try await client.items.update(["id": "a", "text": "hers"])
         }
@@ -110,8 +105,7 @@ struct SignedInOwnerTests {
 
     @Test("L13 a sign-in without operations owns nothing until rows are stored", arguments: StoreKind.perEngine)
     func nothingOwned(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let client = try await World(stores).makeClient()
         client.client.currentUser = Self.ann
         client.transport.inspect { _, _ in .loseRequest }
         #expect(await syncErrorCode { try await client.items.pull() } == .network)
@@ -123,8 +117,7 @@ struct SignedInOwnerTests {
 
     @Test("L13 without a sign-in, changes are the owner's and nothing is sent", arguments: StoreKind.perEngine)
     func signedOut(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         let tokens = watch(client)
         client.client.currentUser = Self.ann
         try await client.items.insert(["id": "a", "text": "one"])
@@ -144,8 +137,7 @@ struct SignedInOwnerTests {
         "L13 a user who signs in during a push gets nothing of the other's sent", arguments: StoreKind.perEngine,
         [Self.bob, nil] as [SignedInUser?])
     func duringPush(_ stores: StoreKind, next: SignedInUser?) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         client.client.currentUser = Self.ann
         for number in 0..<5 { try await client.items.insert(["id": "\(number)", "text": "\(number)"]) }
         let tokens = HeaderLog()

@@ -137,9 +137,7 @@ struct StalePageTests {
         #expect(shown.withLock { $0.first } == "two")
     }
 
-    @Test(
-        "F7 a page requested after a push replaces the pushed row",
-        arguments: StoreKind.perEngine)
+    @Test("F7 a page requested after a push replaces the pushed row", arguments: StoreKind.perEngine)
     func pushedBefore(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let setting = try await makeSetting(world)
@@ -185,8 +183,7 @@ struct StalePageTests {
         #expect(try await setting.items.row(id: "a")?["text"] == "three")
     }
 
-    @Test(
-        "F7 a page replaces a pushed row whose response had no timestamp", arguments: StoreKind.perEngine)
+    @Test("F7 a page replaces a pushed row whose response had no timestamp", arguments: StoreKind.perEngine)
     func noTimestamp(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let setting = try await makeSetting(world)

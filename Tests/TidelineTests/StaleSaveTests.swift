@@ -10,8 +10,7 @@ import TidelineTestStores
 struct StaleSaveTests {
     /// Makes a client that has read row `a`, and has then pulled another client's change of its text and priority.
     private func makeStale(_ stores: StoreKind) async throws -> (World, Client, read: Row) {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(stores)
         let read = try #require(try await client.items.row(id: "a"))
         try await world.updateElsewhere(["id": "a", "text": "theirs", "priority": 2])
         try await client.items.pull(queryID: "q")
@@ -66,8 +65,7 @@ struct StaleSaveTests {
         "L10 saving a row read before its first push is refused once the server has assigned a version",
         arguments: StoreKind.perEngine)
     func beforeFirstPush(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let client = try await World(stores).makeClient()
         let read = try await client.items.insert(["id": "a", "text": "one"])
         try await client.items.update(read)
         try await client.context.push()
@@ -97,8 +95,7 @@ struct StaleSaveTests {
     @Test("L10 update(id:) changes nothing if it fails", arguments: StoreKind.perEngine)
     func failingClosure(_ stores: StoreKind) async throws {
         struct Refusal: Error {}
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(stores)
         await #expect(throws: Refusal.self) {
             try await client.items.update(id: "a") { row in
                 row["text"] = "two"
@@ -127,8 +124,7 @@ struct StaleSaveTests {
         "an ID that is not text is refused and named, never replaced with a new one", arguments: StoreKind.perEngine,
         [.int(5), .double(1.5), .bool(true), .timestamp(.min), .json("{}"), .bytes([1])] as [Value])
     func wrongIDs(_ stores: StoreKind, _ id: Value) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         try await client.items.insert(["id": "5", "text": "five"])
         let row: Row = ["id": id, "text": "x"]
         let errors = [
@@ -143,9 +139,7 @@ struct StaleSaveTests {
         #expect(try world.state(client) == "local [5=five] queue [insert 5] server []")
     }
 
-    @Test(
-        "reading an ID that no row can have is an error, and so is a blank name", arguments: StoreKind.perEngine
-    )
+    @Test("reading an ID that no row can have is an error, and so is a blank name", arguments: StoreKind.perEngine)
     func reading(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeClient()
         for id in ["", "a/b", String(repeating: "x", count: 256)] {

@@ -61,8 +61,7 @@ struct TableNameTests {
         "L11 a column of a row in another form is the defined one, and is sent with its name",
         arguments: StoreKind.perEngine)
     func columns(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let client = try await World(stores).makeClient()
         try await client.client.define([TableSchema("TodoItem", columns: [.string(Self.composed)])])
         try await client.items.insert(["id": "a", "text": "one", Self.decomposed: "x"])
         try await client.items.update(["id": "a", Self.decomposed: "y"])

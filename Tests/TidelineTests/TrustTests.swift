@@ -48,8 +48,7 @@ struct TrustTests {
 
     @Test("T1 deletes stay pending behind a gateway, and are sent after it", arguments: StoreKind.perEngine)
     func deletes(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(stores)
         for id in ["a", "b", "c"] { try await client.items.insert(["id": .string(id), "text": "one"]) }
         try await client.context.push()
         for id in ["a", "b", "c"] { try await client.items.delete(id: id) }

@@ -19,19 +19,6 @@ struct UnseenChangesTests {
         try World(stores) { $0.quirks = quirks }
     }
 
-    /// Pushes while all requests, or only the matching ones, have the given fault.
-    private func push(
-        _ client: Client, _ fault: FaultyTransport<TestStore>.Fault = .loseAnswer,
-        when matches: @escaping @Sendable (String) -> Bool = { _ in true }
-    ) async {
-        client.transport.inspect { request, _ in
-            matches("\(request.method) \(request.target)") ? fault : nil
-        }
-        #expect(await syncErrorCode { try await client.context.push() } == .network)
-        client.transport.inspect(nil)
-        client.transport.clear()
-    }
-
     private func change(_ world: World, _ row: Row) async throws {
         let other = try await world.makeOther()
         try await other.items.update(row)
@@ -129,7 +116,7 @@ struct UnseenChangesTests {
         let client = try await world.makeSyncedClient()
         try await client.items.update(["id": "a", "text": "two"])
         if !way.unreadable {
-            await push(client)
+            await client.pushLosing()
             try await change(world, ["id": "a", "priority": 9])
         }
         let once = Once()
@@ -171,7 +158,7 @@ struct UnseenChangesTests {
         let world = try makeWorld(stores, way.quirks)
         let client = try await world.makeSyncedClient()
         try await client.items.insert(["id": "b", "text": "new"])
-        await push(client, way.arrived ? .loseAnswer : .loseRequest)
+        await client.pushLosing(way.arrived ? .loseAnswer : .loseRequest)
         try await client.items.delete(id: "b")
         let conditions = HeaderLog()
         client.transport.inspect { request, _ in
@@ -191,15 +178,9 @@ struct UnseenChangesTests {
     private func makeRestoring(_ world: World) async throws -> Client {
         let client = try await world.makeSyncedClient()
         try await client.items.delete(id: "a")
-        await push(client)
+        await client.pushLosing()
         try await client.items.insert(["id": "a", "text": "back"])
         return client
-    }
-
-    private func undelete(_ world: World, _ change: Row? = nil) async throws {
-        let other = try await world.makeClient()
-        _ = try await other.client.remoteTable("TodoItem").undelete(id: "a")
-        if let change { try await self.change(world, change) }
     }
 
     @Test(
@@ -284,7 +265,7 @@ struct UnseenChangesTests {
         let world = try makeWorld(stores, .original)
         let client = try await world.makeSyncedClient()
         try await client.items.update(["id": "a", "priority": 9_007_199_254_740_993])
-        await push(client)
+        await client.pushLosing()
         let result = try await client.context.push()
         #expect(try await client.queue().isEmpty)
         #expect(try client.row("a")?["priority"] == 9_007_199_254_740_992)

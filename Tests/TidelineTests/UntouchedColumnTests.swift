@@ -80,8 +80,7 @@ struct UntouchedColumnTests {
 
     @Test("P11 a null that an edit set is sent", arguments: StoreKind.perEngine)
     func sendsNull(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(stores)
         let bodies = Recorder<String>()
         client.transport.inspect { _, body in
             bodies.add(body)

@@ -156,8 +156,7 @@ struct CustomDialectPullTests {
         world.server.compact()
         world.server.clear()
         try await client.pull()
-        #expect(
-            world.server.requests == [1, 0].map { "GET /db/Note/_changes?since=\($0)&limit=1000" })
+        #expect(world.server.requests == [1, 0].map { "GET /db/Note/_changes?since=\($0)&limit=1000" })
         #expect(try client.texts() == ["a": "one", "b": "two"])
         #expect(try await client.cursor() == "2")
         // A server that knows no cursor is an error, not a loop.
@@ -239,10 +238,8 @@ struct CustomDialectPullTests {
         )
         try await check(
             [ServerPage(rows: [row], deletedIDs: ["A"], cursor: 1, isLast: true)], .invalidAnswer, "only in case")
-        try await check(
-            [ServerPage(rows: [["text": "one"]], cursor: 1, isLast: true)], .invalidAnswer, "has no id")
-        try await check(
-            [ServerPage(rows: [["id": 1]], cursor: 1, isLast: true)], .invalidAnswer, "must be text")
+        try await check([ServerPage(rows: [["text": "one"]], cursor: 1, isLast: true)], .invalidAnswer, "has no id")
+        try await check([ServerPage(rows: [["id": 1]], cursor: 1, isLast: true)], .invalidAnswer, "must be text")
         try await check(
             [ServerPage(rows: [["id": "a", "version": 1]], cursor: 1, isLast: true)], .invalidAnswer, "is not of type")
         for text in ["5", "[", ""] {

@@ -352,8 +352,7 @@ struct ReplacingNotes: CustomDialect {
         if let extra = row.current?["__extra"]?.json {
             whole["color"] = try JSONDecoder().decode(Extra.self, from: Data(extra.utf8)).color.map { .string($0) }
         }
-        return try notes.request(
-            for: RowRequest(.update, of: row.id, in: row.schema, row: whole, version: row.version))
+        return try notes.request(for: RowRequest(.update, of: row.id, in: row.schema, row: whole, version: row.version))
     }
 
     func meaning(of response: TransportResponse, to row: RowRequest) throws -> AnswerMeaning {

@@ -95,8 +95,7 @@ struct MachineScript {
             let code = words.first == table ? words.dropFirst().first : nil
             results[id] = .some(
                 code.map {
-                    .init(
-                        code: .init(rawValue: $0), retryAfter: retryAfter, isDoubtful: words.contains("doubtful"))
+                    .init(code: .init(rawValue: $0), retryAfter: retryAfter, isDoubtful: words.contains("doubtful"))
                 })
         }
         return results

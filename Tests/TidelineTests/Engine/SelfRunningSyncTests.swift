@@ -72,8 +72,7 @@ struct SelfRunningSyncTests {
                 #expect(client.client.status == .stopped)
             }
             let settings = SyncSettings(pushDelay: .zero)
-            #expect(
-                await syncErrorCode { try await client.client.start([], settings: settings) } == .invalidArgument)
+            #expect(await syncErrorCode { try await client.client.start([], settings: settings) } == .invalidArgument)
             #expect(await syncErrorCode { try await client.client.updateSubscriptions([]) } == .invalidArgument)
             try await client.client.start([Self.todo])
             #expect(await syncErrorCode { try await client.client.start([Self.todo]) } == .invalidArgument)
@@ -96,8 +95,7 @@ struct SelfRunningSyncTests {
             let transport = FaultyTransport(service: virtual.world.service, executor: virtual.executor)
             var options = SyncOptions()
             virtual.configureEnvironment(&options.environment)
-            let client = try SyncClient(
-                url: "http://server.test", store: store, transport: transport, options: options)
+            let client = try SyncClient(url: "http://server.test", store: store, transport: transport, options: options)
             try await client.define(tables)
             for table in tables { try await client.table(table.name).insert(["text": "one"]) }
             try await client.push()
@@ -206,8 +204,7 @@ struct SelfRunningSyncTests {
         let virtual = try VirtualWorld(.simplest)
         try virtual.run {
             let client = try await virtual.makeClient()
-            try await client.client.start(
-                [Self.todo], settings: SyncSettings(changeSignals: ChangeSignals(Endless())))
+            try await client.client.start([Self.todo], settings: SyncSettings(changeSignals: ChangeSignals(Endless())))
             try await client.items.insert(["id": "a", "text": "a"])
             try await virtual.sleep(.seconds(60))
             #expect(try virtual.world.serverTexts() == ["a"])

@@ -332,8 +332,7 @@ struct SyncFailureTests {
             var options = SyncOptions()
             virtual.configureEnvironment(&options.environment)
             options.userID = "first"
-            let client = try SyncClient(
-                url: "http://server.test", store: store, transport: transport, options: options)
+            let client = try SyncClient(url: "http://server.test", store: store, transport: transport, options: options)
             try await client.define([World.schema])
             client.currentUser = SignedInUser(userID: "first", authenticationToken: "token")
             try virtual.world.plant(World.rows(at: 0..<10))
@@ -361,8 +360,7 @@ struct SyncFailureTests {
             // The next user finds an empty store.
             transport.inspect(nil)
             options.userID = "second"
-            let next = try SyncClient(
-                url: "http://server.test", store: store, transport: transport, options: options)
+            let next = try SyncClient(url: "http://server.test", store: store, transport: transport, options: options)
             try await next.start([Self.todo])
             try await virtual.sleep(.seconds(5))
             #expect(try base.read { try $0.count(TableQuery("TodoItem")) } >= 10)
@@ -378,8 +376,7 @@ struct SyncFailureTests {
             let transport = FaultyTransport(service: virtual.world.service, executor: virtual.executor)
             var options = SyncOptions()
             virtual.configureEnvironment(&options.environment)
-            let client = try SyncClient(
-                url: "http://server.test", store: store, transport: transport, options: options)
+            let client = try SyncClient(url: "http://server.test", store: store, transport: transport, options: options)
             try await client.define([World.schema])
             try await client.table("TodoItem").insert(["id": "a", "text": "a"])
             transport.inspect { _, _ in .loseRequest }

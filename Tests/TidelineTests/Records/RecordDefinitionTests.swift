@@ -164,9 +164,7 @@ struct RecordDefinitionTests {
 
     // MARK: Rules for conflicts
 
-    @Test(
-        "A record's rules merge conflicts of its table within the push",
-        arguments: StoreKind.perEngine)
+    @Test("A record's rules merge conflicts of its table within the push", arguments: StoreKind.perEngine)
     func mergeRules(_ stores: StoreKind) async throws {
         let world = try RecordWorld(stores)
         let (first, second) = (try await world.makeClient(), try await world.makeClient())
@@ -177,8 +175,7 @@ struct RecordDefinitionTests {
         try await first.client.push()
         try await second.todos.update("a") { ($0.priority, $0.complete) = (5, true) }
         try await second.client.push()
-        #expect(
-            try await second.todos.fetch("a") == Todo(id: "a", text: "theirs", complete: true, priority: 5))
+        #expect(try await second.todos.fetch("a") == Todo(id: "a", text: "theirs", complete: true, priority: 5))
         #expect(try world.world.serverRow("a")?["priority"] == 5)
         #expect(try await second.client.decisions().first?.rule.contains("greatest") == true)
     }

@@ -184,8 +184,7 @@ struct PullCursorTests {
     }
 
     @Test(
-        "F5 a server that repeats the rows of a millisecond that is drained is an error, not a loop",
-        arguments: 1...4)
+        "F5 a server that repeats the rows of a millisecond that is drained is an error, not a loop", arguments: 1...4)
     func circleInDrain(length: Int) throws {
         var cursor = Self.incremental()
         _ = try cursor.receive(Self.page(3, 10, 20))
@@ -254,8 +253,7 @@ struct PullCursorTests {
         let order = given + [OrderTerm("id")]
         var cursor = PullCursor(order: given, skip: 2, limit: 5, pageSize: 3)
         #expect(cursor.first == .init(filter: nil, order: order, skip: 2, limit: 3))
-        #expect(
-            try cursor.receive(Self.page(3)) == .request(.init(filter: nil, order: order, skip: 5, limit: 2)))
+        #expect(try cursor.receive(Self.page(3)) == .request(.init(filter: nil, order: order, skip: 5, limit: 2)))
         #expect(try cursor.receive(Self.page(2)) == .finish)
         #expect(PullCursor(order: order, skip: 0, limit: 0, pageSize: 3).first == nil)
     }

@@ -1,4 +1,6 @@
 import Foundation
+import HTTPTypes
+import Testing
 import Tideline
 import TidelineStore
 import TidelineTestStores
@@ -28,6 +30,18 @@ extension World {
         row["deleted"]?.bool == true ? "\(row.idText) deleted" : "\(row.idText)=\(row["text"]?.string ?? "null")"
     }
 
+    /// Makes a world with a client without rows.
+    static func withClient(_ stores: StoreKind) async throws -> (World, Client) {
+        let world = try World(stores)
+        return (world, try await world.makeClient())
+    }
+
+    /// Makes a world with a client that is in sync (``makeSyncedClient(store:configure:)``).
+    static func withSyncedClient(_ stores: StoreKind) async throws -> (World, Client) {
+        let world = try World(stores)
+        return (world, try await world.makeSyncedClient())
+    }
+
     /// Makes a client whose store and server contain the row `a` with the text `one` and the priority 1, without an
     /// operation.
     func makeSyncedClient(
@@ -54,6 +68,18 @@ extension World {
         try await other.items.update(row)
         try await other.context.push()
         return other
+    }
+}
+
+extension Client {
+    /// Pushes while all requests, or only the matching ones, have a fault that ends the push.
+    func pushLosing(
+        _ fault: FaultyTransport<TestStore>.Fault = .loseAnswer,
+        when matches: @escaping @Sendable (HTTPRequest) -> Bool = { _ in true }
+    ) async {
+        transport.inspect { request, _ in matches(request) ? fault : nil }
+        #expect(await syncErrorCode { try await context.push() } == .network)
+        transport.inspect(nil)
     }
 }
 
