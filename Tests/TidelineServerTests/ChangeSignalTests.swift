@@ -46,9 +46,7 @@ struct ChangeSignalTests {
                 let since = cursor
                 async let answer = fixture.poll("tables=A,B&since=\(since)")
                 try await fixture.untilWaiting(1)
-                var request = HTTPRequest(method: method, scheme: "http", authority: "host", path: path)
-                request.headerFields[.zumoAPIVersion] = "2.0.0"
-                fixture.service.handle(request, body: Array(body.utf8)) {
+                fixture.service.handle(HTTPRequest(method, path), body: Array(body.utf8)) {
                     #expect($0.status.kind == .successful, "\($0.text)")
                 }
                 let news = try await answer
@@ -89,12 +87,16 @@ struct ChangeSignalTests {
         }
     }
 
-    @Test(arguments: StoreKind.served + StoreKind.sharing)
-    func `a change of another service over the store ends a wait`(_ stores: StoreKind) async throws {
+    /// Creates two services over one store, each with a store of its own if the engine can share files.
+    private static func services(_ stores: StoreKind) throws -> (SignalFixture, TableService<TestStore>) {
         let files = stores.sharesFiles ? try StoreFiles(stores) : nil
         let store = try files?.open() ?? stores.makeStore()
-        let fixture = try SignalFixture(stores, store: store)
-        let other = try TableService(store: files?.open() ?? store)
+        return (try SignalFixture(stores, store: store), try TableService(store: files?.open() ?? store))
+    }
+
+    @Test(arguments: StoreKind.served + StoreKind.sharing)
+    func `a change of another service over the store ends a wait`(_ stores: StoreKind) async throws {
+        let (fixture, other) = try Self.services(stores)
         try await fixture.run { fixture in
             var cursor = try await fixture.poll("tables=A,B").cursor
             for number in 0..<5 {
@@ -111,10 +113,7 @@ struct ChangeSignalTests {
 
     @Test(arguments: StoreKind.served + StoreKind.sharing)
     func `no change is missed while several services write`(_ stores: StoreKind) async throws {
-        let files = stores.sharesFiles ? try StoreFiles(stores) : nil
-        let store = try files?.open() ?? stores.makeStore()
-        let fixture = try SignalFixture(stores, store: store)
-        let other = try TableService(store: files?.open() ?? store)
+        let (fixture, other) = try Self.services(stores)
         try await fixture.run { fixture in
             let last = LockedValue<[String: Timestamp]>([:])
             let finished = LockedValue(0)

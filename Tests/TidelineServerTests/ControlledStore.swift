@@ -29,6 +29,7 @@ final class ControlledStore: LocalStore {
         var hold: Hold?
         var isWaiting = false
         var refused: String?
+        var failure: StoreError?
         var end: @Sendable (_ write: Int) -> End = { _ in .commit }
     }
 
@@ -47,6 +48,9 @@ final class ControlledStore: LocalStore {
     var isHolding: Bool { state.withLock { $0.isWaiting } }
     /// Makes the store refuse a row, as it refuses one that does not fit its table.
     func refuse(id: String) { state.withLock { $0.refused = id } }
+    /// Makes every later transaction fail, also one that reads.
+    func fail(with error: StoreError) { state.withLock { $0.failure = error } }
+    private func checkFailure() throws { if let error = state.withLock({ $0.failure }) { throw error } }
     /// Starts counting at 0, and determines the end of each transaction by its number, from 1.
     func end(_ end: @escaping @Sendable (_ write: Int) -> End) {
         state.withLock { ($0.writes, $0.end) = (0, end) }
@@ -56,9 +60,14 @@ final class ControlledStore: LocalStore {
     func define(_ tables: [TableSchema]) throws { try base.define(tables) }
     func tables() throws -> [TableSchema] { try base.tables() }
     func close() throws { try base.close() }
-    func read<T>(_ body: (AnyReader) throws -> T) throws -> T { try base.read(body) }
+
+    func read<T>(_ body: (AnyReader) throws -> T) throws -> T {
+        try checkFailure()
+        return try base.read(body)
+    }
 
     func write<T>(_ body: (Writer) throws -> T) throws -> T {
+        try checkFailure()
         let (number, end) = state.withLock { state in
             state.writes += 1
             return (state.writes, state.end)

@@ -8,15 +8,12 @@ import TidelineWire
 /// The service in the dialect Datasync 3.
 @Suite("Datasync 3 on the server")
 struct DatasyncTests {
-    /// Sends a request with a version, or without one.
+    /// Sends a request of this dialect, or of another version or none.
     private func send(
         _ fixture: ServiceFixture, _ method: HTTPRequest.Method, _ path: String, _ body: String = "",
         ifMatch: String? = nil, version: String? = "3.0.0"
     ) -> TableResponse {
-        var request = HTTPRequest(method: method, scheme: "http", authority: "host:8080", path: path)
-        request.headerFields[.zumoAPIVersion] = version
-        request.headerFields[.ifMatch] = ifMatch
-        return fixture.service.handle(request, body: Array(body.utf8))
+        fixture.send(method, path, body, version: version, ifMatch: ifMatch)
     }
 
     private typealias Page = (ids: [String], info: PageInfo, text: String)
@@ -164,8 +161,7 @@ struct DatasyncTests {
         let store = try StoreKind.simplest.makeStore()
         let service = try TableService(
             store: store, options: TableServiceOptions(schemas: [ServiceFixture.schema], dialect: .datasync3))
-        let request = HTTPRequest(method: .get, scheme: "http", authority: "host", path: "/tables/Item")
-        #expect(service.handle(request, body: []).text == #"{"items":[]}"#)
+        #expect(service.send(.get, "/tables/Item", version: nil).text == #"{"items":[]}"#)
     }
 
     @Test("A PUT that needs a new column creates it, and one that fails does not")

@@ -37,9 +37,7 @@ struct GroupCommitTests {
         func send(
             _ method: HTTPRequest.Method, _ path: String, _ body: String = "", ifMatch: String? = nil
         ) -> Int {
-            var request = HTTPRequest(method: method, scheme: "http", authority: "host", path: path)
-            request.headerFields[.zumoAPIVersion] = "2.0.0"
-            request.headerFields[.ifMatch] = ifMatch
+            let request = HTTPRequest(method, path, ifMatch: ifMatch)
             let number = sent.withLock { sent in
                 sent += 1
                 return sent
@@ -218,47 +216,59 @@ struct GroupCommitTests {
         #expect(try answers[2].row()["version"] == world.rows().first { $0.idText == "b" }?["version"])
     }
 
-    @Test(arguments: StoreKind.served)
-    func `after a failed commit each write runs alone`(_ stores: StoreKind) throws {
-        let world = try World(stores)
-        let full = StoreError(.full, "the disk is full")
-        let answers = try world.whileWriting([2: .failAtCommit(full), 4: .failAtCommit(full)]) {
-            for id in ["a", "b", "c", "a"] { world.insert(id) }
-        }
+    /// Transactions that fail, and the responses to the inserts in them.
+    struct Failure: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        /// The ends of transactions by their numbers.
+        let ends: [Int: ControlledStore.End]
+        let ids: [String]
+        let statuses: [Int]
+        let writes: Int
+        let stored: [String]
+    }
+
+    private static let full = ControlledStore.End.failAtCommit(StoreError(.full, "the disk is full"))
+
+    static let failures = [
         // The transaction of all fails, then that of "b".
-        #expect(answers.map(\.status.code) == [201, 503, 201, 409])
-        #expect(world.store.writes == 6)
-        #expect(try world.ids() == ["a", "c", "first"])
-        let stamps = try world.rows().map { $0.updatedAt }
-        #expect(Set(stamps).count == 3)
-        world.insert("later")
-        #expect(try world.ids() == ["a", "c", "first", "later"])
-    }
-
-    @Test(arguments: StoreKind.served)
-    func `a full disk refuses all writes, which succeed once there is room`(_ stores: StoreKind) throws {
-        let world = try World(stores)
-        let full = StoreError(.full, "the disk is full")
-        let answers = try world.whileWriting([2: .failAtCommit(full), 3: .failAtCommit(full), 4: .failAtCommit(full)]) {
-            for id in ["a", "b"] { world.insert(id) }
-        }
-        #expect(answers.map(\.status.code) == [503, 503])
-        #expect(try world.ids() == ["first"])
-        world.store.end { _ in .commit }
-        for id in ["a", "b"] { world.insert(id) }
-        #expect(try world.ids() == ["a", "b", "first"])
-    }
-
-    @Test(arguments: StoreKind.served)
-    func `a commit that fails after all is not repeated`(_ stores: StoreKind) throws {
-        let world = try World(stores)
-        let answers = try world.whileWriting([2: .failAfterCommit(StoreError(.io, "gone"))]) {
-            for id in ["a", "b", "a"] { world.insert(id) }
-        }
-        #expect(answers.map(\.status.code) == [201, 201, 409])
+        Failure(
+            testDescription: "after a failed commit each write runs alone", ends: [2: full, 4: full],
+            ids: ["a", "b", "c", "a"], statuses: [201, 503, 201, 409], writes: 6, stored: ["a", "c", "first"]),
+        Failure(
+            testDescription: "a full disk refuses all writes", ends: [2: full, 3: full, 4: full],
+            ids: ["a", "b"], statuses: [503, 503], writes: 4, stored: ["first"]),
         // The third one looks whether the second one has succeeded.
-        #expect(world.store.writes == 3)
-        #expect(try answers[0].row()["version"] == world.rows().first { $0.idText == "a" }?["version"])
+        Failure(
+            testDescription: "a commit that fails after all is not repeated",
+            ends: [2: .failAfterCommit(StoreError(.io, "gone"))],
+            ids: ["a", "b", "a"], statuses: [201, 201, 409], writes: 3, stored: ["a", "b", "first"]),
+        Failure(
+            testDescription: "writes are not repeated one by one while the store cannot be written",
+            ends: [2: full, 4: .failAtBegin(StoreError(.io, "no connection"))],
+            ids: ["a", "b", "c", "d"], statuses: [201, 503, 503, 503], writes: 4, stored: ["a", "first"]),
+        Failure(
+            testDescription: "a transaction that cannot begin is not repeated for each write",
+            ends: [2: .failAtBegin(StoreError(.busy, "locked"))],
+            ids: ["a", "b", "c"], statuses: [503, 503, 503], writes: 2, stored: ["first"]),
+    ]
+
+    @Test(arguments: StoreKind.served, failures)
+    func `after a failed transaction each write is answered as it was made, and later ones succeed`(
+        _ stores: StoreKind, _ failure: Failure
+    ) throws {
+        let world = try World(stores)
+        let answers = try world.whileWriting(failure.ends) { for id in failure.ids { world.insert(id) } }
+        #expect(answers.map(\.status.code) == failure.statuses)
+        #expect(world.store.writes == failure.writes)
+        #expect(try world.ids() == failure.stored)
+        let rows = try world.rows()
+        #expect(Set(rows.compactMap(\.updatedAt)).count == rows.count)
+        for (id, answer) in zip(failure.ids, answers) where answer.status == .created {
+            #expect(try answer.row()["version"] == rows.first { $0.idText == id }?["version"])
+        }
+        world.store.end { _ in .commit }
+        for id in failure.ids + ["later"] { world.insert(id) }
+        #expect(try world.ids() == Set(failure.ids + ["first", "later"]).sorted())
     }
 
     @Test(arguments: StoreKind.served)
@@ -275,41 +285,6 @@ struct GroupCommitTests {
         #expect(answers.map(\.status.code) == [503, 503, 503])
         #expect(world.store.writes == 3)
         #expect(try world.rows().map(\.idText) == ["first", "old"])
-    }
-
-    @Test(arguments: StoreKind.served)
-    func `writes are not repeated one by one while the store cannot be written`(_ stores: StoreKind) throws {
-        let world = try World(stores)
-        let lost = StoreError(.io, "no connection")
-        let answers = try world.whileWriting([
-            2: .failAtCommit(StoreError(.full, "full")), 4: .failAtBegin(lost),
-        ]) { for id in ["a", "b", "c", "d"] { world.insert(id) } }
-        #expect(answers.map(\.status.code) == [201, 503, 503, 503])
-        #expect(world.store.writes == 4)
-        #expect(try world.ids() == ["a", "first"])
-    }
-
-    @Test(arguments: StoreKind.served)
-    func `tables whose names are equal are one table`(_ stores: StoreKind) throws {
-        let service = try TableService(store: stores.makeStore())
-        let names = ["caf%C3%A9", "cafe%CC%81"]
-        for (id, name) in names.enumerated() {
-            #expect(service.send(.post, "/tables/\(name)", #"{"id":"\#(id)","text":"x"}"#).status == .created)
-        }
-        for (id, name) in names.enumerated() {
-            #expect(service.send(.get, "/tables/\(name)/\(id)").status == .ok)
-            #expect(service.send(.get, "/tables/\(name)/\(1 - id)").status == .ok)
-        }
-    }
-
-    @Test(arguments: StoreKind.served)
-    func `a transaction that cannot begin is not repeated for each write`(_ stores: StoreKind) throws {
-        let world = try World(stores)
-        let answers = try world.whileWriting([2: .failAtBegin(StoreError(.busy, "locked"))]) {
-            for id in ["a", "b", "c"] { world.insert(id) }
-        }
-        #expect(answers.map(\.status.code) == [503, 503, 503])
-        #expect(world.store.writes == 2)
     }
 
     @Test(arguments: StoreKind.served)
@@ -346,9 +321,8 @@ struct GroupCommitTests {
         DispatchQueue.concurrentPerform(iterations: 8) { thread in
             for number in 0..<40 {
                 let id = "\(thread)-\(number)"
-                var request = HTTPRequest(method: .post, scheme: "http", authority: "host", path: "/tables/New")
-                request.headerFields[.zumoAPIVersion] = "2.0.0"
-                service.handle(request, body: Array(#"{"id":"\#(id)","c\#(thread)":\#(number)}"#.utf8)) { answer in
+                let body = Array(#"{"id":"\#(id)","c\#(thread)":\#(number)}"#.utf8)
+                service.handle(HTTPRequest(.post, "/tables/New"), body: body) { answer in
                     answers.withLock { $0[id] = answer }
                 }
             }
@@ -356,6 +330,7 @@ struct GroupCommitTests {
         try waitUntil("all responses") { answers.withLock { $0.count } == 320 }
         let rows = try service.rows(of: "New")
         #expect(rows.count == 320 && Set(rows.compactMap(\.updatedAt)).count == 320)
+        #expect(Set(rows.compactMap { $0["version"]?.string }).count == 320)
         for row in rows {
             let answer = try #require(answers.withLock { $0[row.idText] })
             #expect(answer.status == .created, "\(answer.text)")
@@ -367,12 +342,25 @@ struct GroupCommitTests {
     }
 }
 
+extension HTTPRequest {
+    /// Makes a request of the dialect ZUMO 2, or of another version or none.
+    init(
+        _ method: Method, _ path: String, version: String? = "2.0.0", ifMatch: String? = nil,
+        authority: String = "host:8080"
+    ) {
+        self.init(method: method, scheme: "http", authority: authority, path: path)
+        headerFields[.zumoAPIVersion] = version
+        headerFields[.ifMatch] = ifMatch
+    }
+}
+
 extension TableService {
-    /// Sends a request of the dialect ZUMO 2.
-    func send(_ method: HTTPRequest.Method, _ path: String, _ body: String = "") -> TableResponse {
-        var request = HTTPRequest(method: method, scheme: "http", authority: "host", path: path)
-        request.headerFields[.zumoAPIVersion] = "2.0.0"
-        return handle(request, body: Array(body.utf8))
+    /// Sends a request of the dialect ZUMO 2, or of another version or none.
+    func send(
+        _ method: HTTPRequest.Method, _ path: String, _ body: String = "", version: String? = "2.0.0",
+        ifMatch: String? = nil, caller: Caller = .anonymous
+    ) -> TableResponse {
+        handle(HTTPRequest(method, path, version: version, ifMatch: ifMatch), body: Array(body.utf8), caller: caller)
     }
 
     /// Returns up to 1000 rows, in the order of their timestamps.

@@ -11,7 +11,7 @@ struct QuirkTests {
     func `versions count the changes of one row, and begin again with its next life`(_ stores: StoreKind) throws {
         let fixture = try ServiceFixture(stores, quirks: [.perRowVersions, .hardDelete])
         #expect(try fixture.insert(#"{"id":"1","text":"a"}"#)["version"] == "MQ==")
-        let second = fixture.send(.patch, "/tables/Item/1", #"{"text":"b"}"#, headers: [.ifMatch: #""MQ==""#])
+        let second = fixture.send(.patch, "/tables/Item/1", #"{"text":"b"}"#, ifMatch: #""MQ==""#)
         #expect(try second.row()["version"] == "Mg==")
         #expect(fixture.send(.delete, "/tables/Item/1").status == .ok)
         #expect(try fixture.insert(#"{"id":"1","text":"c"}"#)["version"] == "MQ==")
@@ -24,7 +24,7 @@ struct QuirkTests {
         #expect(inserted["deleted"] == nil)
         #expect(!fixture.send(.get, "/tables/Item").text.contains("deleted"))
         #expect(!fixture.send(.get, "/tables/Item/1").text.contains("deleted"))
-        let stale = fixture.send(.delete, "/tables/Item/1", headers: [.ifMatch: #""other""#])
+        let stale = fixture.send(.delete, "/tables/Item/1", ifMatch: #""other""#)
         #expect(stale.status == .preconditionFailed)
         #expect(fixture.send(.delete, "/tables/Item/1").status == .ok)
         #expect(fixture.send(.delete, "/tables/Item/1").status == .notFound)
@@ -94,7 +94,7 @@ struct QuirkTests {
     @Test func `If-Match with a star matches no row`() throws {
         let fixture = try ServiceFixture(.simplest, quirks: .refusesAnyMatch)
         _ = try fixture.insert(#"{"id":"1"}"#)
-        #expect(fixture.send(.delete, "/tables/Item/1", headers: [.ifMatch: "*"]).status == .preconditionFailed)
+        #expect(fixture.send(.delete, "/tables/Item/1", ifMatch: "*").status == .preconditionFailed)
     }
 
     @Test func `every quirk has one name`() {

@@ -41,10 +41,9 @@ struct RightsFixture {
     func send(
         _ method: HTTPRequest.Method, _ path: String, _ body: String = "", as user: String?, ifMatch: String? = nil
     ) -> TableResponse {
-        var request = HTTPRequest(method: method, scheme: "http", authority: "host", path: path)
-        request.headerFields[.zumoAPIVersion] = dialect.isDatasync ? "3.0.0" : "2.0.0"
-        request.headerFields[.ifMatch] = ifMatch
-        return service.handle(request, body: Array(body.utf8), caller: Caller(userID: user))
+        service.send(
+            method, path, body, version: dialect.isDatasync ? "3.0.0" : "2.0.0", ifMatch: ifMatch,
+            caller: Caller(userID: user))
     }
 
     func page(_ query: String = "", of table: String = "Note", as user: String?) -> TableResponse {

@@ -222,8 +222,7 @@ struct OwnedRowTests {
         let answers = Mutex<[Int: TableResponse]>([:])
         @Sendable func send(_ number: Int, _ user: String, _ method: HTTPRequest.Method, _ path: String, _ body: String)
         {
-            var request = HTTPRequest(method: method, scheme: "http", authority: "host", path: "/tables/Note\(path)")
-            request.headerFields[.zumoAPIVersion] = "2.0.0"
+            let request = HTTPRequest(method, "/tables/Note\(path)")
             service.handle(request, body: Array(body.utf8), caller: Caller(userID: user)) { answer in
                 answers.withLock { $0[number] = answer }
             }
@@ -372,8 +371,7 @@ struct RightsTests {
         let signal = ChangeSignal(world.service)
         let running = Task { await signal.run() }
         func status(_ tables: String, as user: String?) async throws -> HTTPResponse.Status {
-            let request = HTTPRequest(
-                method: .get, scheme: "http", authority: "host", path: "/.changes?tables=\(tables)")
+            let request = HTTPRequest(.get, "/.changes?tables=\(tables)")
             while true {
                 guard case .answer(let answer) = await signal.respond(to: request, caller: Caller(userID: user)) else {
                     throw WaitFailure("a complete answer")

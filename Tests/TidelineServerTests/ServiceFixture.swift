@@ -48,12 +48,10 @@ struct ServiceFixture {
     }
 
     func send(
-        _ method: HTTPRequest.Method, _ path: String, _ body: String = "", headers: HTTPFields = [:]
+        _ method: HTTPRequest.Method, _ path: String, _ body: String = "", version: String? = "2.0.0",
+        ifMatch: String? = nil
     ) -> TableResponse {
-        var request = HTTPRequest(method: method, scheme: "http", authority: "host:8080", path: path)
-        request.headerFields = headers
-        request.headerFields[.zumoAPIVersion] = "2.0.0"
-        return service.handle(request, body: Array(body.utf8))
+        service.send(method, path, body, version: version, ifMatch: ifMatch)
     }
 
     /// Sends a request made by a dialect.

@@ -97,9 +97,7 @@ struct SharedStoreTests {
         #expect(services[1].send(.patch, "/tables/T/1", #"{"b":"text"}"#).status == .badRequest)
         #expect(services[0].send(.patch, "/tables/T/1", #"{"e":6}"#).status == .ok)
         // A replacement clears columns that only the other service has created.
-        var put = HTTPRequest(method: .put, scheme: "http", authority: "host", path: "/tables/T/1")
-        put.headerFields[.zumoAPIVersion] = "3.0.0"
-        let row = try services[1].handle(put, body: Array(#"{"id":"1","a":9}"#.utf8)).row()
+        let row = try services[1].send(.put, "/tables/T/1", #"{"id":"1","a":9}"#, version: "3.0.0").row()
         #expect(row["a"] == 9)
         let stored = try #require(try services[0].rows(path: "/tables/T?$select=a,b,c,d,e").first)
         #expect(stored["a"] == 9)
@@ -130,8 +128,7 @@ struct SharedStoreTests {
     @Test(arguments: StoreKind.served)
     func `a request that failed before another one has found the table is repeated`(_ stores: StoreKind) throws {
         let services = try Self.services(stores, 2)
-        var request = HTTPRequest(method: .get, scheme: "http", authority: "host", path: "/tables/T/1")
-        request.headerFields[.zumoAPIVersion] = "2.0.0"
+        let request = HTTPRequest(.get, "/tables/T/1")
         let definitions = services[1].catalog.changes
         let outcome = Result { try services[1].step(to: request, body: [], caller: .anonymous) }.map { _ in
             TableResponse(.ok, json: [])

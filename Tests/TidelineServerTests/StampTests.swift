@@ -44,58 +44,32 @@ struct StampTests {
         #expect(try #require(try fixture.insert(#"{"id":"2"}"#).updatedAt) > first)
     }
 
-    @Test(arguments: StoreKind.served)
-    func `many clients at once: every row is there, every stamp and version once`(_ stores: StoreKind) async throws {
-        let fixture = try ServiceFixture(stores, schemas: nil)
-        let accepted = await withTaskGroup(of: Int.self) { group in
-            for client in 0..<8 {
-                group.addTask {
-                    (0..<40).count { number in
-                        let body = #"{"id":"\#(client)-\#(number)","c\#(client)":\#(number)}"#
-                        return fixture.send(.post, "/tables/New", body).status == .created
-                    }
-                }
-            }
-            return await group.reduce(0, +)
-        }
-        #expect(accepted == 320)
-        let rows = try fixture.rows(fixture.send(.get, "/tables/New?$top=1000&$orderby=updatedAt"), of: "New").rows
-        #expect(rows.count == 320)
-        #expect(Set(rows.compactMap(\.updatedAt)).count == 320)
-        #expect(Set(rows.compactMap { $0["version"]?.string }).count == 320)
-        for client in 0..<8 {
-            let numbers = rows.compactMap { $0["c\(client)"]?.int }
-            #expect(numbers.sorted() == (0..<40).map(Int64.init), "columns of one client were lost")
-        }
-    }
-
-    @Test(arguments: StoreKind.served)
-    func `of clients that change one version, one succeeds`(_ stores: StoreKind) async throws {
+    @Test(
+        arguments: StoreKind.served,
+        [(.patch, "/tables/Item/1", .ok, .preconditionFailed), (.post, "/tables/Item", .created, .conflict)]
+            as [(HTTPRequest.Method, String, HTTPResponse.Status, HTTPResponse.Status)])
+    func `of clients that change one version or insert one id, one succeeds`(
+        _ stores: StoreKind,
+        _ request: (
+            method: HTTPRequest.Method, path: String, success: HTTPResponse.Status, failure: HTTPResponse.Status
+        )
+    ) async throws {
         let fixture = try ServiceFixture(stores)
-        let version = try #require(try fixture.insert(#"{"id":"1","count":0}"#)["version"]?.string)
+        var ifMatch: String?
+        if request.method == .patch {
+            ifMatch = ETag.quote(try #require(try fixture.insert(#"{"id":"1","count":0}"#)["version"]?.string))
+        }
         let statuses = await withTaskGroup(of: HTTPResponse.Status.self) { group in
             for client in 0..<16 {
-                group.addTask {
-                    fixture.send(
-                        .patch, "/tables/Item/1", #"{"count":\#(client)}"#, headers: [.ifMatch: ETag.quote(version)]
-                    ).status
+                let body = #"{"id":"1","count":\#(client)}"#
+                group.addTask { [ifMatch] in
+                    fixture.send(request.method, request.path, body, ifMatch: ifMatch).status
                 }
             }
             return await group.reduce(into: []) { $0.append($1) }
         }
-        #expect(statuses.count { $0 == .ok } == 1)
-        #expect(statuses.count { $0 == .preconditionFailed } == 15)
-    }
-
-    @Test(arguments: StoreKind.served)
-    func `of clients that insert one id, one succeeds`(_ stores: StoreKind) async throws {
-        let fixture = try ServiceFixture(stores)
-        let statuses = await withTaskGroup(of: HTTPResponse.Status.self) { group in
-            for _ in 0..<16 { group.addTask { fixture.send(.post, "/tables/Item", #"{"id":"1"}"#).status } }
-            return await group.reduce(into: []) { $0.append($1) }
-        }
-        #expect(statuses.count { $0 == .created } == 1)
-        #expect(statuses.count { $0 == .conflict } == 15)
+        #expect(statuses.count { $0 == request.success } == 1)
+        #expect(statuses.count { $0 == request.failure } == 15)
     }
 
     @Test(arguments: StoreKind.served, 0..<20)

@@ -16,14 +16,12 @@ struct StoreFailureTests {
         _ stores: StoreKind, _ failure: (StoreError.Code, Int)
     ) throws {
         let (code, status) = failure
-        let store = FailingStore(base: try stores.makeStore())
+        let store = ControlledStore(try stores.makeStore())
         let service = try TableService(
             store: store, options: TableServiceOptions(schemas: [ServiceFixture.schema]))
         store.fail(with: StoreError(code, "no luck", path: "/srv/secret.db"))
         for method in [HTTPRequest.Method.get, .post] {
-            var request = HTTPRequest(method: method, scheme: "http", authority: "h", path: "/tables/Item")
-            request.headerFields[.zumoAPIVersion] = "2.0.0"
-            let answer = service.handle(request, body: Array("{}".utf8))
+            let answer = service.send(method, "/tables/Item", "{}")
             #expect(answer.status.code == status)
             // Clients do not learn the details of a failure of the server, and never its files or databases.
             #expect(try !answer.error().contains("secret"))
@@ -41,16 +39,14 @@ struct StoreFailureTests {
         let fixture = try ServiceFixture(stores)
         let store = ControlledStore(fixture.store)
         let service = try TableService(store: store, options: TableServiceOptions(schemas: [ServiceFixture.schema]))
-        var request = HTTPRequest(method: .post, scheme: "http", authority: "h", path: "/tables/Item")
-        request.headerFields[.zumoAPIVersion] = "2.0.0"
         try service.checkStore()
         store.end { _ in .failAtBegin(StoreError(.readOnly, "no permission")) }
         try service.checkStore()
-        #expect(service.handle(request, body: Array("{}".utf8)).status == .serviceUnavailable)
+        #expect(service.send(.post, "/tables/Item", "{}").status == .serviceUnavailable)
         #expect(throws: StoreError.self) { try service.checkStore() }
         store.end { _ in .commit }
         try service.checkStore()
-        #expect(service.handle(request, body: Array("{}".utf8)).status == .created)
+        #expect(service.send(.post, "/tables/Item", "{}").status == .created)
     }
 
     @Test(arguments: StoreKind.served)

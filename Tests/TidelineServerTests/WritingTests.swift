@@ -174,9 +174,9 @@ struct UpdateTests {
         #expect(stale.status == .preconditionFailed)
         #expect(try stale.row() == taken.row())
         #expect(stale.eTag == taken.eTag)
-        #expect(fixture.send(.patch, "/tables/Item/1", #"{"text":"d"}"#, headers: [.ifMatch: "*"]).status == .ok)
+        #expect(fixture.send(.patch, "/tables/Item/1", #"{"text":"d"}"#, ifMatch: "*").status == .ok)
         let weak = fixture.send(
-            .patch, "/tables/Item/1", #"{"text":"d"}"#, headers: [.ifMatch: "W/\(taken.eTag ?? "")"])
+            .patch, "/tables/Item/1", #"{"text":"d"}"#, ifMatch: "W/\(taken.eTag ?? "")")
         #expect(weak.status == .preconditionFailed)
     }
 
