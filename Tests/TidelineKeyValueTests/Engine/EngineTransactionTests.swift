@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import Testing
 import TidelineKeyValue
 import TidelineStore
@@ -14,82 +13,6 @@ import TidelineTestSupport
     }
 
     private struct Own: Error {}
-
-    @Test(arguments: EngineUnderTest.all)
-    func aTransactionSeesItsOwnChanges(_ engine: EngineUnderTest) throws {
-        try engine.withEngine { engine in
-            try engine.write { writer throws in for number in 0..<6 { try writer.put(Self.key(number), [1]) } }
-            let changed: [MapModel.Entry] = [
-                .init(key: Self.key(0), value: [1]), .init(key: Self.key(2), value: [2, 2]),
-                .init(key: Self.key(3), value: [3]), .init(key: Self.key(4), value: []),
-                .init(key: Self.key(7), value: [9]),
-            ]
-            try engine.write { writer throws in
-                #expect(try writer.delete(Self.key(1)))
-                #expect(try !writer.delete(Self.key(1)))
-                try writer.put(Self.key(2), [2, 2])
-                #expect(try writer.delete(Self.key(3)))
-                try writer.put(Self.key(3), [3])
-                try writer.put(Self.key(4), [])
-                try writer.put(Self.key(5), [5])
-                #expect(try writer.delete(Self.key(5)))
-                try writer.put(Self.key(6), [6])
-                #expect(try writer.delete(Self.key(6)))
-                try writer.put(Self.key(7), [7])
-                #expect(try writer.delete(Self.key(7)))
-                try writer.put(Self.key(7), [9])
-                #expect(try writer.entries(in: Self.whole) == changed)
-                #expect(try writer.entries(in: Self.whole, descending: true) == changed.reversed())
-                for number in [1, 5, 6, 8] { #expect(try writer.value(Self.key(number)) == nil) }
-                for entry in changed { #expect(try writer.value(entry.key) == entry.value) }
-            }
-            #expect(try engine.read { try $0.entries(in: Self.whole) } == changed)
-        }
-    }
-
-    @Test(arguments: EngineUnderTest.all)
-    func insertStoresOrReads(_ engine: EngineUnderTest) throws {
-        try engine.withEngine { engine in
-            try engine.write { writer throws in for number in 0..<4 { try writer.put(Self.key(number), [1]) } }
-            try engine.write { writer throws in
-                #expect(try writer.insert(Self.key(0), [2]) == [1])
-                try writer.put(Self.key(1), [3])
-                #expect(try writer.insert(Self.key(1), [4]) == [3])
-                #expect(try writer.delete(Self.key(2)))
-                #expect(try writer.insert(Self.key(2), [5]) == nil)
-                #expect(try writer.insert(Self.key(2), [6]) == [5])
-                #expect(try writer.insert(Self.key(4), []) == nil)
-                #expect(try writer.insert(Self.key(4), [7]) == [])
-                #expect(try writer.delete(Self.key(4)))
-                #expect(try writer.insert(Self.key(4), [8]) == nil)
-            }
-            let values = try engine.read { try $0.entries(in: Self.whole).map(\.value) }
-            #expect(values == [[1], [3], [5], [1], [8]])
-        }
-    }
-
-    @Test(arguments: EngineUnderTest.all)
-    func aValueThatIsReplacedIsShownFirst(_ engine: EngineUnderTest) throws {
-        let long = [UInt8](repeating: 7, count: 9000)
-        try engine.withEngine { engine in
-            try engine.write { writer throws in for number in 0..<4 { try writer.put(Self.key(number), [1]) } }
-            try engine.write { writer throws in
-                for value in [[2], [], [3, 3], long, [4]] as [[UInt8]] {
-                    for number in 0..<3 {
-                        let before = try writer.value(Self.key(number))
-                        #expect(try writer.replace(Self.key(number), by: value) == before)
-                        #expect(try writer.value(Self.key(number)) == value)
-                    }
-                }
-                #expect(try writer.delete(Self.key(1)))
-                #expect(try writer.replace(Self.key(1), by: [5]) == nil)
-                #expect(try writer.replace(Self.key(1), by: [6]) == [5])
-                #expect(try writer.replace(Self.key(5), by: [8]) == nil)
-            }
-            let values = try engine.read { try $0.entries(in: Self.whole).map(\.value) }
-            #expect(values == [[4], [6], [4], [1], [8]])
-        }
-    }
 
     @Test(arguments: EngineUnderTest.all)
     func aTransactionThatThrowsLeavesNothing(_ engine: EngineUnderTest) throws {
@@ -168,7 +91,7 @@ import TidelineTestSupport
                 var steps = 0
                 try reader.scan(Self.whole, descending: false) { key, value in
                     #expect(Array(key) == Self.key(steps) && Array(value) == [0])
-                    if steps.isMultiple(of: 50) { try Self.onAnotherThread { [steps] in try rewrite(steps) } }
+                    if steps.isMultiple(of: 50) { try onThreads { [steps] _ in try rewrite(steps) } }
                     steps += 1
                     return .next
                 }
@@ -178,18 +101,6 @@ import TidelineTestSupport
             }
             #expect(try engine.read { try $0.entries(in: Self.whole) }.count == 156)
         }
-    }
-
-    /// Runs `body` on another thread and waits for it.
-    private static func onAnotherThread(_ body: @escaping @Sendable () throws -> Void) throws {
-        let result = Mutex<Result<Void, any Error>>(.success(()))
-        let done = DispatchSemaphore(value: 0)
-        Thread.detachNewThread {
-            result.withLock { result in result = Result { try body() } }
-            done.signal()
-        }
-        try done.finish()
-        try result.withLock { $0 }.get()
     }
 
     /// Each transaction moves an amount from one counter to another, so every snapshot has the same sum.

@@ -126,34 +126,25 @@ import TidelineSupport
     }
 
     /// A flipped bit in a stored whole key would make it the key of another row.
-    @Test(arguments: [0, 3, 50, 117, 118, 399, 403]) func aDamagedWholeKeyIsCorrupt(_ position: Int) throws {
+    @Test(
+        arguments: [0, 3, 50, 117, 118, 399, 403].map { (4 + $0, true) } + [4, 100, 117, 118, 125].map { ($0, false) })
+    func aDamagedWholeOrStoredKeyIsCorrupt(_ position: Int, isWholeKey: Bool) throws {
         let keys = OverflowKey(maximum: 128)
         let engine = MemoryEngine()
         let key = KeySpace(number: 1).prefix + [UInt8](repeating: 1, count: 400)
         try engine.write { transaction in
             let map = KeyStoreMap(transaction, keys)
             try map.put(key, [7])
-            let entry = try #require(try transaction.entries(in: KeySpace(number: 1).range).first)
-            var content = entry.value
-            content[4 + position] ^= 4
-            try transaction.put(entry.key, content)
-            expectCorrupt { _ = try map.value(of: key) }
-            expectCorrupt { _ = try map.keys(in: KeySpace(number: 1).range) }
-        }
-    }
-
-    @Test(arguments: [4, 100, 117, 118, 125]) func aDamagedStoredKeyIsCorrupt(_ position: Int) throws {
-        let keys = OverflowKey(maximum: 128)
-        let engine = MemoryEngine()
-        try engine.write { transaction in
-            let map = KeyStoreMap(transaction, keys)
-            try map.put(KeySpace(number: 1).prefix + [UInt8](repeating: 1, count: 400), [7])
-            let entry = try #require(try transaction.entries(in: KeySpace(number: 1).range).first)
-            let isRemoved = try transaction.delete(entry.key)
-            #expect(isRemoved)
-            var key = entry.key
-            key[position] ^= 4
-            try transaction.put(key, entry.value)
+            var entry = try #require(try transaction.entries(in: KeySpace(number: 1).range).first)
+            if isWholeKey {
+                entry.value[position] ^= 4
+            } else {
+                let isRemoved = try transaction.delete(entry.key)
+                #expect(isRemoved)
+                entry.key[position] ^= 4
+            }
+            try transaction.put(entry.key, entry.value)
+            if isWholeKey { expectCorrupt { _ = try map.value(of: key) } }
             expectCorrupt { _ = try map.keys(in: KeySpace(number: 1).range) }
         }
     }

@@ -13,14 +13,12 @@ import TidelineTestSupport
 
     /// Creates a store with one row of every type, in the current layout or in an earlier one.
     private static func engine(_ ids: IDRule, isOfOldLayout: Bool) throws -> MemoryEngine {
-        let engine = MemoryEngine()
-        let store = try KeyValueStore(engine: engine)
         var schema = RandomRows.everyType("Item")
         schema.columns = Array(schema.columns.prefix(ColumnType.allCases.count))
         schema.idType = ids.type
         schema.idMatching = ids == .exact ? .exact : .asciiCaseInsensitive
         schema.indexes = [["int"], ["string", "double"]]
-        try store.define([schema])
+        let (engine, store) = try openStore(over: MemoryEngine(), schema)
         var row = Row(id: ids == .int ? .int(-7) : "Row-1")
         var random = SplitMix64(seed: 1)
         for column in schema.allColumns { row[column.name] = RandomValues().value(for: column, using: &random) }

@@ -22,11 +22,9 @@ import TidelineTestSupport
     private func expectFirstSpelling(
         _ spellings: (String, String), _ isWhole: (Bool, Bool), _ remembersKeys: Bool
     ) throws {
-        let engine = WrappedEngine(remembersKeys: remembersKeys)
-        let store = try KeyValueStore(engine: engine)
         var schema = Self.schema
         if remembersKeys { schema.indexes = [] }
-        try store.define([schema])
+        let (engine, store) = try openStore(over: WrappedEngine(remembersKeys: remembersKeys), schema)
         let (first, second) = spellings
         var rows: [Row] = [["id": .string(first), "a": "1"], ["id": .string(second), "a": "2"]]
         if isWhole.0 { rows[0]["b"] = 1 }
@@ -51,9 +49,7 @@ import TidelineTestSupport
     /// A row that is written again as a whole, with the same original id, is stored without reading the old one.
     @Test(arguments: ["id-a", "ID-A"])
     func aWholeRowTakesTheOthersPlace(_ id: String) throws {
-        let engine = WrappedEngine()
-        let store = try KeyValueStore(engine: engine)
-        try store.define([Self.schema])
+        let (engine, store) = try openStore(Self.schema)
         for number in 0..<3 {
             try store.write { try $0.upsert(["id": .string(id), "a": "x", "b": .int(Int64(number))], into: "T") }
             #expect(
@@ -66,11 +62,9 @@ import TidelineTestSupport
 
     @Test(arguments: [128, 511, Int.max], [IDMatching.exact, .asciiCaseInsensitive])
     func idsOfTheGreatestLengthAreFoundOrderedPagedAndDeleted(_ maximumKeyLength: Int, _ matching: IDMatching) throws {
-        let engine = WrappedEngine(maximumKeyLength: maximumKeyLength)
-        let store = try KeyValueStore(engine: engine)
         var schema = Self.schema
         schema.idMatching = matching
-        try store.define([schema])
+        let (engine, store) = try openStore(over: WrappedEngine(maximumKeyLength: maximumKeyLength), schema)
         let hashedPrefix = String(repeating: "😀", count: 250)
         let ids =
             (0..<60).map { hashedPrefix + "A\(100 + $0)" } + [

@@ -8,15 +8,6 @@ import TidelineStore
 @Suite struct StoredBytesTests {
     private static let columns = [ColumnSchema.string("text"), .int("rank")]
 
-    private static func makeStore(
-        _ schema: TableSchema
-    ) throws -> (MemoryEngine, KeyValueStore<MemoryEngine>) {
-        let engine = MemoryEngine()
-        let store = try KeyValueStore(engine: engine)
-        try store.define([schema])
-        return (engine, store)
-    }
-
     private static func packed(_ rows: [Row], _ shape: RowShape) throws -> [[UInt8]] {
         var packed = PackedRows(shape: shape)
         for row in rows { try packed.append(row) }
@@ -30,7 +21,7 @@ import TidelineStore
 
     @Test func aWholeRowIsStoredAsItIsInTheBatch() throws {
         let schema = TableSchema("t", columns: Self.columns, systemColumns: [])
-        let (engine, store) = try Self.makeStore(schema)
+        let (engine, store) = try openStore(over: MemoryEngine(), schema)
         let rows: [Row] = [["id": "a1", "text": "x", "rank": 1], ["id": "B2", "text": .null, "rank": 2]]
         try store.write { try $0.upsert(rows, into: "t") }
         let packed = try Self.packed(rows, schema.makeShape())
@@ -41,7 +32,7 @@ import TidelineStore
 
     @Test func aTableOfExactIDsStoresNoneInItsValues() throws {
         let schema = TableSchema("t", columns: Self.columns, systemColumns: [], idMatching: .exact)
-        let (engine, store) = try Self.makeStore(schema)
+        let (engine, store) = try openStore(over: MemoryEngine(), schema)
         let rows: [Row] = [["id": "B2", "text": "x", "rank": 1], ["id": "b2", "text": "y", "rank": 2]]
         try store.write { try $0.upsert(rows, into: "t") }
         #expect(try entries(engine).map(\.value) == Self.packed(rows, schema.makeShape()))
@@ -49,7 +40,7 @@ import TidelineStore
 
     @Test func whatARowDoesNotNameIsStoredAsNull() throws {
         let schema = TableSchema("t", columns: Self.columns, systemColumns: [])
-        let (engine, store) = try Self.makeStore(schema)
+        let (engine, store) = try openStore(over: MemoryEngine(), schema)
         try store.write { try $0.upsert(["id": "a", "rank": 1], into: "t") }
         let whole = try Self.packed([["id": "a", "text": .null, "rank": 1]], schema.makeShape())
         #expect(try entries(engine).map(\.value) == whole)
@@ -57,7 +48,7 @@ import TidelineStore
 
     @Test func theBatchsOrderOfColumnsDoesNotMatter() throws {
         let schema = TableSchema("t", columns: Self.columns, systemColumns: [])
-        let (engine, store) = try Self.makeStore(schema)
+        let (engine, store) = try openStore(over: MemoryEngine(), schema)
         var packed = PackedRows(shape: RowShape(table: "t", columns: Self.columns.reversed()))
         try packed.append(["id": "a", "rank": 1, "text": "x"])
         try store.write { try $0.upsert(packed, into: "t") }
@@ -67,7 +58,8 @@ import TidelineStore
 
     /// A row is written with the columns in use at that time, followed by the retired ones.
     @Test func anUpsertBringsARowToTheLayoutInUse() throws {
-        let (engine, store) = try Self.makeStore(TableSchema("t", columns: Self.columns, systemColumns: []))
+        let (engine, store) = try openStore(
+            over: MemoryEngine(), TableSchema("t", columns: Self.columns, systemColumns: []))
         try store.write { try $0.upsert([["id": "a", "text": "x", "rank": 1], ["id": "b", "rank": 2]], into: "t") }
         let before = try entries(engine)
         let schema = TableSchema("t", columns: [.int("rank"), .bool("done")], systemColumns: [])
@@ -85,7 +77,7 @@ import TidelineStore
     /// The width of offsets changes as the row grows and shrinks.
     @Test func rowsGrowAndShrinkAcrossTheWideForm() throws {
         let schema = TableSchema("t", columns: Self.columns + [.bytes("more")], indexes: [["text"]])
-        let (engine, store) = try Self.makeStore(schema)
+        let (engine, store) = try openStore(over: MemoryEngine(), schema)
         for count in [10, 40_000, 70_000, 65_535, 65_536, 3, 200_000, 0] {
             let text = String(repeating: "é", count: count / 2)
             try store.write { try $0.upsert(["id": "A", "text": .string(text)], into: "t") }
@@ -101,7 +93,7 @@ import TidelineStore
     /// A batch may contain the same id several times; each row merges with the earlier ones.
     @Test func rowsOfOneBatchSeeEachOther() throws {
         let schema = TableSchema("t", columns: Self.columns, indexes: [["rank"], ["text", "rank"]])
-        let (engine, store) = try Self.makeStore(schema)
+        let (engine, store) = try openStore(over: MemoryEngine(), schema)
         try store.write { writer throws in
             try writer.upsert(
                 [
@@ -118,10 +110,8 @@ import TidelineStore
 
     /// An upsert does not write index entries that it does not change.
     @Test func anIndexIsWrittenToOnlyWhereItChanges() throws {
-        let engine = WrappedEngine()
-        let store = try KeyValueStore(engine: engine)
-        let schema = TableSchema("t", columns: Self.columns, systemColumns: [], indexes: [["rank"]])
-        try store.define([schema])
+        let (engine, store) = try openStore(
+            TableSchema("t", columns: Self.columns, systemColumns: [], indexes: [["rank"]]))
         try store.write { try $0.upsert(["id": "a", "text": "x", "rank": 1], into: "t") }
         // Begin, look up and store the row, commit; a changed index entry adds a deletion and a put.
         let same: Row = ["id": "a", "text": "y", "rank": 1]

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import Testing
 import TidelineMemory
 import TidelineStore
@@ -7,25 +6,9 @@ import TidelineTestSupport
 
 @testable import TidelineKeyValue
 
-/// Runs `body` on several threads at the same time and waits for all of them.
-private func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
-    let failure = Mutex<(any Error)?>(nil)
-    let group = DispatchGroup()
-    for number in 0..<count {
-        group.enter()
-        Thread.detachNewThread {
-            do { try body(number) } catch { failure.withLock { $0 = error } }
-            group.leave()
-        }
-    }
-    try group.finish()
-    if let error = failure.withLock({ $0 }) { throw error }
-}
-
 @Suite struct ConcurrencyTests {
     @Test func definitionsMadeByManyThreadsAreAllThere() throws {
-        let engine = MemoryEngine()
-        let store = try KeyValueStore(engine: engine)
+        let (engine, store) = try openStore(over: MemoryEngine())
         try onThreads(4) { thread in
             for number in 0..<20 {
                 let name = "T\(thread)x\(number)"
@@ -59,8 +42,7 @@ private func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws ->
     }
 
     @Test func theEngineIsLentWhileTheStoreIsOpen() throws {
-        let engine = WrappedEngine()
-        let store = try KeyValueStore(engine: engine)
+        let (engine, store) = try openStore()
         #expect(try store.withEngine { $0 === engine })
         try store.withEngine { _ in
             #expect(failure { try store.close() } != nil)

@@ -17,8 +17,7 @@ import TidelineTestSupport
     }
 
     /// Shared files determine how a store detects new definitions.
-    private static func engines(sharing: Bool) -> WrappedEngine {
-        let base = MemoryEngine()
+    private static func engine(_ base: MemoryEngine = MemoryEngine(), sharing: Bool) -> WrappedEngine {
         var capabilities = base.capabilities
         capabilities.sharesFilesWithProcesses = sharing
         return WrappedEngine(base, capabilities: capabilities)
@@ -26,15 +25,14 @@ import TidelineTestSupport
 
     @Test(arguments: [false, true])
     func everySnapshotShowsRowsAndDefinitionOfOneMoment(_ sharing: Bool) throws {
-        let engine = Self.engines(sharing: sharing)
-        let store = try KeyValueStore(engine: engine)
-        try store.define([Self.schema(0)])
+        let (engine, store) = try openStore(over: Self.engine(sharing: sharing), Self.schema(0))
         try store.write { try $0.upsert(Row(id: "x"), into: "t") }
         let isDone = Atomic(false)
         let problems = Mutex<[String]>([])
         let group = DispatchGroup()
         for _ in 0..<3 {
-            Self.run(in: group) {
+            group.enter()
+            Thread.detachNewThread {
                 while !isDone.load(ordering: .relaxed) {
                     do {
                         try store.read { reader throws in
@@ -51,6 +49,7 @@ import TidelineTestSupport
                         problems.withLock { $0.append("\(error)") }
                     }
                 }
+                group.leave()
             }
         }
         for number in 1...60 { try store.define([Self.schema(number)]) }
@@ -62,23 +61,13 @@ import TidelineTestSupport
 
     @Test(arguments: [false, true])
     func aReaderThatBeganBeforeKeepsTheDefinitionsItSaw(_ sharing: Bool) throws {
-        let engine = Self.engines(sharing: sharing)
-        let store = try KeyValueStore(engine: engine)
-        try store.define([Self.schema(0)])
+        let (_, store) = try openStore(over: Self.engine(sharing: sharing), Self.schema(0))
         try store.write { try $0.upsert(["id": "x", "c0": 1], into: "t") }
         try store.read { reader throws in
-            let group = DispatchGroup()
-            let problems = Mutex<[String]>([])
-            Self.run(in: group) {
-                do {
-                    try store.define([Self.schema(3), TableSchema("new", columns: [])])
-                    try store.write { try $0.upsert(["id": "y", "c3": 3], into: "t") }
-                } catch {
-                    problems.withLock { $0.append("\(error)") }
-                }
+            try onThreads { _ in
+                try store.define([Self.schema(3), TableSchema("new", columns: [])])
+                try store.write { try $0.upsert(["id": "y", "c3": 3], into: "t") }
             }
-            try group.finish()
-            #expect(problems.withLock { $0 } == [])
             #expect(try reader.schema(of: "t") == Self.schema(0))
             #expect(try reader.rows(matching: TableQuery("t")).rows == [["id": "x", "c0": 1]])
             #expect(try reader.count(TableQuery("t", predicate: .column("c0") == 1)) == 1)
@@ -94,9 +83,7 @@ import TidelineTestSupport
     /// The definitions change after a read looked for them and before it takes its snapshot.
     @Test(arguments: [false, true])
     func definitionsChangedJustBeforeTheSnapshotAreSeen(_ sharing: Bool) throws {
-        let engine = Self.engines(sharing: sharing)
-        let store = try KeyValueStore(engine: engine)
-        try store.define([Self.schema(0)])
+        let (engine, store) = try openStore(over: Self.engine(sharing: sharing), Self.schema(0))
         engine.beforeSnapshot.set { Self.runElsewhere { try store.define([Self.schema(3)]) } }
         #expect(try store.read { try $0.schema(of: "t") } == Self.schema(3))
         #expect(try store.tables() == [Self.schema(3)])
@@ -105,9 +92,7 @@ import TidelineTestSupport
     /// The definitions are committed, and the committing thread has not yet updated its cache.
     @Test(arguments: [false, true])
     func definitionsJustCommittedAreSeen(_ sharing: Bool) throws {
-        let engine = Self.engines(sharing: sharing)
-        let store = try KeyValueStore(engine: engine)
-        try store.define([Self.schema(0)])
+        let (engine, store) = try openStore(over: Self.engine(sharing: sharing), Self.schema(0))
         let seen = Mutex<[TableSchema]>([])
         engine.afterCommit.set {
             Self.runElsewhere { try store.read { reader in try seen.withLock { $0 = [try reader.schema(of: "t")] } } }
@@ -120,19 +105,13 @@ import TidelineTestSupport
 
     /// Runs `body` to completion on another thread.
     private static func runElsewhere(_ body: @escaping @Sendable () throws -> Void) {
-        let group = DispatchGroup()
-        run(in: group) {
-            do { try body() } catch { Issue.record(error) }
-        }
-        do { try group.finish() } catch { Issue.record(error) }
+        do { try onThreads { _ in try body() } } catch { Issue.record(error) }
     }
 
     /// A failed definition has no effect, on the calling store or on others.
     @Test(arguments: [false, true])
     func aDefinitionThatFailsLeavesTheOldOnesInUse(_ sharing: Bool) throws {
-        let engine = Self.engines(sharing: sharing)
-        let store = try KeyValueStore(engine: engine)
-        try store.define([Self.schema(1)])
+        let (engine, store) = try openStore(over: Self.engine(sharing: sharing), Self.schema(1))
         try store.write { try $0.upsert(["id": "x", "c1": 1], into: "t") }
         var place = 0
         while true {
@@ -152,11 +131,7 @@ import TidelineTestSupport
 
     @Test func twoStoresOverOneEngineSeeEachOthersDefinitions() throws {
         let base = MemoryEngine()
-        var capabilities = base.capabilities
-        capabilities.sharesFilesWithProcesses = true
-        let stores = try (0..<2).map { _ in
-            try KeyValueStore(engine: WrappedEngine(base, capabilities: capabilities))
-        }
+        let stores = try (0..<2).map { _ in try KeyValueStore(engine: Self.engine(base, sharing: true)) }
         for number in 0..<20 {
             try stores[number % 2].define([Self.schema(number)])
             let other = stores[(number + 1) % 2]
@@ -170,21 +145,11 @@ import TidelineTestSupport
     /// Counts the engine operations of transactions that have nothing to do.
     @Test func whatNeedsNoLookAtTheDefinitionsTakesNone() throws {
         for (sharing, expected) in [(false, 2), (true, 3)] {
-            let engine = Self.engines(sharing: sharing)
-            let store = try KeyValueStore(engine: engine)
-            try store.define([Self.schema(1)])
+            let (engine, store) = try openStore(over: Self.engine(sharing: sharing), Self.schema(1))
             // Begin and look up the row; if files are shared, also the generation of the definitions.
             #expect(try engine.countSteps { try store.read { _ = try $0.row(in: "t", id: "x") } } == expected)
             // Defining the same tables again only needs a read.
             #expect(try engine.countSteps { try store.define([Self.schema(1)]) } == expected - 1)
-        }
-    }
-
-    private static func run(in group: DispatchGroup, _ body: @escaping @Sendable () -> Void) {
-        group.enter()
-        Thread.detachNewThread {
-            body()
-            group.leave()
         }
     }
 }

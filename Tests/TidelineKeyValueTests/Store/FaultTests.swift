@@ -10,9 +10,7 @@ import TidelineStore
         indexes: [["rank"], ["done", "text"]])
 
     private static func makeStore() throws -> (WrappedEngine, KeyValueStore<WrappedEngine>) {
-        let engine = WrappedEngine(maximumKeyLength: 128)
-        let store = try KeyValueStore(engine: engine)
-        try store.define([items])
+        let (engine, store) = try openStore(over: WrappedEngine(maximumKeyLength: 128), items)
         try store.write { writer throws in
             try writer.upsert(
                 (0..<6).map { ["id": .string("\($0)"), "text": .string("t\($0)"), "rank": .int($0)] }, into: "item")
@@ -47,15 +45,6 @@ import TidelineStore
                 schema.indexes = []
                 try store.define([schema])
             }
-        }
-    }
-
-    private func failure(_ body: () throws -> Void) -> StoreError? {
-        do {
-            try body()
-            return nil
-        } catch {
-            return error as? StoreError ?? StoreError(.unsupported, "\(error)")
         }
     }
 

@@ -14,12 +14,9 @@ import TidelineSupport
 
     /// Returns the entries of a store with a row, whose definition changed once.
     private static func engine() throws -> MemoryEngine {
-        let engine = MemoryEngine()
-        let store = try KeyValueStore(engine: engine)
-        try store.define([
-            TableSchema("Item", columns: [.string("text")], systemColumns: [.version]),
-            TableSchema("Other", columns: []),
-        ])
+        let (engine, store) = try openStore(
+            over: MemoryEngine(), TableSchema("Item", columns: [.string("text")], systemColumns: [.version]),
+            TableSchema("Other", columns: []))
         try store.define([schema])
         try store.write { try $0.upsert(["id": "a", "text": "x", "n": 1], into: "Item") }
         return engine
@@ -108,9 +105,8 @@ import TidelineSupport
     @Test("A name that is not in normalization form C is refused, also beside an earlier column that it equals")
     func earlierNames() throws {
         for columns in [["a"], ["\u{E9}", "a"]] {
-            let engine = MemoryEngine()
-            let store = try KeyValueStore(engine: engine)
-            try store.define([TableSchema("T", columns: columns.map { .int($0) })])
+            let (engine, store) = try openStore(
+                over: MemoryEngine(), TableSchema("T", columns: columns.map { .int($0) }))
             try store.define([TableSchema("T", columns: [.int("a")])])
             let key = StoreFormat.definitionKey(KeySpace(number: 1))
             let text = try Self.text(key, in: engine).replacing("\"a\"", with: "\"e\u{301}\"")
@@ -123,29 +119,16 @@ import TidelineSupport
 
     @Test("An index in the space of a removed one has no entries of it")
     func reusedSpace() throws {
-        let engine = MemoryEngine()
-        let store = try KeyValueStore(engine: engine)
         var table = TableSchema("T", columns: [.int("n")], systemColumns: [], indexes: [["n"]])
         let query = TableQuery("T", predicate: .column("n") >= 0)
-        try store.define([table])
+        let (engine, store) = try openStore(over: MemoryEngine(), table)
         try store.write { try $0.upsert(["id": "1", "n": 1], into: "T") }
-        let entries = try engine.read { snapshot in
-            var entries: [[UInt8]] = []
-            try snapshot.scan(KeySpace(number: 2).range, descending: false) { key, _ in
-                entries.append(Array(key))
-                return .next
-            }
-            return entries
-        }
+        let entries = try engine.read { try $0.entries(in: KeySpace(number: 2).range) }
         #expect(entries.count == 1)
         table.indexes = []
         try store.define([table])
         try store.write { _ = try $0.delete(id: "1", from: "T") }
-        try engine.write { transaction in
-            for key in entries {
-                key.withUnsafeBytes { transaction.put($0, UnsafeRawBufferPointer(start: nil, count: 0)) }
-            }
-        }
+        try engine.write { transaction in for entry in entries { try transaction.put(entry.key, []) } }
         table.indexes = [["n"]]
         try store.define([table])
         #expect(try store.read { try $0.count(query) } == 0)
@@ -155,10 +138,9 @@ import TidelineSupport
     @Test("More tables and indexes than the engine declares are refused")
     func limitOfTables() throws {
         let capabilities = StoreCapabilities(name: "memory", maximumTablesAndIndexes: 3)
-        let store = try KeyValueStore(engine: WrappedEngine(MemoryEngine(), capabilities: capabilities))
         let first = TableSchema("First", columns: [.int("n")], indexes: [["n"]])
         var second = TableSchema("Second", columns: [.int("n")], indexes: [["n"]])
-        try store.define([first])
+        let (_, store) = try openStore(over: WrappedEngine(capabilities: capabilities), first)
         let error = failure { try store.define([second]) }
         #expect(error?.code == .tooManyTables && error?.table == "Second")
         #expect(try store.tables() == [first])

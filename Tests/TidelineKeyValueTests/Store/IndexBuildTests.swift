@@ -11,9 +11,7 @@ import TidelineStore
 
     @Test(arguments: [999, 1_000, 1_001, 2_500])
     func indexesAreFilledAndEmptiedToTheLastEntry(_ count: Int) throws {
-        let engine = WrappedEngine(maximumKeyLength: 128)
-        let store = try KeyValueStore(engine: engine)
-        try store.define([Self.schema([])])
+        let (engine, store) = try openStore(over: WrappedEngine(maximumKeyLength: 128), Self.schema([]))
         let rows: [Row] = (0..<count).map { number in
             // Every tenth id is longer than the engine's maximum key length.
             let id = number % 10 == 0 ? String(repeating: "k", count: 150) + "\(number)" : "\(number)"

@@ -21,11 +21,10 @@ import TidelineSupport
         var source = RandomRows(seed: seed)
         source.values.includesLongTexts = true
         var random = SplitMix64(seed: seed &+ 1)
-        let engine = WrappedEngine(maximumKeyLength: maximumKeyLength, remembersKeys: remembersKeys)
-        let store = try KeyValueStore(engine: engine)
         var schema = source.indexedSchema()
         if remembersKeys { schema.indexes = [] }
-        try store.define([schema])
+        let (engine, store) = try openStore(
+            over: WrappedEngine(maximumKeyLength: maximumKeyLength, remembersKeys: remembersKeys), schema)
         let rows = source.rows(60, of: schema, namesAllColumns: true)
         for _ in 0..<25 {
             let chosen = rows.shuffled(using: &random).prefix(.random(in: 0...20, using: &random))
@@ -66,9 +65,7 @@ import TidelineSupport
 
     /// No operation is called on an engine after it has failed.
     @Test func afterAFailedChangeATransactionAnswersNothingMore() throws {
-        let engine = WrappedEngine()
-        let store = try KeyValueStore(engine: engine)
-        try store.define([TableSchema("T", columns: [.int("n")], indexes: [["n"]])])
+        let (engine, store) = try openStore(TableSchema("T", columns: [.int("n")], indexes: [["n"]]))
         let error = failure {
             try store.write { writer in
                 try writer.upsert(["id": "a", "n": 1], into: "T")
@@ -98,21 +95,19 @@ import TidelineSupport
     }
 
     @Test func anIndexThatLacksAnEntryIsToldWithTheRow() throws {
-        let engine = MemoryEngine()
-        let store = try KeyValueStore(engine: engine)
-        try store.define([TableSchema("T", columns: [.int("n")], systemColumns: [], indexes: [["n"]])])
+        let (engine, store) = try openStore(
+            over: MemoryEngine(), TableSchema("T", columns: [.int("n")], systemColumns: [], indexes: [["n"]]))
         try store.write { try $0.upsert(["id": "a", "n": 1], into: "T") }
         try engine.write { transaction in
             let space = KeySpace(number: 2)
             for entry in try transaction.entries(in: space.range) { #expect(try transaction.delete(entry.key)) }
         }
-        for change in [0, 1] {
-            let error = failure {
-                try store.write { writer in
-                    if change == 0 { try writer.delete(id: "a", from: "T") }
-                    if change == 1 { try writer.upsert(["id": "a", "n": 2], into: "T") }
-                }
-            }
+        let changes: [() throws -> Void] = [
+            { _ = try store.write { try $0.delete(id: "a", from: "T") } },
+            { try store.write { try $0.upsert(["id": "a", "n": 2], into: "T") } },
+        ]
+        for change in changes {
+            let error = failure(change)
             #expect(error?.code == .corrupt && error?.table == "T" && error?.id == "a")
         }
     }

@@ -9,12 +9,8 @@ import TidelineStore
 
     private struct Own: Error {}
 
-    private func makeStore(_ indexes: [IndexSchema] = []) throws -> (KeyValueStore<WrappedEngine>, WrappedEngine) {
-        let engine = WrappedEngine(remembersKeys: true)
-        let store = try KeyValueStore(engine: engine)
-        var table = Self.table
-        table.indexes = indexes
-        try store.define([table])
+    private func makeStore() throws -> (KeyValueStore<WrappedEngine>, WrappedEngine) {
+        let (engine, store) = try openStore(over: WrappedEngine(remembersKeys: true), Self.table)
         return (store, engine)
     }
 

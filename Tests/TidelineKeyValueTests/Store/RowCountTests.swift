@@ -60,9 +60,7 @@ import TidelineTestSupport
 
     @Test func aTransactionThatCameToNothingCountsForNothing() throws {
         struct Own: Error {}
-        let engine = WrappedEngine()
-        let store = try KeyValueStore(engine: engine)
-        try store.define([Self.table])
+        let (engine, store) = try openStore(Self.table)
         try store.write { try $0.upsert(Self.rows(0..<5), into: "t") }
         #expect(throws: Own.self) {
             try store.write { writer throws in
@@ -85,8 +83,7 @@ import TidelineTestSupport
 
     @Test func rowsAreCountedAnewWhenIndexesAreMadeAnew() throws {
         let base = MemoryEngine()
-        let store = try KeyValueStore(engine: WrappedEngine(base))
-        try store.define([Self.table])
+        let (_, store) = try openStore(over: WrappedEngine(base), Self.table)
         try store.write { try $0.upsert(Self.rows(0..<5), into: "t") }
         try base.write { transaction in
             let lost = KeySpace(number: 1).prefix + Array("row 3".utf8)

@@ -114,10 +114,14 @@ final class Faults: Sendable {
     }
 }
 
-struct WrappedSnapshot: KeyValueSnapshot {
-    let base: MemorySnapshot
-    let faults: Faults
+/// A snapshot or transaction whose operations are counted and may fail.
+protocol CountedSnapshot: KeyValueSnapshot {
+    associatedtype Base: KeyValueSnapshot
+    var base: Base { get }
+    var faults: Faults { get }
+}
 
+extension CountedSnapshot {
     func get(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
         try faults.step()
         return try base.get(key, body)
@@ -135,26 +139,15 @@ struct WrappedSnapshot: KeyValueSnapshot {
     }
 }
 
-struct WrappedTransaction: KeyValueTransaction {
+struct WrappedSnapshot: CountedSnapshot {
+    let base: MemorySnapshot
+    let faults: Faults
+}
+
+struct WrappedTransaction: CountedSnapshot, KeyValueTransaction {
     let base: MemoryTransaction
     let faults: Faults
     let remembered: RememberedKeys?
-
-    func get(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
-        try faults.step()
-        return try base.get(key, body)
-    }
-
-    func scan(
-        _ range: KeyRange, descending: Bool,
-        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
-    ) throws {
-        try faults.step()
-        try base.scan(range, descending: descending) { key, value in
-            try faults.step()
-            return try body(key, value)
-        }
-    }
 
     func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
         try faults.step()

@@ -28,29 +28,19 @@ extension KeyValueTransaction {
     func delete(_ key: [UInt8]) throws -> Bool { try key.withUnsafeBytes { try delete($0) } }
 
     /// - Returns: The existing value, or `nil` if the given value was stored.
-    func insert(_ key: [UInt8], _ value: [UInt8]) throws -> [UInt8]? {
-        try key.withUnsafeBytes { key in
-            try value.withUnsafeBytes { value in
-                var existing: [UInt8]?
-                let isNew = try put(key, value) {
-                    existing = Array($0)
-                    return false
-                }
-                #expect(isNew == (existing == nil))
-                return existing
-            }
-        }
-    }
+    func insert(_ key: [UInt8], _ value: [UInt8]) throws -> [UInt8]? { try put(key, value, replaces: false) }
 
     /// Stores a value, whether or not the key exists.
     /// - Returns: The previous value.
-    func replace(_ key: [UInt8], by value: [UInt8]) throws -> [UInt8]? {
+    func replace(_ key: [UInt8], by value: [UInt8]) throws -> [UInt8]? { try put(key, value, replaces: true) }
+
+    private func put(_ key: [UInt8], _ value: [UInt8], replaces: Bool) throws -> [UInt8]? {
         try key.withUnsafeBytes { key in
             try value.withUnsafeBytes { value in
                 var existing: [UInt8]?
                 let isNew = try put(key, value) {
                     existing = Array($0)
-                    return true
+                    return replaces
                 }
                 #expect(isNew == (existing == nil))
                 return existing
