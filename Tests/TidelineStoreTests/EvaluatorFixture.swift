@@ -1,4 +1,5 @@
 import TidelineStore
+import TidelineTestSupport
 
 /// One row with a value of every type, to evaluate predicates over.
 struct EvaluatorFixture {
@@ -18,14 +19,10 @@ struct EvaluatorFixture {
     static func value(
         of predicate: RowPredicate, in row: Row = row, schema: TableSchema = schema
     ) throws -> Value {
-        var rows = PackedRows(shape: schema.makeShape())
-        try rows.append(row)
-        return try rows.withRow(at: 0) { try Evaluator(schema: schema).value(of: predicate, in: $0) }
+        try PackedRows([row], of: schema).withRow(at: 0) { try Evaluator(schema: schema).value(of: predicate, in: $0) }
     }
 
     static func matches(_ predicate: RowPredicate, schema: TableSchema = schema) throws -> Bool {
-        var rows = PackedRows(shape: schema.makeShape())
-        try rows.append(row)
-        return try rows.withRow(at: 0) { try Evaluator(schema: schema).matches(predicate, $0) }
+        try PackedRows([row], of: schema).withRow(at: 0) { try Evaluator(schema: schema).matches(predicate, $0) }
     }
 }

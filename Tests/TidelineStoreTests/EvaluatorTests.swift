@@ -22,32 +22,31 @@ private let noText = RowPredicate.column("nostring")
 
 @Suite("Evaluation of each node of a predicate")
 struct EvaluatorTests {
-    @Test(
-        "Conditions have two values",
-        arguments: [
-            Expected(.and([]), true), Expected(.or([]), false), Expected(.and([.column("bool"), true]), true),
-            Expected(.and([.column("bool"), .column("nobool")]), false),
-            Expected(.or([.column("nobool"), .column("bool")]), true), Expected(.not(.column("nobool")), true),
-            Expected(.not(.null), true), Expected(.not(.column("bool")), false),
-            Expected(.not(.not(.column("nobool"))), false), Expected(.not(noText.hasPrefix("a")), true),
-            Expected(.and([.null]), false), Expected(.column("nobool"), .null),
-            Expected(.column("absent"), .null), Expected(.column("absent").isNull, true),
-        ])
-    func conditions(_ expected: Expected) throws {
-        #expect(try EvaluatorFixture.value(of: expected.predicate) == expected.value)
-    }
+    /// Conditions have two values.
+    static let conditions = [
+        Expected(.and([]), true), Expected(.or([]), false), Expected(.and([.column("bool"), true]), true),
+        Expected(.and([.column("bool"), .column("nobool")]), false),
+        Expected(.or([.column("nobool"), .column("bool")]), true), Expected(.not(.column("nobool")), true),
+        Expected(.not(.null), true), Expected(.not(.column("bool")), false),
+        Expected(.not(.not(.column("nobool"))), false), Expected(.not(noText.hasPrefix("a")), true),
+        Expected(.and([.null]), false), Expected(.column("nobool"), .null),
+        Expected(.column("absent"), .null), Expected(.column("absent").isNull, true),
+    ]
+
+    /// Equality treats null as a value; ordering does not.
+    static let nulls = [
+        Expected(noText == .null, true), Expected(noText != .null, false), Expected(text == .null, false),
+        Expected(text != .null, true), Expected(noText == text, false), Expected(noText != text, true),
+        Expected(noText == .column("id"), false), Expected(noText < text, false), Expected(noText >= text, false),
+        Expected(noText <= noText, false), Expected(.not(noText < text), true),
+        Expected(noText.isIn([.null]), true), Expected(noText.isIn(["a"]), false), Expected(noText.isIn([]), false),
+        Expected(int.isIn([1, 7]), true), Expected(int.isIn([.double(7)]), true),
+    ]
 
     @Test(
-        "Equality treats null as a value; ordering does not",
-        arguments: [
-            Expected(noText == .null, true), Expected(noText != .null, false), Expected(text == .null, false),
-            Expected(text != .null, true), Expected(noText == text, false), Expected(noText != text, true),
-            Expected(noText == .column("id"), false), Expected(noText < text, false), Expected(noText >= text, false),
-            Expected(noText <= noText, false), Expected(.not(noText < text), true),
-            Expected(noText.isIn([.null]), true), Expected(noText.isIn(["a"]), false), Expected(noText.isIn([]), false),
-            Expected(int.isIn([1, 7]), true), Expected(int.isIn([.double(7)]), true),
-        ])
-    func nulls(_ expected: Expected) throws {
+        "A predicate has its value: conditions, nulls, functions of texts, and arithmetic",
+        arguments: conditions + nulls + textFunctions + arithmetic)
+    func values(_ expected: Expected) throws {
         #expect(try EvaluatorFixture.value(of: expected.predicate) == expected.value)
     }
 
@@ -86,72 +85,64 @@ struct EvaluatorTests {
         #expect(try EvaluatorFixture.value(of: swapped) == expected.value)
     }
 
-    @Test(
-        "Text functions count Unicode scalars and compare bytes",
-        arguments: [
-            Expected(text.length, 4), Expected(literal("e\u{301}").length, 2), Expected(noText.length, .null),
-            Expected(text.index(of: "😀"), 2), Expected(text.index(of: ""), 0), Expected(text.index(of: "x"), -1),
-            Expected(literal("").index(of: ""), 0), Expected(literal("aab").index(of: "ab"), 1),
-            Expected(literal("e\u{301}").index(of: "\u{301}"), 1), Expected(literal("é").index(of: "e"), -1),
-            Expected(text.index(of: noText), .null),
-            Expected(text.substring(from: 2), "😀b"), Expected(text.substring(from: -3), "aé😀b"),
-            Expected(text.substring(from: 4), ""), Expected(text.substring(from: 99), ""),
-            Expected(text.substring(from: 1, length: 2), "é😀"), Expected(text.substring(from: 1, length: -1), ""),
-            Expected(text.substring(from: 1, length: 99), "é😀b"),
-            Expected(text.substring(from: literal(.int(.min)), length: literal(.int(.max))), "aé😀b"),
-            Expected(text.substring(from: literal(.int(.max)) + 1), ""),
-            Expected(text.substring(from: literal(.int(.min)) - 1), "aé😀b"),
-            Expected(text.substring(from: .null), .null), Expected(text.substring(from: 0, length: .null), .null),
-            Expected(text.hasPrefix("a"), true), Expected(text.hasPrefix(""), true),
-            Expected(text.hasPrefix("%"), false),
-            Expected(literal("é").hasPrefix("e"), false), Expected(literal("e\u{301}").hasPrefix("e"), true),
-            Expected(text.hasSuffix("b"), true), Expected(text.hasSuffix(""), true),
-            Expected(text.hasSuffix("aé😀bb"), false),
-            Expected(literal("e\u{301}").hasSuffix("\u{301}"), true), Expected(text.contains("é😀"), true),
-            Expected(text.contains(""), true), Expected(text.contains("_"), false),
-            Expected(text.contains(noText), .null),
-            Expected(literal("a\0b").contains("\0"), true), Expected(literal("aaab").contains("aab"), true),
-            Expected(literal("AÉz").lowercased, "aÉz"), Expected(literal("aéZ").uppercased, "AéZ"),
-            Expected(literal("\t\n\u{B}\u{C}\r a b \u{A0} ").trimmed, "a b \u{A0}"),
-            Expected(literal(" \t").trimmed, ""),
-            Expected(text.appending("!"), "aé😀b!"), Expected(noText.appending("!"), .null),
-            Expected(literal("e").appending("\u{301}").length, 2),
-            Expected(literal("aaa").replacing("aa", with: "b"), "ba"),
-            Expected(literal("abab").replacing("b", with: ""), "aa"), Expected(text.replacing("", with: "x"), "aé😀b"),
-            Expected(literal("e\u{301}").replacing("\u{301}", with: "x"), "ex"),
-            Expected(literal("\r\n").replacing("\n", with: "x"), "\rx"),
-            Expected(text.replacing(noText, with: "x"), .null),
-            Expected(literal("aBc").equalsIgnoringCase("AbC"), true),
-            Expected(literal("É").equalsIgnoringCase("é"), false),
-            Expected(noText.equalsIgnoringCase(.null), true), Expected(noText.equalsIgnoringCase("a"), false),
-        ])
-    func textFunctions(_ expected: Expected) throws {
-        #expect(try EvaluatorFixture.value(of: expected.predicate) == expected.value)
-    }
+    /// Text functions count Unicode scalars and compare bytes.
+    static let textFunctions = [
+        Expected(text.length, 4), Expected(literal("e\u{301}").length, 2), Expected(noText.length, .null),
+        Expected(text.index(of: "😀"), 2), Expected(text.index(of: ""), 0), Expected(text.index(of: "x"), -1),
+        Expected(literal("").index(of: ""), 0), Expected(literal("aab").index(of: "ab"), 1),
+        Expected(literal("e\u{301}").index(of: "\u{301}"), 1), Expected(literal("é").index(of: "e"), -1),
+        Expected(text.index(of: noText), .null),
+        Expected(text.substring(from: 2), "😀b"), Expected(text.substring(from: -3), "aé😀b"),
+        Expected(text.substring(from: 4), ""), Expected(text.substring(from: 99), ""),
+        Expected(text.substring(from: 1, length: 2), "é😀"), Expected(text.substring(from: 1, length: -1), ""),
+        Expected(text.substring(from: 1, length: 99), "é😀b"),
+        Expected(text.substring(from: literal(.int(.min)), length: literal(.int(.max))), "aé😀b"),
+        Expected(text.substring(from: literal(.int(.max)) + 1), ""),
+        Expected(text.substring(from: literal(.int(.min)) - 1), "aé😀b"),
+        Expected(text.substring(from: .null), .null), Expected(text.substring(from: 0, length: .null), .null),
+        Expected(text.hasPrefix("a"), true), Expected(text.hasPrefix(""), true),
+        Expected(text.hasPrefix("%"), false),
+        Expected(literal("é").hasPrefix("e"), false), Expected(literal("e\u{301}").hasPrefix("e"), true),
+        Expected(text.hasSuffix("b"), true), Expected(text.hasSuffix(""), true),
+        Expected(text.hasSuffix("aé😀bb"), false),
+        Expected(literal("e\u{301}").hasSuffix("\u{301}"), true), Expected(text.contains("é😀"), true),
+        Expected(text.contains(""), true), Expected(text.contains("_"), false),
+        Expected(text.contains(noText), .null),
+        Expected(literal("a\0b").contains("\0"), true), Expected(literal("aaab").contains("aab"), true),
+        Expected(literal("AÉz").lowercased, "aÉz"), Expected(literal("aéZ").uppercased, "AéZ"),
+        Expected(literal("\t\n\u{B}\u{C}\r a b \u{A0} ").trimmed, "a b \u{A0}"),
+        Expected(literal(" \t").trimmed, ""),
+        Expected(text.appending("!"), "aé😀b!"), Expected(noText.appending("!"), .null),
+        Expected(literal("e").appending("\u{301}").length, 2),
+        Expected(literal("aaa").replacing("aa", with: "b"), "ba"),
+        Expected(literal("abab").replacing("b", with: ""), "aa"), Expected(text.replacing("", with: "x"), "aé😀b"),
+        Expected(literal("e\u{301}").replacing("\u{301}", with: "x"), "ex"),
+        Expected(literal("\r\n").replacing("\n", with: "x"), "\rx"),
+        Expected(text.replacing(noText, with: "x"), .null),
+        Expected(literal("aBc").equalsIgnoringCase("AbC"), true),
+        Expected(literal("É").equalsIgnoringCase("é"), false),
+        Expected(noText.equalsIgnoringCase(.null), true), Expected(noText.equalsIgnoringCase("a"), false),
+    ]
 
-    @Test(
-        "Integer arithmetic is exact; overflow gives a double, and division by zero null",
-        arguments: [
-            Expected(int + 1, 8), Expected(int - 10, -3), Expected(int * -2, -14), Expected(int / 2, 3),
-            Expected(literal(-7) / 2, -3), Expected(literal(-7) % 2, -1), Expected(int % -2, 1),
-            Expected(int / 0, .null), Expected(int % 0, .null), Expected(int / 0.0, .null), Expected(int % 0.0, .null),
-            Expected(literal(1.0) / literal(.double(-0.0)), .null), Expected(int + .null, .null),
-            Expected(.column("noint") * 2, .null), Expected(int + 0.5, 7.5), Expected(literal(7.5) % 2, 1.5),
-            Expected(literal(-7.5) % 2, -1.5), Expected(int / 2.0, 3.5),
-            Expected(literal(.int(.max)) + 1, .double(0x1p63)), Expected(literal(.int(.min)) - 1, .double(-0x1p63)),
-            Expected(literal(.int(.max)) * 2, .double(0x1p64)), Expected(literal(.int(.min)) / -1, .double(0x1p63)),
-            Expected(literal(.int(.min)) % -1, 0),
-            Expected(literal(.double(.infinity)) - literal(.double(.infinity)), .null),
-            Expected(literal(.double(.infinity)) % 2, .null), Expected(literal(1e308) * 10, .double(.infinity)),
-            Expected(.column("nan") + 1, .null), Expected((literal(.int(.max)) + 1) > literal(.int(.max)), true),
-            Expected(literal(2.5).rounded, 3.0), Expected(literal(-2.5).rounded, -3.0), Expected(int.rounded, 7),
-            Expected(literal(0.49999999999999994).rounded, 0.0), Expected(literal(-2.5).floor, -3.0),
-            Expected(literal(-2.5).ceiling, -2.0), Expected(.column("nodouble").floor, .null),
-            Expected(.column("nan").rounded, .null), Expected(literal(.int(.max)).ceiling, .int(.max)),
-        ])
-    func arithmetic(_ expected: Expected) throws {
-        #expect(try EvaluatorFixture.value(of: expected.predicate) == expected.value)
-    }
+    /// Integer arithmetic is exact; overflow gives a double, and division by zero null.
+    static let arithmetic = [
+        Expected(int + 1, 8), Expected(int - 10, -3), Expected(int * -2, -14), Expected(int / 2, 3),
+        Expected(literal(-7) / 2, -3), Expected(literal(-7) % 2, -1), Expected(int % -2, 1),
+        Expected(int / 0, .null), Expected(int % 0, .null), Expected(int / 0.0, .null), Expected(int % 0.0, .null),
+        Expected(literal(1.0) / literal(.double(-0.0)), .null), Expected(int + .null, .null),
+        Expected(.column("noint") * 2, .null), Expected(int + 0.5, 7.5), Expected(literal(7.5) % 2, 1.5),
+        Expected(literal(-7.5) % 2, -1.5), Expected(int / 2.0, 3.5),
+        Expected(literal(.int(.max)) + 1, .double(0x1p63)), Expected(literal(.int(.min)) - 1, .double(-0x1p63)),
+        Expected(literal(.int(.max)) * 2, .double(0x1p64)), Expected(literal(.int(.min)) / -1, .double(0x1p63)),
+        Expected(literal(.int(.min)) % -1, 0),
+        Expected(literal(.double(.infinity)) - literal(.double(.infinity)), .null),
+        Expected(literal(.double(.infinity)) % 2, .null), Expected(literal(1e308) * 10, .double(.infinity)),
+        Expected(.column("nan") + 1, .null), Expected((literal(.int(.max)) + 1) > literal(.int(.max)), true),
+        Expected(literal(2.5).rounded, 3.0), Expected(literal(-2.5).rounded, -3.0), Expected(int.rounded, 7),
+        Expected(literal(0.49999999999999994).rounded, 0.0), Expected(literal(-2.5).floor, -3.0),
+        Expected(literal(-2.5).ceiling, -2.0), Expected(.column("nodouble").floor, .null),
+        Expected(.column("nan").rounded, .null), Expected(literal(.int(.max)).ceiling, .int(.max)),
+    ]
 
     @Test(
         "Parts of an instant are in UTC, from year 1 to 9999",

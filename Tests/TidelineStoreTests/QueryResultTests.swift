@@ -1,6 +1,7 @@
 import Testing
 import TidelineConformance
 import TidelineStore
+import TidelineTestSupport
 
 @Suite("Order, paging, selection and count")
 struct QueryResultTests {
@@ -8,9 +9,7 @@ struct QueryResultTests {
 
     private func result(_ query: TableQuery, _ rows: [Row], schema: TableSchema? = nil) throws -> QueryResult {
         let schema = schema ?? self.schema
-        var packed = PackedRows(shape: schema.makeShape())
-        for row in rows { try packed.append(row) }
-        return try Evaluator(schema: schema).result(of: query, over: packed)
+        return try Evaluator(schema: schema).result(of: query, over: PackedRows(rows, of: schema))
     }
 
     @Test("Ascending, nulls come first, then NaN, then numbers; descending reverses this; ties are by ascending id")

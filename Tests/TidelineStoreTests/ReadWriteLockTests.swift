@@ -34,43 +34,35 @@ import TidelineTestSupport
     @Test func writersAreServedInTheOrderInWhichTheyCame() throws {
         let lock = ReadWriteLock()
         let order = Mutex<[Int]>([])
-        let group = DispatchGroup()
         try lock.beginWriting()
-        for number in 0..<8 {
-            group.enter()
-            Thread.detachNewThread {
+        let writers = try (0..<8).map { number in
+            let writer = onThread {
                 try? lock.beginWriting()
                 order.withLock { $0.append(number) }
                 lock.endWriting()
-                group.leave()
             }
             try waitUntil("a writer to wait") { lock.waitingWriterCount > number }
+            return writer
         }
         lock.endWriting()
-        try group.finish()
+        for writer in writers { try writer.finish() }
         #expect(order.withLock { $0 } == Array(0..<8))
     }
 
     @Test func closingRefusesTheWritersThatWaitAndWaitsForTheOneThatWrites() throws {
         let lock = ReadWriteLock()
         let refused = Mutex(0)
-        let group = DispatchGroup()
         try lock.beginWriting()
-        for number in 0..<3 {
-            group.enter()
-            Thread.detachNewThread {
+        let writers = try (0..<3).map { number in
+            let writer = onThread {
                 if failure({ try lock.beginWriting() })?.code == .closed { refused.withLock { $0 += 1 } }
-                group.leave()
             }
             try waitUntil("a writer to wait") { lock.waitingWriterCount > number }
+            return writer
         }
         let isReleased = Mutex(false)
-        let closed = DispatchSemaphore(value: 0)
-        Thread.detachNewThread {
-            try? lock.close { isReleased.withLock { $0 = true } }
-            closed.signal()
-        }
-        try group.finish()
+        let closed = onThread { try? lock.close { isReleased.withLock { $0 = true } } }
+        for writer in writers { try writer.finish() }
         #expect(refused.withLock { $0 } == 3)
         #expect(isReleased.withLock { !$0 })
         lock.endWriting()

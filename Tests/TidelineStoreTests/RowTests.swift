@@ -1,5 +1,6 @@
 import Testing
 import TidelineStore
+import TidelineTestSupport
 
 @Suite("Rows and values")
 struct RowTests {
@@ -53,10 +54,8 @@ struct RowTests {
         #expect(row["é"] == 2 && row["e\u{301}"] == 2 && row.values.count == 1)
         #expect(Set([row]).contains(["e\u{301}": 2]))
         let schema = TableSchema("t", columns: [.int("n"), .int("é"), .int("K")])
-        var rows = PackedRows(shape: schema.makeShape())
         row = ["id": "1", "e\u{301}": 3, "\u{212A}": 4]
-        try rows.append(row)
-        let packed = rows.withRow(at: 0) { $0.owned() }
+        let packed = try PackedRows([row], of: schema).withRow(at: 0) { $0.owned() }
         #expect(packed["é"] == 3 && packed["e\u{301}"] == 3 && packed["\u{212A}"] == 4 && packed["N"] == nil)
         #expect(packed == row && packed.hashValue == row.hashValue)
         #expect(packed.columnNames.map { Array($0.utf8) } == [Array("é".utf8), Array("K".utf8)])
