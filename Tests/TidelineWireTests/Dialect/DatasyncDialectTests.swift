@@ -184,12 +184,7 @@ struct DatasyncResponseTests {
         "T", columns: [.string("text"), .int("count")], systemColumns: [.updatedAt, .version, .extra])
 
     private func parse(_ text: String, keepsOthers: Bool = true) throws -> (rows: [Row], info: PageInfo) {
-        let parser = PageParser(schema: Self.schema, keepsOthers: keepsOthers)
-        var packed = PackedRows(shape: parser.shape)
-        let info = try parser.parsePage(Array(text.utf8), into: &packed)
-        var rows: [Row] = []
-        packed.forEachRow { rows.append($0.owned()) }
-        return (rows, info)
+        try PageParser(schema: Self.schema, keepsOthers: keepsOthers).page(text)
     }
 
     @Test("A page has items, a count that may be null, and a link that may be null or missing")

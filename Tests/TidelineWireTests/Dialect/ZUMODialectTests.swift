@@ -26,13 +26,18 @@ struct ZUMODialectReadTests {
         #expect(request.body == nil)
     }
 
-    @Test func `an empty query asks nothing`() throws {
-        #expect(try dialect.read(TableQuery("T"), schema: nil, options: ReadOptions()).target == "tables/T")
-    }
-
-    @Test func `a limit of zero is said`() throws {
-        #expect(
-            try dialect.read(TableQuery("T").limit(0), schema: nil, options: ReadOptions()).target == "tables/T?$top=0")
+    @Test(
+        arguments: [
+            (TableQuery("T"), [], "tables/T"), (TableQuery("T").limit(0), [], "tables/T?$top=0"),
+            (
+                TableQuery("T"), [("a b&", "ü=&#+ %"), ("x", "")],
+                "tables/T?a%20b%26=%C3%BC%3D%26%23%2B%20%25&x="
+            ),
+        ] as [(TableQuery, [(String, String)], String)])
+    func `an empty query asks nothing, a limit of zero is said, and parameters are encoded by name and value`(
+        _ query: TableQuery, _ parameters: [(String, String)], _ target: String
+    ) throws {
+        #expect(try dialect.read(query, schema: nil, options: ReadOptions(parameters: parameters)).target == target)
     }
 
     @Test(
@@ -48,18 +53,11 @@ struct ZUMODialectReadTests {
         #expect(try dialect.read(TableQuery("T"), schema: nil, options: options).headers[.zumoFeatures] == header)
     }
 
-    @Test func `parameters are encoded by name and value`() throws {
-        let options = ReadOptions(parameters: [("a b&", "ü=&#+ %"), ("x", "")])
-        let target = try dialect.read(TableQuery("T"), schema: nil, options: options).target
-        #expect(target == "tables/T?a%20b%26=%C3%BC%3D%26%23%2B%20%25&x=")
-    }
-
     @Test(arguments: ["$top", "", "__includeDeleted", "__INCLUDEDELETED"])
     func `parameters of the protocol are refused`(_ name: String) {
-        let error = #expect(throws: WireError.self) {
+        expectError(.invalidRequest) {
             try dialect.read(TableQuery("T"), schema: nil, options: ReadOptions(parameters: [(name, "1")]))
         }
-        #expect(error?.code == .invalidRequest)
         #expect(throws: WireError.self) { try dialect.insert(["a": 1], into: "T", parameters: [(name, "1")]) }
     }
 
@@ -76,13 +74,9 @@ struct ZUMODialectReadTests {
         }
     }
 
-    @Test func `negative paging is refused`() {
-        #expect(throws: WireError.self) {
-            try dialect.read(TableQuery("T").skip(-1), schema: nil, options: ReadOptions())
-        }
-        #expect(throws: WireError.self) {
-            try dialect.read(TableQuery("T").limit(-1), schema: nil, options: ReadOptions())
-        }
+    @Test(arguments: [TableQuery("T").skip(-1), TableQuery("T").limit(-1)] + ["", ".", ".."].map { TableQuery($0) })
+    func `negative paging and a table whose name cannot be in a path are refused`(_ query: TableQuery) {
+        #expect(throws: WireError.self) { try dialect.read(query, schema: nil, options: ReadOptions()) }
     }
 
     @Test(arguments: [
@@ -94,11 +88,6 @@ struct ZUMODialectReadTests {
         #expect(try dialect.lookup(id, in: "T").target == "tables/T/\(encoded)")
         #expect(
             try dialect.lookup("1", in: id, includeDeleted: true).target == "tables/\(encoded)/1?__includeDeleted=true")
-    }
-
-    @Test(arguments: ["", ".", ".."])
-    func `a table whose name cannot be in a path is refused`(_ table: String) {
-        #expect(throws: WireError.self) { try dialect.read(TableQuery(table), schema: nil, options: ReadOptions()) }
     }
 }
 
@@ -151,10 +140,10 @@ struct ZUMODialectWriteTests {
     }
 
     @Test func `reserved columns and doubles without JSON are refused by name`() {
-        let reserved = #expect(throws: WireError.self) { try dialect.insert(["__a": 1], into: "T") }
-        #expect(reserved?.column == "__a")
-        let double = #expect(throws: WireError.self) { try dialect.insert(["a": .double(.nan)], into: "T") }
-        #expect(double?.column == "a")
+        for (column, value) in [("__a", 1), ("a", .double(.nan))] as [(String, Value)] {
+            let error = #expect(throws: WireError.self) { try dialect.insert([column: value], into: "T") }
+            #expect(error?.column == column)
+        }
     }
 
     @Test(arguments: [
@@ -162,16 +151,14 @@ struct ZUMODialectWriteTests {
         "a/\u{301}", String(repeating: "x", count: 256),
     ])
     func `a bad id is refused in a new row`(_ id: String) {
-        let error = #expect(throws: WireError.self) { try ItemID.validate(id) }
-        #expect(error?.code == .invalidID)
+        expectError(.invalidID) { try ItemID.validate(id) }
         if !id.isEmpty { #expect(throws: WireError.self) { try dialect.insert(["id": .string(id)], into: "T") } }
     }
 
     @Test(arguments: ["", ".", ".."])
     func `an id that no path can hold is refused everywhere`(_ id: String) throws {
         for call in requests(of: id) {
-            let error = #expect(throws: WireError.self) { try call() }
-            #expect(error?.code == .invalidID)
+            let error = expectError(.invalidID) { try call() }
             #expect(error?.table == "T")
         }
     }
@@ -293,12 +280,6 @@ struct ErrorMessageTests {
         ("<title>cut", "cut"), ("", ""), ("  ", ""), ("{", "{"), ("[1]", "[1]"),
         (#"{"other":1}"#, #"{"other":1}"#), (#"{"error":""}"#, ""),
         (#"{"id":5,"error":"x"}"#, #"{"id":5,"error":"x"}"#),
-    ])
-    func `every form of error body has a message`(_ body: String, _ message: String) {
-        #expect(dialect.errorMessage(Array(body.utf8)) == message)
-    }
-
-    @Test(arguments: [
         (
             "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset='utf-8'><title>Error</title><style>p > a {}</style>"
                 + "</head><body><pre>Cannot POST&nbsp;/tables/T<br>a &lt; b &amp;&amp; c</pre></body></html>",
@@ -319,7 +300,9 @@ struct ErrorMessageTests {
         (#"{"title":"Error","detail":"no such column"}"#, "no such column"),
         (#"{"error":"Error","message":"no such column"}"#, "no such column"), (#"{"error":"Error"}"#, "Error"),
     ])
-    func `of a page its text is shown, without markup and scripts`(_ body: String, _ message: String) {
+    func `every form of error body has a message, and of a page its text is shown, without markup and scripts`(
+        _ body: String, _ message: String
+    ) {
         #expect(dialect.errorMessage(Array(body.utf8)) == message)
     }
 

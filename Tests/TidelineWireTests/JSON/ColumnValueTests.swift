@@ -78,38 +78,29 @@ import TidelineWire
     func whatAColumnCannotHoldIsRefusedByNameIDAndOffset(column: String, texts: [String]) {
         for text in texts {
             let before = #"[{"id":"x"},{"\#(column)":"#
-            let error = wireError { () throws(WireError) in
+            let error = expectError(.invalidValue, offset: before.utf8.count, column: column, id: "ab", "\(text)") {
                 try parser.page(before + text + #","n":{"id":"wrong"},"i\u0064":"a\u0062"}]"#)
             }
-            #expect(error?.code == .invalidValue, "\(text)")
-            #expect(error?.offset == before.utf8.count, "\(text)")
             #expect(error?.table == "Item", "\(text)")
-            #expect(error?.column == column, "\(text)")
-            #expect(error?.id == "ab", "\(text)")
         }
     }
 
-    @Test(arguments: ["1", "true", "[]", #"{"a":1}"#])
+    @Test(arguments: ["1", "true", "[]", "{}", #"{"a":1}"#])
     func anIDIsText(text: String) {
-        let error = wireError { () throws(WireError) in try parser.page(#"[{"id":\#(text)}]"#) }
-        #expect(error?.code == .invalidValue)
-        #expect(error?.column == "id")
-        #expect(error?.offset == 7)
+        expectError(.invalidValue, offset: 7, column: "id") { try parser.page(#"[{"id":\#(text)}]"#) }
+        expectError(.invalidValue, offset: 6, column: "id") { try looseRow(#"{"id":\#(text)}"#) }
     }
 
     @Test(arguments: ["{}", #"{"id":null}"#, #"{"id":""}"#, #"{"Id":"a"}"#, #"{"int":1}"#])
     func aRowWithoutAnIDRefusesThePageByItsOffset(row: String) {
-        let error = wireError { () throws(WireError) in try parser.page(#"[{"id":"a"}, \#(row), {"id":"b"}]"#) }
-        #expect(error?.code == .missingID)
-        #expect(error?.offset == 13)
+        expectError(.missingID, offset: 13) { try parser.page(#"[{"id":"a"}, \#(row), {"id":"b"}]"#) }
     }
 
     @Test func integerIDsAreNumbersInTablesDeclaredSo() throws {
         let parser = PageParser(schema: TableSchema("T", columns: [], systemColumns: [], idType: .int))
         #expect(try parser.page(#"[{"id":5},{"id":-1.0e0}]"#).rows == [["id": 5], ["id": -1]])
-        #expect(wireError { () throws(WireError) in try parser.page(#"[{"id":"5"}]"#) }?.code == .invalidValue)
-        #expect(wireError { () throws(WireError) in try parser.page(#"[{"id":1.5}]"#) }?.code == .invalidValue)
-        #expect(wireError { () throws(WireError) in try parser.page(#"[{"id":5},{"id":5.0}]"#) }?.code == .duplicateID)
+        for json in [#"[{"id":"5"}]"#, #"[{"id":1.5}]"#] { expectError(.invalidValue) { try parser.page(json) } }
+        expectError(.duplicateID) { try parser.page(#"[{"id":5},{"id":5.0}]"#) }
         #expect(try parser.row(#"{}"#, requireID: false) == [:])
     }
 }

@@ -13,17 +13,15 @@ import TidelineWire
 
     @Test(arguments: [IDMatching.asciiCaseInsensitive, .exact], ["a", "é", "0123456789abcdef", "0123456789abcdefg"])
     func twoRowsWithOneIDRefuseThePage(matching: IDMatching, id: String) {
-        let error = wireError { () throws(WireError) in try parser(matching).page(page([id, "other", id])) }
-        #expect(error?.code == .duplicateID)
-        #expect(error?.id == id)
-        #expect(error?.offset == page([id, "other", id]).utf8.count - id.utf8.count - 4)
+        let page = page([id, "other", id])
+        expectError(.duplicateID, offset: page.utf8.count - id.utf8.count - 4, id: id) {
+            try parser(matching).page(page)
+        }
     }
 
     @Test(arguments: [("a", "A"), ("Zz-9", "zZ-9"), ("0123456789abcdefG", "0123456789ABCDEFg")])
     func twoIDsThatDifferInCaseAreOneUnlessTheTableWantsExactOnes(a: String, b: String) throws {
-        let error = wireError { () throws(WireError) in try parser(.asciiCaseInsensitive).page(page([a, b])) }
-        #expect(error?.code == .duplicateID)
-        #expect(error?.id == b)
+        expectError(.duplicateID, id: b) { try parser(.asciiCaseInsensitive).page(page([a, b])) }
         #expect(try parser(.exact).page(page([a, b])).rows.map(\.idText) == [a, b])
     }
 
@@ -34,8 +32,7 @@ import TidelineWire
         let read = try parser(.asciiCaseInsensitive).page(page(true, true))
         #expect(read.info.deleted == [0, 2] && read.rows.map(\.idText) == ["A", "x", "a", "X2"])
         for (a, b) in [(true, false), (false, true), (false, false)] {
-            let error = wireError { () throws(WireError) in try parser(.asciiCaseInsensitive).page(page(a, b)) }
-            #expect(error?.code == .duplicateID && error?.id == "a")
+            let error = expectError(.duplicateID, id: "a") { try parser(.asciiCaseInsensitive).page(page(a, b)) }
             #expect(error?.message == WireError.differingInCase("A", "a"))
         }
     }
@@ -56,9 +53,7 @@ import TidelineWire
         for (first, second) in [(0, 2999), (0, 1), (31, 32), (1500, 2048)] {
             let kept = ids[second]
             ids[second] = ids[first].uppercased()
-            let error = wireError { () throws(WireError) in try parser(.asciiCaseInsensitive).page(page(ids)) }
-            #expect(error?.code == .duplicateID)
-            #expect(error?.id == ids[second])
+            expectError(.duplicateID, id: ids[second]) { try parser(.asciiCaseInsensitive).page(page(ids)) }
             ids[second] = kept
         }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 import TidelineStore
 
 @testable import TidelineWire
@@ -35,6 +36,20 @@ func wireError<T>(_ body: () throws(WireError) -> T) -> WireError? {
     } catch {
         return error
     }
+}
+
+/// Expects that `body` throws a ``WireError`` with the given code and the given parts, and returns the error.
+@discardableResult
+func expectError<T>(
+    _ code: WireError.Code, offset: Int? = nil, column: String? = nil, id: String? = nil, _ comment: Comment? = nil,
+    sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> T
+) -> WireError? {
+    let error = #expect(throws: WireError.self, comment, sourceLocation: sourceLocation) { _ = try body() }
+    let isExpected =
+        error?.code == code && error?.offset == offset ?? error?.offset && error?.column == column ?? error?.column
+        && error?.id == id ?? error?.id
+    #expect(isExpected, "\(String(describing: error)) \(comment?.rawValue ?? "")", sourceLocation: sourceLocation)
+    return error
 }
 
 func looseRow(_ json: String) throws(WireError) -> Row {

@@ -34,9 +34,7 @@ import TidelineWire
         (#"{"results":[],"count":1.5}"#, 22), (#"{"results":[],"count":"1"}"#, 22),
     ])
     func whatIsNoAnswerIsRefused(json: String, offset: Int) {
-        let error = wireError { () throws(WireError) in try parser.page(json) }
-        #expect(error?.code == .wrongShape)
-        #expect(error?.offset == offset)
+        let error = expectError(.wrongShape, offset: offset) { try parser.page(json) }
         #expect(error?.table == "Item")
     }
 
@@ -122,11 +120,9 @@ import TidelineWire
 
     @Test(arguments: ["0", "1", #""true""#, "[]"])
     func deletedIsNothingButABool(value: String) {
-        let error = wireError { () throws(WireError) in try parser.page(#"[{"id":"a","deleted":\#(value)}]"#) }
-        #expect(error?.code == .invalidValue)
-        #expect(error?.column == "deleted")
-        #expect(error?.id == "a")
-        #expect(error?.offset == 21)
+        expectError(.invalidValue, offset: 21, column: "deleted", id: "a") {
+            try parser.page(#"[{"id":"a","deleted":\#(value)}]"#)
+        }
     }
 
     // MARK: Single rows
@@ -142,13 +138,13 @@ import TidelineWire
         let row = try parser.row(json, requireID: false)
         #expect(row.id == nil)
         #expect(row == ["int": 1])
-        #expect(wireError { () throws(WireError) in try parser.row(json) }?.code == .missingID)
-        #expect(wireError { () throws(WireError) in try parser.page("[\(json)]") }?.code == .missingID)
+        expectError(.missingID) { try parser.row(json) }
+        expectError(.missingID) { try parser.page("[\(json)]") }
     }
 
     @Test(arguments: ["[]", "null", "1", #""a""#, #"[{"id":"a"}]"#])
     func aSingleRowIsAnObject(json: String) {
-        #expect(wireError { () throws(WireError) in try parser.row(json) }?.code == .wrongShape)
-        #expect(wireError { () throws(WireError) in try looseRow(json) }?.code == .wrongShape)
+        expectError(.wrongShape) { try parser.row(json) }
+        expectError(.wrongShape) { try looseRow(json) }
     }
 }

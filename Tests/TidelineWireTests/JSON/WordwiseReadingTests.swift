@@ -50,8 +50,7 @@ import TidelineWire
             }
             for byte in [0, 0x1F, 0x80, 0xFF] as [UInt8] {
                 let json = Array(#"{"id":"a","string":"\#(before)"#.utf8) + [byte] + Array("\(behind)\"}".utf8)
-                let error = wireError { () throws(WireError) in try parser.parseRow(json, requireID: true) }
-                #expect(error?.code == .malformedJSON)
+                expectError(.malformedJSON) { try parser.parseRow(json, requireID: true) }
             }
         }
     }
@@ -76,10 +75,7 @@ import TidelineWire
 
     @Test func aNameThatWasLearnedIsStillChecked() throws {
         for bad in [#"{"id":"b","x":tru}"#, #"{"id":"b","x":"1}"#, #"{"id":"b","x"1}"#, #"{"id":"b","x:1}"#] {
-            let error = wireError { () throws(WireError) in
-                try parser.page(#"[{"id":"a","x":1},{"id":"c","x":1},\#(bad)]"#)
-            }
-            #expect(error?.code == .malformedJSON, "\(bad)")
+            expectError(.malformedJSON, "\(bad)") { try parser.page(#"[{"id":"a","x":1},{"id":"c","x":1},\#(bad)]"#) }
         }
     }
 }

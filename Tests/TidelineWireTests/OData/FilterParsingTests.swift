@@ -89,18 +89,14 @@ struct FilterParsingTests {
         ("a eq $b", 5), ("1 2", 2), ("not", 3), ("a eq --", 7), ("a eq 1.5L", 5), ("a -5", 2), ("a = 1", 2),
     ])
     func `an error says where and what was expected`(_ text: String, _ offset: Int) {
-        let error = #expect(throws: WireError.self) { try read(text) }
-        #expect(error?.code == .invalidFilter)
-        #expect(error?.offset == offset)
+        expectError(.invalidFilter, offset: offset) { try read(text) }
     }
 
     @Test func `a column that the table lacks is named`() {
         let schema = TableSchema("Item", columns: [.string("text")])
-        let error = #expect(throws: WireError.self) {
+        expectError(.invalidFilter, offset: 14, column: "txt") {
             try OData.parseFilter("id eq '1' and txt eq 'a'", schema: schema)
         }
-        #expect(error?.column == "txt")
-        #expect(error?.offset == 14)
     }
 
     @Test(arguments: [

@@ -1,6 +1,7 @@
 import Testing
 import TidelineConformance
 import TidelineStore
+import TidelineTestSupport
 
 @testable import TidelineWire
 
@@ -70,9 +71,7 @@ struct FilterWritingTests {
 
     @Test(arguments: ["", "a b", "a-b", "1a", ".a", "a'b", "a/b", "not", "null", "true", "a,b", "a\u{0}", "😀"])
     func `refuses a name that is no identifier, and names it`(_ name: String) {
-        let error = #expect(throws: WireError.self) { try OData.filter(.column(name) == 1, schema: nil) }
-        #expect(error?.code == .invalidFilter)
-        #expect(error?.column == name)
+        expectError(.invalidFilter, column: name) { try OData.filter(.column(name) == 1, schema: nil) }
     }
 
     @Test(arguments: ["a", "_a", "a.b", "Straße", "order", "eq", "and", "length", "数量", "a1"])
@@ -121,8 +120,7 @@ struct FilterRoundTripTests {
         let schema = RandomRows.everyType()
         var source = RandomRows(seed: seed)
         let rows = source.rows(30, of: schema)
-        var packed = PackedRows(shape: schema.makeShape())
-        for row in rows { try packed.append(row) }
+        let packed = try PackedRows(rows, of: schema)
         var queries = RandomQuery(seed: seed &+ 1000, schema: schema, rows: rows)
         let evaluator = Evaluator(schema: schema)
         var compared = 0
@@ -205,8 +203,7 @@ struct FilterNullTests {
                     return (column.name, isUnsayable ? .double(1) : column.value)
                 })
         }
-        var packed = PackedRows(shape: schema.makeShape())
-        for row in rows { try packed.append(row) }
+        let packed = try PackedRows(rows, of: schema)
         var queries = RandomQuery(seed: seed &+ 2000, schema: schema, rows: rows)
         let evaluator = Evaluator(schema: schema)
         let sql = SQLLogic(evaluator: evaluator)
@@ -397,12 +394,7 @@ extension RowPredicate {
 
     /// Whether arithmetic can be null although no operand is, because a double overflows.
     fileprivate var maybeOverflows: Bool {
-        any {
-            switch $0 {
-            case .arithmetic: true
-            default: false
-            }
-        }
+        any { if case .arithmetic = $0 { true } else { false } }
     }
 
     /// Whether every literal keeps its type on the wire. Otherwise, the column it is compared with determines the type.
