@@ -9,16 +9,8 @@ import TidelineWire
 /// Filters that exceed the cost limits of the server.
 @Suite(.timeLimit(.minutes(5)))
 struct FilterCostTests {
-    private func percentEncoded(_ text: String) -> String {
-        text.utf8.map { byte in
-            let isPlain = (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-            return isPlain
-                ? String(Unicode.Scalar(byte)) : "%" + String(0x100 + Int(byte), radix: 16).dropFirst().uppercased()
-        }.joined()
-    }
-
     private func read(_ fixture: ServiceFixture, _ filter: String, _ rest: String = "") -> TableResponse {
-        fixture.send(.get, "/tables/Item?$filter=\(percentEncoded(filter))\(rest)")
+        fixture.send(.get, "/tables/Item?$filter=\(PercentEncoding.encode(filter))\(rest)")
     }
 
     private func fixture(_ stores: StoreKind, time: Duration = .seconds(60)) throws -> ServiceFixture {
@@ -139,7 +131,7 @@ struct FilterCostTests {
             ["id": .string("\($0)"), "text": "aaaa", "deleted": false, "version": "v"] as Row
         }
         try store.write { try $0.upsert(rows, into: "Item") }
-        let path = "/tables/Item?$filter=\(percentEncoded("replace(text,'a','bb') ne 'x'"))&$top=1000"
+        let path = "/tables/Item?$filter=\(PercentEncoding.encode("replace(text,'a','bb') ne 'x'"))&$top=1000"
         let answer = service.send(.get, path)
         #expect(answer.status == .ok && answer.text.contains("\"999\""))
         #expect(store.scans.load(ordering: .relaxed) <= 50)

@@ -13,18 +13,21 @@ struct GroupCommitTests {
     private static let schema = TableSchema("Item", columns: [.string("text"), .int("count", optional: false)])
 
     /// A service whose store holds the transaction of a first write while others arrive.
-    private final class World: Sendable {
+    final class World: Sendable {
         let store: ControlledStore
         let service: TableService<ControlledStore>
         private let answers = Mutex<[Int: TableResponse]>([:])
         private let sent = Mutex(0)
 
-        init(_ stores: StoreKind, quirks: ServerQuirks = []) throws {
+        init(
+            _ stores: StoreKind, schema: TableSchema = schema, rights: [String: TableRights] = [:],
+            quirks: ServerQuirks = []
+        ) throws {
             store = ControlledStore(try stores.makeStore())
             service = try TableService(
                 store: store,
                 options: TableServiceOptions(
-                    schemas: [schema], createsTablesOnFirstInsert: false, quirks: quirks))
+                    schemas: [schema], createsTablesOnFirstInsert: false, rights: rights, quirks: quirks))
         }
 
         @discardableResult
@@ -35,14 +38,15 @@ struct GroupCommitTests {
         /// Sends a request, and returns its number.
         @discardableResult
         func send(
-            _ method: HTTPRequest.Method, _ path: String, _ body: String = "", ifMatch: String? = nil
+            _ method: HTTPRequest.Method, _ path: String, _ body: String = "", ifMatch: String? = nil,
+            as user: String? = nil
         ) -> Int {
             let request = HTTPRequest(method, path, ifMatch: ifMatch)
             let number = sent.withLock { sent in
                 sent += 1
                 return sent
             }
-            service.handle(request, body: Array(body.utf8)) { answer in
+            service.handle(request, body: Array(body.utf8), caller: Caller(userID: user)) { answer in
                 self.answers.withLock { answers in
                     #expect(answers[number] == nil, "a request was answered twice")
                     answers[number] = answer
@@ -51,19 +55,22 @@ struct GroupCommitTests {
             return number
         }
 
-        /// Sends requests while a first insert, of the row `first`, is in its transaction, and returns the response of each.
+        /// Sends requests while a first insert is in its transaction, and returns the response of each.
         ///
         /// - Parameters:
         ///   - place: The place of the transaction at that time.
         ///   - ends: The ends of transactions by their numbers; the others are committed.
+        ///   - first: The first insert; by default, that of the row `first`.
         func whileWriting(
-            at place: ControlledStore.Hold = .end, _ ends: [Int: ControlledStore.End] = [:], _ send: () -> Void
+            at place: ControlledStore.Hold = .end, _ ends: [Int: ControlledStore.End] = [:],
+            first: (path: String, row: String, user: String?) = ("/tables/Item", #"{"id":"first","count":1}"#, nil),
+            _ send: () -> Void
         ) throws -> [TableResponse] {
             store.hold(at: place)
             store.end { ends[$0] ?? .commit }
             let group = DispatchGroup()
             let earlier = sent.withLock { $0 }
-            DispatchQueue.global().async(group: group) { self.insert("first") }
+            DispatchQueue.global().async(group: group) { self.send(.post, first.path, first.row, as: first.user) }
             try waitUntil("the first write") { store.isHolding }
             send()
             let early = answers.withLock { $0.filter { $0.key > earlier && $0.value.status.kind == .successful } }

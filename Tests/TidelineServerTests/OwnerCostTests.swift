@@ -90,21 +90,29 @@ struct OwnerCostTests {
         }
     }
 
-    @Test(arguments: StoreKind.served)
-    func `a row of another user is refused in each request, alone and in a group`(_ stores: StoreKind) async throws {
+    /// A service with a row of Alice and one of Bob.
+    private func twoRows(_ stores: StoreKind) throws -> RightsFixture {
         let fixture = try RightsFixture(stores, RightsDialect(isDatasync: false), schemas: [Self.schema])
         #expect(fixture.insert(#"{"id":"B","text":"secret"}"#, as: "bob").status == .created)
         #expect(fixture.insert(#"{"id":"A","text":"mine"}"#, as: "alice").status == .created)
-        func requests(_ id: String) -> [(HTTPRequest.Method, String, String, Int)] {
-            let isOwn = id == "A"
-            return [
-                (.get, "/tables/Note/\(id)", "", isOwn ? 200 : 404),
-                (.patch, "/tables/Note/\(id)", #"{"count":1}"#, isOwn ? 200 : 404),
-                (.post, "/tables/Note", #"{"id":"\#(id)"}"#, 409),
-                (.delete, "/tables/Note/\(id)", "", isOwn ? 200 : 404),
-                (.post, "/tables/Note/\(id)", "", isOwn ? 200 : 404),
-            ]
-        }
+        return fixture
+    }
+
+    /// The requests for a row, and the status of each for Alice.
+    private func requests(_ id: String) -> [(HTTPRequest.Method, String, String, Int)] {
+        let isOwn = id == "A"
+        return [
+            (.get, "/tables/Note/\(id)", "", isOwn ? 200 : 404),
+            (.patch, "/tables/Note/\(id)", #"{"count":1}"#, isOwn ? 200 : 404),
+            (.post, "/tables/Note", #"{"id":"\#(id)"}"#, 409),
+            (.delete, "/tables/Note/\(id)", "", isOwn ? 200 : 404),
+            (.post, "/tables/Note/\(id)", "", isOwn ? 200 : 404),
+        ]
+    }
+
+    @Test(arguments: StoreKind.served)
+    func `a row of another user is refused in each request`(_ stores: StoreKind) throws {
+        let fixture = try twoRows(stores)
         for id in ["B", "A", "b"] {
             for (method, path, body, status) in requests(id) {
                 let answer = fixture.send(method, path, body, as: "alice")
@@ -112,8 +120,12 @@ struct OwnerCostTests {
                 #expect(!answer.text.contains("secret"))
             }
         }
-        // In a group: the first write holds the transaction while the others arrive.
-        let store = ControlledStore(fixture.store)
+    }
+
+    /// The first write holds the transaction while the others arrive.
+    @Test(arguments: StoreKind.served)
+    func `a row of another user is refused in each request of a group`(_ stores: StoreKind) async throws {
+        let store = ControlledStore(try twoRows(stores).store)
         let service = try TableService(
             store: store, options: TableServiceOptions(schemas: [Self.schema], rights: ["Note": .owned(by: "userId")]))
         store.hold(at: .begin)

@@ -1,6 +1,4 @@
-import Foundation
 import HTTPTypes
-import Synchronization
 import Testing
 import TidelineServer
 import TidelineStore
@@ -215,23 +213,8 @@ struct OwnedRowTests {
 
     @Test("The writes of one transaction have the rights of their own users", arguments: StoreKind.served)
     func groups(_ stores: StoreKind) throws {
-        let store = ControlledStore(try stores.makeStore())
-        let service = try TableService(
-            store: store,
-            options: TableServiceOptions(schemas: [RightsFixture.schema], rights: ["Note": .owned(by: "userId")]))
-        let answers = Mutex<[Int: TableResponse]>([:])
-        @Sendable func send(_ number: Int, _ user: String, _ method: HTTPRequest.Method, _ path: String, _ body: String)
-        {
-            let request = HTTPRequest(method, "/tables/Note\(path)")
-            service.handle(request, body: Array(body.utf8), caller: Caller(userID: user)) { answer in
-                answers.withLock { $0[number] = answer }
-            }
-        }
-        store.hold(at: .end)
-        store.end { _ in .commit }
-        let group = DispatchGroup()
-        DispatchQueue.global().async(group: group) { send(0, "bob", .post, "", #"{"id":"b1","text":"of bob"}"#) }
-        try waitUntil("the first write") { store.isHolding }
+        let world = try GroupCommitTests.World(
+            stores, schema: RightsFixture.schema, rights: ["Note": .owned(by: "userId")])
         let requests: [(user: String, HTTPRequest.Method, path: String, body: String, status: Int)] = [
             ("alice", .post, "", #"{"id":"b1"}"#, 409), ("alice", .patch, "/b1", #"{"text":"x"}"#, 404),
             ("alice", .delete, "/b1", "", 404), ("alice", .post, "/b1", "", 404),
@@ -240,18 +223,19 @@ struct OwnedRowTests {
             ("bob", .post, "", #"{"id":"a1"}"#, 409), ("alice", .post, "", #"{"id":"a2","userId":"bob"}"#, 403),
             ("", .post, "", #"{"id":"a3"}"#, 401), ("bob", .patch, "/b1", #"{"count":1}"#, 200),
         ]
-        for (number, request) in requests.enumerated() {
-            send(number + 1, request.user, request.1, request.path, request.body)
+        let answers = try world.whileWriting(
+            first: ("/tables/Note", #"{"id":"b1","text":"of bob"}"#, "bob")
+        ) {
+            for request in requests {
+                world.send(request.1, "/tables/Note\(request.path)", request.body, as: request.user)
+            }
         }
-        store.release()
-        try group.finish()
-        #expect(store.writes == 2)
-        for (number, request) in requests.enumerated() {
-            let answer = try #require(answers.withLock { $0[number + 1] })
+        #expect(world.store.writes == 2)
+        for (request, answer) in zip(requests, answers) {
             #expect(answer.status.code == request.status, "\(request): \(answer.text)")
             #expect(!answer.text.contains(request.user == "alice" ? "of bob" : "of alice"))
         }
-        let stored = try store.read { try $0.row(in: "Note", id: "b1") }
+        let stored = try world.store.read { try $0.row(in: "Note", id: "b1") }
         #expect(stored?["text"] == "changed" && stored?["count"] == 1 && stored?["userId"] == "bob")
     }
 
