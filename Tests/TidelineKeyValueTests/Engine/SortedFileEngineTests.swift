@@ -29,23 +29,14 @@ import TidelineTestSupport
         #expect(error?.path == "\(folder)/entries")
     }
 
-    @Test func aFileThatWasCutOffIsCorrupt() throws {
-        try withTemporaryFolder { folder throws in
-            let file = try Self.makeStore(in: folder)
-            let content = try Data(contentsOf: file)
-            for size in content.indices {
-                try content.prefix(size).write(to: file)
-                let isNamed = size >= Self.identification.upperBound
-                try Self.expect(isNamed ? .corrupt : .notAStore, folder, "\(size) bytes")
-            }
-        }
-    }
-
-    @Test func aFlippedBitIsCorrupt() throws {
+    @Test func aFileThatWasCutOffOrHasAFlippedBitIsCorrupt() throws {
         try withTemporaryFolder { folder throws in
             let file = try Self.makeStore(in: folder)
             let content = try Data(contentsOf: file)
             for offset in content.indices {
+                try content.prefix(offset).write(to: file)
+                let isPrefixNamed = offset >= Self.identification.upperBound
+                try Self.expect(isPrefixNamed ? .corrupt : .notAStore, folder, "\(offset) bytes")
                 var damaged = content
                 damaged[offset] ^= 1 << UInt8(offset % 8)
                 try damaged.write(to: file)

@@ -32,33 +32,17 @@ import TidelineSupport
     @Test(arguments: loads)
     func itDoesWhatASortedDictionaryDoes(_ load: Load) throws {
         var random = SplitMix64(seed: .random(in: 0...9999))
-        let seed = random
+        let seed: Comment = "\(random)"
         var map = OrderedMap()
         var model = MapModel()
         for step in 0..<load.operations {
             // Phases of growth and of shrinking alternate.
             let grows = (step / 1000).isMultiple(of: 2)
-            let key = load.randomKey(model, &random)
-            let value = load.randomValue(&random)
-            switch Int.random(in: 0..<10, using: &random) {
-            case 0..<(grows ? 5 : 2):
-                map.put(key, value)
-                model[key] = value
-            case ..<(grows ? 7 : 3):
-                let isStored = map.insert(key, value)
-                try #require(isStored == (model[key] == nil), "\(seed)")
-                if model[key] == nil { model[key] = value }
-            case ..<9:
-                let wasThere = map.delete(key)
-                try #require(wasThere == (model.remove(key) != nil), "\(seed)")
-            default:
-                let isSame = map.get(key) == model[key]
-                try #require(isSame, "\(seed)")
-            }
+            try requireSameChange(of: &map, &model, load, grows: grows, &random, seed)
             if step % (load.operations / 20) == 0 {
                 try map.requireInvariants()
                 let isSame = map.entries() == model.entries
-                try #require(isSame, "\(seed)")
+                try #require(isSame, seed)
             }
         }
         for _ in 0..<50 {
@@ -69,13 +53,37 @@ import TidelineSupport
                 let limit = Int.random(in: 1...5, using: &random)
                 let some = map.entries(in: range, descending: descending, limit: limit)
                 let isSame = found == expected && some == Array(expected.prefix(limit))
-                try #require(isSame, "\(seed)")
+                try #require(isSame, seed)
             }
         }
         let isEveryKeyFound = model.entries.shuffled(using: &random).allSatisfy { map.delete($0.key) }
-        #expect(isEveryKeyFound, "\(seed)")
+        #expect(isEveryKeyFound, seed)
         try map.requireInvariants()
-        #expect(map.count == 0 && map.byteCount == 0 && map.entries().isEmpty, "\(seed)")
+        #expect(map.count == 0 && map.byteCount == 0 && map.entries().isEmpty, seed)
+    }
+
+    /// Changes the map and the model in the same way, and requires the same result.
+    private func requireSameChange(
+        of map: inout OrderedMap, _ model: inout MapModel, _ load: Load, grows: Bool, _ random: inout SplitMix64,
+        _ seed: Comment
+    ) throws {
+        let key = load.randomKey(model, &random)
+        let value = load.randomValue(&random)
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0..<(grows ? 5 : 2):
+            map.put(key, value)
+            model[key] = value
+        case ..<(grows ? 7 : 3):
+            let isStored = map.insert(key, value)
+            try #require(isStored == (model[key] == nil), seed)
+            if model[key] == nil { model[key] = value }
+        case ..<9:
+            let wasThere = map.delete(key)
+            try #require(wasThere == (model.remove(key) != nil), seed)
+        default:
+            let isSame = map.get(key) == model[key]
+            try #require(isSame, seed)
+        }
     }
 
     @Test func aCopyStandsStillWhileTheOriginalChanges() throws {

@@ -77,7 +77,6 @@ import TidelineTestSupport
             try writer.upsert(rows, into: "T")
         }
         try engine.audit()
-        let sorted = ids.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         try store.read { reader in
             for id in ids {
                 #expect(try reader.row(in: "T", id: id)?.idText == id)
@@ -85,23 +84,26 @@ import TidelineTestSupport
                     #expect(try reader.row(in: "T", id: id.replacing("A", with: "a"))?.idText == id)
                 }
             }
-            var paged: [String] = []
-            for start in stride(from: 0, to: ids.count, by: 7) {
-                paged += try reader.rows(matching: TableQuery("T").order(by: "id").skip(start).limit(7)).rows.map(
-                    \.idText)
-            }
-            #expect(paged == sorted)
-            let descending = try reader.rows(matching: TableQuery("T").order(by: "id", descending: true)).rows.map(
-                \.idText)
-            #expect(descending == sorted.reversed())
-            let byIndex = try reader.rows(matching: TableQuery("T").filter(.column("b") == 1).order(by: "id")).rows
-            #expect(byIndex.map(\.idText) == sorted.filter { id in byIndex.contains { $0.idText == id } })
-            #expect(byIndex.count == ids.count / 3)
+            try expectOrder(of: ids, in: reader)
         }
         for (number, id) in ids.enumerated() {
             #expect(try store.write { try $0.delete(id: id, from: "T") })
             #expect(try store.read { try $0.count(TableQuery("T")) } == ids.count - number - 1)
         }
         try engine.audit()
+    }
+
+    private func expectOrder(of ids: [String], in reader: some StoreReader) throws {
+        let sorted = ids.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        func found(_ query: TableQuery) throws -> [String] { try reader.rows(matching: query).rows.map(\.idText) }
+        var paged: [String] = []
+        for start in stride(from: 0, to: ids.count, by: 7) {
+            paged += try found(TableQuery("T").order(by: "id").skip(start).limit(7))
+        }
+        #expect(paged == sorted)
+        #expect(try found(TableQuery("T").order(by: "id", descending: true)) == sorted.reversed())
+        let byIndex = try found(TableQuery("T").filter(.column("b") == 1).order(by: "id"))
+        #expect(byIndex == sorted.filter(byIndex.contains))
+        #expect(byIndex.count == ids.count / 3)
     }
 }
