@@ -50,7 +50,10 @@ struct ColumnValueTests {
         check(Priority.low)
         check(Kind.task)
         row["c"] = 2
-        #expect(row[Column<Priority>("c")] == nil)
+        #expect(row[Column<Priority>("c")] == nil && row[Column<String>("c")] == nil)
+        #expect(row[Column<Int>("c")] == 2 && row[Column<Double>("c")] == 2)
+        row[Column<String>("c")] = nil
+        #expect(row["c"] == .null)
         row["c"] = "x"
         #expect(row[Column<UUID>("c")] == nil)
         row["c"] = .double(1e300)

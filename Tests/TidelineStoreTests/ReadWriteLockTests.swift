@@ -144,23 +144,24 @@ import TidelineTestSupport
         lock.endReading()
     }
 
-    @Test func exclusiveAccessWaitsForReadsAndHoldsBackOthers() throws {
+    private func exclusively(_ lock: ReadWriteLock, _ timeout: Duration, _ body: () -> Void = {}) throws {
+        try lock.withExclusiveAccess(within: timeout, to: "test", path: "/store") { () throws(StoreError) in body() }
+    }
+
+    @Test func exclusiveAccessWaitsForReads() throws {
         let lock = ReadWriteLock(policy { $0.allowsWritesInsideReads = true })
-        @Sendable func exclusively(_ timeout: Duration, _ body: () -> Void = {}) throws {
-            try lock.withExclusiveAccess(within: timeout, to: "test", path: "/store") { () throws(StoreError) in body()
-            }
-        }
         try lock.beginReading()
-        #expect(failure { try exclusively(.seconds(10)) }?.code == .busy)
+        #expect(failure { try exclusively(lock, .seconds(10)) }?.code == .busy)
         // A thread inside a read does not wait for exclusive access, which waits for the read.
         let error = Mutex<StoreError?>(nil)
         try onThread {
-            error.withLock { $0 = failure { try exclusively(.milliseconds(1)) } }
+            error.withLock { $0 = failure { try exclusively(lock, .milliseconds(1)) } }
         }.finish()
         #expect(error.withLock { $0?.path } == "/store")
         let steps = Mutex<[String]>([])
         let ended = onThread {
-            #expect(failure { try exclusively(.seconds(30)) { steps.withLock { $0.append("exclusive") } } } == nil)
+            #expect(
+                failure { try exclusively(lock, .seconds(30)) { steps.withLock { $0.append("exclusive") } } } == nil)
         }
         try lock.beginWriting()
         steps.withLock { $0.append("write") }
@@ -168,23 +169,28 @@ import TidelineTestSupport
         lock.endReading()
         try ended.finish()
         #expect(steps.withLock { $0 } == ["write", "exclusive"])
-        // A writer may have exclusive access, and the lock is free afterwards.
+    }
+
+    /// A writer may have exclusive access, and the lock is free afterwards.
+    @Test func exclusiveAccessHoldsBackReads() throws {
+        let lock = ReadWriteLock(policy { $0.allowsWritesInsideReads = true })
+        let hasRead = Mutex(false)
         try lock.beginWriting()
-        try exclusively(.zero)
+        try exclusively(lock, .zero)
         lock.endWriting()
         let reader = Mutex<DispatchSemaphore?>(nil)
-        try exclusively(.zero) {
+        try exclusively(lock, .zero) {
             let waiting = onThread {
                 #expect(failure { try lock.beginReading() } == nil)
-                steps.withLock { $0.append("read") }
+                hasRead.withLock { $0 = true }
                 lock.endReading()
             }
             reader.withLock { $0 = waiting }
             #expect(waiting.wait(timeout: .now() + 0.01) == .timedOut)
-            #expect(steps.withLock { $0.count } == 2)
+            #expect(hasRead.withLock { !$0 })
         }
         try reader.withLock { $0 }?.finish()
         try lock.close {}
-        #expect(failure { try exclusively(.zero) }?.code == .closed)
+        #expect(failure { try exclusively(lock, .zero) }?.code == .closed)
     }
 }

@@ -89,16 +89,6 @@ struct RowTests {
         }
     }
 
-    @Test("Typed columns return values of their type only")
-    func typedColumns() throws {
-        var row: Row = ["n": 5, "d": 2, "s": "x"]
-        #expect(row[Column<Int>("n")] == 5)
-        #expect(row[Column<Double>("d")] == 2)
-        #expect(row[Column<String>("n")] == nil)
-        row[Column<String>("s")] = nil
-        #expect(row["s"] == .null)
-    }
-
     @Test("Contradictory definitions are refused")
     func schemas() throws {
         try TableSchema("Item", columns: [.int("a")], indexes: [["a", "id", "version"]]).validate()

@@ -123,36 +123,37 @@ struct RecordTests {
         #expect(rows.count == 0)
     }
 
-    @Test("Columns may be read in any order, and rows of several shapes by one reader")
-    func positions() throws {
-        struct Pair: TableRecord, Equatable {
-            var id: ID<Pair> = "1"
-            var a: Int?
-            var b: String?
-            struct Columns: Sendable {
-                let a = Column<Int?>("a")
-                let b = Column<String?>("b")
-            }
-            static let columns = Columns()
-            static let tableName = "Pair"
-            static let schema = TableSchema(tableName, columns: [.column(columns.a), .column(columns.b)])
-            init(a: Int?, b: String?) { (self.a, self.b) = (a, b) }
-            init(from row: inout RecordReader) throws {
-                id = row.id()
-                // The order depends on the row.
-                if let b = try row.read(Self.columns.b), b == "first" {
-                    self.b = b
-                    a = try row.read(Self.columns.a)
-                } else {
-                    a = try row.read(Self.columns.a)
-                    b = try row.read(Self.columns.b)
-                }
-            }
-            func write(to row: inout RecordWriter) throws {
-                try row.write(b, to: Self.columns.b)
-                try row.write(a, to: Self.columns.a)
+    /// A record that reads its columns in an order that depends on the row.
+    private struct Pair: TableRecord, Equatable {
+        var id: ID<Pair> = "1"
+        var a: Int?
+        var b: String?
+        struct Columns: Sendable {
+            let a = Column<Int?>("a")
+            let b = Column<String?>("b")
+        }
+        static let columns = Columns()
+        static let tableName = "Pair"
+        static let schema = TableSchema(tableName, columns: [.column(columns.a), .column(columns.b)])
+        init(a: Int?, b: String?) { (self.a, self.b) = (a, b) }
+        init(from row: inout RecordReader) throws {
+            id = row.id()
+            if let b = try row.read(Self.columns.b), b == "first" {
+                self.b = b
+                a = try row.read(Self.columns.a)
+            } else {
+                a = try row.read(Self.columns.a)
+                b = try row.read(Self.columns.b)
             }
         }
+        func write(to row: inout RecordWriter) throws {
+            try row.write(b, to: Self.columns.b)
+            try row.write(a, to: Self.columns.a)
+        }
+    }
+
+    @Test("Columns may be read in any order, and rows of several shapes by one reader")
+    func positions() throws {
         let pairs = [Pair(a: 1, b: "first"), Pair(a: 2, b: "x"), Pair(a: nil, b: "first"), Pair(a: 4, b: nil)]
         let other = RowShape(table: "Pair", columns: [.string("b"), .bool("c"), .int("a")])
         var rows = PackedRows(shape: Pair.schema.makeShape())
