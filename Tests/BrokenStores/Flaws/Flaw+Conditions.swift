@@ -3,27 +3,13 @@ internal import TidelineStore
 
 extension Flaw {
     /// Whether the flaw evaluates conditions by its own rules, without an index.
-    var meansOtherwise: Bool {
-        switch self {
-        case .wildcardsNotEscaped, .containsIgnoresCase, .emptyListMatchesAll, .notEqualLeavesOutNull,
-            .notOfNullIsFalse,
-            .nullInListNeverFound, .nullIsLessThanAll, .nanEqualsItself, .negativeZeroDiffers,
-            .integersComparedAsDoubles, .instantsComparedByMillisecond, .caseFoldedByUnicode, .caseFoldedByLocale,
-            .lengthInUTF16,
-            .lengthInCharacters, .substringFromOne, .negativeStartCountsFromEnd, .indexOfInBytes, .replacesFirstOnly,
-            .trimsSpacesOnly, .textNormalisedInComparison, .hoursInLocalTime, .secondsRounded, .beforeEpochTruncated,
-            .integersDivideToDouble, .remainderNeverNegative, .divisionByZeroIsInfinite, .overflowWraps,
-            .halvesRoundToEven, .emptyOrIsTrue, .emptyAndIsFalse, .bytesComparedByLength,
-            .nullEqualsNothing, .notInWithNullFindsNone, .notInLeavesOutNull,
-            .nullsCompareAsEqual, .nanIsGreatest, .emptyTextNotContained, .trimsUnicodeSpaces, .divisionRoundsDown,
-            .halvesRoundUp, .floorCutsTowardZero, .textComparedInUTF16, .bytesComparedSigned, .columnsNotCompared,
-            .boolColumnIsNoCondition, .literalOnTheLeftMisread, .suffixFoundAtFirstOnly, .indexOfMissingIsNull,
-            .nullConcatenatedAsEmpty, .monthFromZero, .integersAddedAsDoubles, .datePartsInLocalTime,
-            .longTextsSearchedInPart:
-            true
-        default: false
-        }
-    }
+    var meansOtherwise: Bool { Self.ownMeanings.contains(self) }
+
+    private static let ownMeanings = Set(
+        (BrokenStore.conditions + BrokenStore.functions + BrokenStore.logic).map(\.flaw)
+    )
+    .subtracting([.queryNotValidated, .otherTypesFindNothing, .termsCutAtHundred, .deepConditionsRefused])
+    .union([.longTextsSearchedInPart])
 
     /// Returns the value of a condition or operand: the flaw's value if it has one, otherwise the evaluator's.
     func value(of node: TidelineStore.RowPredicate, in row: borrowing RowView, _ evaluator: Evaluator) -> Value {

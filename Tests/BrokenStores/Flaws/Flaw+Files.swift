@@ -17,16 +17,10 @@ extension Flaw {
         case .secondTableNotLogged:
             let tables = changes.compactMap { if case .put(let name, _) = $0 { name } else { nil } }
             return changes.filter { if case .put(let name, _) = $0 { name == tables.first } else { true } }
-        case .systemMarkLost:
+        case .systemMarkLost, .indexesNotLogged:
             return changes.map { change in
                 guard case .define(var schema, let stored) = change else { return change }
-                schema.isSystem = false
-                return .define(schema, stored: stored)
-            }
-        case .indexesNotLogged:
-            return changes.map { change in
-                guard case .define(var schema, let stored) = change else { return change }
-                schema.indexes = []
+                if self == .systemMarkLost { schema.isSystem = false } else { schema.indexes = [] }
                 return .define(schema, stored: stored)
             }
         case .fileCutsInstants, .fileLosesNegativeZero, .fileReadsEmptyAsNull, .fileEndsTextAtNUL,
@@ -66,15 +60,10 @@ extension Flaw {
     var admitsSecondOpener: Bool { self == .secondOpenerAdmitted }
 
     /// Whether the flaw is one of a store whose files several stores can open at once.
-    var isOfSharing: Bool {
-        switch self {
-        case .ownCommitsAreExternal, .externalCommitsUnseen, .longCommitsAreExternal, .foreignDeletionsUnseen,
-            .countsKept,
-            .readOnlyFrozen, .signalPathDiffers, .signalFileKept, .redefinitionInTwoWrites, .externalNumberAfterClose:
-            true
-        default: false
-        }
-    }
+    var isOfSharing: Bool { Self.ofSharing.contains(self) }
+
+    private static let ofSharing = Set(BrokenStore.sharing.map(\.flaw))
+        .union([.ownCommitsAreExternal, .externalCommitsUnseen])
 
     /// The external commit number after the given numbers of commits, or `nil` for the correct one.
     func externalCommitNumber(own: Int, foreign: Int) -> UInt64? {

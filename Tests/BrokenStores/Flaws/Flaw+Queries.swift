@@ -129,15 +129,10 @@ private struct FlawedOrder {
     let terms: [OrderTerm]
     let layout: TableLayout
 
+    private static let flaws = Set(BrokenStore.order.map(\.flaw)).subtracting([.secondTermIgnored])
+
     init?(_ flaw: Flaw, _ query: TableQuery, _ layout: TableLayout) {
-        switch flaw {
-        case .nullsLast, .nullsFirstInBothOrders, .tiesUnordered, .tiesFollowDescending, .textOrderIgnoresCase,
-            .textOrderByNumber, .idsOrderedByLength, .intIDsOrderedAsText, .idOrderHeedsCase, .nanLast,
-            .textOrderInUTF16, .integersOrderedAsDoubles, .instantsOrderedByMillisecond, .descendingIDIgnored,
-            .falseAfterTrue, .doublesOrderedByBits:
-            break
-        default: return nil
-        }
+        guard Self.flaws.contains(flaw) else { return nil }
         self.flaw = flaw
         self.layout = layout
         terms = query.order

@@ -6,12 +6,8 @@ extension Flaw {
         var state = committed
         switch self {
         case .rollbackKeepsAll: return session.state
-        case .rollbackForgetsSecondTable:
-            for name in session.changedTables.dropFirst() {
-                state.tables[name] = session.state.tables[name]
-            }
-        case .rollbackForgetsEleventhTable:
-            for name in session.changedTables.dropFirst(10) {
+        case .rollbackForgetsSecondTable, .rollbackForgetsEleventhTable:
+            for name in session.changedTables.dropFirst(self == .rollbackForgetsSecondTable ? 1 : 10) {
                 state.tables[name] = session.state.tables[name]
             }
         case .rollbackKeepsIndexes:
