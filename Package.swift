@@ -207,7 +207,7 @@ let package = Package(
                     "TidelineSimulation", of: "Tool")
                 + needs("TidelinePostgreSQL", of: "PostgreSQL")
                 + needs("TidelineBaselines", "TidelineBenchmark", of: "Benchmark"),
-            "CZlib", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineSupport"),
+            "CZlib", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineSupport", "TidelineWire"),
 
         // Apps to look at: a to-do list in the terminal, and one as a local web page, which scripts/web starts.
         executable(
@@ -257,7 +257,7 @@ let package = Package(
         tests("TidelineKeyValueTests", stores, "SortedFileStore", "TidelineKeyValue"),
         tests(
             "TidelineAdapterTests", stores, "CLMDB", "CLevelDB", "CPostgreSQL", "CSQLite", "StoreProbe",
-            "TidelineKeyValue", "TidelinePostgreSQL", "TidelineTool"),
+            "TidelineKeyValue", "TidelinePostgreSQL", "TidelineTool", "TidelineWire"),
         tests("TidelineWireTests", ["TidelineWire"]),
         tests("TidelineServerTests", ["TidelinePostgreSQL", "TidelineServer", "TidelineTool", "TidelineWire"]),
         tests("TidelineSimulationTests", stores, "TidelineSimulation"),

@@ -89,7 +89,7 @@ extension KeyValueStore where Engine == LevelDBEngine {
 
     /// Removes the tokens of all incremental pulls. Returns their number.
     private func removeTokens() throws -> Int {
-        let settings = try tables().filter(StoreRole.isSettings)
+        let settings = try tables().filter(SystemTables.isSettings)
         return try write { writer in
             try settings.reduce(0) { count, table in
                 let tokens = RowPredicate.column("keyType") == .value(SystemTables.tokenKeyType)

@@ -1,4 +1,5 @@
 package import TidelineStore
+internal import TidelineWire
 
 /// The definitions of served tables.
 package struct ServedSchemas: Sendable {

@@ -1,4 +1,5 @@
 package import TidelineStore
+internal import TidelineWire
 
 /// The record of a served table in the store: its last timestamp, and the union of all its definitions by any service.
 ///

@@ -6,6 +6,7 @@ internal import TidelineKeyValue
 internal import TidelineMemory
 internal import TidelineServer
 internal import TidelineStore
+internal import TidelineWire
 
 /// A table service in this process with the rows of a run in memory. It starts on first use, and the workloads share it; each
 /// restores the rows that it changes.

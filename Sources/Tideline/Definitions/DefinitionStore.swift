@@ -1,4 +1,5 @@
 internal import TidelineStore
+internal import TidelineWire
 
 /// Stores the definitions of synchronized tables, which only grow.
 ///

@@ -88,4 +88,10 @@ public struct SystemTables: Sendable, Hashable, Codable {
             config, columns: [.string("table"), .string("key"), .int("keyType"), .string("value")],
             systemColumns: [], idMatching: .exact, indexes: [["table", "key", "keyType"]], isSystem: true)
     }
+
+    /// Whether a table has the columns of a client's settings table, under any name.
+    package static func isSettings(_ table: TableSchema) -> Bool {
+        let columns = SystemTables().configSchema.columns
+        return table.isSystem && columns.allSatisfy { column in table.columns.contains { $0.isStoredAs(column) } }
+    }
 }

@@ -3,6 +3,7 @@ internal import Foundation
 internal import TidelineSQLite
 internal import TidelineServer
 internal import TidelineStore
+internal import TidelineWire
 
 /// A backup of a server's store: an SQLite store with checksums, in one file, whichever the engine of the server's store.
 enum BackupFile {

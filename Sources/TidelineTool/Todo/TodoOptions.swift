@@ -4,6 +4,7 @@ internal import Foundation
 internal import Tideline
 internal import TidelineMemory
 internal import TidelineStore
+internal import TidelineWire
 
 /// The options that all commands of the to-do list share.
 struct TodoOptions: ParsableArguments {

@@ -3,6 +3,7 @@ import Foundation
 import Testing
 import TidelinePostgreSQL
 import TidelineStore
+import TidelineWire
 
 @testable import TidelineTool
 

@@ -1,3 +1,5 @@
+package import TidelineStore
+
 /// The role of a store: a client's, with a queue and tokens, or a server's, with tombstones.
 ///
 /// Each role rejects a store of the other role, because it would redefine the store's tables.
@@ -8,7 +10,7 @@ package enum StoreRole {
     /// Checks that a store with these tables can be used by a client.
     package static func requireClient(_ tables: [TableSchema]) throws(StoreError) {
         let isServers = tables.contains { $0.name == serverMark.name && $0.isSystem }
-        guard isServers || (!isClients(tables) && servesTables(tables)) else { return }
+        guard isServers || (!tables.contains(where: SystemTables.isSettings) && servesTables(tables)) else { return }
         throw StoreError(
             .schemaMismatch,
             "the store belongs to a server, and a client would redefine its tables; open another store for the client")
@@ -17,21 +19,10 @@ package enum StoreRole {
     /// Checks that a store with these tables can be used by a server.
     package static func requireServer(_ tables: [TableSchema]) throws(StoreError) {
         let isServers = tables.contains { $0.name == serverMark.name && $0.isSystem } || servesTables(tables)
-        guard !isServers, isClients(tables) else { return }
+        guard !isServers, tables.contains(where: SystemTables.isSettings) else { return }
         throw StoreError(
             .schemaMismatch,
             "the store belongs to a client, and a server would redefine its tables; open another store for the server")
-    }
-
-    /// Whether there is a settings table with the columns of a client's settings table, under any name.
-    private static func isClients(_ tables: [TableSchema]) -> Bool {
-        tables.contains(where: isSettings)
-    }
-
-    /// Whether a table has the columns of a client's settings table.
-    package static func isSettings(_ table: TableSchema) -> Bool {
-        let columns = SystemTables().configSchema.columns
-        return table.isSystem && columns.allSatisfy { column in table.columns.contains { $0.isStoredAs(column) } }
     }
 
     /// Whether one of the app's tables has tombstones, which clients do not keep.
