@@ -1,12 +1,22 @@
 /// The changes to a table's columns when the table is defined again.
 ///
 /// These are the rules of ``LocalStore/define(_:)``. They are the same in every store, so that an app can move from one
-/// store to another.
-package struct TableEvolution {
+/// store to another. A store checks the definitions of a call with ``checked(_:beside:)``, compares each one with the stored
+/// table, and then adds the columns and builds the indexes:
+///
+/// ```swift
+/// for schema in try TableEvolution.checked(schemas, beside: stored.map(\.name)) {
+///     guard let table = stored.first(where: { $0.name == schema.name }) else { continue }
+///     let evolution = try TableEvolution(from: table, retired: retiredColumns(of: table), to: schema)
+///     for column in evolution.added { try addColumn(column, to: table) }
+///     try setRetiredColumns(evolution.retired, of: table)
+/// }
+/// ```
+public struct TableEvolution: Sendable {
     /// The columns that are new.
-    package let added: [ColumnSchema]
+    public let added: [ColumnSchema]
     /// The columns that are stored but absent from the new definition.
-    package let retired: [ColumnSchema]
+    public let retired: [ColumnSchema]
 
     /// Compares a stored table with its new definition.
     ///
@@ -17,7 +27,7 @@ package struct TableEvolution {
     /// - Throws: ``StoreError/Code/schemaMismatch``, naming the table and column, if the identifier's type or matching
     ///   changed, a column has another type than its stored one, a column's name differs from a stored one only in
     ///   ASCII case, or there are more columns than ``maximumStoredColumnCount``.
-    package init(
+    public init(
         from stored: TableSchema, retired: [ColumnSchema], to schema: TableSchema
     ) throws(StoreError) {
         guard stored.idType == schema.idType, stored.idMatching == schema.idMatching else {
@@ -56,14 +66,14 @@ package struct TableEvolution {
 
     /// The maximum number of stored columns of a table, including those no longer defined. Every engine
     /// supports this number.
-    package static let maximumStoredColumnCount = 1_999
+    public static let maximumStoredColumnCount = 1_999
 
     /// Checks the definitions of one call individually, against each other, and against the existing tables.
     ///
     /// - Returns: The definitions without duplicates.
     /// - Throws: ``StoreError/Code/schemaMismatch`` if a definition is invalid, a table has two different definitions,
     ///   or the names of two tables differ only in ASCII case, which not every engine can distinguish.
-    package static func checked(
+    public static func checked(
         _ schemas: [TableSchema], beside stored: [String]
     ) throws(StoreError) -> [TableSchema] {
         var checked: [TableSchema] = []
