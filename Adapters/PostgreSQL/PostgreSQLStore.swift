@@ -70,7 +70,7 @@ public final class PostgreSQLStore: LocalStore {
         if !options.isReadOnly { first.awaitWriters(format) }
         self.capabilities = StoreCapabilities(
             name: "postgresql", durability: try first.durability(options), sharesFilesWithProcesses: true,
-            storesNaN: false, isReadOnly: options.isReadOnly)
+            storesNaN: false, isReadOnly: options.isReadOnly, limitsQueryTime: true)
         self.format = format
         self.options = options
         place = target.place
@@ -103,16 +103,18 @@ public final class PostgreSQLStore: LocalStore {
 
     public func tables() throws -> [TableSchema] { try read { $0.session.catalog.schemas } }
 
-    /// Returns the number; see ``LocalStore/externalCommitNumber()``. Waits until no other thread writes to this store.
-    public func externalCommitNumber() throws -> UInt64? {
-        let (connection, start) = try pool.beginWriting { connection throws(StoreError) in
-            try connection.beginReading(format)
+    /// The commits of others. Their number waits until no other thread writes to this store.
+    public var externalCommits: ExternalCommits? {
+        ExternalCommits { [self] in
+            let (connection, start) = try pool.beginWriting { connection throws(StoreError) in
+                try connection.beginReading(format)
+            }
+            defer {
+                connection.rollBack()
+                pool.endWriting()
+            }
+            return externalCommits(of: start.commits)
         }
-        defer {
-            connection.rollBack()
-            pool.endWriting()
-        }
-        return externalCommits(of: start.commits)
     }
 
     private func externalCommits(of commits: Int64) -> UInt64 {

@@ -25,7 +25,7 @@ public import TidelineStore
 /// store.
 public final class SQLiteStore: LocalStore {
     public let capabilities: StoreCapabilities
-    public let commitSignalPath: String?
+    private let signalPath: String?
     private let pool: ConnectionPool
     private let busyTimeout: Duration
     private let catalog: LockedValue<Catalog>
@@ -57,10 +57,10 @@ public final class SQLiteStore: LocalStore {
 
     private init(
         _ capabilities: StoreCapabilities, _ catalog: Catalog, _ pool: ConnectionPool, _ options: SQLiteOptions,
-        signalingAt commitSignalPath: String? = nil
+        signalingAt signalPath: String? = nil
     ) {
         self.capabilities = capabilities
-        self.commitSignalPath = commitSignalPath
+        self.signalPath = signalPath
         self.catalog = LockedValue(catalog)
         self.pool = pool
         busyTimeout = options.busyTimeout
@@ -78,7 +78,8 @@ public final class SQLiteStore: LocalStore {
             try writer.prepareForWriting(options, deadline)
             capabilities = StoreCapabilities(
                 name: "sqlite", durability: options.durability == .full ? .full : .normal,
-                sharesFilesWithProcesses: true, storesNaN: false, detectsBitFlips: try writer.hasChecksums())
+                sharesFilesWithProcesses: true, storesNaN: false, detectsBitFlips: try writer.hasChecksums(),
+                limitsQueryTime: true)
             catalog = try writer.firstCatalog(deadline)
         } catch {
             if isNew { writer.abandonCreation() }
@@ -99,7 +100,7 @@ public final class SQLiteStore: LocalStore {
         try reader.prepareStore(options, mayCreate: false, deadline: deadline)
         let capabilities = StoreCapabilities(
             name: "sqlite", durability: options.durability == .full ? .full : .normal, sharesFilesWithProcesses: true,
-            storesNaN: false, isReadOnly: true, detectsBitFlips: try reader.hasChecksums())
+            storesNaN: false, isReadOnly: true, detectsBitFlips: try reader.hasChecksums(), limitsQueryTime: true)
         let catalog = try reader.firstCatalog(deadline)
         let pool = ConnectionPool(writer: nil, readers: [reader], maximumReaders: options.maximumReaders) {
             () throws(StoreError) in try Connection.open(path, for: purpose, options: options)
@@ -112,7 +113,8 @@ public final class SQLiteStore: LocalStore {
         let connection = try Connection.open(nil, for: .writing, options: options)
         try connection.prepareStore(options, mayCreate: true, deadline: deadline)
         let capabilities = StoreCapabilities(
-            name: "sqlite", isPersistent: false, durability: .none, readersDoNotBlockWriters: false, storesNaN: false)
+            name: "sqlite", isPersistent: false, durability: .none, readersDoNotBlockWriters: false, storesNaN: false,
+            limitsQueryTime: true)
         let catalog = try connection.firstCatalog(deadline)
         let pool = ConnectionPool(writer: connection, readers: [], maximumReaders: 1, open: nil)
         self.init(capabilities, catalog, pool, options)
@@ -165,10 +167,13 @@ public final class SQLiteStore: LocalStore {
 
     public func tables() throws -> [TableSchema] { try read { $0.session.catalog.schemas } }
 
-    /// Returns the number; see ``LocalStore/externalCommitNumber()``. Waits until no other thread writes to this store.
-    public func externalCommitNumber() throws -> UInt64? {
+    /// The commits of others. Their number waits until no other thread writes to this store.
+    public var externalCommits: ExternalCommits? {
         guard capabilities.sharesFilesWithProcesses else { return nil }
-        return try pool.withObserver { connection throws(StoreError) in try connection.externalCommitNumber() }
+        return ExternalCommits(signalPath: signalPath) { [pool] in
+            // Only a store in memory has no connection for it.
+            try pool.withObserver { connection throws(StoreError) in try connection.externalCommitNumber() } ?? 0
+        }
     }
 
     // MARK: Transactions

@@ -133,14 +133,15 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
 
     public func tables() throws -> [TableSchema] { try read { $0.session.catalog.all.map(\.schema) } }
 
-    public var commitSignalPath: String? { engine.commitSignalPath }
-
-    public func externalCommitNumber() throws -> UInt64? {
+    public var externalCommits: ExternalCommits? {
         guard sharesFilesWithProcesses else { return nil }
-        try lock.beginReading()
-        defer { lock.endReading() }
-        return try engine.read { $0.commitNumber }.map { commit in
-            definitions.withLock { $0.externalCommits.number(at: commit) }
+        return .init(signalPath: engine.commitSignalPath) { [self] in
+            try lock.beginReading()
+            defer { lock.endReading() }
+            guard let commit = try engine.read({ $0.commitNumber }) else {
+                throw StoreError(.unsupported, "the engine shares its files and has no number of commits")
+            }
+            return definitions.withLock { $0.externalCommits.number(at: commit) }
         }
     }
 

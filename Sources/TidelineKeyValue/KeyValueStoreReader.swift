@@ -19,7 +19,7 @@ public struct KeyValueStoreReader: StoreReader {
 
     public func count(_ query: TableQuery) throws -> Int { try session.count(query) }
 
-    public func limitTime(to duration: Duration) throws { try session.limitTime(QueryTimeLimit(duration)) }
+    public var limitTime: ((Duration) throws -> Void)? { { [session] in try session.limitTime(QueryTimeLimit($0)) } }
 }
 
 /// Read and write access within one transaction of a ``KeyValueStore``.
@@ -50,6 +50,8 @@ public struct KeyValueStoreWriter: StoreWriter {
 
     @discardableResult
     public func delete(matching query: TableQuery) throws -> Int { try session.delete(matching: query) }
+
+    public var limitTime: ((Duration) throws -> Void)? { nil }
 
     public func externalCommitNumber() throws -> UInt64? { try session.externalCommitNumber() }
 }

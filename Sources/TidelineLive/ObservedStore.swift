@@ -8,17 +8,20 @@ public import TidelineStore
 ///     print(update.rows.count, update.changes)
 /// }
 /// ```
-/// It is a ``LocalStore`` like the one that it wraps. Changes are seen if they are made through an `ObservedStore` around the same
+/// It is a ``StoreLayer``. Changes are seen if they are made through an `ObservedStore` around the same
 /// store object (or, if the store is a value, through a copy of this one), not if they are made through the wrapped store. While nobody observes a table, its writes cost
 /// nothing more.
 ///
-/// Changes by other processes, and by other stores over the same files, are seen if the wrapped store has an
-/// ``LocalStore/externalCommitNumber()``. When it has changed, all live queries are read again at one commit. While there are
-/// live queries, the number is read when another observed store signals a commit (``LocalStore/commitSignalPath``), at most
+/// Changes by other processes, and by other stores over the same files, are seen if the wrapped store has
+/// ``LocalStore/externalCommits``. When their number has changed, all live queries are read again at one commit. While there are
+/// live queries, the number is read when another observed store signals a commit (``ExternalCommits/signalPath``), at most
 /// about 20 times a second, and otherwise 4 times a second; without a signal, it is read about 20 times a second. A commit
 /// through this store that comes first does the same. If the store is busy, the number is read again later; another error
 /// ends the live queries.
-public struct ObservedStore<Base: LocalStore>: LocalStore {
+public struct ObservedStore<Base: LocalStore>: StoreLayer {
+    public typealias Reader = Base.Reader
+    public typealias Writer = ObservedWriter<Base.Writer>
+
     /// The wrapped store.
     public let base: Base
     let hub: ObservationHub
@@ -58,26 +61,29 @@ public struct ObservedStore<Base: LocalStore>: LocalStore {
     /// The wrapped store object, or `nil` if the store is a value.
     package var object: ObjectIdentifier? { hub.object }
 
-    public var capabilities: StoreCapabilities { base.capabilities }
-    public func tables() throws -> [TableSchema] { try base.tables() }
-    public func read<T>(_ body: (Base.Reader) throws -> T) throws -> T { try base.read(body) }
-    public func externalCommitNumber() throws -> UInt64? { try base.externalCommitNumber() }
-    public var commitSignalPath: String? { base.commitSignalPath }
-
     /// Creates tables and indexes, and migrates existing ones. The live queries of these tables are read again.
     public func define(_ tables: [TableSchema]) throws {
         try base.define(tables)
         readAgain(redefined: tables)
     }
 
-    /// Creates and migrates tables as the closure decides. The live queries of these tables are read again, and so are those
-    /// of tables that the closure writes to.
+    /// Creates and migrates tables as the closure decides. The live queries of these tables are read again, and those of other
+    /// tables receive the rows that the closure writes.
     public func redefine(_ body: (ObservedWriter<Base.Writer>) throws -> [TableSchema]) throws {
         var tables: [TableSchema] = []
-        try base.redefine { writer in
-            tables = try body(ObservedWriter(base: writer, recorder: nil))
-            return tables
+        var pending: PendingCommit?
+        do {
+            try base.redefine { writer in
+                pending?.rollBack()
+                pending = nil
+                tables = try recording(body, in: writer, &pending)
+                return tables
+            }
+        } catch {
+            pending?.rollBack()
+            throw error
         }
+        pending?.commit()
         readAgain(redefined: tables)
     }
 
@@ -92,13 +98,18 @@ public struct ObservedStore<Base: LocalStore>: LocalStore {
 
     public func write<T>(_ body: (ObservedWriter<Base.Writer>) throws -> T) throws -> T {
         guard records else { return try base.write { try body(ObservedWriter(base: $0, recorder: nil)) } }
-        let result = try committing { writer, pending in
-            let recorder = hub.makeRecorder()
-            let result = try body(ObservedWriter(base: writer, recorder: recorder))
-            if let recorder { pending = try hub.prepare(recorder, in: writer) }
-            return result
-        }
+        let result = try committing { writer, pending in try recording(body, in: writer, &pending) }
         hub.signalCommit()
+        return result
+    }
+
+    /// Runs the body of a transaction, and applies the rows that it writes to the live queries.
+    private func recording<T>(
+        _ body: (ObservedWriter<Base.Writer>) throws -> T, in writer: Base.Writer, _ pending: inout PendingCommit?
+    ) throws -> T {
+        let recorder = records ? hub.makeRecorder() : nil
+        let result = try body(ObservedWriter(base: writer, recorder: recorder))
+        if let recorder { pending = try hub.prepare(recorder, in: writer) }
         return result
     }
 
@@ -115,7 +126,7 @@ public struct ObservedStore<Base: LocalStore>: LocalStore {
         do {
             let externalCommit: UInt64?
             if capabilities.isReadOnly {
-                externalCommit = try base.externalCommitNumber()
+                externalCommit = try base.externalCommits?.number()
                 try base.read { reader in
                     try hub.prepare(starting: registration, at: externalCommit, isExclusive: false, in: reader)
                 }.commit()
@@ -147,7 +158,7 @@ public struct ObservedStore<Base: LocalStore>: LocalStore {
     /// read.
     private func readAgainAfterExternalCommits() {
         do {
-            let number = try base.externalCommitNumber()
+            let number = try base.externalCommits?.number()
             guard !hub.includesExternalCommits(number) else { return }
             if capabilities.isReadOnly {
                 try base.read { hub.prepare(readingAgainAt: number, in: $0) }?.commit()

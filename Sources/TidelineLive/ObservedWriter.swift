@@ -1,24 +1,10 @@
 public import TidelineStore
 
 /// The writer of an ``ObservedStore``, which records the rows that it changes in tables under observation.
-public struct ObservedWriter<Base: StoreWriter>: StoreWriter {
-    let base: Base
+public struct ObservedWriter<Base: StoreWriter>: WriterLayer {
+    public let base: Base
     /// The records, or `nil` if nobody observes the store.
     let recorder: ChangeRecorder?
-
-    public func schema(of table: String) throws -> TableSchema { try base.schema(of: table) }
-    public func shape(of table: String) throws -> RowShape { try base.shape(of: table) }
-
-    public func withRow<T>(in table: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
-        try base.withRow(in: table, id: id, body)
-    }
-
-    @discardableResult
-    public func scan(_ query: TableQuery, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
-        try base.scan(query, body)
-    }
-
-    public func count(_ query: TableQuery) throws -> Int { try base.count(query) }
 
     public func upsert(_ rows: borrowing PackedRows, into table: String) throws {
         if let recorded = try recorder?.table(table, in: base) {
@@ -49,6 +35,4 @@ public struct ObservedWriter<Base: StoreWriter>: StoreWriter {
         }
         return try base.delete(matching: query)
     }
-
-    public func externalCommitNumber() throws -> UInt64? { try base.externalCommitNumber() }
 }

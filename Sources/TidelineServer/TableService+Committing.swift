@@ -43,7 +43,7 @@ extension TableService {
             let outcomes = try store.write { writer in
                 let writes = take()
                 begun = writes
-                try writer.limitTime(to: max(options.maximumQueryTime, Self.minimumWriteTime))
+                try writer.limitTime?(max(options.maximumQueryTime, Self.minimumWriteTime))
                 let transaction = try WriteTransaction<Store>(writer, options, for: writes)
                 let outcomes = try writes.map { try outcome(of: $0, in: transaction) }
                 try transaction.finish()

@@ -33,7 +33,7 @@ extension TableService {
     /// Reads within the time limit of queries.
     func readInTime<T>(_ body: (Store.Reader) throws -> T) throws -> T {
         try store.read { reader in
-            try reader.limitTime(to: options.maximumQueryTime)
+            try reader.limitTime?(options.maximumQueryTime)
             return try body(reader)
         }
     }

@@ -25,7 +25,7 @@ public struct TableServiceOptions: Sendable {
     /// The maximum size of a body in bytes; larger ones are answered with 413.
     public var maximumBodySize: Int
     /// The time limit for finding the rows of a page; beyond it, the request is answered with 400. The store must support it:
-    /// ``StoreReader/limitTime(to:)-(Duration)``. With any store, it holds for costly filters, which the service evaluates
+    /// ``StoreReader/limitTime``. With any store, it holds for costly filters, which the service evaluates
     /// itself: those that make texts longer (`replace`, `concat`), search for long texts, or have more than 20 functions or
     /// 2,000 comparisons.
     public var maximumQueryTime: Duration

@@ -23,7 +23,10 @@ enum Mischief: String, CaseIterable {
 }
 
 /// An in-memory store that misbehaves.
-struct MischievousStore: LocalStore {
+struct MischievousStore: StoreLayer {
+    typealias Reader = MemoryStore.Reader
+    typealias Writer = MischievousWriter
+
     let base: MemoryStore
     let mischief: Mischief
 
@@ -33,11 +36,9 @@ struct MischievousStore: LocalStore {
         self.mischief = mischief
     }
 
-    var capabilities: StoreCapabilities { base.capabilities }
-    func define(_ tables: [TableSchema]) throws { try base.define(tables) }
-    func tables() throws -> [TableSchema] { try base.tables() }
-    func read<T>(_ body: (MemoryStore.Reader) throws -> T) throws -> T { try base.read(body) }
-    func close() throws { try base.close() }
+    func redefine(_ body: (MischievousWriter) throws -> [TableSchema]) throws {
+        try base.redefine { try body(MischievousWriter(base: $0, mischief: mischief)) }
+    }
 
     func write<T>(_ body: (MischievousWriter) throws -> T) throws -> T {
         try base.write { try body(MischievousWriter(base: $0, mischief: mischief)) }
@@ -45,24 +46,9 @@ struct MischievousStore: LocalStore {
 }
 
 /// The writer of a store that misbehaves.
-struct MischievousWriter: StoreWriter {
+struct MischievousWriter: WriterLayer {
     let base: MemoryStore.Writer
     let mischief: Mischief
-
-    func schema(of table: String) throws -> TableSchema { try base.schema(of: table) }
-    func shape(of table: String) throws -> RowShape { try base.shape(of: table) }
-    func count(_ query: TableQuery) throws -> Int { try base.count(query) }
-    func delete(matching query: TableQuery) throws -> Int { try base.delete(matching: query) }
-
-    func upsert(_ rows: borrowing PackedRows, into table: String) throws { try base.upsert(rows, into: table) }
-
-    func withRow<T>(in table: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
-        try base.withRow(in: table, id: id, body)
-    }
-
-    func scan(_ query: TableQuery, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
-        try base.scan(query, body)
-    }
 
     func delete(ids: [RowID], from table: String) throws -> Int {
         switch mischief {

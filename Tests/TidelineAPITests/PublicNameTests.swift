@@ -31,17 +31,21 @@ import TidelineURLSession
 private func tidelineStore(
     _: AnyReader.Type, _: AnyStore.Type, _: AnyWriter.Type, _: BorrowedValue.Type, _: Column<Bool>.Type,
     _: ColumnSchema.Type, _: ColumnType.Type, _: any ColumnValue.Type, _: CompiledPredicate.Type, _: Evaluator.Type,
-    _: ForeignKey.Type, _: ID<Bool>.Type, _: IDMatching.Type, _: IDType.Type, _: IndexSchema.Type,
+    _: ExternalCommits.Type, _: ForeignKey.Type, _: ID<Bool>.Type, _: IDMatching.Type, _: IDType.Type,
+    _: IndexSchema.Type,
     _: any JSONColumnValue.Type,
     _: any LocalStore.Type,
     _: OperandType.Type, _: OrderTerm.Type, _: PackedRows.Type, _: TableQuery.Type, _: QueryResult.Type,
+    _: any ReaderLayer.Type,
     _: RecordQuery<Named>.Type, _: RecordReader.Type, _: RecordWriter.Type,
     _: ResolvedColumn<Bool>.Type, _: Row.Type, _: any RowCondition.Type, _: RowID.Type, _: RowOrder.Type,
     _: RowPredicate.Type, _: RowShape.Type,
     _: RowTag.Type, _: RowView.Type, _: ScanStep.Type, _: StoreCapabilities.Type, _: StoreError.Type,
-    _: any StoreReader.Type, _: any StoreWriter.Type, _: SystemColumns.Type, _: SystemTables.Type,
-    _: any TableRecord.Type,
-    _: TableSchema.Type, _: any TextColumnValue.Type, _: Timestamp.Type, _: Value.Type, _: any ValueConvertible.Type
+    _: any StoreLayer.Type, _: any StoreReader.Type, _: any StoreWriter.Type, _: SystemColumns.Type,
+    _: SystemTables.Type,
+    _: TableEvolution.Type, _: any TableRecord.Type,
+    _: TableSchema.Type, _: any TextColumnValue.Type, _: Timestamp.Type, _: Value.Type, _: any ValueConvertible.Type,
+    _: any WriterLayer.Type
 ) {}
 
 private func tidelineLive(

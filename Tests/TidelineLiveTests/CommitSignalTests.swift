@@ -90,20 +90,20 @@ struct CommitSignalTests {
                             : SQLiteStore(path: path, options: SQLiteOptions(isReadOnly: isReadOnly)))
                 }
                 let store = ObservedStore(try open("s"))
-                let path = try #require(store.commitSignalPath)
+                let path = try #require(store.externalCommits?.signalPath)
                 #expect(FileManager.default.fileExists(atPath: path))
                 let linked = try open("link")
                 // Through one path, the file is mapped by the other store.
                 let number = try #require(CommitSignal(path: path)).number
-                try #require(linked.commitSignalPath.flatMap { CommitSignal(path: $0) }).send()
+                try #require(linked.externalCommits?.signalPath.flatMap { CommitSignal(path: $0) }).send()
                 #expect(CommitSignal(path: path)?.number == number + 1)
                 let reading = try open("s", isReadOnly: true)
-                #expect(reading.commitSignalPath == nil)
+                #expect(reading.externalCommits?.signalPath == nil)
                 for store in [store.base, linked, reading] { try store.close() }
                 try isLMDB ? LMDBStore.destroy(path: "\(folder)/s") : SQLiteStore.destroy(path: "\(folder)/s")
                 #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["link"])
             }
-            #expect(try SQLiteStore.inMemory().commitSignalPath == nil)
+            #expect(try SQLiteStore.inMemory().externalCommits?.signalPath == nil)
         }
     }
 

@@ -53,29 +53,30 @@ struct CostTests {
 }
 
 /// A store that counts the lookups and scans within writes.
-private final class CountingStore: LocalStore {
-    private let base: MemoryStore
+private final class CountingStore: StoreLayer {
+    typealias Reader = MemoryStore.Reader
+    typealias Writer = CountingWriter
+
+    let base: MemoryStore
     private let count = LockedValue(0)
 
     init(_ base: MemoryStore) { self.base = base }
 
     var reads: Int { count.withLock { $0 } }
-    var capabilities: StoreCapabilities { base.capabilities }
-    func define(_ tables: [TableSchema]) throws { try base.define(tables) }
-    func tables() throws -> [TableSchema] { try base.tables() }
-    func close() throws { try base.close() }
-    func read<T>(_ body: (MemoryStore.Reader) throws -> T) throws -> T { try base.read(body) }
-    func write<T>(_ body: (CountingWriter) throws -> T) throws -> T {
-        try base.write { writer in try body(CountingWriter(base: writer) { self.count.withLock { $0 += 1 } }) }
+    func redefine(_ body: (CountingWriter) throws -> [TableSchema]) throws {
+        try base.redefine { try body(counting($0)) }
+    }
+    func write<T>(_ body: (CountingWriter) throws -> T) throws -> T { try base.write { try body(counting($0)) } }
+
+    private func counting(_ writer: MemoryStore.Writer) -> CountingWriter {
+        CountingWriter(base: writer) { self.count.withLock { $0 += 1 } }
     }
 }
 
-private struct CountingWriter: StoreWriter {
+private struct CountingWriter: WriterLayer {
     let base: MemoryStore.Writer
     let noteRead: () -> Void
 
-    func schema(of table: String) throws -> TableSchema { try base.schema(of: table) }
-    func shape(of table: String) throws -> RowShape { try base.shape(of: table) }
     func withRow<T>(in table: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
         noteRead()
         return try base.withRow(in: table, id: id, body)
@@ -84,8 +85,4 @@ private struct CountingWriter: StoreWriter {
         noteRead()
         return try base.scan(query, body)
     }
-    func count(_ query: TableQuery) throws -> Int { try base.count(query) }
-    func upsert(_ rows: borrowing PackedRows, into table: String) throws { try base.upsert(rows, into: table) }
-    func delete(ids: [RowID], from table: String) throws -> Int { try base.delete(ids: ids, from: table) }
-    func delete(matching query: TableQuery) throws -> Int { try base.delete(matching: query) }
 }

@@ -103,7 +103,7 @@ struct ExternalCommitTests {
     @Test("A signal leads to a look, and each write of an observed store sends one")
     func signal() async throws {
         let folder = try TemporaryFolder()
-        let base = SharedStore(try MemoryStore(), commitSignalPath: "\(folder.path)/signal")
+        let base = SharedStore(try MemoryStore(), signalPath: "\(folder.path)/signal")
         let (store, other) = (ObservedStore(base, quiet: never), ObservedStore(base))
         try store.define([items])
         var updates = store.observe(TableQuery("Item")).makeAsyncIterator()
@@ -125,7 +125,7 @@ struct ExternalCommitTests {
     @Test("A commit while a live query starts is seen, although its signal came before anything waited")
     func commitAtStart() async throws {
         let folder = try TemporaryFolder()
-        let base = SharedStore(try MemoryStore(), commitSignalPath: "\(folder.path)/signal")
+        let base = SharedStore(try MemoryStore(), signalPath: "\(folder.path)/signal")
         let store = ObservedStore(base, quiet: never)
         try store.define([items])
         base.afterNextWrite { try base.writeElsewhere(["id": "1", "number": 1]) }
@@ -136,7 +136,7 @@ struct ExternalCommitTests {
     @Test("The thread that waits for a signal ends with the last live query")
     func end() async throws {
         let folder = try TemporaryFolder()
-        let base = SharedStore(try MemoryStore(), commitSignalPath: "\(folder.path)/signal")
+        let base = SharedStore(try MemoryStore(), signalPath: "\(folder.path)/signal")
         let store = ObservedStore(base, quiet: never)
         try store.define([items])
         for number in 1...4 {
@@ -159,7 +159,9 @@ struct ExternalCommitTests {
 }
 
 /// A store in memory whose external commits and errors a test determines.
-private final class SharedStore: LocalStore {
+private final class SharedStore: StoreLayer {
+    typealias Reader = MemoryStore.Reader
+
     private struct State {
         var number: UInt64 = 0
         var failure: StoreError?
@@ -170,12 +172,12 @@ private final class SharedStore: LocalStore {
         var afterWrite: (@Sendable () throws -> Void)?
     }
 
-    let commitSignalPath: String?
-    private let base: MemoryStore
+    private let signalPath: String?
+    let base: MemoryStore
     private let state = LockedValue(State())
 
-    init(_ base: MemoryStore, commitSignalPath: String? = nil) {
-        (self.base, self.commitSignalPath) = (base, commitSignalPath)
+    init(_ base: MemoryStore, signalPath: String? = nil) {
+        (self.base, self.signalPath) = (base, signalPath)
     }
 
     /// The number of looks that have failed.
@@ -204,10 +206,9 @@ private final class SharedStore: LocalStore {
         capabilities.sharesFilesWithProcesses = true
         return capabilities
     }
-    func define(_ tables: [TableSchema]) throws { try base.define(tables) }
-    func tables() throws -> [TableSchema] { try base.tables() }
-    func close() throws { try base.close() }
-    func read<T>(_ body: (MemoryStore.Reader) throws -> T) throws -> T { try base.read(body) }
+    func redefine(_ body: (Writer) throws -> [TableSchema]) throws {
+        try base.redefine { try body(Writer(base: $0, store: self)) }
+    }
 
     func write<T>(_ body: (Writer) throws -> T) throws -> T {
         let result = try base.write { writer in
@@ -219,31 +220,24 @@ private final class SharedStore: LocalStore {
         return result
     }
 
-    func externalCommitNumber() throws -> UInt64? {
-        try state.withLock { state in
-            guard let failure = state.lookFailure else { return state.number }
-            state.failures += 1
-            throw failure
+    var externalCommits: ExternalCommits? {
+        ExternalCommits(signalPath: signalPath) { [self] in
+            try state.withLock { state in
+                guard let failure = state.lookFailure else { return state.number }
+                state.failures += 1
+                throw failure
+            }
         }
     }
 
-    struct Writer: StoreWriter {
+    struct Writer: WriterLayer {
         let base: MemoryStore.Writer
         let store: SharedStore
 
-        func schema(of table: String) throws -> TableSchema { try base.schema(of: table) }
-        func shape(of table: String) throws -> RowShape { try base.shape(of: table) }
-        func withRow<T>(in table: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
-            try base.withRow(in: table, id: id, body)
-        }
         func scan(_ query: TableQuery, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
             store.state.withLock { $0.scans += 1 }
             return try base.scan(query, body)
         }
-        func count(_ query: TableQuery) throws -> Int { try base.count(query) }
-        func upsert(_ rows: borrowing PackedRows, into table: String) throws { try base.upsert(rows, into: table) }
-        func delete(ids: [RowID], from table: String) throws -> Int { try base.delete(ids: ids, from: table) }
-        func delete(matching query: TableQuery) throws -> Int { try base.delete(matching: query) }
         func externalCommitNumber() throws -> UInt64? {
             try store.state.withLock { state in
                 if let failure = state.failure { throw failure }

@@ -5,7 +5,9 @@ import TidelineTestStores
 import TidelineTestSupport
 
 /// A store whose transactions a test holds, counts, and lets fail.
-final class ControlledStore: LocalStore {
+final class ControlledStore: StoreLayer {
+    typealias Reader = AnyReader
+
     /// The end of a transaction.
     enum End: Sendable {
         case commit
@@ -56,14 +58,14 @@ final class ControlledStore: LocalStore {
         state.withLock { ($0.writes, $0.end) = (0, end) }
     }
 
-    var capabilities: StoreCapabilities { base.capabilities }
-    func define(_ tables: [TableSchema]) throws { try base.define(tables) }
-    func tables() throws -> [TableSchema] { try base.tables() }
-    func close() throws { try base.close() }
-
     func read<T>(_ body: (AnyReader) throws -> T) throws -> T {
         try checkFailure()
         return try base.read(body)
+    }
+
+    func redefine(_ body: (Writer) throws -> [TableSchema]) throws {
+        let refused = state.withLock { $0.refused }
+        try base.redefine { try body(Writer(base: $0, refused: refused)) }
     }
 
     func write<T>(_ body: (Writer) throws -> T) throws -> T {
@@ -96,19 +98,10 @@ final class ControlledStore: LocalStore {
         }
     }
 
-    struct Writer: StoreWriter {
+    struct Writer: WriterLayer {
         let base: AnyWriter
         let refused: String?
 
-        func schema(of table: String) throws -> TableSchema { try base.schema(of: table) }
-        func shape(of table: String) throws -> RowShape { try base.shape(of: table) }
-        func withRow<T>(in table: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
-            try base.withRow(in: table, id: id, body)
-        }
-        func scan(_ query: TableQuery, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
-            try base.scan(query, body)
-        }
-        func count(_ query: TableQuery) throws -> Int { try base.count(query) }
         func upsert(_ rows: borrowing PackedRows, into table: String) throws {
             try base.upsert(rows, into: table)
             try rows.forEachRow { row in
@@ -116,7 +109,5 @@ final class ControlledStore: LocalStore {
                 throw StoreError(.invalidValue, "the row is refused", table: table, id: refused)
             }
         }
-        func delete(ids: [RowID], from table: String) throws -> Int { try base.delete(ids: ids, from: table) }
-        func delete(matching query: TableQuery) throws -> Int { try base.delete(matching: query) }
     }
 }

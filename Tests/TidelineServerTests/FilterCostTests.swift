@@ -63,7 +63,7 @@ struct FilterCostTests {
         let query = TableQuery("T", predicate: .column("text").contains("x y"))
         for query in [query, query.order(by: "text").limit(5), query.limit(5).includingTotalCount()] {
             try store.read { reader in
-                try reader.limitTime(to: .microseconds(10))
+                try reader.limitTime?(.microseconds(10))
                 expectError(.timeLimit) { try reader.scan(query) { _ in .next } }
                 expectError(.timeLimit) { _ = try reader.count(query) }
             }
@@ -80,7 +80,7 @@ struct FilterCostTests {
         }
         let query = TableQuery("T").order(by: "text").limit(70)
         try store.read { reader in
-            try reader.limitTime(to: .seconds(600))
+            try reader.limitTime?(.seconds(600))
             expectError(.unsupportedQuery) { try reader.scan(query) { _ in .next } }
             #expect(try reader.rows(matching: query.limit(3)).rows.count == 3)
         }
@@ -175,26 +175,22 @@ struct FilterCostTests {
 }
 
 /// A store that counts the queries and lookups of its reads.
-private final class ScanCountingStore: LocalStore {
-    private let base: TestStore
+private final class ScanCountingStore: StoreLayer {
+    typealias Writer = AnyWriter
+
+    let base: TestStore
     let scans = Atomic(0)
 
     init(_ base: TestStore) { self.base = base }
 
-    var capabilities: StoreCapabilities { base.capabilities }
-    func define(_ tables: [TableSchema]) throws { try base.define(tables) }
-    func tables() throws -> [TableSchema] { try base.tables() }
-    func close() throws { try base.close() }
     func read<T>(_ body: (Reader) throws -> T) throws -> T {
         try base.read { try body(Reader(base: $0, store: self)) }
     }
-    func write<T>(_ body: (AnyWriter) throws -> T) throws -> T { try base.write(body) }
 
-    struct Reader: StoreReader {
+    struct Reader: ReaderLayer {
         let base: AnyReader
         let store: ScanCountingStore
 
-        func schema(of table: String) throws -> TableSchema { try base.schema(of: table) }
         func withRow<T>(in table: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
             store.scans.add(1, ordering: .relaxed)
             return try base.withRow(in: table, id: id, body)
@@ -203,6 +199,5 @@ private final class ScanCountingStore: LocalStore {
             store.scans.add(1, ordering: .relaxed)
             return try base.scan(query, body)
         }
-        func count(_ query: TableQuery) throws -> Int { try base.count(query) }
     }
 }

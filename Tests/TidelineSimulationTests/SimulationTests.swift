@@ -373,19 +373,14 @@ struct SimulationFailureTests {
 }
 
 /// A store that loses each fourth commit.
-private final class LosingStore: LocalStore {
-    private let base: AnyStore
+private final class LosingStore: StoreLayer {
+    typealias Reader = AnyReader
+    typealias Writer = AnyWriter
+
+    let base: AnyStore
     private let writes = Mutex(0)
 
     init(_ base: some LocalStore) { self.base = AnyStore(base) }
-
-    var capabilities: StoreCapabilities { base.capabilities }
-    func define(_ tables: [TableSchema]) throws { try base.define(tables) }
-    func redefine(_ body: (AnyWriter) throws -> [TableSchema]) throws { try base.redefine(body) }
-    func tables() throws -> [TableSchema] { try base.tables() }
-    func externalCommitNumber() throws -> UInt64? { try base.externalCommitNumber() }
-    func close() throws { try base.close() }
-    func read<T>(_ body: (AnyReader) throws -> T) throws -> T { try base.read(body) }
 
     func write<T>(_ body: (AnyWriter) throws -> T) throws -> T {
         let isLost = writes.withLock { writes in

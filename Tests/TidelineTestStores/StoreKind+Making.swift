@@ -12,7 +12,7 @@ extension StoreKind {
     public func withStore<T>(_ tables: TableSchema..., body: (any LocalStore) throws -> T) throws -> T {
         let store = try makeStore()
         try store.define(tables)
-        let result = try body(store.base)
+        let result = try body(store.base.base)
         try store.close()
         return result
     }

@@ -3,39 +3,35 @@ public import TidelineLive
 public import TidelineStore
 
 /// An observed store with live queries of each table that is defined, so that each of its writes is recorded.
-public final class WatchedStore: LocalStore {
-    private let store: ObservedStore<AnyStore>
+public final class WatchedStore: StoreLayer {
+    public typealias Reader = AnyReader
+    public typealias Writer = ObservedWriter<AnyWriter>
+
+    public let base: ObservedStore<AnyStore>
     private let queries = LockedValue<[LiveQuery<Row>.Iterator]>([])
 
     /// Wraps a store.
     public init(_ base: any LocalStore) {
         // Some transactions of the suite are larger.
-        store = ObservedStore(AnyStore(base), maximumRecordedRows: 200)
+        self.base = ObservedStore(AnyStore(base), maximumRecordedRows: 200)
     }
 
-    public var capabilities: StoreCapabilities { store.capabilities }
-    public func tables() throws -> [TableSchema] { try store.tables() }
-    public func externalCommitNumber() throws -> UInt64? { try store.externalCommitNumber() }
-    public var commitSignalPath: String? { store.commitSignalPath }
-    public func read<T>(_ body: (AnyReader) throws -> T) throws -> T { try store.read(body) }
-    public func write<T>(_ body: (ObservedWriter<AnyWriter>) throws -> T) throws -> T { try store.write(body) }
-
     public func define(_ tables: [TableSchema]) throws {
-        try store.define(tables)
+        try base.define(tables)
         for table in tables {
             for query in [
                 TableQuery(table.name), TableQuery(table.name, order: [OrderTerm("id", descending: true)], limit: 3),
             ] {
-                var updates = store.observe(query).makeAsyncIterator()
+                var updates = base.observe(query).makeAsyncIterator()
                 // A definition within a body of the store is not observed.
-                guard (try? updates.start(in: store)) != nil else { continue }
+                guard (try? updates.start(in: base)) != nil else { continue }
                 queries.withLock { [updates] in $0.append(updates) }
             }
         }
     }
 
     public func close() throws {
-        try store.close()
+        try base.close()
         queries.withLock { $0 = [] }
     }
 }

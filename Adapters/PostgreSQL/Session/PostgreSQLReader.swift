@@ -20,14 +20,14 @@ extension SessionReader {
     }
 
     public func count(_ query: TableQuery) throws -> Int { try session.count(query) }
+
+    /// Limits the time of each following query, and of all of them; see ``StoreReader/limitTime``.
+    public var limitTime: ((Duration) throws -> Void)? { { [session] in try session.limitTime(to: $0) } }
 }
 
 /// Reads within one snapshot of a ``PostgreSQLStore``.
 public struct PostgreSQLReader: SessionReader {
     let session: Session
-
-    /// Limits the time of each following query, and of all of them; see ``StoreReader/limitTime(to:)-(Duration)``.
-    public func limitTime(to duration: Duration) throws { try session.limitTime(to: duration) }
 }
 
 /// Reads and writes within one transaction of a ``PostgreSQLStore``.
@@ -45,7 +45,4 @@ public struct PostgreSQLWriter: SessionReader, StoreWriter {
     public func delete(matching query: TableQuery) throws -> Int { try session.delete(matching: query) }
 
     public func externalCommitNumber() throws -> UInt64? { try session.externalCommitNumber() }
-
-    /// Limits the time of each following query, and of all of them; see ``StoreReader/limitTime(to:)-(Duration)``.
-    public func limitTime(to duration: Duration) throws { try session.limitTime(to: duration) }
 }

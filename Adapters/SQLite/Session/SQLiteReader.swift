@@ -26,7 +26,7 @@ extension SessionReader {
 public struct SQLiteReader: SessionReader {
     let session: Session
 
-    public func limitTime(to duration: Duration) throws { try session.limitTime(QueryTimeLimit(duration)) }
+    public var limitTime: ((Duration) throws -> Void)? { { [session] in try session.limitTime(QueryTimeLimit($0)) } }
 }
 
 /// Reads and writes within one transaction of a ``SQLiteStore``.
@@ -42,6 +42,8 @@ public struct SQLiteWriter: SessionReader, StoreWriter {
 
     @discardableResult
     public func delete(matching query: TableQuery) throws -> Int { try session.delete(matching: query) }
+
+    public var limitTime: ((Duration) throws -> Void)? { nil }
 
     public func externalCommitNumber() throws -> UInt64? { try session.externalCommitNumber() }
 }

@@ -75,7 +75,7 @@ final class Trace: Sendable {
             lines.append("\(indent)// throws \(error.split(whereSeparator: \.isNewline).joined(separator: " "))")
         }
         let call = error == nil ? "try " : "try? "
-        let isStatement = text.hasPrefix("let ") || text.hasPrefix("// ")
+        let isStatement = ["let ", "return ", "// "].contains(where: text.hasPrefix)
         let start = entry.isExpression ? "_ = \(call)" : isStatement ? "" : call
         guard let body else {
             lines.append(indent + start + text)

@@ -2,20 +2,19 @@ internal import Synchronization
 internal import TidelineStore
 
 /// A store that records calls and forwards them.
-final class TracedStore: LocalStore {
-    /// The wrapped store.
-    let base: any LocalStore
+final class TracedStore: StoreLayer {
+    typealias Reader = TracedReader
+    typealias Writer = TracedWriter
+
+    let base: AnyStore
     private let name: String
     private let trace: Trace
 
     init(_ base: any LocalStore, name: String, trace: Trace) {
-        self.base = base
+        self.base = AnyStore(base)
         self.name = name
         self.trace = trace
     }
-
-    var capabilities: StoreCapabilities { base.capabilities }
-    var commitSignalPath: String? { base.commitSignalPath }
 
     func define(_ tables: [TableSchema]) throws {
         let name = name
@@ -35,12 +34,15 @@ final class TracedStore: LocalStore {
         }
     }
 
-    func externalCommitNumber() throws -> UInt64? {
-        let name = name
-        return try noting(isExpression: true) {
-            "\(name).externalCommitNumber()"
-        } call: {
-            try base.externalCommitNumber()
+    var externalCommits: ExternalCommits? {
+        base.externalCommits.map { commits in
+            ExternalCommits(signalPath: commits.signalPath) { [self, name] in
+                try noting(isExpression: true) {
+                    "\(name).externalCommits?.number()"
+                } call: {
+                    try commits.number()
+                }
+            }
         }
     }
 
@@ -64,6 +66,21 @@ final class TracedStore: LocalStore {
         let entry = begin("write", "writer")
         return try TracedCall(trace: trace, entry: entry).run {
             try base.write { try body(TracedWriter(base: $0, call: TracedCall(trace: trace, entry: entry))) }
+        }
+    }
+
+    func redefine(_ body: (TracedWriter) throws -> [TableSchema]) throws {
+        let entry = begin("redefine", "writer")
+        let call = TracedCall(trace: trace, entry: entry)
+        try call.run {
+            try base.redefine { writer in
+                let tables = try body(TracedWriter(base: writer, call: call))
+                return try call.noting(isExpression: false) {
+                    "return \(tables.swiftSource)"
+                } call: {
+                    tables
+                }
+            }
         }
     }
 
@@ -110,9 +127,7 @@ struct TracedCall: Sendable {
 }
 
 /// The shared part of traced readers and writers.
-protocol TracedReading: StoreReader, SendableMetatype {
-    /// The store's own reader or writer.
-    var reads: any StoreReader { get }
+protocol TracedReading: ReaderLayer, SendableMetatype {
     /// The call in whose body the reader is valid.
     var call: TracedCall { get }
     /// The name of the reader in a script.
@@ -124,17 +139,15 @@ extension TracedReading {
         try call.noting {
             "\(Self.name).schema(of: \(table.swiftSource))"
         } call: {
-            try reads.schema(of: table)
+            try base.schema(of: table)
         }
     }
-
-    func shape(of table: String) throws -> RowShape { try reads.shape(of: table) }
 
     func withRow<T>(in table: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
         try call.noting {
             "\(Self.name).row(in: \(table.swiftSource), id: \(id.swiftSource))"
         } call: {
-            try reads.withRow(in: table, id: id, body)
+            try base.withRow(in: table, id: id, body)
         }
     }
 
@@ -143,7 +156,7 @@ extension TracedReading {
         try call.noting {
             "\(Self.name).rows(matching: \(query.swiftSource))"
         } call: {
-            try reads.scan(query, body)
+            try base.scan(query, body)
         }
     }
 
@@ -151,15 +164,19 @@ extension TracedReading {
         try call.noting {
             "\(Self.name).count(\(query.swiftSource))"
         } call: {
-            try reads.count(query)
+            try base.count(query)
         }
     }
 
-    func limitTime(to duration: Duration) throws {
-        try call.noting(isExpression: false) {
-            "\(Self.name).limitTime(to: .seconds(\(duration / .seconds(1))))"
-        } call: {
-            try reads.limitTime(to: duration)
+    var limitTime: ((Duration) throws -> Void)? {
+        base.limitTime.map { limitTime in
+            { [call] duration in
+                try call.noting(isExpression: false) {
+                    "\(Self.name).limitTime?(.seconds(\(duration / .seconds(1))))"
+                } call: {
+                    try limitTime(duration)
+                }
+            }
         }
     }
 }
@@ -168,20 +185,18 @@ extension TracedReading {
 struct TracedReader: TracedReading {
     static let name = "reader"
 
-    let base: any StoreReader
+    let base: AnyReader
     let call: TracedCall
-    var reads: any StoreReader { base }
 }
 
 /// The writer of a traced store.
-struct TracedWriter: TracedReading, StoreWriter {
+struct TracedWriter: TracedReading, WriterLayer {
     static let name = "writer"
     /// For larger batches, only the number of rows is recorded.
     private static let maximumBatch = 200
 
-    let base: any StoreWriter
+    let base: AnyWriter
     let call: TracedCall
-    var reads: any StoreReader { base }
 
     func upsert(_ rows: borrowing PackedRows, into table: String) throws {
         let text = TracedWriter.source(of: rows, into: table)
@@ -205,8 +220,6 @@ struct TracedWriter: TracedReading, StoreWriter {
             try base.delete(matching: query)
         }
     }
-
-    func externalCommitNumber() throws -> UInt64? { try base.externalCommitNumber() }
 
     private static func source(of rows: borrowing PackedRows, into table: String) -> @Sendable () -> String {
         let count = rows.count

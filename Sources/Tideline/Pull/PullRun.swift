@@ -148,7 +148,7 @@ struct PullRun<Store: LocalStore>: Sendable {
     private func readStoredState() async throws -> StoredState {
         let (table, queryID, puller) = (schema.name, queryID, puller)
         let commitsOfOthers = try await puller.database.performing {
-            try puller.database.commitsOfOthers($0.externalCommitNumber())
+            try puller.database.commitsOfOthers($0.externalCommits?.number())
         }
         return try await puller.database.reading { reader in
             let token = try queryID.map { try puller.tokens.token(table: table, queryID: $0, in: reader) } ?? nil

@@ -49,7 +49,7 @@ public protocol OrderedKeyValueEngine: Sendable {
     /// The file or folder for messages. The default is `nil`, for an engine without files.
     var path: String? { get }
 
-    /// The file by which processes tell each other of commits; see ``LocalStore/commitSignalPath``. The default is `nil`.
+    /// The file by which processes tell each other of commits; see ``ExternalCommits/signalPath``. The default is `nil`.
     var commitSignalPath: String? { get }
 
     /// Runs `body` on one snapshot and then ends the snapshot.

@@ -67,6 +67,7 @@ extension OrderedKeyValueEngine {
         var capabilities = capabilities
         capabilities.storesNaN = true
         capabilities.storesInfinity = true
+        capabilities.limitsQueryTime = true
         capabilities.maximumIDLength = 255
         return capabilities
     }

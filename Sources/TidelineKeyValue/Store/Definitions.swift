@@ -10,7 +10,7 @@ struct Definitions {
     private(set) var changes = 0
     /// The row counts as of ``commit``. If no other process writes, they are current.
     private(set) var rowCounts = RowCounts()
-    var externalCommits = ExternalCommits()
+    var externalCommits = ExternalCommitCounter()
 
     init(catalog: Catalog) { self.catalog = catalog }
 

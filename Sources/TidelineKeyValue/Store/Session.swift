@@ -81,7 +81,7 @@ final class Session {
         unsafe openKeys = TimedKeys(try keys(), limit)
     }
 
-    /// The number of ``ExternalCommits`` as of this transaction, or `nil` if others cannot commit.
+    /// The number of ``ExternalCommitCounter`` as of this transaction, or `nil` if others cannot commit.
     func externalCommitNumber() throws(StoreError) -> UInt64? {
         _ = try keys()
         guard let definitions, let precedingCommit else { return nil }

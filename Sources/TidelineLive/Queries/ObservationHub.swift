@@ -83,7 +83,7 @@ package final class ObservationHub: Sendable {
     /// Returns the hub of a store, which is the same one for all that observe a store object.
     static func of(_ store: any LocalStore, maximumRecordedRows: Int, quiet: UInt64) -> ObservationHub {
         func make() -> ObservationHub {
-            let signal = store.commitSignalPath.flatMap { CommitSignal(path: $0) }
+            let signal = store.externalCommits?.signalPath.flatMap { CommitSignal(path: $0) }
             return ObservationHub(of: store, maximumRecordedRows: maximumRecordedRows, signal: signal, quiet: quiet)
         }
         guard let object = object(store) else { return make() }

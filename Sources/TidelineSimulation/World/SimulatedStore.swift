@@ -2,7 +2,9 @@ internal import Synchronization
 internal import TidelineStore
 
 /// A store that ends with its process: before or after any call, and before or after a commit.
-final class SimulatedStore: LocalStore {
+final class SimulatedStore: StoreLayer {
+    typealias Reader = AnyReader
+
     /// A row before and after a transaction; `nil` if it does not exist.
     struct Change: Sendable {
         var table: String
@@ -27,8 +29,6 @@ final class SimulatedStore: LocalStore {
         self.observer = observer
     }
 
-    var capabilities: StoreCapabilities { base.capabilities }
-
     func define(_ tables: [TableSchema]) throws {
         try generation.pass()
         try base.define(tables)
@@ -48,10 +48,6 @@ final class SimulatedStore: LocalStore {
         observer(changes)
         try generation.pass()
     }
-
-    func tables() throws -> [TableSchema] { try base.tables() }
-    func externalCommitNumber() throws -> UInt64? { try base.externalCommitNumber() }
-    func close() throws { try base.close() }
 
     func read<T>(_ body: (AnyReader) throws -> T) throws -> T {
         try generation.pass()
@@ -96,24 +92,10 @@ final class SimulatedStore: LocalStore {
         }
     }
 
-    struct Writer: StoreWriter {
-        fileprivate let base: AnyWriter
+    struct Writer: WriterLayer {
+        let base: AnyWriter
         fileprivate let generation: Generation
         fileprivate let recorder: Recorder
-
-        func schema(of table: String) throws -> TableSchema { try base.schema(of: table) }
-        func shape(of table: String) throws -> RowShape { try base.shape(of: table) }
-
-        func withRow<T>(in table: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
-            try base.withRow(in: table, id: id, body)
-        }
-
-        @discardableResult
-        func scan(_ query: TableQuery, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
-            try base.scan(query, body)
-        }
-
-        func count(_ query: TableQuery) throws -> Int { try base.count(query) }
 
         func upsert(_ rows: borrowing PackedRows, into table: String) throws {
             try generation.pass()
@@ -133,7 +115,5 @@ final class SimulatedStore: LocalStore {
             try generation.pass()
             return try base.delete(matching: query)
         }
-
-        func externalCommitNumber() throws -> UInt64? { try base.externalCommitNumber() }
     }
 }

@@ -18,8 +18,7 @@ public struct AnyStore: LocalStore {
         try base.redefine { try body(AnyWriter(writer: $0)) }
     }
     public func tables() throws -> [TableSchema] { try base.tables() }
-    public func externalCommitNumber() throws -> UInt64? { try base.externalCommitNumber() }
-    public var commitSignalPath: String? { base.commitSignalPath }
+    public var externalCommits: ExternalCommits? { base.externalCommits }
     public func close() throws { try base.close() }
 
     public func read<T>(_ body: (AnyReader) throws -> T) throws -> T {
@@ -50,7 +49,7 @@ extension AnyReading {
     }
 
     public func count(_ query: TableQuery) throws -> Int { try reader.count(query) }
-    public func limitTime(to duration: Duration) throws { try reader.limitTime(to: duration) }
+    public var limitTime: ((Duration) throws -> Void)? { reader.limitTime }
 }
 
 /// The reader of an ``AnyStore``.

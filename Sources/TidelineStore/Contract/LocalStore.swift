@@ -58,9 +58,6 @@ public protocol LocalStore: Sendable {
     ///
     /// `body` sees the tables, columns, and rows that all processes have committed, and may write rows. Its writes and the
     /// definitions are committed together or not at all. No other change of the store happens between them.
-    ///
-    /// The default implementation commits the writes of `body` first and then calls ``define(_:)``. That suffices for a store
-    /// that is used by one process only.
     /// - Parameter body: A closure that returns the tables to define. If it returns none, no definition changes.
     /// - Throws: As ``define(_:)``, and rethrows the error of `body`.
     func redefine(_ body: (Writer) throws -> [TableSchema]) throws
@@ -76,23 +73,9 @@ public protocol LocalStore: Sendable {
     /// When this method returns, the transaction is durable to the degree stated by ``StoreCapabilities/durability``.
     func write<T>(_ body: (Writer) throws -> T) throws -> T
 
-    /// Returns a number that changes when another process, or another store over the same files, commits a change.
-    ///
-    /// The commits of this store do not change it, and neither do transactions that are rolled back or change nothing. Live
-    /// queries compare it several times a second to see the changes of other processes, so it must be cheap. Numbers can be
-    /// compared only with those of the same open store. The default implementation returns `nil`.
-    /// - Returns: The number, or `nil` if and only if ``StoreCapabilities/sharesFilesWithProcesses`` is `false`.
-    /// - Throws: ``StoreError/Code/busy`` if the number cannot be read now, such as inside a write body of the same store
-    ///   on the same thread; see ``StoreWriter/externalCommitNumber()``.
-    func externalCommitNumber() throws -> UInt64?
-
-    /// The path of a small file by which the processes that share this store's files tell each other that they have committed, or
-    /// `nil`, which is the default.
-    ///
-    /// An observed store creates the file, and maps it into memory. It then sees the commits of other observed stores at once, and
-    /// needs to compare ``externalCommitNumber()`` only a few times a second, for programs that write without one. The path must be
-    /// the same for all stores over the same files; the store removes the file with its others.
-    var commitSignalPath: String? { get }
+    /// The commits of other processes, and of other stores over the same files, or `nil` if and only if
+    /// ``StoreCapabilities/sharesFilesWithProcesses`` is `false`.
+    var externalCommits: ExternalCommits? { get }
 
     /// Closes the store after operations in progress have finished.
     ///
@@ -103,16 +86,35 @@ public protocol LocalStore: Sendable {
 }
 
 extension LocalStore {
-    public func redefine(_ body: (Writer) throws -> [TableSchema]) throws {
-        let tables = try write(body)
-        if !tables.isEmpty { try define(tables) }
-    }
-
-    public func externalCommitNumber() throws -> UInt64? { nil }
-    public var commitSignalPath: String? { nil }
-
     /// Returns the definitions of the app's tables: all except those with ``TableSchema/isSystem``.
     package func appTables() throws -> [TableSchema] { try tables().filter { !$0.isSystem } }
+}
+
+/// The commits of other processes, and of other stores over the same files, as one open store sees them.
+public struct ExternalCommits: Sendable {
+    /// The path of a small file by which the processes that share the files tell each other that they have committed, or
+    /// `nil`.
+    ///
+    /// An observed store creates the file, and maps it into memory. It then sees the commits of other observed stores at once, and
+    /// needs to compare ``number`` only a few times a second, for programs that write without one. The path must be the same for
+    /// all stores over the same files; the store removes the file with its others.
+    public let signalPath: String?
+
+    /// Returns a number that changes when another process, or another store over the same files, commits a change.
+    ///
+    /// The commits of this store do not change it, and neither do transactions that are rolled back or change nothing. Live
+    /// queries compare it several times a second to see the changes of other processes, so it must be cheap. Numbers can be
+    /// compared only with those of the same open store.
+    ///
+    /// It throws ``StoreError/Code/busy`` if the number cannot be read now, such as inside a write body of the same store
+    /// on the same thread; see ``StoreWriter/externalCommitNumber()``.
+    public let number: @Sendable () throws -> UInt64
+
+    /// Creates the value from the two parts.
+    public init(signalPath: String? = nil, number: @escaping @Sendable () throws -> UInt64) {
+        self.signalPath = signalPath
+        self.number = number
+    }
 }
 
 /// Whether a scan continues with the next row.
@@ -129,9 +131,7 @@ public protocol StoreReader {
     /// - Throws: ``StoreError/Code/noSuchTable``.
     func schema(of table: String) throws -> TableSchema
 
-    /// Returns the shape of a table's rows.
-    ///
-    /// The default implementation creates it from the definition; a store that caches the shape avoids this work.
+    /// Returns the shape of a table's rows, ``TableSchema/makeShape()``, which a store may keep.
     /// - Throws: ``StoreError/Code/noSuchTable``.
     func shape(of table: String) throws -> RowShape
 
@@ -153,22 +153,19 @@ public protocol StoreReader {
     /// Returns the number of rows that match the query's predicate. Order, skip, limit, and selection are ignored.
     func count(_ query: TableQuery) throws -> Int
 
-    /// Limits the time that the queries of this reader may take together, from now on. Then ``scan(_:_:)`` and
-    /// ``count(_:)`` throw ``StoreError/Code/timeLimit``.
+    /// Limits the time that the queries of this reader may take together, from the call on, or `nil` if and only if
+    /// ``StoreCapabilities/limitsQueryTime`` is `false`. Then ``scan(_:_:)`` and ``count(_:)`` throw
+    /// ``StoreError/Code/timeLimit``.
     ///
     /// A server that answers the queries of others calls it, because a query without an index can read a whole table. The
     /// stores of this package check the time while they look for rows, and those of SQLite and PostgreSQL also while they
     /// sort them. Those over key-value engines also limit the memory for sorting, and then throw
-    /// ``StoreError/Code/unsupportedQuery``. The default implementation does nothing, nor does that of a writer, except the one
-    /// of PostgreSQL, whose server may not respond.
-    func limitTime(to duration: Duration) throws
+    /// ``StoreError/Code/unsupportedQuery``. A writer may have no limit in any store; the one of PostgreSQL has one, because its
+    /// server may not respond.
+    var limitTime: ((Duration) throws -> Void)? { get }
 }
 
 extension StoreReader {
-    public func limitTime(to duration: Duration) throws {}
-
-    public func shape(of table: String) throws -> RowShape { try schema(of: table).makeShape() }
-
     /// Returns the row with the given identifier, or `nil` if there is none.
     public func row(in table: String, id: RowID) throws -> Row? {
         try withRow(in: table, id: id) { $0.owned() }
@@ -210,16 +207,12 @@ public protocol StoreWriter: StoreReader {
     @discardableResult
     func delete(matching query: TableQuery) throws -> Int
 
-    /// Returns the ``LocalStore/externalCommitNumber()`` of the store as of this transaction, which no other commit can
-    /// follow before the transaction ends.
-    ///
-    /// The default implementation returns `nil`.
+    /// Returns the number of the store's ``LocalStore/externalCommits`` as of this transaction, which no other commit can
+    /// follow before the transaction ends, or `nil` if the store has none.
     func externalCommitNumber() throws -> UInt64?
 }
 
 extension StoreWriter {
-    public func externalCommitNumber() throws -> UInt64? { nil }
-
     /// Inserts or merges rows; see ``upsert(_:into:)-(PackedRows,_)``.
     public func upsert(_ rows: [Row], into table: String) throws {
         var packed = PackedRows(shape: try shape(of: table))

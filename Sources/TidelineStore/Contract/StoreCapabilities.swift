@@ -35,6 +35,8 @@ public struct StoreCapabilities: Sendable, Hashable, Codable {
     /// because each value has a checksum. LMDB compares the checksums when it verifies a file, not when it reads a value.
     /// Every store detects damage to the structure of its files.
     public var detectsBitFlips: Bool
+    /// Whether readers end queries that take too long; see ``StoreReader/limitTime``.
+    public var limitsQueryTime: Bool
     /// The maximum length of an identifier in characters.
     public var maximumIDLength: Int
     /// The maximum number of tables and indexes together, or `nil` if there is no limit. A definition that exceeds it is
@@ -48,7 +50,8 @@ public struct StoreCapabilities: Sendable, Hashable, Codable {
         name: String, isPersistent: Bool = true, durability: Durability = .normal,
         sharesFilesWithProcesses: Bool = false, readersDoNotBlockWriters: Bool = true, storesNaN: Bool = true,
         storesInfinity: Bool = true, isReadOnly: Bool = false,
-        detectsBitFlips: Bool = false, maximumIDLength: Int = 255, maximumTablesAndIndexes: Int? = nil
+        detectsBitFlips: Bool = false, limitsQueryTime: Bool = false, maximumIDLength: Int = 255,
+        maximumTablesAndIndexes: Int? = nil
     ) {
         self.name = name
         self.isPersistent = isPersistent
@@ -59,6 +62,7 @@ public struct StoreCapabilities: Sendable, Hashable, Codable {
         self.storesInfinity = storesInfinity
         self.isReadOnly = isReadOnly
         self.detectsBitFlips = detectsBitFlips
+        self.limitsQueryTime = limitsQueryTime
         self.maximumIDLength = maximumIDLength
         self.maximumTablesAndIndexes = maximumTablesAndIndexes
     }

@@ -60,7 +60,7 @@ public struct StoreError: Error, Sendable {
         /// The query uses a feature that the store or query language does not support, or is inconsistent. Fix the
         /// query.
         public static let unsupportedQuery = Code(rawValue: "unsupportedQuery")
-        /// The query took longer than ``StoreReader/limitTime(to:)-(Duration)`` allows. Add a condition or an index.
+        /// The query took longer than ``StoreReader/limitTime`` allows. Add a condition or an index.
         public static let timeLimit = Code(rawValue: "timeLimit")
         /// The store does not have this capability.
         public static let unsupported = Code(rawValue: "unsupported")

@@ -1,4 +1,4 @@
-/// The time until which the queries of a reader must end; see ``StoreReader/limitTime(to:)-(Duration)``.
+/// The time until which the queries of a reader must end; see ``StoreReader/limitTime``.
 package struct QueryTimeLimit: Sendable {
     private let end: ContinuousClock.Instant
 

@@ -18,9 +18,11 @@ package struct PlainReader: StoreReader {
 
     package func count(_ query: TableQuery) throws -> Int { try session.count(query) }
 
-    package func limitTime(to duration: Duration) throws {
-        session.timeLimit = (duration, QueryTimeLimit(duration))
-        if session.flaw == .timeLimitKept { session.memory?.limitTime(QueryTimeLimit(duration)) }
+    package var limitTime: ((Duration) throws -> Void)? {
+        { [session] duration in
+            session.timeLimit = (duration, QueryTimeLimit(duration))
+            if session.flaw == .timeLimitKept { session.memory?.limitTime(QueryTimeLimit(duration)) }
+        }
     }
 }
 
@@ -51,6 +53,8 @@ package struct PlainWriter: StoreWriter {
 
     @discardableResult
     package func delete(matching query: TableQuery) throws -> Int { try session.delete(matching: query) }
+
+    package var limitTime: ((Duration) throws -> Void)? { nil }
 
     package func externalCommitNumber() throws -> UInt64? { session.externalCommitNumber }
 }

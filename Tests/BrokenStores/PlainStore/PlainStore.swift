@@ -51,7 +51,8 @@ package final class PlainStore: LocalStore {
         if let flaw { flaw.reopen(&state) }
         committed = Mutex(state)
         var capabilities = StoreCapabilities(
-            name: "plain", durability: .full, isReadOnly: opening.access == .readOnly, detectsBitFlips: true)
+            name: "plain", durability: .full, isReadOnly: opening.access == .readOnly, detectsBitFlips: true,
+            limitsQueryTime: true)
         capabilities.sharesFilesWithProcesses = self.isShared
         flaw?.declare(&capabilities)
         self.capabilities = capabilities
@@ -143,12 +144,14 @@ package final class PlainStore: LocalStore {
         }
     }
 
-    package func externalCommitNumber() throws -> UInt64? {
-        guard isShared else { return currentExternalCommitNumber }
-        if flaw != .externalNumberAfterClose { try gate.beginRead() }
-        defer { if flaw != .externalNumberAfterClose { gate.endRead() } }
-        try readOthers()
-        return currentExternalCommitNumber
+    package var externalCommits: ExternalCommits? {
+        guard isShared || flaw == .externalNumberWithoutSharing else { return nil }
+        return ExternalCommits(signalPath: isShared ? signalPath : nil) { [self] in
+            if flaw != .externalNumberAfterClose { try gate.beginRead() }
+            defer { if flaw != .externalNumberAfterClose { gate.endRead() } }
+            try readOthers()
+            return currentExternalCommitNumber ?? 0
+        }
     }
 
     private var currentExternalCommitNumber: UInt64? {
@@ -156,9 +159,8 @@ package final class PlainStore: LocalStore {
         return flaw?.externalCommitNumber(own: own, foreign: foreign) ?? (isShared ? UInt64(foreign) : nil)
     }
 
-    package var commitSignalPath: String? {
-        guard isShared else { return nil }
-        return flaw == .signalPathDiffers ? "\(log.path).\(UUID().uuidString)" : "\(log.path)\(Self.signalSuffix)"
+    private var signalPath: String {
+        flaw == .signalPathDiffers ? "\(log.path).\(UUID().uuidString)" : "\(log.path)\(Self.signalSuffix)"
     }
 
     private static let signalSuffix = "-signal"

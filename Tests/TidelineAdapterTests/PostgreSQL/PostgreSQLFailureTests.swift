@@ -66,7 +66,7 @@ struct PostgreSQLFailureTests {
             try endConnections(to: connection)
             #expect(try ids(store).count == number + 1)
             try endConnections(to: connection)
-            #expect(try store.externalCommitNumber() != nil)
+            #expect(try store.externalCommits?.number() != nil)
         }
         try store.close()
     }
@@ -99,7 +99,7 @@ struct PostgreSQLFailureTests {
         let preparing = try PostgreSQLStore(connection: local)
         try preparing.define([Self.table])
         let store = try PostgreSQLStore(connection: server.connection())
-        let before = try #require(try store.externalCommitNumber())
+        let before = try #require(try store.externalCommits?.number())
         let watcher = Thread {
             // Ends the connection as soon as it waits for the replica.
             for _ in 0..<6_000 {
@@ -114,7 +114,7 @@ struct PostgreSQLFailureTests {
         #expect(error?.message.contains("not known") == true)
         #expect(try ids(store) == ["1"])
         // The store cannot count the commit as its own, so that observers look again.
-        #expect(try store.externalCommitNumber() != before)
+        #expect(try store.externalCommits?.number() != before)
         try store.close()
         try preparing.close()
     }

@@ -58,7 +58,7 @@ struct PostgreSQLOutageTests {
         case .withinRead:
             let error = expectError(.io) {
                 try store.read { reader throws in
-                    try reader.limitTime(to: .milliseconds(100))
+                    try reader.limitTime?(.milliseconds(100))
                     _ = try reader.count(TableQuery("t"))
                     thaw = try outage.begin(server, proxy)
                     _ = try reader.count(TableQuery("t"))
@@ -76,7 +76,7 @@ struct PostgreSQLOutageTests {
         case .withinScanOfWrite:
             expectError(.io) {
                 try store.write { writer throws in
-                    try writer.limitTime(to: .milliseconds(100))
+                    try writer.limitTime?(.milliseconds(100))
                     try writer.upsert(["id": "2"], into: "t")
                     thaw = try outage.begin(server, proxy)
                     _ = try writer.count(TableQuery("t"))

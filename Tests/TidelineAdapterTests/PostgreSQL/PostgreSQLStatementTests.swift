@@ -85,10 +85,10 @@ struct PostgreSQLStatementTests {
             }
         }
         _ = try store.read { reader in
-            try reader.limitTime(to: .seconds(60))
+            try reader.limitTime?(.seconds(60))
             return try reader.row(in: "t", id: "2")
         }
-        _ = try store.externalCommitNumber()
+        _ = try store.externalCommits?.number()
         try store.close()
         try PostgreSQLStore(connection: connection, options: PostgreSQLOptions(durability: .normal)).close()
         try PostgreSQLStore.destroy(connection: connection)

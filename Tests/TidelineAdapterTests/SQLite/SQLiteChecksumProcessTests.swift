@@ -36,7 +36,7 @@ import TidelineTestSupport
         #expect(size ?? 0 > 4_096)
         let again = try files.open()
         #expect(again.capabilities.detectsBitFlips)
-        try (again.base as? SQLiteStore)?.verify()
+        try (again.base.base as? SQLiteStore)?.verify()
         #expect(try again.read { try $0.count(TableQuery(Self.table.name)) } == 41 * GrowingTable.rowsPerCommit)
         try again.close()
     }
@@ -81,7 +81,7 @@ import TidelineTestSupport
     ) throws -> ClosedRange<Int> {
         let store = try files.open()
         #expect(store.capabilities.detectsBitFlips, comment)
-        try (store.base as? SQLiteStore)?.verify()
+        try (store.base.base as? SQLiteStore)?.verify()
         let rows = try store.read { try $0.count(TableQuery(table.name)) }
         #expect(rows % GrowingTable.rowsPerCommit == 0, comment)
         let count = rows / GrowingTable.rowsPerCommit

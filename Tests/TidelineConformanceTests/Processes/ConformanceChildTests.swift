@@ -61,13 +61,11 @@ import TidelineStore
 }
 
 /// An in-memory store that claims to be persistent.
-private struct LastingStore: LocalStore {
+private struct LastingStore: StoreLayer {
+    typealias Reader = MemoryStore.Reader
+    typealias Writer = MemoryStore.Writer
+
     let base: MemoryStore
 
     var capabilities: StoreCapabilities { StoreCapabilities(name: "lasting") }
-    func define(_ tables: [TableSchema]) throws { try base.define(tables) }
-    func tables() throws -> [TableSchema] { try base.tables() }
-    func read<T>(_ body: (MemoryStore.Reader) throws -> T) throws -> T { try base.read(body) }
-    func write<T>(_ body: (MemoryStore.Writer) throws -> T) throws -> T { try base.write(body) }
-    func close() throws { try base.close() }
 }

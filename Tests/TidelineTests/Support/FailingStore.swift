@@ -4,7 +4,9 @@ import TidelineStore
 import TidelineTestStores
 
 /// A store that fails at a chosen write call after it is armed: an upsert, a delete, or the commit of a transaction.
-final class FailingStore: LocalStore {
+final class FailingStore: StoreLayer {
+    typealias Reader = AnyReader
+
     let base: TestStore
     private let state = Mutex(State())
 
@@ -45,15 +47,9 @@ final class FailingStore: LocalStore {
         }
     }
 
-    var capabilities: StoreCapabilities { base.capabilities }
-    func define(_ tables: [TableSchema]) throws { try base.define(tables) }
     func redefine(_ body: (Writer) throws -> [TableSchema]) throws {
         try base.redefine { try body(Writer(base: $0, store: self)) }
     }
-    func tables() throws -> [TableSchema] { try base.tables() }
-    func externalCommitNumber() throws -> UInt64? { try base.externalCommitNumber() }
-    func close() throws { try base.close() }
-    func read<T>(_ body: (AnyReader) throws -> T) throws -> T { try base.read(body) }
 
     func write<T>(_ body: (Writer) throws -> T) throws -> T {
         transactions.add(1, ordering: .relaxed)
@@ -64,19 +60,10 @@ final class FailingStore: LocalStore {
         }
     }
 
-    struct Writer: StoreWriter {
+    struct Writer: WriterLayer {
         let base: AnyWriter
         let store: FailingStore
 
-        func schema(of table: String) throws -> TableSchema { try base.schema(of: table) }
-        func withRow<T>(in table: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
-            try base.withRow(in: table, id: id, body)
-        }
-        @discardableResult
-        func scan(_ query: TableQuery, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
-            try base.scan(query, body)
-        }
-        func count(_ query: TableQuery) throws -> Int { try base.count(query) }
         func upsert(_ rows: borrowing PackedRows, into table: String) throws {
             try store.count()
             try base.upsert(rows, into: table)
@@ -91,7 +78,6 @@ final class FailingStore: LocalStore {
             try store.count()
             return try base.delete(matching: query)
         }
-        func externalCommitNumber() throws -> UInt64? { try base.externalCommitNumber() }
     }
 }
 

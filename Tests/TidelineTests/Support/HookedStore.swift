@@ -3,7 +3,10 @@ import TidelineStore
 import TidelineTestStores
 
 /// A store that wraps another one, in which a test can wait or fail at the end of any write.
-final class HookedStore: LocalStore {
+final class HookedStore: StoreLayer {
+    typealias Reader = AnyReader
+    typealias Writer = AnyWriter
+
     /// Called inside each write transaction after its body, with the number of the write. An error rolls the
     /// transaction back.
     typealias Hook = @Sendable (Int) throws -> Void
@@ -36,7 +39,6 @@ final class HookedStore: LocalStore {
     func observeReadEnds(_ observer: (@Sendable () -> Void)?) { state.withLock { $0.readEnd = observer } }
     private func notifyObserver() { state.withLock { $0.observer }?() }
 
-    var capabilities: StoreCapabilities { base.capabilities }
     func define(_ tables: [TableSchema]) throws {
         try willDefine()
         try base.define(tables)
@@ -53,14 +55,11 @@ final class HookedStore: LocalStore {
         notifyObserver()
         try hook?()
     }
-    func tables() throws -> [TableSchema] { try base.tables() }
-    func externalCommitNumber() throws -> UInt64? { try base.externalCommitNumber() }
     func read<T>(_ body: (AnyReader) throws -> T) throws -> T {
         notifyObserver()
         defer { state.withLock { $0.readEnd }?() }
         return try base.read(body)
     }
-    func close() throws { try base.close() }
 
     func write<T>(_ body: (AnyWriter) throws -> T) throws -> T {
         notifyObserver()

@@ -84,11 +84,11 @@ private final class SharedRun {
 
     /// Makes a change and fails unless every kind of reading sees it.
     func change(_ change: SharedChange, _ step: Int, _ maker: String, _ make: () throws -> Void) throws {
-        let number = try store.externalCommitNumber()
+        let number = try store.externalCommits?.number()
         try make()
         content.apply(change, step)
         let place = "after \(change.words) \(maker)"
-        let hasChanged = try store.externalCommitNumber() != number
+        let hasChanged = try store.externalCommits?.number() != number
         try context.expect(
             hasChanged, is: change != .rollback, "whether the external commit number has changed \(place)")
         try expectContent(place)

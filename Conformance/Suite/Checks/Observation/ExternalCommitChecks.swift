@@ -11,7 +11,7 @@ extension Check {
         ) { context in
             let store = try context.store(.notes)
             let isShared = context.capabilities.isPersistent && context.capabilities.sharesFilesWithProcesses
-            let number = try store.externalCommitNumber()
+            let number = try store.externalCommits?.number()
             try context.expect(number != nil, is: isShared, "whether the store has an external commit number")
             let inWrite = try store.write { try $0.externalCommitNumber() }
             try context.expect(inWrite, is: number, "the external commit number in a write")
@@ -22,9 +22,9 @@ extension Check {
             needs: [.sharedFiles]
         ) { context in
             let store = try context.store(.notes)
-            let number = try store.externalCommitNumber()
+            let number = try store.externalCommits?.number()
             func expectSame(_ what: String) throws {
-                try context.expect(try store.externalCommitNumber(), is: number, "the number after \(what)")
+                try context.expect(try store.externalCommits?.number(), is: number, "the number after \(what)")
                 let inWrite = try store.write { try $0.externalCommitNumber() }
                 try context.expect(inWrite, is: number, "the number in a write after \(what)")
             }
@@ -59,9 +59,9 @@ extension Check {
         ) { context in
             let store = try context.store(.notes)
             let other = try context.open()
-            var numbers = Set([try store.externalCommitNumber()])
+            var numbers = Set([try store.externalCommits?.number()])
             func expectOther(_ what: String) throws {
-                let number = try store.externalCommitNumber()
+                let number = try store.externalCommits?.number()
                 try context.expect(
                     numbers.insert(number).inserted, is: true, "whether the external commit number changes by \(what)")
                 let inWrite = try store.write { try $0.externalCommitNumber() }
@@ -80,7 +80,7 @@ extension Check {
             }
             try other.define([.notes, .items])
             try expectOther("a definition of the other store")
-            let number = try store.externalCommitNumber()
+            let number = try store.externalCommits?.number()
             try other.write { _ in }
             struct Thrown: Error {}
             do {
@@ -90,7 +90,7 @@ extension Check {
                 }
             } catch is Thrown {}
             try context.expect(
-                try store.externalCommitNumber(), is: number, "the number after the other store committed nothing")
+                try store.externalCommits?.number(), is: number, "the number after the other store committed nothing")
         },
         Check(
             "OBS-016", "Own commits of 1, 17, 1,001, and very many rows do not change the external commit number",
@@ -99,9 +99,9 @@ extension Check {
             tier: .stress, needs: [.sharedFiles]
         ) { context in
             let store = try context.store(ManyRows.schema)
-            let number = try store.externalCommitNumber()
+            let number = try store.externalCommits?.number()
             func expectSame(_ what: String) throws {
-                try context.expect(try store.externalCommitNumber(), is: number, "the number after \(what)")
+                try context.expect(try store.externalCommits?.number(), is: number, "the number after \(what)")
                 let inWrite = try store.write { try $0.externalCommitNumber() }
                 try context.expect(inWrite, is: number, "the number in a write after \(what)")
             }
@@ -118,9 +118,9 @@ extension Check {
             why: "A store with another path does not notice the commits of others until it compares numbers.",
             needs: [.sharedFiles]
         ) { context in
-            let paths = try (0..<3).map { _ in try context.open().commitSignalPath }
-            try context.expect(paths[1], is: paths[0], "the commitSignalPath of a second store")
-            try context.expect(paths[2], is: paths[0], "the commitSignalPath of a third store")
+            let paths = try (0..<3).map { _ in try context.open().externalCommits?.signalPath }
+            try context.expect(paths[1], is: paths[0], "the signalPath of a second store")
+            try context.expect(paths[2], is: paths[0], "the signalPath of a third store")
         },
         Check(
             "OBS-019", "Destroying a store removes the file for the signal of commits with its other files",
@@ -130,7 +130,7 @@ extension Check {
             let observed = ObservedStore(try context.open())
             try observed.define([.notes])
             _ = try ObservedQuery(TableQuery("Note"), in: observed)
-            let path = observed.commitSignalPath
+            let path = observed.externalCommits?.signalPath
             try observed.write { try $0.upsert(["id": "a"], into: "Note") }
             try observed.close()
             let folder = try context.folder("store")
@@ -144,10 +144,10 @@ extension Check {
             needs: [.sharedFiles]
         ) { context in
             let store = try context.store(.notes)
-            let number = try store.externalCommitNumber()
+            let number = try store.externalCommits?.number()
             func expectSameOrBusy(_ what: String) throws {
                 do {
-                    try context.expect(try store.externalCommitNumber(), is: number, "the number inside \(what)")
+                    try context.expect(try store.externalCommits?.number(), is: number, "the number inside \(what)")
                 } catch let error as StoreError where error.code == .busy {}
             }
             try store.read { _ in try expectSameOrBusy("a read") }
@@ -156,10 +156,10 @@ extension Check {
                 try expectSameOrBusy("a write")
                 try context.expect(try writer.externalCommitNumber(), is: number, "the writer's number after a change")
             }
-            try context.expect(try store.externalCommitNumber(), is: number, "the number after the write")
+            try context.expect(try store.externalCommits?.number(), is: number, "the number after the write")
             try store.close()
             try context.expectError(.closed, "the external commit number of a closed store") {
-                _ = try store.externalCommitNumber()
+                _ = try store.externalCommits?.number()
             }
         },
         Check(

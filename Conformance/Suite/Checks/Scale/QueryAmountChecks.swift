@@ -50,11 +50,15 @@ extension Check {
             let rows = (0..<2_000).map { ["id": .string("\($0)"), "number": .int($0)] as Row }
             try store.write { try $0.upsert(rows, into: "Note") }
             let query = TableQuery("Note", predicate: .column("number") >= 0, order: [OrderTerm("text")])
+            let hasLimit = try store.read { $0.limitTime != nil }
+            try context.expect(
+                hasLimit, is: context.capabilities.limitsQueryTime,
+                "whether a reader has a limit on the time of queries")
             for limit in [Duration.zero, .milliseconds(1), .seconds(60)] {
                 let found: Int?
                 do {
                     found = try store.read { reader in
-                        try reader.limitTime(to: limit)
+                        try reader.limitTime?(limit)
                         return try reader.ids(query).count
                     }
                 } catch let error as StoreError where error.code == .timeLimit && limit < .seconds(60) {
@@ -86,7 +90,7 @@ extension Check {
                 let end = Duration.seconds(10)
                 try context.expectError(.timeLimit, "\(what) in one reader for \(end), with a limit of 50 ms") {
                     try store.base.read { reader in
-                        try reader.limitTime(to: .milliseconds(50))
+                        try reader.limitTime?(.milliseconds(50))
                         while ContinuousClock.now - start < end { try call(reader) }
                     }
                 }
@@ -98,7 +102,7 @@ extension Check {
     private static func limitsTime(_ store: TracedStore, _ call: (any StoreReader) throws -> Void) throws -> Bool {
         do {
             try store.read { reader in
-                try reader.limitTime(to: .zero)
+                try reader.limitTime?(.zero)
                 try call(reader)
             }
             return false

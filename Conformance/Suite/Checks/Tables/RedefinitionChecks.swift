@@ -10,7 +10,7 @@ extension Check {
         ) { context in
             let store = try context.store(.notes)
             try store.put([["id": "a", "number": 1]], into: "Note")
-            try store.base.redefine { writer in
+            try store.redefine { writer in
                 var schema = try writer.schema(of: "Note")
                 schema.columns.append(.int("twice"))
                 schema.indexes.append(["twice"])
@@ -26,7 +26,7 @@ extension Check {
             try context.expect(TableQuery("Note").filter(.column("twice") == 4), in: store2, finds: ["b"])
             try context.expect(TableQuery("Note").filter(.column("twice").isNull), in: store2, finds: ["a"])
             let before = try store2.tables()
-            try store2.base.redefine { writer in
+            try store2.redefine { writer in
                 try writer.upsert(["id": "c"] as Row, into: "Note")
                 return []
             }
@@ -42,14 +42,14 @@ extension Check {
             let store = try context.store(.notes)
             let other = try context.open()
             do {
-                try store.base.redefine { writer in
+                try store.redefine { writer in
                     try writer.upsert(["id": "a"] as Row, into: "Note")
                     throw Thrown()
                 }
                 throw CheckFailure("a redefinition whose body throws does not throw")
             } catch is Thrown {}
             try context.expectError(.schemaMismatch, "a redefinition that changes a type", table: "Note") {
-                try store.base.redefine { writer in
+                try store.redefine { writer in
                     try writer.upsert(["id": "b"] as Row, into: "Note")
                     return [.t(.int("n")), TableSchema("Note", columns: [.double("number")])]
                 }
@@ -68,7 +68,7 @@ extension Check {
             try stores[0].define([.notes])
             try context.onThreads(3, "stores that add columns at once") { thread in
                 for step in 0..<5 {
-                    try stores[thread].base.redefine { writer in
+                    try stores[thread].redefine { writer in
                         var schema = try writer.schema(of: "Note")
                         schema.columns.append(.int("c\(thread)x\(step)"))
                         return [schema]

@@ -17,6 +17,7 @@ struct DeclaredFact: Sendable {
         DeclaredFact(title: "Stores NaN") { answer($0.storesNaN) },
         DeclaredFact(title: "Stores infinities") { answer($0.storesInfinity) },
         DeclaredFact(title: "Detects flipped bits") { answer($0.detectsBitFlips) },
+        DeclaredFact(title: "Limits the time of queries") { answer($0.limitsQueryTime) },
         DeclaredFact(title: "Longest id") { "\($0.maximumIDLength)" },
     ]
 

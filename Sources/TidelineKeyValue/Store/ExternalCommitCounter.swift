@@ -1,5 +1,5 @@
 /// Distinguishes the commits of other processes and other stores from those of this store.
-struct ExternalCommits {
+struct ExternalCommitCounter {
     /// A number that increases when others have committed.
     private(set) var number: UInt64 = 0
     /// The last commit that was accounted for, or `nil` before the first one.
