@@ -1,6 +1,9 @@
 import Foundation
 import Testing
-import TidelineConformance
+import TidelineMemory
+import TidelineStore
+
+@testable import TidelineConformance
 
 /// Tests that the page *Promises* has every sentence of the contract, with checks that exist.
 @Suite struct PromiseTests {
@@ -58,5 +61,33 @@ import TidelineConformance
             #expect(Check.named(id.trimmingCharacters(in: ["`"])) != nil, "there is no check \(id)")
         }
         #expect(cells.count { $0 != "–" } >= 85)
+    }
+
+    /// A store of a given version of the contract.
+    private struct VersionedStore: StoreLayer {
+        typealias Reader = MemoryStore.Reader
+        typealias Writer = MemoryStore.Writer
+
+        let base: MemoryStore
+        let version: Int
+
+        var capabilities: StoreCapabilities {
+            var capabilities = base.capabilities
+            capabilities.contractVersion = version
+            return capabilities
+        }
+    }
+
+    @Test func aStoreIsHeldToThePromisesOfItsVersionOnly() async throws {
+        let later = Check("UPS-999", "It keeps a later promise", since: 2) { _ in throw CheckFailure("it does not") }
+        let suites = [1, 2].map { version in
+            ConformanceSuite { _ in VersionedStore(base: try MemoryStore(), version: version) }
+        }
+        let earlier = await suites[0].run(later)
+        #expect(earlier.status == .skipped)
+        #expect(
+            earlier.reason == "declared: written for version 1 of the contract, which promises this since version 2")
+        #expect(await suites[1].run(later).status == .failed)
+        #expect(Check.all.allSatisfy { $0.since == 1 })
     }
 }

@@ -13,6 +13,8 @@ public struct Check: Sendable, Identifiable {
     public let promise: String
     /// The reason for the promise and the mistakes that break it; empty where the promise is self-explanatory.
     public let explanation: String
+    /// The version of the contract that made the promise; see ``StoreCapabilities/contractVersion``.
+    public let since: Int
     /// The requirements that the store's declarations and the harness must meet for the check to run.
     public let needs: [CheckNeed]
 
@@ -25,9 +27,10 @@ public struct Check: Sendable, Identifiable {
     ///   - promise: The behavior of a store, in the present tense, without a full stop.
     ///   - why: The reason for the promise and the mistakes that break it; shown by `--explain`.
     ///   - tier: By default ``CheckTier/required``, or ``CheckTier/capability`` if `needs` contains a capability.
+    ///   - since: The version of the contract that made the promise.
     ///   - needs: The capabilities and hooks that the check requires.
     init(
-        _ id: String, _ promise: String, why explanation: String = "", tier: CheckTier? = nil,
+        _ id: String, _ promise: String, why explanation: String = "", tier: CheckTier? = nil, since: Int = 1,
         needs: [CheckNeed] = [], body: @escaping @Sendable (CheckContext) throws -> Void
     ) {
         let code = String(id.prefix { $0 != "-" })
@@ -39,6 +42,7 @@ public struct Check: Sendable, Identifiable {
         self.tier = tier ?? (needs.contains(where: \.isCapability) ? .capability : .required)
         self.promise = promise
         self.explanation = explanation
+        self.since = since
         self.needs = needs
         self.body = body
     }

@@ -94,8 +94,13 @@ public struct ConformanceSuite: Sendable {
     /// The name in reports: the harness's name, or the name that the store declares.
     public var name: String { harness.name ?? (try? capabilities().name) ?? "store" }
 
-    private func obstacle(of check: Check) -> SkipReason? {
+    func obstacle(of check: Check) -> SkipReason? {
         guard let capabilities = try? capabilities() else { return nil }
+        guard check.since <= capabilities.contractVersion else {
+            return .skipped(
+                "declared: written for version \(capabilities.contractVersion) of the contract, which promises this since "
+                    + "version \(check.since)")
+        }
         let obstacles = check.needs.compactMap { $0.obstacle(capabilities, harness) }
         // A promise that the store does not make needs no hook.
         let skipped = obstacles.first { if case .skipped = $0 { true } else { false } }

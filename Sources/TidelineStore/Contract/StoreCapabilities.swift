@@ -14,6 +14,10 @@ public struct StoreCapabilities: Sendable, Hashable, Codable {
         case full
     }
 
+    /// The version of the contract that the store was written for. Today's version is 1.
+    ///
+    /// The conformance suite does not run the checks of promises that were made later, and names them in its report.
+    public var contractVersion: Int
     /// The adapter's name, such as `sqlite`.
     public var name: String
     /// Whether the rows persist after the store is closed and reopened.
@@ -45,14 +49,16 @@ public struct StoreCapabilities: Sendable, Hashable, Codable {
 
     /// Creates capabilities, with the usual values of an embedded engine as defaults.
     ///
-    /// The durability of a store that is not persistent is always ``Durability/none``.
+    /// The durability of a store that is not persistent is always ``Durability/none``. The default of the contract's version stays
+    /// the first one, so that a store need not keep later promises when it is compiled again.
     public init(
         name: String, isPersistent: Bool = true, durability: Durability = .normal,
         sharesFilesWithProcesses: Bool = false, readersDoNotBlockWriters: Bool = true, storesNaN: Bool = true,
         storesInfinity: Bool = true, isReadOnly: Bool = false,
         detectsBitFlips: Bool = false, limitsQueryTime: Bool = false, maximumIDLength: Int = 255,
-        maximumTablesAndIndexes: Int? = nil
+        maximumTablesAndIndexes: Int? = nil, contractVersion: Int = 1
     ) {
+        self.contractVersion = contractVersion
         self.name = name
         self.isPersistent = isPersistent
         self.durability = isPersistent ? durability : .none

@@ -10,6 +10,7 @@ struct DeclaredFact: Sendable {
     /// All declared capabilities.
     static let all: [DeclaredFact] = [
         DeclaredFact(title: "Adapter") { $0.name },
+        DeclaredFact(title: "Version of the contract") { "\($0.contractVersion)" },
         DeclaredFact(title: "Keeps rows when closed") { answer($0.isPersistent) },
         DeclaredFact(title: "Durability") { $0.durability.rawValue },
         DeclaredFact(title: "Files shared with processes") { answer($0.sharesFilesWithProcesses) },
