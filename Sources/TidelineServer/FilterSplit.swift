@@ -14,10 +14,6 @@ struct FilterSplit {
     /// The maximum cost of the store's part, where a comparison costs 1 and a function 100. Lists of ids that clients
     /// send are within it, so that they can use an index.
     private static let maximumCost = 2_000
-    /// The maximum length in bytes of a text that a store searches for. A search takes time proportional to the product
-    /// of both lengths.
-    private static let maximumNeedle = 64
-
     /// - Parameter isolatesRows: Whether the store may evaluate only comparisons, because it may evaluate a predicate on rows
     ///   that the caller must not see. A comparison is cheap and cannot fail, whatever the row; the service evaluates the
     ///   rest on the rows that the caller may see.
@@ -57,13 +53,14 @@ struct FilterSplit {
         return cost
     }
 
-    /// Returns whether a function neither returns a text longer than its first operand nor searches for a long text.
+    /// Returns whether a function neither returns a text longer than its first operand nor searches for a long text,
+    /// which takes an engine time proportional to the product of both lengths.
     private static func isBounded(_ function: RowPredicate.Function, _ operands: [RowPredicate]) -> Bool {
         switch function {
         case .replace, .concat: return false
         case .contains, .indexOf:
             guard operands.count == 2, case .literal(.string(let needle)) = operands[1] else { return false }
-            return needle.utf8.count <= maximumNeedle
+            return needle.utf8.count <= CompiledFilter.maximumNeedle
         default: return true
         }
     }

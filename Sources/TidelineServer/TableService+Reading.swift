@@ -90,15 +90,15 @@ extension TableService {
         let evaluator = Evaluator(schema: try reader.schema(of: query.table))
         try evaluator.validate(TableQuery(query.table).filter(condition))
         var limit = EvaluationLimit(time: options.maximumQueryTime, bytes: Self.maximumFilterMemory)
-        var compiled: (shape: RowShape, condition: CompiledPredicate)?
+        var filter: CompiledFilter?
         var ids: [RowID] = []
         var total = 0
         let all = TableQuery(query.table, predicate: query.predicate, order: query.order)
         try reader.scan(all) { row in
-            if compiled?.shape !== row.shape {
-                compiled = (row.shape, try evaluator.compile(condition, for: row.shape))
+            if filter?.shape !== row.shape {
+                filter = try CompiledFilter(condition, of: evaluator, for: row.shape)
             }
-            guard try compiled?.condition.matches(row, within: &limit) ?? false else { return .next }
+            guard try filter?.matches(row, within: &limit) ?? false else { return .next }
             total += 1
             if total > query.skip, ids.count < query.limit ?? .max { ids.append(row.id) }
             return query.includesTotalCount || ids.count < query.limit ?? .max ? .next : .stop

@@ -1,10 +1,11 @@
 import Testing
 import TidelineConformance
+import TidelineSupport
 import TidelineTestSupport
 
 @testable import TidelineStore
 
-/// Tests that a filter over the bytes of a row gives the evaluator's results.
+/// Tests that a filter over the bytes of a row gives the evaluator's results, for rows of any shape.
 @Suite struct CompiledFilterTests {
     @Test(arguments: 1...12 as ClosedRange<UInt64>)
     func randomConditionsAnswerAsTheEvaluator(_ seed: UInt64) throws {
@@ -13,10 +14,66 @@ import TidelineTestSupport
         let rows = source.rows(60, of: schema)
         let table = Evaluator(schema: schema)
         let packed = try PackedRows(rows, of: schema)
+        var random = SplitMix64(seed: seed)
+        let columns = schema.allColumns.shuffled(using: &random)
+        var others = PackedRows(
+            shape: RowShape(idType: schema.idType, columns: Array(columns.prefix((columns.count + 1) / 2))))
+        for row in rows { try others.append(row.filteringColumns { others.shape.index(of: $0) != nil }) }
         var queries = RandomQuery(seed: seed, schema: schema, rows: rows, values: source.values)
         for _ in 0..<100 {
-            try expectEqualAnswers(queries.nextCondition(), table, packed, "seed \(seed)")
+            let predicate = queries.nextCondition()
+            try expectEqualAnswers(predicate, table, packed, "seed \(seed)")
+            try expectEqualAnswers(predicate, table, others, "seed \(seed), columns \(others.shape.columns)")
         }
+    }
+
+    /// The columns of the rows, compared with those that the filter was compiled for.
+    @Test(
+        arguments: [
+            ([.int("a"), .int("b")], true), ([.int("b"), .int("a")], false), ([.int("a")], false),
+            ([.int("a"), .string("b")], false), ([.int("a"), .int("b"), .int("c")], false),
+        ] as [([ColumnSchema], Bool)])
+    func aRowOfAnotherShapeIsRefused(_ columns: [ColumnSchema], _ isAccepted: Bool) throws {
+        let table = Evaluator(schema: TableSchema("t", columns: [.int("a"), .int("b")], systemColumns: []))
+        var rows = PackedRows(shape: RowShape(columns: columns))
+        try rows.append(["id": "x", "a": 1])
+        for predicate in [.column("a") == 1, .column("a") + 1 == 2] as [RowPredicate] {
+            let filter = try makeFilter(predicate, of: table, for: table.definition)
+            var limit = EvaluationLimit(time: .seconds(600), bytes: 1_000)
+            rows.withRow(at: 0) { row in
+                for match in [
+                    Result { try filter.matches(row) }, Result { try filter.matches(row, within: &limit) },
+                ] {
+                    #expect((try? match.get()) == (isAccepted ? true : nil))
+                    if case .failure(let error) = match {
+                        #expect((error as? StoreError)?.code == .schemaMismatch)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [.column("s").contains("x"), .column("s").replacing("x", with: "y") == "y"] as [RowPredicate])
+    func aLimitEndsTheEvaluation(_ predicate: RowPredicate) async throws {
+        let schema = TableSchema("t", columns: [.string("s")])
+        let filter = try makeFilter(predicate, of: Evaluator(schema: schema), for: schema.makeShape())
+        @Sendable func error(in time: Duration) throws -> StoreError.Code? {
+            let rows = try PackedRows([["id": "x", "s": "a text"]], of: schema)
+            var limit = EvaluationLimit(time: time, bytes: 1_000)
+            do {
+                for _ in 0..<10_000 { _ = try rows.withRow(at: 0) { try filter.matches($0, within: &limit) } }
+                return nil
+            } catch let error as StoreError {
+                return error.code
+            }
+        }
+        #expect(try error(in: .seconds(600)) == nil)
+        #expect(try error(in: .zero) == .timeLimit)
+        let cancelled = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try error(in: .seconds(600))
+        }
+        #expect(try await cancelled.value == .cancelled)
     }
 
     /// Every comparison, with the column on either side, of every column with the values and columns that it can be
@@ -132,9 +189,17 @@ import TidelineTestSupport
     func plainConditionsHaveTestsOfTheirOwn(_ predicate: RowPredicate) throws {
         let schema = TableSchema(
             "t", columns: [.int("n"), .double("d"), .string("s"), .bool("b"), .timestamp("t")])
-        let filter = try makeFilter(predicate, of: Evaluator(schema: schema))
+        let filter = try makeFilter(predicate, of: Evaluator(schema: schema), for: schema.makeShape())
         #expect(filter.constants.predicates.isEmpty)
         #expect(!filter.steps.isEmpty)
+    }
+
+    @Test(arguments: [(64, true), (65, false)])
+    func aLongTextIsSearchedByTheEvaluator(_ length: Int, _ hasTest: Bool) throws {
+        let schema = TableSchema("t", columns: [.string("s")])
+        let predicate = RowPredicate.column("s").contains(.literal(.string(String(repeating: "a", count: length))))
+        let filter = try makeFilter(predicate, of: Evaluator(schema: schema), for: schema.makeShape())
+        #expect(filter.constants.predicates.isEmpty == hasTest)
     }
 
     /// Conditions for which the pre-filter alone decides, for most rows, whatever the other conditions are.
@@ -153,7 +218,7 @@ import TidelineTestSupport
             (.column("s").contains("x"), .unknown), (.column("id") == "a", .unknown),
         ]
         for (predicate, expected) in decided {
-            let filter = try makeFilter(predicate, of: table)
+            let filter = try makeFilter(predicate, of: table, for: table.definition)
             let answer = rows.withRow(at: 0) { $0.withPackedBytes { filter.first?.answer(to: $0) ?? .unknown } }
             #expect(answer == expected, "\(predicate)")
         }
@@ -175,7 +240,7 @@ import TidelineTestSupport
         var told = 0
         for predicate in [.column(column) == .literal(literal), .column(column) >= .literal(literal)] as [RowPredicate]
         {
-            let filter = try makeFilter(predicate, of: table)
+            let filter = try makeFilter(predicate, of: table, for: table.definition)
             for position in bytes.indices {
                 for bit in 0..<8 {
                     var flipped = bytes
@@ -199,13 +264,13 @@ import TidelineTestSupport
 
     @Test func unknownColumnsAreRefused() {
         let table = Evaluator(schema: TableSchema("t", columns: [.int("n")]))
-        #expect(throws: StoreError.self) { try makeFilter(.column("m") == 1, of: table) }
+        #expect(throws: StoreError.self) { try makeFilter(.column("m") == 1, of: table, for: table.definition) }
     }
 }
 
-/// Returns the filter for rows that are packed with the columns of the table.
-private func makeFilter(_ predicate: RowPredicate, of table: Evaluator) throws -> CompiledFilter {
-    try CompiledFilter(predicate, of: table, wholeRows: RowLayout(of: table.definition, layout: 0))
+/// Returns the filter for rows that are packed with the columns of a shape.
+private func makeFilter(_ predicate: RowPredicate, of table: Evaluator, for shape: RowShape) throws -> CompiledFilter {
+    try CompiledFilter(predicate, of: table, for: shape, wholeRows: RowLayout(of: shape, layout: 0))
 }
 
 /// Checks that a filter accepts the rows that the evaluator accepts.
@@ -213,11 +278,12 @@ private func expectEqualAnswers(
     _ predicate: RowPredicate, _ table: Evaluator, _ rows: borrowing PackedRows, _ note: String = "",
     sourceLocation: SourceLocation = #_sourceLocation
 ) throws {
-    let filter = try makeFilter(predicate, of: table)
-    let compiled = try table.compile(predicate, for: table.definition)
+    let filter = try makeFilter(predicate, of: table, for: rows.shape)
+    let compiled = try table.compile(predicate, for: rows.shape)
+    var limit = EvaluationLimit(time: .seconds(600), bytes: .max)
     try rows.forEachRow { row in
         let (answer, expected) = (try filter.matches(row), compiled.matches(row))
-        if answer != expected {
+        if try answer != expected || filter.matches(row, within: &limit) != expected {
             Issue.record("\(note): \(answer) of \(row.owned())\n\(predicate)", sourceLocation: sourceLocation)
         }
         let first = row.withPackedBytes { filter.first?.answer(to: $0) ?? .unknown }

@@ -8,7 +8,7 @@ struct QueryPlan {
     private let condition: String
     private let parameters: Parameters
     /// The condition that is evaluated for the rows that SQL finds, on rows of ``residualColumns``.
-    let residual: CompiledPredicate?
+    let residual: CompiledFilter?
     /// The positions of the columns that the residual predicate reads.
     let residualColumns: [Int]
 
@@ -24,7 +24,7 @@ struct QueryPlan {
         let residual = rest.count == 1 ? rest[0] : .and(rest)
         residualColumns = rest.isEmpty ? [] : residual.columns.compactMap { table.shape.index(of: $0) }.sorted()
         let shape = table.shape(of: residualColumns)
-        self.residual = rest.isEmpty ? nil : try table.evaluator.compile(residual, for: shape)
+        self.residual = rest.isEmpty ? nil : try CompiledFilter(residual, of: table.evaluator, for: shape)
     }
 
     /// Whether the query asks for only part of the matching rows.

@@ -156,7 +156,7 @@ final class Session {
     ) throws {
         let all = positions + plan.residualColumns.filter { !positions.contains($0) }
         let fields = plan.residualColumns.map { (all.firstIndex(of: $0) ?? 0) + 1 }
-        let tested = ResultColumns(plan.table.shape(of: plan.residualColumns), fields: fields)
+        let tested = ResultColumns(plan.residual?.shape ?? plan.table.shape, fields: fields)
         var row = PackedRows(shape: tested.shape)
         cursorCount += 1
         let cursor = "tideline_\(cursorCount)"
@@ -173,7 +173,7 @@ final class Session {
                     if let residual = plan.residual {
                         row.removeAll()
                         try tested.append(position, of: chunk.rows, to: &row)
-                        guard row.withRow(at: 0, { residual.matches($0) }) else { continue }
+                        guard try row.withRow(at: 0, { try residual.matches($0) }) else { continue }
                     }
                     if case .stop = try body(chunk.rows, position) { break reading }
                 }

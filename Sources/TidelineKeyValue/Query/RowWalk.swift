@@ -19,7 +19,8 @@ final class RowWalk {
         self.table = table
         self.keys = keys
         if let condition = path.filter {
-            filter = try CompiledFilter(condition, of: table.evaluator, wholeRows: table.wholeRows)
+            filter = try CompiledFilter(
+                condition, of: table.evaluator, for: table.shape, wholeRows: table.wholeRows)
         } else {
             filter = nil
         }

@@ -124,7 +124,7 @@ struct RowCursor: ~Copyable {
 
     /// Returns whether the current row satisfies a filter.
     func matches(_ filter: CompiledFilter, key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
-        do throws(RowDamage) {
+        do throws(StoreError) {
             return try filter.matches(view)
         } catch {
             throw unsafe Self.damaged(table, key)

@@ -67,8 +67,8 @@ package final class LiveRegistration: Sendable {
         let plan = new.plan
         var difference = 0
         for row in rows {
-            let old = changes.withBefore(row) { plan.matches($0) ? plan.order.key(of: $0) : nil } ?? nil
-            let later = changes.withAfter(row) { plan.matches($0) ? plan.entry(of: $0) : nil } ?? nil
+            let old = try changes.withBefore(row) { try plan.matches($0) ? plan.order.key(of: $0) : nil } ?? nil
+            let later = try changes.withAfter(row) { try plan.matches($0) ? plan.entry(of: $0) : nil } ?? nil
             difference += (later == nil ? 0 : 1) - (old == nil ? 0 : 1)
             guard old != nil || later != nil, content == .rows else { continue }
             if let old, let later, plan.selects, !plan.order.areDifferent(old, later.key),

@@ -5,7 +5,7 @@ struct QueryPlan: Sendable {
     /// The condition under which the query is filed.
     let condition: IndexedCondition
     let order: RowOrder
-    private let predicate: CompiledPredicate?
+    private let filter: CompiledFilter?
     /// The columns of the result, or `nil` for all.
     private let selection: [(name: String, position: Int?)]?
 
@@ -16,9 +16,9 @@ struct QueryPlan: Sendable {
         let (evaluator, shape) = (definition.evaluator, definition.shape)
         try evaluator.validate(query)
         if let predicate = query.predicate {
-            self.predicate = try evaluator.compile(predicate, for: shape)
+            filter = try CompiledFilter(predicate, of: evaluator, for: shape)
         } else {
-            predicate = nil
+            filter = nil
         }
         condition = IndexedCondition(query.predicate, in: evaluator)
         order = evaluator.order(query.order, for: shape)
@@ -30,7 +30,7 @@ struct QueryPlan: Sendable {
     /// Whether the result lacks columns of the table.
     var selects: Bool { selection != nil }
 
-    func matches(_ row: borrowing RowView) -> Bool { predicate?.matches(row) ?? true }
+    func matches(_ row: borrowing RowView) throws(StoreError) -> Bool { try filter?.matches(row) ?? true }
 
     /// Returns the row with its place in the result.
     func entry(of row: borrowing RowView) -> KeyedList<Row>.Entry {

@@ -116,13 +116,13 @@ final class TableChanges {
     }
 
     /// Calls `body` with a row before the transaction, if it existed.
-    func withBefore<T>(_ row: Int, _ body: (borrowing RowView) -> T) -> T? {
-        rows[row].before.map { before.withRow(at: $0, body) }
+    func withBefore<T>(_ row: Int, _ body: (borrowing RowView) throws -> T) rethrows -> T? {
+        try rows[row].before.map { try before.withRow(at: $0, body) }
     }
 
     /// Calls `body` with a row after the transaction, if it exists.
-    func withAfter<T>(_ row: Int, _ body: (borrowing RowView) -> T) -> T? {
-        rows[row].after.map { after.withRow(at: $0, body) }
+    func withAfter<T>(_ row: Int, _ body: (borrowing RowView) throws -> T) rethrows -> T? {
+        try rows[row].after.map { try after.withRow(at: $0, body) }
     }
 }
 

@@ -6,23 +6,18 @@ package struct EvaluationLimit {
     private let limit: QueryTimeLimit
     fileprivate let maximumBytes: Int
     /// The number of bytes of the values on the stack.
-    private var bytes = 0
-    /// The work since the clock was last read, in bytes and steps.
+    fileprivate var bytes = 0
+    /// The work since the clock was last read, in bytes and steps, for all rows together.
     private var work = 0
 
     /// Creates a limit, starting the clock.
     ///
     /// - Parameters:
     ///   - time: The maximum time for all rows together, from now on.
-    ///   - bytes: The maximum number of bytes of the values on the stack for one row.
+    ///   - bytes: The maximum number of bytes of the values on the stack for one condition of one row.
     package init(time: Duration, bytes: Int) {
         limit = QueryTimeLimit(time)
         maximumBytes = bytes
-    }
-
-    fileprivate mutating func beginRow() throws(StoreError) {
-        bytes = 0
-        try limit.check()
     }
 
     /// Counts a value that is pushed on the stack. If its size is known in advance, it is counted before it is created.
@@ -33,7 +28,7 @@ package struct EvaluationLimit {
                 .unsupportedQuery, "the filter creates texts of more than \(maximumBytes) bytes for one row; shorten it"
             )
         }
-        try spend(count + 1)
+        try spend(count)
     }
 
     /// Counts values that are removed from the stack.
@@ -42,23 +37,22 @@ package struct EvaluationLimit {
         try spend(count)
     }
 
-    /// Counts work and periodically checks the clock.
-    private mutating func spend(_ amount: Int) throws(StoreError) {
-        work += amount
+    /// Counts work, and periodically checks the clock and whether the task is cancelled.
+    mutating func spend(_ amount: Int) throws(StoreError) {
+        work += amount + 1
         guard work >= 1 << 16 else { return }
         work = 0
         try limit.check()
+        if Task.isCancelled { throw StoreError(.cancelled, "the task was cancelled") }
     }
 }
 
 extension CompiledPredicate {
     /// Returns whether the row satisfies the predicate, as ``matches(_:)`` does.
     ///
-    /// - Throws: ``StoreError/Code/timeLimit``, or ``StoreError/Code/unsupportedQuery`` if the values need too much memory.
-    package func matches(
-        _ row: borrowing RowView, within limit: inout EvaluationLimit
-    ) throws(StoreError) -> Bool {
-        try limit.beginRow()
+    /// - Throws: The errors of the limit.
+    func matches(_ row: borrowing RowView, within limit: inout EvaluationLimit) throws(StoreError) -> Bool {
+        limit.bytes = 0
         var stack: [Value] = []
         for step in steps {
             let operands = stack[(stack.count - step.operandCount)...]

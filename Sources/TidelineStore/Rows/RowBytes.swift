@@ -20,6 +20,7 @@ package struct RowBytes {
 
     /// Creates the row that a view shows, valid until the view points elsewhere, or `nil` if the view shows no row.
     @inlinable
+    @inline(__always)
     package init?(_ view: borrowing RowView) {
         unsafe self.init(view.packed, id: view.packedID)
     }

@@ -1,7 +1,7 @@
 /// A column named by a query, resolved once.
 @usableFromInline
 package struct ColumnReference: Equatable, Sendable {
-    /// The position in the shape of the table's definition, or `nil` for `id`.
+    /// The position in the shape of the rows, or `nil` for `id`.
     @usableFromInline package let position: Int?
     /// The type of the column's values.
     @usableFromInline package let type: ColumnType
@@ -22,11 +22,14 @@ package struct ColumnReference: Equatable, Sendable {
 
 extension ColumnReference {
     /// Creates a reference to the column with the given name, or returns `nil` if there is none.
-    package init?(_ name: String, in table: Evaluator) {
+    ///
+    /// - Parameter shape: The rows for which the reference is, or `nil` for those of the table's definition.
+    package init?(_ name: String, in table: Evaluator, at shape: RowShape? = nil) {
+        let shape = shape ?? table.definition
         if name == "id" {
             self = table.id
-        } else if let position = table.definition.index(of: name) {
-            self.init(position: position, type: table.definition.columns[position].type, folds: false)
+        } else if let position = shape.index(of: name) {
+            self.init(position: position, type: shape.columns[position].type, folds: false)
         } else {
             return nil
         }
@@ -46,18 +49,21 @@ package struct ColumnComparison {
     package let comparison: RowPredicate.Comparison
     package let literal: Value
 
-    /// Creates a comparison, or returns `nil` if the operands are not a column of the table and a literal.
-    package init?(_ comparison: RowPredicate.Comparison, _ a: RowPredicate, _ b: RowPredicate, in table: Evaluator) {
+    /// Creates a comparison, or returns `nil` if the operands are not a column and a literal.
+    package init?(
+        _ comparison: RowPredicate.Comparison, _ a: RowPredicate, _ b: RowPredicate, in table: Evaluator,
+        at shape: RowShape? = nil
+    ) {
         switch (a, b) {
         case (.column(let name), .literal(let literal)):
             self.comparison = comparison
             self.literal = literal
-            guard let column = ColumnReference(name, in: table) else { return nil }
+            guard let column = ColumnReference(name, in: table, at: shape) else { return nil }
             self.column = column
         case (.literal(let literal), .column(let name)):
             self.comparison = comparison.flipped
             self.literal = literal
-            guard let column = ColumnReference(name, in: table) else { return nil }
+            guard let column = ColumnReference(name, in: table, at: shape) else { return nil }
             self.column = column
         default: return nil
         }

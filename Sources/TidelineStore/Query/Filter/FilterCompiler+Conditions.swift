@@ -2,25 +2,29 @@ extension FilterCompiler {
     /// Returns the tests of a node other than `and`, `or`, and `not`.
     mutating func condition(_ node: RowPredicate) throws(StoreError) -> Condition {
         if let condition = tests(of: node) { return condition }
-        constants.predicates.append(try table.compile(node, for: table.definition))
+        constants.predicates.append(try table.compile(node, for: shape))
         return Condition(tests: [.predicate(constants.predicates.count - 1)])
     }
+
+    /// Returns a column of the rows, or `nil` if they lack it: the evaluator then takes it as null.
+    private func column(_ name: String) -> ColumnReference? { ColumnReference(name, in: table, at: shape) }
 
     /// Returns the tests of a node, or `nil` if it has none.
     private mutating func tests(of node: RowPredicate) -> Condition? {
         switch node {
         case .literal(let value): return value == .bool(true) ? .always : .never
         case .column(let name):
-            guard let column = ColumnReference(name, in: table), column.type == .bool else { return nil }
+            guard let column = column(name), column.type == .bool else { return nil }
             return tags([TagSet(.true)], of: column)
         case .comparison(let comparison, let a, let b):
-            if let comparison = ColumnComparison(comparison, a, b, in: table) { return tests(of: comparison) }
-            guard case .column(let a) = a, case .column(let b) = b, let a = ColumnReference(a, in: table),
-                let b = ColumnReference(b, in: table), a.type == b.type
+            let ofLiteral = ColumnComparison(comparison, a, b, in: table, at: shape)
+            if let ofLiteral { return tests(of: ofLiteral) }
+            guard case .column(let a) = a, case .column(let b) = b, let a = column(a), let b = column(b),
+                a.type == b.type
             else { return nil }
             return tests(comparison, a, b)
         case .membership(.column(let name), let values):
-            return ColumnReference(name, in: table).map { tests(of: $0, among: values) }
+            return column(name).map { tests(of: $0, among: values) }
         case .function(let function, let operands) where operands.count == 2:
             return tests(function, operands[0], operands[1])
         default: return nil
@@ -109,21 +113,22 @@ extension FilterCompiler {
 
     private mutating func tests(_ function: RowPredicate.Function, _ a: RowPredicate, _ b: RowPredicate) -> Condition? {
         if function == .equalsIgnoringCase { return equalsIgnoringCase(a, b) ?? equalsIgnoringCase(b, a) }
-        guard case .column(let name) = a, case .literal(let literal) = b, let column = ColumnReference(name, in: table),
+        guard case .column(let name) = a, case .literal(let literal) = b, let column = column(name),
             column.type == .string
         else { return nil }
         let operand = ColumnOperand(column)
         switch (function, literal) {
         case (.startsWith, .string): return Condition(tests: [.hasPrefix(operand, text(literal))])
         case (.endsWith, .string): return Condition(tests: [.hasSuffix(operand, text(literal))])
-        case (.contains, .string): return Condition(tests: [.contains(operand, text(literal))])
+        case (.contains, .string(let needle)) where needle.utf8.count <= CompiledFilter.maximumNeedle:
+            return Condition(tests: [.contains(operand, text(literal))])
         case (.startsWith, .null), (.endsWith, .null), (.contains, .null): return .never
         default: return nil
         }
     }
 
     private mutating func equalsIgnoringCase(_ a: RowPredicate, _ b: RowPredicate) -> Condition? {
-        guard case .column(let name) = a, case .literal(let literal) = b, let column = ColumnReference(name, in: table),
+        guard case .column(let name) = a, case .literal(let literal) = b, let column = column(name),
             column.type == .string
         else { return nil }
         if literal.isNull { return isNull(column) }

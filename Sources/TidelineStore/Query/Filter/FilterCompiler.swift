@@ -4,12 +4,17 @@
 /// are known before the condition is written.
 struct FilterCompiler {
     let table: Evaluator
+    /// The columns of the rows.
+    let shape: RowShape
     private(set) var steps: [CompiledFilter.Step] = []
     var constants = CompiledFilter.Constants()
     /// The entry point of the condition that was written last.
     private var entry = CompiledFilter.Label.accept
 
-    init(_ table: Evaluator) { self.table = table }
+    init(_ table: Evaluator, _ shape: RowShape) {
+        self.table = table
+        self.shape = shape
+    }
 
     /// The successor of a condition.
     private enum Target {

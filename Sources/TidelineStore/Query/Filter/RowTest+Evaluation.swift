@@ -18,6 +18,7 @@ extension RowTest {
         }
     }
 
+    @inline(__always)
     private func holdsForLongerOperands(
         _ row: RowBytes, _ constants: borrowing CompiledFilter.Constants
     ) throws(RowDamage) -> Bool {
