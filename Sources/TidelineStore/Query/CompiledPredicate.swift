@@ -34,6 +34,7 @@ public struct CompiledPredicate: Sendable {
     /// Returns the predicate's value for a row with the shape that the predicate was compiled for.
     public func value(in row: borrowing RowView) -> Value {
         var stack: [Value] = []
+        stack.reserveCapacity(steps.count)
         for step in steps { CompiledPredicate.run(step, row, &stack) }
         return stack.removeLast()
     }
