@@ -188,10 +188,7 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
         defer { lock.endWriting() }
         // The task may have waited long for its turn.
         try checkCancellation()
-        guard !capabilities.isReadOnly else {
-            throw StoreError(
-                .readOnly, "the store was opened read-only; open it for writing instead", path: engine.path)
-        }
+        try requireWritable()
         var isCommitted = false
         defer {
             if !isCommitted { definitions.withLock { $0.externalCommits.endWriting(after: nil, at: nil) } }
@@ -219,6 +216,13 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
         isCommitted = true
         if let outcome { definitions.withLock { $0.update(outcome) } }
         return result
+    }
+
+    private func requireWritable() throws(StoreError) {
+        guard !capabilities.isReadOnly else {
+            throw StoreError(
+                .readOnly, "the store was opened read-only; open it for writing instead", path: engine.path)
+        }
     }
 
     private func checkCancellation() throws(StoreError) {

@@ -17,8 +17,7 @@ extension RecordModel {
         }
         var reader = PropertyReader(record: record.name.plainName)
         reader.read(record.memberBlock.members)
-        let columns = reader.columns
-        checkIndexes(of: columns, &reader.problems)
+        checkIndexes(of: reader.columns, &reader.problems)
         if let generics = record.genericParameterClause {
             reader.problems.add("a record cannot have type parameters", at: generics)
             return (nil, reader.problems)
@@ -40,9 +39,8 @@ extension RecordModel {
         let model = RecordModel(
             name: record.name.text, isNested: isNested, tableName: name.trimmedDescription,
             idMatching: arguments.first { $0.label?.text == "idMatching" }?.expression.trimmedDescription,
-            modifiers: modifiers,
-            attributes: record.attributes.named("available").map(\.trimmedDescription),
-            columns: columns,
+            modifiers: modifiers, attributes: record.attributes.named("available").map(\.trimmedDescription),
+            columns: reader.columns,
             // Another macro of the type may declare an initializer.
             idPosition: reader.hasMemberwiseInitializer && record.attributes.haveOnly("Table", "available")
                 ? reader.idPosition : nil)

@@ -21,17 +21,11 @@ extension TableService {
         }
         switch meaning {
         case .read where !callsStore, .lookup where !callsStore: throw StoreNeeded()
-        case .read(let wanted):
-            return .respond(try readAsDatasync(wanted, from: table, for: request, access))
+        case .read(let wanted): return .respond(try readAsDatasync(wanted, from: table, for: request, access))
         case .lookup(_, let id, let includeDeleted):
-            return .respond(
-                try readRow(access) { reader in
-                    try requireNotDeleted {
-                        try lookup(id, in: table, includeDeleted: includeDeleted, access, reader)
-                    } row: {
-                        try access.withRow(.string(id), in: table, reader, $0)
-                    }
-                })
+            return try answer(id, in: table, access) { reader in
+                try lookup(id, in: table, includeDeleted: includeDeleted, access, reader)
+            }
         case .replace(_, let id, let ifMatch, let includeDeleted):
             do {
                 return write(
@@ -39,24 +33,29 @@ extension TableService {
                         id, in: table, ifMatch: ifMatch, includeDeleted: includeDeleted, body: body, access,
                         callsStore: callsStore), id)
             } catch let rejection as RequestRejection where rejection.status == .notFound {
-                return .respond(
-                    try readRow(access) { reader in
-                        try requireNotDeleted {
-                            throw rejection
-                        } row: {
-                            try access.withRow(.string(id), in: table, reader, $0)
-                        }
-                    })
+                return try answer(id, in: table, access) { _ in throw rejection }
             }
         case .delete(_, let id, let ifMatch):
             return write(delete(id, from: table, ifMatch: ifMatch, access), id).map { _, answer in
-                let answer = try answer()
-                guard answer.response.status == .ok else { return answer }
-                return TableResponse(response: HTTPResponse(status: .noContent), body: [])
+                Self.withoutRow(try answer())
             }
         case .insert, .update, .undelete:
             throw RequestRejection(.methodNotAllowed, "the request does not belong to this dialect")
         }
+    }
+
+    /// Responds to a request for a row with the response of `answer`, or with 410 if the row is soft-deleted.
+    private func answer(
+        _ id: String, in table: ServedTable, _ access: TableAccess, _ answer: (Store.Reader) throws -> TableResponse
+    ) throws -> WriteStep {
+        .respond(
+            try readRow(access) { reader in
+                try requireNotDeleted {
+                    try answer(reader)
+                } row: {
+                    try access.withRow(.string(id), in: table, reader, $0)
+                }
+            })
     }
 
     /// Returns the response of `answer`, and replaces 404 for a soft-deleted row by 410.
@@ -72,6 +71,12 @@ extension TableService {
             if try row({ $0.isDeleted }) ?? false { rejection.status = .gone }
             throw rejection
         }
+    }
+
+    /// Returns the response to a deletion, which has no body if it succeeded.
+    private static func withoutRow(_ answer: TableResponse) -> TableResponse {
+        guard answer.response.status == .ok else { return answer }
+        return TableResponse(response: HTTPResponse(status: .noContent), body: [])
     }
 
     /// Adds the address of an inserted row.

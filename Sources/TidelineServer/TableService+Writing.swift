@@ -124,8 +124,11 @@ extension TableService {
     }
 
     func undelete(
-        _ id: String, in table: ServedTable, ifMatch: IfMatch?, _ access: TableAccess
+        _ id: String, in table: ServedTable, ifMatch: IfMatch?, body: [UInt8], _ access: TableAccess
     ) throws -> WriteStep {
+        guard body.isEmpty else {
+            throw RequestRejection(.badRequest, "a POST to a row undeletes it and must have no body")
+        }
         if options.quirks.contains(.hardDelete) {
             throw RequestRejection(.internalServerError, "SQLITE_ERROR: no such column: deleted")
         }

@@ -307,10 +307,7 @@ public final class TableService<Store: LocalStore>: Sendable {
         case .delete(_, let id, let ifMatch):
             return delete(id, from: table, ifMatch: ifMatch, access)
         case .undelete(_, let id, let ifMatch):
-            guard body.isEmpty else {
-                throw RequestRejection(.badRequest, "a POST to a row undeletes it and must have no body")
-            }
-            return try undelete(id, in: table, ifMatch: ifMatch, access)
+            return try undelete(id, in: table, ifMatch: ifMatch, body: body, access)
         case .insert:
             return try insert(body, into: table.schema.name, access, callsStore: callsStore)
         case .replace(_, let id, let ifMatch, let includeDeleted):

@@ -81,42 +81,44 @@ struct ScheduleGenerator {
             latest.table = Int.random(in: 0..<world.schema.count, using: &random)
             latest.row = Int.random(in: 1...rows, using: &random)
         }
-        let device = latest.device
         guard choice < 100 else {
             choice -= 100
             let action = world.actions.first {
                 choice -= $0.weight
                 return choice < 0
             }
-            return disturbed(SimulationStep(number, .custom(name: action?.name ?? ""), on: device), schedule)
+            return disturbed(SimulationStep(number, .custom(name: action?.name ?? ""), on: latest.device), schedule)
         }
-        let table = world.schema[latest.table]
-        let id = "r\(latest.row)"
-        let step =
-            switch choice {
-            case ..<31:
-                SimulationStep(number, write(table.name), on: device)
-            case ..<40: SimulationStep(number, .delete(table: table.name, id: id), on: device)
-            case ..<60: SimulationStep(number, .push, on: device)
-            case ..<74: SimulationStep(number, pull(table), on: device)
-            case ..<76: SimulationStep(number, .sync(seconds: Int.random(in: 1..<200, using: &random)), on: device)
-            case ..<77: SimulationStep(number, .purge(table: table.name), on: device)
-            case ..<78: SimulationStep(number, .forcePurge(table: table.name), on: device)
-            case ..<80: SimulationStep(number, .restart, on: device)
-            case ..<81: SimulationStep(number, .update, on: device)
-            case ..<84: jump(number, device, schedule)
-            case ..<89: SimulationStep(number, .serverWrite(table: table.name, id: id))
-            case ..<91: SimulationStep(number, .serverDelete(table: table.name, id: id))
-            case ..<92: SimulationStep(number, .serverRestart)
-            case ..<96 where world.faults.contains(.intermediaries):
-                SimulationStep(number, .intermediary(intermediary(), seconds: pick([2, 20, 600, 7200])), on: device)
-            case 96 where world.faults.contains(.identities):
-                SimulationStep(number, .signIn(user: happens(70) ? 0 : 1), on: device)
-            case 97 where world.faults.contains(.identities):
-                SimulationStep(number, happens(50) ? .wipe : .updateElsewhere, on: device)
-            default: SimulationStep(number, .wait(seconds: pick([1, 4, 60, 3600])))
-            }
-        return disturbed(step, schedule)
+        return disturbed(makeStep(choice, number, schedule), schedule)
+    }
+
+    /// Returns a step of one of the kinds that every world has.
+    ///
+    /// - Parameter choice: A number below 100 that determines the kind.
+    private mutating func makeStep(_ choice: Int, _ number: Int, _ schedule: SimulationSchedule) -> SimulationStep {
+        let (device, table, id) = (latest.device, world.schema[latest.table], "r\(latest.row)")
+        return switch choice {
+        case ..<31: SimulationStep(number, write(table.name), on: device)
+        case ..<40: SimulationStep(number, .delete(table: table.name, id: id), on: device)
+        case ..<60: SimulationStep(number, .push, on: device)
+        case ..<74: SimulationStep(number, pull(table), on: device)
+        case ..<76: SimulationStep(number, .sync(seconds: Int.random(in: 1..<200, using: &random)), on: device)
+        case ..<77: SimulationStep(number, .purge(table: table.name), on: device)
+        case ..<78: SimulationStep(number, .forcePurge(table: table.name), on: device)
+        case ..<80: SimulationStep(number, .restart, on: device)
+        case ..<81: SimulationStep(number, .update, on: device)
+        case ..<84: jump(number, device, schedule)
+        case ..<89: SimulationStep(number, .serverWrite(table: table.name, id: id))
+        case ..<91: SimulationStep(number, .serverDelete(table: table.name, id: id))
+        case ..<92: SimulationStep(number, .serverRestart)
+        case ..<96 where world.faults.contains(.intermediaries):
+            SimulationStep(number, .intermediary(intermediary(), seconds: pick([2, 20, 600, 7200])), on: device)
+        case 96 where world.faults.contains(.identities):
+            SimulationStep(number, .signIn(user: happens(70) ? 0 : 1), on: device)
+        case 97 where world.faults.contains(.identities):
+            SimulationStep(number, happens(50) ? .wipe : .updateElsewhere, on: device)
+        default: SimulationStep(number, .wait(seconds: pick([1, 4, 60, 3600])))
+        }
     }
 
     private mutating func columns(of table: TableSchema) -> [String] {

@@ -70,16 +70,7 @@ extension WorldRun {
         case .delete(let table, let id): try await delete(id, from: table, device)
         case .push: try await client.push(settings: world.push)
         case .pull(let table, let queryID, let isFiltered):
-            var query = TableQuery(table)
-            if isFiltered, let filter = filter(of: table) { query = query.filter(filter) }
-            let id = queryID.map { isFiltered ? "\($0)-filtered" : $0 }
-            var settings = pullSettings
-            if isHealing && removesLeavers || isFiltered && step.number % 3 == 0 { settings.removesLeavers = .zero }
-            // Another query id would keep its rows.
-            if isHealing, removesLeavers {
-                try await client.table(table).resetPullToken(queryID: isFiltered ? "all" : "some-filtered")
-            }
-            try await client.pull(query, queryID: id, settings: settings)
+            try await pull(table, queryID, isFiltered: isFiltered, step, client)
         case .sync(let seconds):
             let subscriptions = world.schema.map {
                 SyncSubscription($0.name, interval: .seconds(max(30, seconds / 10)))
@@ -92,10 +83,7 @@ extension WorldRun {
             try await client.define(world.schema)
             device.update()
         case .updateElsewhere:
-            let store = SimulatedStore(device.base, generation: device.generation, observing: world.schema) { _ in }
-            let transport = SimulatedTransport(device: device.index, generation: device.generation, run: self)
-            let other = try SyncClient(url: "http://server.simulation", store: store, transport: transport)
-            try await other.define(world.schema)
+            try await updateElsewhere(device)
         case .setClock(let seconds): device.moveClock(by: seconds)
         case .intermediary(let intermediary, let seconds): device.place(intermediary, for: seconds)
         case .signIn(let user): device.signIn(user)
@@ -107,6 +95,30 @@ extension WorldRun {
             try await action.body(SimulatedDevice(device: device, run: self))
         default: break
         }
+    }
+
+    private func pull(
+        _ table: String, _ queryID: String?, isFiltered: Bool, _ step: SimulationStep,
+        _ client: SyncClient<SimulatedStore>
+    ) async throws {
+        var query = TableQuery(table)
+        if isFiltered, let filter = filter(of: table) { query = query.filter(filter) }
+        let id = queryID.map { isFiltered ? "\($0)-filtered" : $0 }
+        var settings = pullSettings
+        if isHealing && removesLeavers || isFiltered && step.number % 3 == 0 { settings.removesLeavers = .zero }
+        // Another query id would keep its rows.
+        if isHealing, removesLeavers {
+            try await client.table(table).resetPullToken(queryID: isFiltered ? "all" : "some-filtered")
+        }
+        try await client.pull(query, queryID: id, settings: settings)
+    }
+
+    /// Defines the tables of the next version in the device's store, as another process does.
+    private func updateElsewhere(_ device: Device) async throws {
+        let store = SimulatedStore(device.base, generation: device.generation, observing: world.schema) { _ in }
+        let transport = SimulatedTransport(device: device.index, generation: device.generation, run: self)
+        let other = try SyncClient(url: "http://server.simulation", store: store, transport: transport)
+        try await other.define(world.schema)
     }
 
     /// Whether the last pulls of the devices remove the rows that no longer match on the server.

@@ -80,14 +80,7 @@ extension WorldRun {
         let context = StepContext.current
         let fault = isHealing ? nil : context?.nextFault()
         let random = { (range: Range<Int>) in context?.random(in: range) ?? range.lowerBound }
-        let mark = context?.mark ?? withOracle { $0.mark(of: device) }
-        var message = Message(request, body, from: device, sentAt: mark)
-        if let (table, id) = message.row(in: world.schema),
-            let decided = withOracle({ $0.decision(device, id, in: table) })
-        {
-            // The request contains the decision of the policy.
-            message.sentAt = max(mark, decided)
-        }
+        let message = message(request, body, from: device)
         log("device \(device): \(message)")
         try await executor.sleep(for: .milliseconds(random(1..<40)))
         // A process that was killed has sent its request.
@@ -114,6 +107,18 @@ extension WorldRun {
         if case .overtaken = fault, request.method != .get { try overtake(message, context) }
         try await executor.sleep(for: .milliseconds(random(1..<40)))
         return try arrived(response, message, fault, device)
+    }
+
+    private func message(_ request: HTTPRequest, _ body: [UInt8], from device: Int) -> Message {
+        let mark = StepContext.current?.mark ?? withOracle { $0.mark(of: device) }
+        var message = Message(request, body, from: device, sentAt: mark)
+        if let (table, id) = message.row(in: world.schema),
+            let decided = withOracle({ $0.decision(device, id, in: table) })
+        {
+            // The request contains the decision of the policy.
+            message.sentAt = max(mark, decided)
+        }
+        return message
     }
 
     private func refused(_ code: Int, _ device: Int) -> TransportResponse {

@@ -330,12 +330,13 @@ final class WorldRun: Sendable {
             for device in devices { try run(.push, on: device) }
         }
         for device in devices {
-            for table in world.schema {
-                let isFiltered = endsWithFilter(device)
-                let id = isFiltered ? "some" : "all"
-                try run(.pull(table: table.name, queryID: id, isFiltered: isFiltered), on: device)
-            }
+            for table in world.schema { try run(lastPull(of: table, by: device), on: device) }
         }
+    }
+
+    private func lastPull(of table: TableSchema, by device: Device) -> SimulationStep.Action {
+        let isFiltered = endsWithFilter(device)
+        return .pull(table: table.name, queryID: isFiltered ? "some" : "all", isFiltered: isFiltered)
     }
 
     /// Whether the device finally pulls only the rows that match a filter.

@@ -34,6 +34,18 @@ extension TableSchema {
             throw StoreError(
                 .schemaMismatch, "a table has at most \(Self.maximumColumnCount) columns", table: name)
         }
+        try requireDistinctColumns()
+        for index in indexes {
+            guard !index.columns.isEmpty, Set(index.columns).count == index.columns.count else {
+                throw StoreError(
+                    .schemaMismatch, "an index needs at least one column, and each column only once", table: name)
+            }
+            try requireColumns(index.columns, for: "an index")
+        }
+        try requireColumns(references.map(\.column), for: "a reference")
+    }
+
+    private func requireDistinctColumns() throws(StoreError) {
         var seen: Set<String> = ["id"]
         seen.formUnion(SystemColumns.names.map(\.asciiLowercased))
         for column in columns {
@@ -50,14 +62,6 @@ extension TableSchema {
                     table: name, column: column.name)
             }
         }
-        for index in indexes {
-            guard !index.columns.isEmpty, Set(index.columns).count == index.columns.count else {
-                throw StoreError(
-                    .schemaMismatch, "an index needs at least one column, and each column only once", table: name)
-            }
-            try requireColumns(index.columns, for: "an index")
-        }
-        try requireColumns(references.map(\.column), for: "a reference")
     }
 
     /// Checks that all names are in Unicode's normalization form C.
