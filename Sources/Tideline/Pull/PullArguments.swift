@@ -32,7 +32,11 @@ enum PullArguments {
                 "the setting parameters of a pull names \(name.debugDescription), which cannot be sent: names that are empty "
                     + "or begin with $ or __ are reserved")
         }
-        guard let queryID else { return }
+        if let queryID { try check(queryID, of: query) }
+    }
+
+    private static func check(_ queryID: String, of query: TableQuery) throws {
+        func refuse(_ message: String) -> SyncError { SyncError(.invalidArgument, message, table: query.table) }
         guard queryID.contains(where: { !$0.isWhitespace }), queryID.unicodeScalars.count <= 255 else {
             throw refuse("a query id must have 1 to 255 characters and not be blank")
         }

@@ -168,13 +168,7 @@ struct OperationSender: Sendable {
         let answer = try await ask(update(body, target))
         switch try kind(of: answer) {
         case .done:
-            let ancestor = (built ?? base ?? Row()).merging(changes)
-            // Usually, the row that the request changed is the base row.
-            let isBase = built == nil && server == nil && base != nil && target.version == base?.version
-            let known = try isBase ? nil : (server ?? replacedRow(target, base) ?? Row()).merging(changes)
-            var result = try await result(answer, sent: body, ancestor: ancestor, known: known)
-            if built != nil { result.ancestor = ancestor }
-            return result
+            return try await patched(answer, changes, body, target, base: base, built: built, server: server)
         case .gone:
             _ = try await confirmGone(answer)
             try await forgetRefused(attempt, after: answer)
@@ -193,6 +187,19 @@ struct OperationSender: Sendable {
         default:
             throw try await rejection(answer, to: attempt)
         }
+    }
+
+    /// Returns the result of a patch that the server applied.
+    private func patched(
+        _ answer: RowAnswer, _ changes: Row, _ body: Row, _ target: UpdateTarget, base: Row?, built: Row?, server: Row?
+    ) async throws -> Result {
+        let ancestor = (built ?? base ?? Row()).merging(changes)
+        // Usually, the row that the request changed is the base row.
+        let isBase = built == nil && server == nil && base != nil && target.version == base?.version
+        let known = try isBase ? nil : (server ?? replacedRow(target, base) ?? Row()).merging(changes)
+        var result = try await result(answer, sent: body, ancestor: ancestor, known: known)
+        if built != nil { result.ancestor = ancestor }
+        return result
     }
 
     /// Returns the row that an update changed, or `nil` if it is not known, as when a delegate sends it on another version.

@@ -23,20 +23,7 @@ extension PushRun {
                     step.mustWait = true
                     return
                 }
-                do {
-                    switch try claim(id, step.machine, dependencies, in: writer) {
-                    case .claimed(let claimed):
-                        step.claimed.append(claimed)
-                        searches = 0
-                    case .removed: step.machine.handle(.succeeded(id))
-                    case .mustWait(let other):
-                        step.machine.handle(.mustWait(id, for: other))
-                        searches += 1
-                    }
-                } catch let failure as OperationFailure {
-                    if let record = try reject(id, failure, in: writer) { step.unclaimed.append(record) }
-                    step.machine.handle(.failed(id, isServerFailure: false))
-                }
+                try claim(id, &step, dependencies, searches: &searches, in: writer)
             case .wait, .finish:
                 return
             case .giveUp:
@@ -48,6 +35,27 @@ extension PushRun {
                 step.isUnfinished = true
                 return
             }
+        }
+    }
+
+    /// Claims the operation to send, and reports what has become of it to the machine.
+    private func claim(
+        _ id: Int64, _ step: inout Step, _ dependencies: PushDependencies?, searches: inout Int,
+        in writer: SyncDatabase<Store>.Writer
+    ) throws {
+        do {
+            switch try claim(id, step.machine, dependencies, in: writer) {
+            case .claimed(let claimed):
+                step.claimed.append(claimed)
+                searches = 0
+            case .removed: step.machine.handle(.succeeded(id))
+            case .mustWait(let other):
+                step.machine.handle(.mustWait(id, for: other))
+                searches += 1
+            }
+        } catch let failure as OperationFailure {
+            if let record = try reject(id, failure, in: writer) { step.unclaimed.append(record) }
+            step.machine.handle(.failed(id, isServerFailure: false))
         }
     }
 
