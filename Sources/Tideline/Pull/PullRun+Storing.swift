@@ -1,13 +1,8 @@
 internal import TidelineStore
 
 extension PullRun {
-    /// Stores the pages received so far in one transaction, with the token of the last page. Does not write if nothing
-    /// changes.
-    func storePending(_ state: inout PullState) async throws {
-        try await store(state.takePending(), &state)
-    }
-
-    private func store(_ group: [PendingPage], _ state: inout PullState) async throws {
+    /// Stores pages in one transaction, with the token of the last page. Does not write if nothing changes.
+    func store(_ group: [PendingPage], _ state: inout PullState) async throws {
         guard let last = group.last else { return }
         do {
             try await storeAtOnce(group, last, &state)

@@ -52,72 +52,56 @@ struct PullRun<Store: LocalStore>: Sendable {
     }
 
     func run() async throws -> PullResult {
-        let start = try await begin()
-        var result = try await pull(from: start)
-        // A pull into an empty table has just received all rows.
-        if let interval = settings.removesLeavers, !start.isFresh { try await removeLeavers(every: interval, &result) }
-        return result
+        var state = try await begin()
+        // A pull into an empty table receives all rows.
+        let interval = state.isFresh ? nil : settings.removesLeavers
+        try await pull(&state)
+        if let interval { try await removeLeavers(every: interval, &state.result) }
+        return state.result
     }
 
-    private func pull(from start: PullState) async throws -> PullResult {
-        do {
-            return try await run(start)
-        } catch let expired as ExpiredCursor {
-            puller.options.logger.notice(
-                "the server no longer knows the cursor of a pull of \(schema.name), which begins with the first row")
-            do {
-                var again = try begin(await readStoredState(), from: nil, filterText())
-                again.result = expired.result
-                return try await run(again)
-            } catch let expired as ExpiredCursor {
-                throw expired.failure
-            }
-        }
-    }
-
-    private func run(_ start: PullState) async throws -> PullResult {
-        var state = start
-        guard let first = state.feed.first else { return PullResult() }
-        do {
-            try await run(from: first, &state)
-            if state.isSpellingInDoubt {
+    /// Performs the actions of the machine.
+    private func pull(_ state: inout PullState) async throws {
+        var machine = PullMachine(feed: state.feed, pagesPerTransaction: settings.pagesPerTransaction)
+        var action = machine.handle(state.began)
+        while true {
+            switch action {
+            case .request(let step):
+                action = machine.handle(await response(to: step))
+            case .store(let pages, let ahead?):
+                async let response = response(to: ahead)
+                try await store(pages, &state)
+                action = machine.handle(state.hasStored)
+                if case .wait = action { action = machine.handle(await response) }
+            case .store(let pages, nil):
+                try await store(pages, &state)
+                action = machine.handle(state.hasStored)
+            case .beginWithFirstRow:
+                try await beginWithFirstRow(&state)
+                action = machine.handle(state.began)
+            case .compareIDs:
                 // Rows that were deleted after the pull began may be stored by now.
                 var beginning = state.start
                 beginning.omitsDeleted = false
-                let feed = try puller.family.makeFeed(plan, from: beginning)
-                guard let first = feed.first else { return state.result }
-                state = state.restarted(with: feed, matching: schema.idMatching)
-                try await run(from: first, &state)
+                state = state.restarted(
+                    with: try puller.family.makeFeed(plan, from: beginning), matching: schema.idMatching)
+                action = machine.handle(state.began)
+            case .fail(let error): throw error
+            case .wait, .finish: return
             }
-            return state.result
-        } catch var expired as ExpiredCursor {
-            expired.result = state.result
-            throw expired
         }
     }
 
-    private func run(from first: any PageStep, _ state: inout PullState) async throws {
-        do {
-            try await fetchAll(from: first, &state)
-        } catch {
-            // Pages received before the failure are stored, as if each had its own transaction. An error of that store
-            // is thrown instead because it would have occurred first.
-            try await storePending(&state)
-            throw error
-        }
+    private func beginWithFirstRow(_ state: inout PullState) async throws {
+        puller.options.logger.notice(
+            "the server no longer knows the cursor of a pull of \(schema.name), which begins with the first row")
+        let result = state.result
+        state = try begin(await readStoredState(), from: nil, filterText())
+        state.result = result
     }
 
-    private func fetchAll(from first: any PageStep, _ state: inout PullState) async throws {
-        var page = try await fetch(first)
-        while let other = state.feed.begin(with: page) { page = try await fetch(other) }
-        while true {
-            guard let next = try state.receive(page) else { return try await storePending(&state) }
-            // The next page is fetched while these pages are stored.
-            async let fetched = fetch(next)
-            if state.pending.count >= settings.pagesPerTransaction { try await storePending(&state) }
-            if state.isSpellingInDoubt { return }
-            page = try await fetched
-        }
+    private func response(to step: any PageStep) async -> PullMachine.Event {
+        do { return .page(try await fetch(step)) } catch { return .failed(error) }
     }
 
     // MARK: Beginning
@@ -266,11 +250,4 @@ struct PullRun<Store: LocalStore>: Sendable {
             throw error
         }
     }
-}
-
-/// An error for a cursor that the server no longer knows.
-struct ExpiredCursor: Error {
-    var failure: SyncError
-    /// The result of the pages before.
-    var result = PullResult()
 }

@@ -1,6 +1,6 @@
 internal import TidelineStore
 
-/// The state of a pull between two pages.
+/// The state of a pull between two transactions.
 ///
 /// A transaction changes a copy, which becomes the state of the pull after the commit.
 struct PullState: Sendable {
@@ -12,11 +12,8 @@ struct PullState: Sendable {
     let initial: PullToken?
     /// Where the pull began.
     let start: FeedStart
-    /// The pages that were received and are not stored yet.
-    private(set) var pending: [PendingPage] = []
-    var feed: any PullFeed
-    /// The token of the latest page, or the stored one before the first.
-    private var latestToken: PullToken?
+    /// The feed with which the pull began. Its rules for tokens do not depend on pages.
+    let feed: any PullFeed
     /// The number of rows of the whole pull, as far as the server has counted them.
     private(set) var expectedRows: Int?
     /// The rows that were skipped and must be returned by the next pull: their least `updatedAt`, and the token before the
@@ -36,9 +33,8 @@ struct PullState: Sendable {
     private(set) var ids: IDTable<Void>?
     private var cases: IDCases = []
     private var isRespelled = false
-    /// See ``SyncDatabase/commitsOfOthers(_:)``, in the latest transaction of the pull, and when the next page was requested.
-    private var commitsOfOthers: UInt64
-    private var commitsAtRequest: UInt64
+    /// See ``SyncDatabase/commitsOfOthers(_:)``, in the latest transaction of the pull.
+    private(set) var commitsOfOthers: UInt64
     /// The latest millisecond in the order of `updatedAt`, and the rows in it, which later pages may return again.
     ///
     /// The next page starts at the greatest `updatedAt`, and a server may compare timestamps only to the millisecond.
@@ -52,12 +48,10 @@ struct PullState: Sendable {
         commitsOfOthers: UInt64
     ) {
         self.commitsOfOthers = commitsOfOthers
-        commitsAtRequest = commitsOfOthers
         self.feed = feed
         self.start = start
         stored = start.stored
         self.initial = initial
-        latestToken = start.stored
         beganEmpty = isFresh
         self.isFresh = isFresh
         isRefreshing = start.isRefreshing
@@ -80,32 +74,13 @@ struct PullState: Sendable {
         return state
     }
 
+    /// The events of the machine for a beginning with this state, and after a transaction.
+    var began: PullMachine.Event { .began(feed, stored: start.stored, commitsOfOthers: commitsOfOthers) }
+    var hasStored: PullMachine.Event {
+        .stored(commitsOfOthers: commitsOfOthers, isSpellingInDoubt: isSpellingInDoubt)
+    }
+
     // MARK: Pages
-
-    /// Adds a page and returns the next one to request, or `nil` if the pull ends with it.
-    mutating func receive(_ page: PulledPage) throws(SyncError) -> (any PageStep)? {
-        let received: ReceivedPage
-        do {
-            received = try feed.receive(page)
-        } catch {
-            var error = error
-            error.table = page.codec.schema.name
-            throw error
-        }
-        pending.append(
-            PendingPage(
-                page: page, kind: received.kind, token: received.token, tokenBefore: latestToken,
-                oldest: received.oldest, isLast: received.next == nil, commitsOfOthers: commitsAtRequest))
-        commitsAtRequest = commitsOfOthers
-        latestToken = received.token
-        return received.next
-    }
-
-    /// Removes and returns the pages to store. Pages that cannot be stored are not retried.
-    mutating func takePending() -> [PendingPage] {
-        defer { pending = [] }
-        return pending
-    }
 
     /// The greatest number of rows to expect. Sums of greater ones, such as those that servers send if they do not know the
     /// number, would overflow.
