@@ -100,36 +100,17 @@ struct PageDiff: Sendable {
         let isRepeated = state.hasReceived(view, columns)
         if isRepeated { repeatedCount += 1 }
         try requireSameSpelling(view, state)
+        let order = order(of: view)
         if !pending.isEmpty, let operation = pending[view.packedID] {
             if let id = pending.spelling(of: view.packedID), ignoresCase, !view.packedID.elementsEqual(id) {
                 isRespelled = true
             }
-            if try !isReplaced(view) && isNews(view, for: operation) { rebased.append((operation, index)) }
+            if try isNews(view, isDeleted: isDeleted, for: operation, order) { rebased.append((operation, index)) }
             return
         }
-        if !outdated.isEmpty, outdated[view.packedID] != nil {
-            let stored = try reader.row(in: schema.name, id: view.id)
-            // The same state of the row may have columns that were defined since.
-            let isSame = !isDeleted && stored?.stamp.map { columns.has($0, view) } ?? false
-            if !isSame, isReplaced(view) { return }
-            let updatedAt = columns.updatedAt(of: view) ?? .min
-            var known = stored.map { $0.updatedAt ?? .min } ?? .max
-            // Without a time, the row may be older or newer.
-            if stored != nil, updatedAt == .min { known = .min }
-            if updatedAt <= known, !isSame {
-                // Either this page is older than the stored row, or than its delete, or the row was changed within the
-                // same moment, or restored. The next pull must read it.
-                let isOlder = stored == nil ? isDeleted : updatedAt < known
-                if !isOlder { firstSkipped = min(updatedAt, firstSkipped ?? updatedAt) }
-                return
-            }
-        }
-        if isRepeated { return }
-        if mayBeStale, let updatedAt = columns.updatedAt(of: view), try isOlder(updatedAt, than: view.id, in: reader) {
-            // The next pull reads the row as it is now.
-            firstSkipped = min(updatedAt, firstSkipped ?? updatedAt)
-            return
-        }
+        // A repeated row was compared with other clients' pushes when it came first.
+        let isCompared = order == .afterPush || isRepeated && order == .perhapsBeforePush
+        if try !isCompared && skips(view, isDeleted: isDeleted, order, in: reader) || isRepeated { return }
         let isStored = isFresh && !isDeleted ? nil : try isStored(view, in: reader)
         if isDeleted {
             if isStored != nil { removed.append(view.id) }
@@ -155,30 +136,44 @@ struct PageDiff: Sendable {
         return rejected[view.id]
     }
 
-    /// Returns whether the server row is in the state that an operation has replaced since the page was requested, whatever
-    /// the server's clock says.
-    private func isReplaced(_ view: borrowing RowView) -> Bool {
-        guard !outdated.isEmpty, let base = outdated[view.packedID]?.base else { return false }
-        return columns.has(base, view)
+    private func order(of view: borrowing RowView) -> RowAge.PageOrder {
+        if !outdated.isEmpty, let end = outdated[view.packedID] {
+            return .beforePush(showsBase: end.base.map { columns.has($0, view) } ?? false)
+        }
+        return mayBeStale ? .perhapsBeforePush : .afterPush
     }
 
     /// Returns whether the server row differs from the row that is stored with a pending operation.
-    private func isNews(_ view: borrowing RowView, for operation: TableOperation) throws -> Bool {
+    private func isNews(
+        _ view: borrowing RowView, isDeleted: Bool, for operation: TableOperation, _ order: RowAge.PageOrder
+    ) throws -> Bool {
+        guard order != .beforePush(showsBase: true) else { return false }
         guard let known = try (operation.pulled ?? operation.base).map(page.codec.row), let stamp = known.stamp else {
             return true
         }
         if columns.has(stamp, view), shows(known, view) { return false }
-        // A page requested before a push shows the row as it was before the push. A later one is newer, whatever the
-        // server's clock says.
-        guard mayBeStale || outdated[view.packedID] != nil else { return true }
-        guard let updatedAt = columns.updatedAt(of: view), let newest = stamp.updatedAt else { return true }
-        return updatedAt >= newest
+        let local = RowAge.LocalRow.present(updatedAt: stamp.updatedAt)
+        return RowAge(of: local, comparedWith: columns.updatedAt(of: view), isDeleted: isDeleted, order) != .newer
     }
 
-    /// Returns whether a time is earlier than that of a stored row.
-    private func isOlder(_ updatedAt: Timestamp, than id: RowID, in reader: some StoreReader) throws -> Bool {
-        let stored = try reader.withRow(in: schema.name, id: id) { StampColumns($0.shape).updatedAt(of: $0) } ?? nil
-        return stored.map { updatedAt < $0 } ?? false
+    /// Returns whether the stored row is newer than the page's, or may be. Unless a push has just stored it, the next pull
+    /// must read it.
+    private mutating func skips(
+        _ view: borrowing RowView, isDeleted: Bool, _ order: RowAge.PageOrder, in reader: some StoreReader
+    ) throws -> Bool {
+        let stored = try reader.withRow(in: schema.name, id: view.id) { stored in
+            let stamps = StampColumns(stored.shape)
+            return (stamp: stamps.stamp(of: stored), time: stamps.updatedAt(of: stored))
+        }
+        // The same state of the row may have columns that were defined since.
+        if !isDeleted, let stamp = stored?.stamp, columns.has(stamp, view) { return false }
+        let updatedAt = columns.updatedAt(of: view)
+        let local = stored.map { RowAge.LocalRow.present(updatedAt: $0.time) } ?? .removed
+        let age = RowAge(of: local, comparedWith: updatedAt, isDeleted: isDeleted, order)
+        if age == .unknown || age == .newer && order == .perhapsBeforePush {
+            firstSkipped = min(updatedAt ?? .min, firstSkipped ?? .max)
+        }
+        return age != .older
     }
 
     /// Returns whether the row is stored in the same state as in the page, or `nil` if it is not stored.

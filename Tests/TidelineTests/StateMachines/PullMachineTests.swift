@@ -162,4 +162,43 @@ struct PullMachineTests {
         var machine = PullMachine(feed: Feed(last: 0), pagesPerTransaction: course.pages)
         for (event, expected) in course.steps { #expect(Self.text(machine.handle(event)) == expected) }
     }
+
+    struct Age: Sendable {
+        var local: RowAge.LocalRow
+        var page: Int64?
+        var isDeleted = false
+        var order: RowAge.PageOrder
+        var expected: RowAge
+    }
+
+    static func at(_ ticks: Int64?) -> RowAge.LocalRow {
+        .present(updatedAt: ticks.map { Timestamp(clampingTicks: $0) })
+    }
+
+    static let ages = [
+        Age(local: at(9), page: 1, order: .afterPush, expected: .older),
+        Age(local: .removed, page: 1, order: .afterPush, expected: .older),
+        Age(local: at(9), page: 1, order: .perhapsBeforePush, expected: .newer),
+        Age(local: at(9), page: 9, order: .perhapsBeforePush, expected: .older),
+        Age(local: at(nil), page: 1, order: .perhapsBeforePush, expected: .older),
+        Age(local: at(9), page: nil, order: .perhapsBeforePush, expected: .older),
+        Age(local: .removed, page: 1, order: .perhapsBeforePush, expected: .older),
+        Age(local: at(1), page: 9, order: .beforePush(showsBase: true), expected: .newer),
+        Age(local: at(9), page: 1, order: .beforePush(showsBase: false), expected: .newer),
+        Age(local: at(9), page: 9, order: .beforePush(showsBase: false), expected: .unknown),
+        Age(local: at(1), page: 9, order: .beforePush(showsBase: false), expected: .older),
+        Age(local: at(nil), page: 9, order: .beforePush(showsBase: false), expected: .older),
+        Age(local: at(9), page: nil, order: .beforePush(showsBase: false), expected: .unknown),
+        Age(local: at(nil), page: .min, order: .beforePush(showsBase: false), expected: .unknown),
+        Age(local: at(9), page: .min, order: .beforePush(showsBase: false), expected: .unknown),
+        Age(local: .removed, page: 9, order: .beforePush(showsBase: false), expected: .unknown),
+        Age(local: .removed, page: 9, isDeleted: true, order: .beforePush(showsBase: false), expected: .newer),
+    ]
+
+    @Test("the order of requests, then the times decide whether a local row is newer", arguments: ages)
+    func age(_ age: Age) {
+        let page = age.page.map { Timestamp(clampingTicks: $0) }
+        #expect(
+            RowAge(of: age.local, comparedWith: page, isDeleted: age.isDeleted, age.order) == age.expected)
+    }
 }
