@@ -235,13 +235,12 @@ struct OwnerTests {
 
     @Test("L12 a delegate cannot switch the store during its own push", arguments: StoreKind.perEngine)
     func fromDelegate(_ stores: StoreKind) async throws {
-        let client = try await World(stores).makeClient()
-        let context = client.context
-        context.delegate = ScriptedDelegate { operation in
-            #expect(await syncErrorCode { try await context.wipe() } == .invalidArgument)
+        let client = try await World(stores).makeClient().client
+        client.context.delegate = ScriptedDelegate { operation in
+            #expect(await syncErrorCode { try await client.wipe() } == .invalidArgument)
             return try await operation.execute()
         }
-        try await client.items.insert(["id": "a", "text": "one"])
-        try await context.push()
+        try await client.table("TodoItem").insert(["id": "a", "text": "one"])
+        try await client.push()
     }
 }

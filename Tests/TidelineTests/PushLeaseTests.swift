@@ -222,7 +222,7 @@ struct PushLeaseTests {
                 isKilled ? nil : device.start { try await first.context.push(settings: PushSettings(maxInFlight: 1)) }
             if isKilled { try device.plantLease(first) }
             try await device.world.sleep(.seconds(1))
-            let removed = try await second.context.wipe()
+            let removed = try await second.client.wipe()
             // By then, the first had sent both.
             #expect(removed == ForcePurgeResult(rows: 2, operations: isKilled ? 2 : 0))
             #expect(try await push?.value.progress.sent ?? 2 == 2)

@@ -73,7 +73,7 @@ struct TrustTests {
             try await expectUnreachable(client, impostor)
             let state = "local [a=mine, b=new] queue [update a, insert b] server [a=one]"
             #expect(try world.state(client) == state, "\(impostor.testDescription)")
-            #expect(try await client.context.decisions().isEmpty)
+            #expect(try await client.client.decisions().isEmpty)
         }
         try await client.context.push()
         #expect(try world.state(client) == "local [a=mine, b=new] queue [] server [a=mine, b=new]")

@@ -38,11 +38,6 @@ extension SyncClient {
             return true
         }
     }
-
-    /// Removes indexes from a local table; see ``SyncContext/drop(indexes:from:)``.
-    public nonisolated(nonsending) func drop(indexes: [IndexSchema], from table: String) async throws {
-        try await context.drop(indexes: indexes, from: table)
-    }
 }
 
 extension SyncTransaction {

@@ -55,14 +55,6 @@ public final class SyncClient<Store: LocalStore>: Sendable {
     /// (``SyncOptions/handlesSyncTableOperations``) and observes them. Closing it ends the live queries.
     public var observedStore: ObservedStore<Store> { context.database.observed }
 
-    /// Creates local tables, or adds columns and indexes to existing ones. Definitions only grow; see
-    /// ``SyncContext/define(_:)``.
-    ///
-    /// A synchronized table needs string identifiers and the columns `updatedAt` and `version`.
-    public nonisolated(nonsending) func define(_ tables: [TableSchema]) async throws {
-        try await context.define(tables)
-    }
-
     /// Reads and changes several tables in one transaction, which is committed when the closure returns.
     ///
     /// The rows and their entries in the queue are stored together or not at all, with one commit. If the closure throws,
@@ -162,7 +154,7 @@ public final class SyncClient<Store: LocalStore>: Sendable {
     ///   - table: The table, or `nil` for all tables.
     ///   - id: The identifier of the row, or `nil` for all rows.
     public func decisions(table: String? = nil, id: String? = nil) async throws -> [ConflictDecision] {
-        try await context.decisions(table: table, id: id)
+        try await context.resolver.decisions(table: table, id: id)
     }
 
     /// Restores a side of a resolved conflict as a new local edit, which the next push sends.
@@ -178,24 +170,8 @@ public final class SyncClient<Store: LocalStore>: Sendable {
     public nonisolated(nonsending) func restore(
         _ version: ConflictDecision.Version, of decision: ConflictDecision
     ) async throws {
-        try await context.restore(version, of: decision)
+        try await context.resolver.restore(version, of: decision)
     }
-
-    /// Removes columns and their indexes from a local table; see ``SyncContext/drop(columns:from:)``.
-    public nonisolated(nonsending) func drop(columns: [String], from table: String) async throws {
-        try await context.drop(columns: columns, from: table)
-    }
-
-    /// Assigns the store to this client's server and user, whatever its previous owner; see
-    /// ``SyncContext/switchServer(keepingPending:)``.
-    @discardableResult
-    public func switchServer(keepingPending: Bool) async throws -> ForcePurgeResult {
-        try await context.switchServer(keepingPending: keepingPending)
-    }
-
-    /// Removes rows, pending operations, errors, and tokens; see ``SyncContext/wipe()``.
-    @discardableResult
-    public func wipe() async throws -> ForcePurgeResult { try await context.wipe() }
 
     /// Returns a local table that is synchronized with the server's table of the same name.
     public func table(_ name: String) -> SyncTable { SyncTable(name: name, context: context) }

@@ -7,7 +7,7 @@ struct TableDefinitions<Store: LocalStore>: Sendable {
 
     private var database: SyncDatabase<Store> { queue.database }
 
-    /// Defines tables in addition to all earlier definitions; see ``SyncContext/define(_:)``.
+    /// Defines tables in addition to all earlier definitions; see ``SyncClient/define(_:)``.
     ///
     /// - Parameters:
     ///   - keepsExtra: Whether rows keep the server's columns that a table does not define.
@@ -36,7 +36,7 @@ struct TableDefinitions<Store: LocalStore>: Sendable {
         }
     }
 
-    /// See ``SyncContext/drop(columns:from:)``.
+    /// See ``SyncClient/drop(columns:from:)``.
     nonisolated(nonsending) func drop(columns: [String], from table: String) async throws {
         let drop = ColumnDrop(columns: columns, table: table, operations: queue.operations, definitions: definitions)
         try await database.lock(of: table).withLock {
@@ -46,7 +46,7 @@ struct TableDefinitions<Store: LocalStore>: Sendable {
         }
     }
 
-    /// See ``SyncContext/drop(indexes:from:)``.
+    /// See ``SyncClient/drop(indexes:from:)``.
     nonisolated(nonsending) func drop(indexes: [IndexSchema], from table: String) async throws {
         try await database.lock(of: table).withLock {
             try await database.performing { [definitions] store in
