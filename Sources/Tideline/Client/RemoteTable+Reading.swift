@@ -39,7 +39,7 @@ extension RemoteTable {
             // Some servers reject a limit above their maximum.
             let service = try context.tableService
             sent.limit = query.limit.map { min($0, service.maximumPageSize) }
-            let request = try service.dialect.read(sent, schema: reader.schema, options: options)
+            let request = try service.wire.read(sent, schema: reader.schema, options: options)
             let requiresID = query.selection?.contains("id") ?? true
             let isPartial = query.selection != nil
             let page = try await page(request, reader, requiresID: requiresID, isPartial: isPartial)
@@ -96,11 +96,11 @@ extension RemoteTable {
 
     /// - Parameter link: The link in the body of the response.
     private func next(
-        after answer: ServerAnswer, link: String?, to request: WireRequest, _ service: TableServiceFamily
+        after answer: ServerAnswer, link: String?, to request: WireRequest, _ service: TableServiceDialect
     ) -> Result<WireRequest, WireError>? {
         let base = context.connection.base
         do throws(WireError) {
-            let target = try service.dialect.nextPage(
+            let target = try service.wire.nextPage(
                 after: answer.response.response, link: link, target: request.target,
                 base: (base.scheme, base.authority, base.path))
             guard let target else { return nil }

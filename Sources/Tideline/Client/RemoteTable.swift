@@ -37,12 +37,12 @@ public struct RemoteTable: Sendable {
             let service = try context.tableService
             if includeDeleted {
                 // An invalid identifier is refused before anything is sent.
-                _ = try service.dialect.lookup(id, in: name)
+                _ = try service.wire.lookup(id, in: name)
                 if let row = try await listedRow(id, reader, parameters: parameters) { return row }
                 // The identifiers of tables without a definition may be numbers, which a list query by text does not find.
                 guard reader.schema == nil else { return nil }
             }
-            let request = try service.dialect.lookup(
+            let request = try service.wire.lookup(
                 id, in: name, includeDeleted: includeDeleted, parameters: pairs(parameters), features: [])
             let answer = try await context.connection.send(service.call(request))
             switch answer.kind {
@@ -68,7 +68,7 @@ public struct RemoteTable: Sendable {
                 row.id = .string(context.options.environment.makeID())
             }
             row = try reader.checked(row)
-            let request = try context.tableService.dialect.insert(row, into: name, parameters: pairs(parameters))
+            let request = try context.tableService.wire.insert(row, into: name, parameters: pairs(parameters))
             let id = row.id?.text
             return try reader.row(in: await send(request, id: id, reader, isInsert: true), id: givenID)
         }
@@ -82,7 +82,7 @@ public struct RemoteTable: Sendable {
             let reader = try await makeReader()
             let (change, id) = (try reader.checked(row, isKnown: true), row.idText)
             return try await write(id, version: row.version, reader, deleted: false) { current, version in
-                try context.tableService.dialect.update(
+                try context.tableService.wire.update(
                     change, in: name, replacing: current, version: version, parameters: pairs(parameters))
             }
         }
@@ -93,7 +93,7 @@ public struct RemoteTable: Sendable {
     public func delete(id: String, version: String? = nil, parameters: Parameters = []) async throws {
         try await mapped {
             let reader = try await makeReader()
-            let request = try context.tableService.dialect.delete(
+            let request = try context.tableService.wire.delete(
                 id, from: name, version: version, parameters: pairs(parameters))
             _ = try await send(request, id: id, reader)
         }
@@ -105,7 +105,7 @@ public struct RemoteTable: Sendable {
         try await mapped {
             let reader = try await makeReader()
             return try await write(id, version: version, reader, deleted: true) { current, version in
-                try context.tableService.dialect.undelete(
+                try context.tableService.wire.undelete(
                     id, in: name, replacing: current, version: version, parameters: pairs(parameters), features: [])
             }
         }
@@ -127,7 +127,7 @@ public struct RemoteTable: Sendable {
         _ id: String, version: String?, _ reader: RemoteRowReader, deleted: Bool,
         _ makeRequest: (_ current: String?, _ version: String?) throws -> WireRequest
     ) async throws -> Row {
-        guard context.family.replacesWholeRows else {
+        guard context.dialect.replacesWholeRows else {
             return try reader.row(in: await send(makeRequest(nil, version), id: id, reader), id: id)
         }
         // An invalid row is refused before anything is sent.
@@ -151,12 +151,12 @@ public struct RemoteTable: Sendable {
         if deleted {
             // On some servers the lookup of a single row hides tombstones.
             let query = TableQuery(name).filter(.column("id") == .value(id))
-            let request = try context.tableService.dialect.read(
+            let request = try context.tableService.wire.read(
                 query, schema: nil, options: ReadOptions(includeDeleted: true))
             let answer = try await context.answer(to: context.tableService.call(request), table: name, id: id)
             if let row = try reader.wholeRows(in: answer).first(where: { reader.isSame($0.idText, id) }) { return row }
         }
-        let request = try context.tableService.dialect.lookup(
+        let request = try context.tableService.wire.lookup(
             id, in: name, includeDeleted: deleted, parameters: [], features: [])
         return try reader.wholeRow(
             in: await context.answer(to: context.tableService.call(request), table: name, id: id), id: id)
@@ -178,7 +178,7 @@ public struct RemoteTable: Sendable {
             let isRow = (try? reader.row(in: answer, id: nil)) != nil
             let reason = isRow ? answer.response.response.statusText : answer.meaning.message
             error.message = "the request conflicts with the row on the server: \(reason)"
-            let mayBeOwn = isInsert && !service.dialect.answersInsertsWithServerRow
+            let mayBeOwn = isInsert && !service.wire.answersInsertsWithServerRow
             error.serverItem = await serverItem(in: answer, id: id, reader, mayBeOwn: mayBeOwn)
         }
         throw error

@@ -28,7 +28,7 @@ extension SyncClient {
         evolving evolve: @escaping DefinitionStore.Evolution = { schema, _, _ in schema }
     ) async throws {
         let wanted = context.policies.adding(mergeRules, for: tables)
-        try await context.definitions.define(tables, keepsExtra: context.family.replacesWholeRows, evolving: evolve) {
+        try await context.definitions.define(tables, keepsExtra: context.dialect.replacesWholeRows, evolving: evolve) {
             if wanted.areUsed { try wanted.check($0) }
         }
         context.policies.add(mergeRules, for: tables)
@@ -72,7 +72,9 @@ extension SyncClient {
     ///   then.
     @discardableResult
     public func switchServer(keepingPending: Bool) async throws -> ForcePurgeResult {
-        try await context.cleaner.empty(keepingPending: keepingPending) { [owners = context.cleaner.owners] in owners.own }
+        try await context.cleaner.empty(keepingPending: keepingPending) { [owners = context.cleaner.owners] in
+            owners.own
+        }
     }
 
     /// Removes the rows of all synchronized tables, the pending operations, their errors, the records of decisions about

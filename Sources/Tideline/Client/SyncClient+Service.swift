@@ -24,7 +24,7 @@ extension SyncClient {
     ) async throws -> TransportResponse {
         do {
             let service = try context.tableService
-            let request = try service.dialect.invokeAPI(
+            let request = try service.wire.invokeAPI(
                 name, method: method, parameters: parameters.map { ($0.name, $0.value) }, headers: headers, body: body)
             let isRepeatable = [.get, .head, .put, .delete, .options].contains(method)
             let answer = try await context.connection.send(service.call(request), retries: isRepeatable)
@@ -63,7 +63,7 @@ extension SyncClient {
     public func signIn(provider: String, token: [String: String]) async throws -> SignedInUser {
         do {
             let service = try context.tableService
-            let call = service.call(try service.dialect.signIn(provider: provider, token: token))
+            let call = service.call(try service.wire.signIn(provider: provider, token: token))
             var answer = try await context.connection.send(call, retries: false, signsIn: false)
             guard answer.kind == .done else {
                 answer.response.redact(Array(token.values))
@@ -78,9 +78,9 @@ extension SyncClient {
         }
     }
 
-    private func signedInUser(in answer: ServerAnswer, _ service: TableServiceFamily) throws -> SignedInUser {
+    private func signedInUser(in answer: ServerAnswer, _ service: TableServiceDialect) throws -> SignedInUser {
         do {
-            let (id, token) = try service.dialect.signedInUser(answer.response.body)
+            let (id, token) = try service.wire.signedInUser(answer.response.body)
             return SignedInUser(userID: id, authenticationToken: token)
         } catch {
             throw SyncError(

@@ -38,10 +38,10 @@ public final class SyncClient<Store: LocalStore>: Sendable {
     /// - Throws: ``SyncError`` with code invalidArgument for an invalid address; `StoreError`, with code schemaMismatch
     ///   for a server's store.
     public init(url: String, store: Store, transport: any Transport, options: SyncOptions = SyncOptions()) throws {
-        let family = options.dialect.family
+        let dialect = options.dialect.client
         let connection = ServerConnection(
-            base: try ServerAddress(url), transport: transport, options: options, format: family)
-        context = try SyncContext(store: store, connection: connection, family)
+            base: try ServerAddress(url), transport: transport, options: options, format: dialect)
+        context = try SyncContext(store: store, connection: connection, dialect)
     }
 
     deinit { sync.close() }

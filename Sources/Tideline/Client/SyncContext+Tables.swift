@@ -8,7 +8,7 @@ internal import TidelineWire
 protocol TableContext: AnyObject, Sendable {
     var options: SyncOptions { get }
     var connection: ServerConnection { get }
-    var family: any ServerFamily { get }
+    var dialect: any ClientDialect { get }
 
     nonisolated(nonsending) func transaction<T: Sendable>(
         _ body: @escaping @Sendable (SyncTransaction) throws -> T
@@ -73,7 +73,7 @@ extension SyncContext: TableContext {
     /// Inserts a row within a transaction, after its identifier is found to be valid on the server.
     func insert(_ row: Row, _ changes: LocalChanges, in writer: some StoreWriter) throws -> Row {
         if case .string(let id)? = row.id, (try? ItemID.validate(id)) != nil {
-            try family.validateNewID(id, of: changes.schema.name)
+            try dialect.validateNewID(id, of: changes.schema.name)
         }
         return try changes.insert(row, in: writer)
     }
@@ -162,12 +162,12 @@ extension TableContext {
     /// The table service, for direct requests.
     ///
     /// - Throws: ``SyncError`` with code invalidArgument if the server speaks a custom dialect.
-    var tableService: TableServiceFamily {
+    var tableService: TableServiceDialect {
         get throws(SyncError) {
-            if let service = family.tableService { return service }
+            if let service = dialect.tableService { return service }
             throw SyncError(
                 .invalidArgument,
-                "the dialect \(family.name) has no remote tables, custom APIs, or sign-ins; send such requests without "
+                "the dialect \(dialect.name) has no remote tables, custom APIs, or sign-ins; send such requests without "
                     + "the client, or use local tables")
         }
     }

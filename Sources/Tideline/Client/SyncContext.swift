@@ -6,7 +6,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     public let store: Store
 
     let connection: ServerConnection
-    let family: any ServerFamily
+    let dialect: any ClientDialect
     let database: SyncDatabase<Store>
     let queue: OperationQueue<Store>
     let editor: LocalEditor
@@ -17,7 +17,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     let pusher: Pusher<Store>
     let puller: Puller<Store>
 
-    init(store: Store, connection: ServerConnection, _ family: any ServerFamily) throws {
+    init(store: Store, connection: ServerConnection, _ dialect: any ClientDialect) throws {
         let options = connection.options
         try options.validate()
         let tables = options.systemTables
@@ -31,7 +31,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
             hasAuthorization: options.authorization != nil)
         self.store = store
         self.connection = connection
-        self.family = family
+        self.dialect = dialect
         database = SyncDatabase(store: store, options: options)
         queue = OperationQueue(database: database, operations: operations, errors: ErrorStore(tables: tables))
         editor = LocalEditor(operations: operations, owners: owners, clients: database.clients, options: options)
@@ -42,10 +42,10 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         let owner = StoreOwnership(owners, of: database, operations: operations)
         pusher = Pusher(
             queue, of: owner, definitions: definitionStore, decisions: decisions, policies: policies,
-            recentlyPushed: recentlyPushed, to: connection, family, resolver: resolver)
+            recentlyPushed: recentlyPushed, to: connection, dialect, resolver: resolver)
         puller = Puller(
             database: database, operations: operations, owner: owner, tokens: tokens, recentlyPushed: recentlyPushed,
-            connection: connection, family: family)
+            connection: connection, dialect: dialect)
         try definitionStore.defineSystemTables(in: store)
     }
 

@@ -1,7 +1,7 @@
 internal import TidelineStore
 
 /// The way of a pull through the server's rows: which page comes next, when the pull ends, and from where the next pull
-/// continues. A pure state machine, one implementation for each family of servers.
+/// continues. A pure state machine, one implementation for each kind of server.
 protocol PullFeed: Sendable {
     /// The first page to request, or `nil` if the query can match no row.
     var first: (any PageStep)? { get }

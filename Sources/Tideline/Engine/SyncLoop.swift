@@ -72,7 +72,7 @@ struct SyncLoop<Store: LocalStore>: Sendable {
     /// Returns the change signals of the dialect, or `nil` if it has none or the app does not want them.
     private func makeSignals() -> ChangeSignals? {
         guard settings.listensToServer else { return nil }
-        return pusher.family.changeSignals(
+        return pusher.dialect.changeSignals(
             over: DialectConnection(connection: pusher.connection, subscribed: tables))
     }
 

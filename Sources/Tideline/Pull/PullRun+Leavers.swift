@@ -137,7 +137,7 @@ extension PullRun {
 
     private func read(_ predicate: RowPredicate?, into list: inout ServerList) async throws {
         let listing = listing(predicate)
-        var feed = try puller.family.makeFeed(listing.plan, from: FeedStart(omitsDeleted: true))
+        var feed = try puller.dialect.makeFeed(listing.plan, from: FeedStart(omitsDeleted: true))
         var next = feed.first
         do {
             while let step = next {
@@ -160,7 +160,7 @@ extension PullRun {
     ///
     /// A custom dialect may not be able to filter by identifier, so that it gets the predicate itself, for these and other rows.
     func parts(of ids: [String], matching predicate: RowPredicate?) throws -> [RowPredicate?] {
-        guard puller.family.tableService != nil else { return [predicate] }
+        guard puller.dialect.tableService != nil else { return [predicate] }
         var parts: [RowPredicate?] = []
         var rest = [ids[...]]
         while let some = rest.popLast() {

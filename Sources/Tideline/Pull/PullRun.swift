@@ -33,7 +33,7 @@ struct PullRun<Store: LocalStore>: Sendable {
 
     /// Returns the request for the first page, or `nil` if the query matches no row.
     func firstCall() throws -> ServerCall? {
-        let first = try puller.family.makeFeed(plan, from: FeedStart()).first
+        let first = try puller.dialect.makeFeed(plan, from: FeedStart()).first
         return try first.map { try $0.call(limit: $0.limit) }
     }
 
@@ -84,7 +84,7 @@ struct PullRun<Store: LocalStore>: Sendable {
                 var beginning = state.start
                 beginning.omitsDeleted = false
                 state = state.restarted(
-                    with: try puller.family.makeFeed(plan, from: beginning), matching: schema.idMatching)
+                    with: try puller.dialect.makeFeed(plan, from: beginning), matching: schema.idMatching)
                 action = machine.handle(state.began)
             case .fail(let error): throw error
             case .wait, .finish: return
@@ -161,7 +161,7 @@ struct PullRun<Store: LocalStore>: Sendable {
             known.token = nil
             return try begin(known, from: nil, filter)
         }
-        guard puller.family.canContinue(from: token) else {
+        guard puller.dialect.canContinue(from: token) else {
             puller.options.logger.notice(
                 "the token of a pull of \(schema.name) is of another dialect; the pull begins with the first row")
             return try begin(known, from: nil, filter)
@@ -183,7 +183,7 @@ struct PullRun<Store: LocalStore>: Sendable {
             token: token, stored: known.token, filter: filter, isRefreshing: isRefreshing,
             omitsDeleted: queryID != nil && token == nil && known.isFresh && !known.isPending)
         return PullState(
-            feed: try puller.family.makeFeed(plan, from: start), start: start, initial: token,
+            feed: try puller.dialect.makeFeed(plan, from: start), start: start, initial: token,
             isFresh: known.isFresh, skipsRejectedRows: plan.skipsRejectedRows, commitsOfOthers: known.commitsOfOthers)
     }
 
@@ -211,7 +211,7 @@ struct PullRun<Store: LocalStore>: Sendable {
                 failure = first
                 limit = next
             } catch let error as SyncError
-                where [.rejected, .network].contains(error.code) && puller.family.mayRefusePageSize(error)
+                where [.rejected, .network].contains(error.code) && puller.dialect.mayRefusePageSize(error)
             {
                 let first = refusal ?? error
                 guard let next = limits.next(after: limit, for: table) else { throw first }
@@ -242,7 +242,7 @@ struct PullRun<Store: LocalStore>: Sendable {
         do {
             return try step.page(in: answer, limit: limit, requestedAt: requestedAt)
         } catch var error as SyncError {
-            if error.code == .invalidAnswer, !puller.family.isLookUp(answer) {
+            if error.code == .invalidAnswer, !puller.dialect.isLookUp(answer) {
                 error = puller.connection.foreign(answer)
                 error.table = schema.name
             }

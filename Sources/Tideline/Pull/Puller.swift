@@ -8,7 +8,7 @@ struct Puller<Store: LocalStore>: Sendable {
     let tokens: TokenStore
     let recentlyPushed: RecentlyPushedRows
     let connection: ServerConnection
-    let family: any ServerFamily
+    let dialect: any ClientDialect
     let pageLimits = PageLimits()
 
     var options: SyncOptions { connection.options }

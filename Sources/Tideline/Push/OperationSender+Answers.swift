@@ -24,7 +24,7 @@ extension OperationSender {
 
     /// Sends a request, with retries. A refusal that others give in the same form is the service's if the service is there.
     func ask(_ request: RowRequest) async throws -> RowAnswer {
-        var answer = RowAnswer(request: request, answer: try await connection.send(family.call(for: request)))
+        var answer = RowAnswer(request: request, answer: try await connection.send(dialect.call(for: request)))
         if answer.answer.kind == .refused, answer.answer.isDoubtful, request.action != .lookUp {
             try await confirmService(after: answer)
             answer.answer.isDoubtful = false
@@ -37,10 +37,10 @@ extension OperationSender {
     /// - Throws: ``SyncError`` with code network if something else answers in its place.
     private func confirmService(after answer: RowAnswer) async throws {
         try await trust.confirm {
-            let list = try await connection.send(family.confirmation(for: answer.request))
+            let list = try await connection.send(dialect.confirmation(for: answer.request))
             switch list.kind {
             case .signInNeeded, .unavailable, .serverFailed, .notFromService: throw list.unreachable()
-            case .done: if family.isConfirmation(list, for: answer.request) { return }
+            case .done: if dialect.isConfirmation(list, for: answer.request) { return }
             case .gone, .refused, .conflict: if !list.isDoubtful { return }
             }
             throw connection.foreign(list)
@@ -54,7 +54,7 @@ extension OperationSender {
     /// - Throws: ``SyncError`` with code network if something else answers in place of the service; ``OperationFailure`` if the
     ///   list has the row.
     func confirmGone(_ answer: RowAnswer) async throws -> Row? {
-        if family.tableService == nil { try await confirmService(after: answer) }
+        if dialect.tableService == nil { try await confirmService(after: answer) }
         let server = try await lookUpAfterDoubt()
         guard let server, !server.isTombstone else { return server }
         throw OperationFailure(
@@ -69,7 +69,7 @@ extension OperationSender {
             throw answer.answer.failure()
         case .serverFailed:
             throw OperationFailure(.serverFailed, answer.answer.meaning.message, status: answer.answer.status)
-        case .refused where family.tableService != nil && answer.isTableMissing:
+        case .refused where dialect.tableService != nil && answer.isTableMissing:
             // The table may be there again with the next version of the service.
             throw OperationFailure(
                 .serverFailed, "the server has no table \(table.debugDescription): \(answer.answer.meaning.message)",
@@ -138,7 +138,7 @@ extension OperationSender {
 
     /// Returns the server row in a response, or `nil` if it has none that can be read.
     func serverRow(in answer: RowAnswer) throws -> Row? {
-        try family.row(in: answer.answer, to: answer.request, codec)
+        try dialect.row(in: answer.answer, to: answer.request, codec)
     }
 
     /// Returns the result of a request that was applied.
@@ -202,7 +202,7 @@ extension OperationSender {
     /// A table service responds without a body, or with the row. Any other body may come from elsewhere, such as the
     /// sign-in page of a network. The row is then requested.
     func deletion(_ answer: RowAnswer) async throws -> Result {
-        if family.tableService == nil || isDeleteAnswer(answer.answer) {
+        if dialect.tableService == nil || isDeleteAnswer(answer.answer) {
             let row = try? serverRow(in: answer)
             return Result(tombstone: row?.isTombstone == true ? row : nil)
         }
@@ -248,7 +248,7 @@ extension OperationSender {
     /// Requests the server row after a response that others give as well. A lookup of a table service is a list, and the first
     /// one of a push finds out whether the service answers.
     private func lookUpAfterDoubt() async throws -> Row? {
-        family.tableService == nil ? try await lookUp() : try await trust.confirming { try await lookUp() }
+        dialect.tableService == nil ? try await lookUp() : try await trust.confirming { try await lookUp() }
     }
 
     /// Requests the server row or tombstone.
@@ -264,7 +264,7 @@ extension OperationSender {
         default:
             throw answer.answer.isDoubtful ? connection.foreign(answer.answer) : rejection(answer)
         }
-        guard family.isLookUp(answer.answer) else { throw connection.foreign(answer.answer) }
+        guard dialect.isLookUp(answer.answer) else { throw connection.foreign(answer.answer) }
         do {
             return try serverRow(in: answer)
         } catch {

@@ -24,7 +24,7 @@ extension OperationSender {
 
     /// Returns whether an update of this version can be sent without reading the server's row first.
     func isTarget(_ row: Row?, of version: String?) -> Bool {
-        guard family.replacesWholeRows else { return true }
+        guard dialect.replacesWholeRows else { return true }
         guard let row, let version, case .json? = row.extra else { return false }
         return row.version == version
     }
@@ -36,7 +36,7 @@ extension OperationSender {
     ///   - json: The known row as JSON. It may have columns that the table no longer defines.
     ///   - row: The known row.
     func target(of version: String?, _ json: String?, _ row: Row?) async throws -> FoundTarget {
-        guard family.replacesWholeRows else { return .known(UpdateTarget(version: version)) }
+        guard dialect.replacesWholeRows else { return .known(UpdateTarget(version: version)) }
         if isTarget(row, of: version) { return .known(UpdateTarget(version: version, row: json)) }
         guard let server = try await lookUp(), !server.isTombstone else { return .gone }
         guard version == nil || server.version == version else { return .changed(server) }

@@ -4,7 +4,7 @@ internal import TidelineStore
 /// no false conflicts, and changes of others are not overwritten.
 struct OperationSender: Sendable {
     let connection: ServerConnection
-    let family: any ServerFamily
+    let dialect: any ClientDialect
     let codec: RowCodec
     /// The operation, with the kind to send.
     let operation: TableOperation

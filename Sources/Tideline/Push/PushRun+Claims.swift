@@ -119,7 +119,7 @@ extension PushRun {
         var connection = pusher.connection
         connection.willSend = { try await confirmRequest() }
         return OperationSender(
-            connection: connection, family: pusher.family, codec: claimed.codec, operation: operation,
+            connection: connection, dialect: pusher.dialect, codec: claimed.codec, operation: operation,
             parameters: settings.parameters, trust: trust, journal: claimed,
             policy: pusher.policies.policy(for: operation.table),
             claimedChanges: kind == .update ? claimed.changes : nil)

@@ -10,7 +10,7 @@ final class Pusher<Store: LocalStore>: Sendable {
     let policies: PolicyBook
     let recentlyPushed: RecentlyPushedRows
     let connection: ServerConnection
-    let family: any ServerFamily
+    let dialect: any ClientDialect
     let resolver: any OperationResolver
     let codecs = CodecCache()
     private let state = Mutex<(any SyncContextDelegate)?>(nil)
@@ -21,7 +21,7 @@ final class Pusher<Store: LocalStore>: Sendable {
     init(
         _ queue: OperationQueue<Store>, of owner: StoreOwnership<Store>, definitions: DefinitionStore,
         decisions: DecisionStore, policies: PolicyBook, recentlyPushed: RecentlyPushedRows,
-        to connection: ServerConnection, _ family: any ServerFamily, resolver: any OperationResolver
+        to connection: ServerConnection, _ dialect: any ClientDialect, resolver: any OperationResolver
     ) {
         self.queue = queue
         self.owner = owner
@@ -30,7 +30,7 @@ final class Pusher<Store: LocalStore>: Sendable {
         self.policies = policies
         self.recentlyPushed = recentlyPushed
         self.connection = connection
-        self.family = family
+        self.dialect = dialect
         self.resolver = resolver
     }
 

@@ -6,7 +6,7 @@
 /// let client = try SyncClient(url: "https://example.org", store: store, options: options)
 /// ```
 ///
-/// Two dialects of table services are built in. For a server of another family, conform a type to ``CustomDialect`` and
+/// Two dialects of table services are built in. For a server of another kind, conform a type to ``CustomDialect`` and
 /// create a dialect with ``init(_:)``; see <doc:SpeakingToAnotherServer>.
 ///
 /// A store can be used with one dialect after another, such as after the server was replaced. Incremental pulls then begin

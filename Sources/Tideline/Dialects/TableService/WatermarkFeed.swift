@@ -5,7 +5,7 @@ internal import TidelineWire
 /// The feed of a table service, which has no positions: its rows are read in the order of `updatedAt`, from a watermark that
 /// is the token. ``PullCursor`` decides on the pages.
 struct WatermarkFeed: PullFeed {
-    private let family: TableServiceFamily
+    private let dialect: TableServiceDialect
     private let plan: PullPlan
     private let start: FeedStart
     private var cursor: PullCursor
@@ -21,11 +21,11 @@ struct WatermarkFeed: PullFeed {
     private var firstAhead: Timestamp?
     private let pageSize: Int
 
-    init(_ family: TableServiceFamily, _ plan: PullPlan, from start: FeedStart) {
-        self.family = family
+    init(_ dialect: TableServiceDialect, _ plan: PullPlan, from start: FeedStart) {
+        self.dialect = dialect
         self.plan = plan
         self.start = start
-        pageSize = min(plan.settings.pageSize, family.maximumPageSize)
+        pageSize = min(plan.settings.pageSize, dialect.maximumPageSize)
         cursor = Self.makeCursor(plan, from: start.token, pageSize: pageSize)
     }
 
@@ -45,7 +45,7 @@ struct WatermarkFeed: PullFeed {
     }
 
     private func step(_ request: PullCursor.Request) -> TablePageStep {
-        TablePageStep(family: family, plan: plan, request: request, includesDeleted: !start.omitsDeleted)
+        TablePageStep(dialect: dialect, plan: plan, request: request, includesDeleted: !start.omitsDeleted)
     }
 
     // MARK: Pages
@@ -165,7 +165,7 @@ struct WatermarkFeed: PullFeed {
 
 /// A page of a table service.
 struct TablePageStep: PageStep {
-    let family: TableServiceFamily
+    let dialect: TableServiceDialect
     let plan: PullPlan
     let request: PullCursor.Request
     let includesDeleted: Bool
@@ -183,7 +183,7 @@ struct TablePageStep: PageStep {
         let options = ReadOptions(
             includeDeleted: includesDeleted, parameters: plan.parameters, isSyncTable: true,
             isIncremental: plan.queryID != nil)
-        return family.call(try family.dialect.read(page, schema: plan.schema, options: options))
+        return dialect.call(try dialect.wire.read(page, schema: plan.schema, options: options))
     }
 
     func page(in answer: ServerAnswer, limit: Int, requestedAt: UInt64) throws -> PulledPage {
@@ -200,7 +200,7 @@ struct TablePageStep: PageStep {
     /// proxy that terminates TLS, servers use a different scheme in their links.
     private func namesNextPage(_ response: HTTPResponse) -> Bool {
         do {
-            return try family.dialect.nextPage(after: response, base: ("", "", "")) != nil
+            return try dialect.wire.nextPage(after: response, base: ("", "", "")) != nil
         } catch {
             return true
         }

@@ -4,8 +4,8 @@ internal import TidelineWire
 
 /// A dialect as the core sees it: requests, the meaning of their responses, and the way of a pull through the rows.
 ///
-/// It is not generic, so that the core need not be: ``CustomFamily`` adapts the dialects of apps.
-protocol ServerFamily: RequestFormat {
+/// It is not generic, so that the core need not be: ``AdaptedDialect`` adapts the dialects of apps.
+protocol ClientDialect: RequestFormat {
     /// Whether an update replaces the whole row, so that the row to replace must be known.
     var replacesWholeRows: Bool { get }
     /// The greatest number of rows that a request may ask for.

@@ -3,17 +3,17 @@ internal import TidelineStore
 internal import TidelineWire
 
 /// Adapts the dialect of an app. It checks what the dialect returns, so that the core can rely on it.
-struct CustomFamily<D: CustomDialect>: ServerFamily {
-    let dialect: D
+struct AdaptedDialect<D: CustomDialect>: ClientDialect {
+    let base: D
 
-    var name: String { dialect.name }
+    var name: String { base.name }
     var isTableService: Bool { false }
-    var replacesWholeRows: Bool { dialect.replacesWholeRows }
+    var replacesWholeRows: Bool { base.replacesWholeRows }
     var maximumPageSize: Int { .max }
 
     func validateNewID(_ id: String, of table: String) throws(SyncError) {
         do {
-            try dialect.validateNewID(id)
+            try base.validateNewID(id)
         } catch {
             throw SyncError(
                 .invalidArgument, "the dialect \(name) does not accept the id: \(error)", table: table, column: "id",
@@ -21,18 +21,18 @@ struct CustomFamily<D: CustomDialect>: ServerFamily {
         }
     }
 
-    func headers(installationID: String?) -> HTTPFields { dialect.headers }
-    func authentication(token: String) -> HTTPField { dialect.authentication(token: token) }
+    func headers(installationID: String?) -> HTTPFields { base.headers }
+    func authentication(token: String) -> HTTPField { base.authentication(token: token) }
     func changeSignals(over connection: DialectConnection) -> ChangeSignals? {
-        dialect.changeSignals(over: connection)
+        base.changeSignals(over: connection)
     }
 
     // MARK: Rows
 
     func call(for request: RowRequest) throws -> ServerCall {
         try call(
-            table: request.table, id: request.id, { try dialect.request(for: request) },
-            { try dialect.meaning(of: $0, to: request) })
+            table: request.table, id: request.id, { try base.request(for: request) },
+            { try base.meaning(of: $0, to: request) })
     }
 
     /// Returns a request with the meanings of its responses. Errors of the dialect become those of the client.
@@ -59,19 +59,19 @@ struct CustomFamily<D: CustomDialect>: ServerFamily {
                     status: response.response.status.code, cause: error)
             }
         }
-        return ServerCall(request: request.wire, meaning: read, mark: dialect.isFromService)
+        return ServerCall(request: request.wire, meaning: read, mark: base.isFromService)
     }
 
     func confirmation(for request: RowRequest) throws -> ServerCall {
         let page = PageRequest(of: request.schema, pageSize: 1)
         return try call(
-            table: request.table, { try dialect.request(for: page, after: nil) },
-            { try dialect.meaning(of: $0, to: page) })
+            table: request.table, { try base.request(for: page, after: nil) },
+            { try base.meaning(of: $0, to: page) })
     }
 
     func isConfirmation(_ answer: ServerAnswer, for request: RowRequest) -> Bool {
         let page = PageRequest(of: request.schema, pageSize: 1)
-        return (try? dialect.page(in: answer.response, to: page, after: nil)) != nil
+        return (try? base.page(in: answer.response, to: page, after: nil)) != nil
     }
 
     func isLookUp(_ answer: ServerAnswer) -> Bool { true }
@@ -239,21 +239,21 @@ struct CustomFamily<D: CustomDialect>: ServerFamily {
 
 /// The feed of a server with positions of its own. The token is the cursor of the last page.
 struct CursorFeed<D: CustomDialect>: PullFeed {
-    private let family: CustomFamily<D>
+    private let dialect: AdaptedDialect<D>
     private let plan: PullPlan
     private let start: FeedStart
     /// The cursor of the latest page, as JSON.
     private var cursor: String?
     private var loops = LoopDetector()
 
-    init(_ family: CustomFamily<D>, _ plan: PullPlan, from start: FeedStart) {
-        self.family = family
+    init(_ dialect: AdaptedDialect<D>, _ plan: PullPlan, from start: FeedStart) {
+        self.dialect = dialect
         self.plan = plan
         self.start = start
         cursor = start.token?.cursor
     }
 
-    var first: (any PageStep)? { CursorStep(family: family, plan: plan, cursor: cursor) }
+    var first: (any PageStep)? { CursorStep(dialect: dialect, plan: plan, cursor: cursor) }
 
     mutating func begin(with page: PulledPage) -> (any PageStep)? { nil }
 
@@ -261,7 +261,7 @@ struct CursorFeed<D: CustomDialect>: PullFeed {
         var token: PullToken?
         if plan.queryID != nil {
             token = PullToken(updatedAt: nil, serverDate: nil, filter: start.filter, columns: plan.columns)
-            token?.dialect = family.name
+            token?.dialect = dialect.name
             token?.cursor = page.cursor
             if !page.isLast { token?.isRefreshing = start.isRefreshing ? true : nil }
         }
@@ -269,12 +269,12 @@ struct CursorFeed<D: CustomDialect>: PullFeed {
         guard page.cursor != cursor, loops.note(page.cursor) == 0 else {
             throw SyncError(
                 .noProgress,
-                "the pull cannot continue: the dialect \(family.name) returned the same cursor again, in a page that is "
+                "the pull cannot continue: the dialect \(dialect.name) returned the same cursor again, in a page that is "
                     + "not the last")
         }
         cursor = page.cursor
         return ReceivedPage(
-            kind: .separate, token: token, next: CursorStep(family: family, plan: plan, cursor: page.cursor))
+            kind: .separate, token: token, next: CursorStep(dialect: dialect, plan: plan, cursor: page.cursor))
     }
 
     func token(of page: PendingPage, replacing stored: PullToken) -> PullToken { page.token ?? stored }
@@ -284,7 +284,7 @@ struct CursorFeed<D: CustomDialect>: PullFeed {
 
 /// A page after a cursor.
 struct CursorStep<D: CustomDialect>: PageStep {
-    let family: CustomFamily<D>
+    let dialect: AdaptedDialect<D>
     let plan: PullPlan
     /// The cursor as JSON, or `nil` for the first page.
     let cursor: String?
@@ -301,20 +301,20 @@ struct CursorStep<D: CustomDialect>: PageStep {
 
     func call(limit: Int) throws -> ServerCall {
         let page = page(limit: limit)
-        return try family.call(
-            table: page.table, { try family.dialect.request(for: page, after: decoded()) },
-            { [family] in try family.dialect.meaning(of: $0, to: page) })
+        return try dialect.call(
+            table: page.table, { try dialect.base.request(for: page, after: decoded()) },
+            { [dialect] in try dialect.base.meaning(of: $0, to: page) })
     }
 
     func page(in answer: ServerAnswer, limit: Int, requestedAt: UInt64) throws -> PulledPage {
         let page: ServerPage<D.Cursor>
         do {
-            page = try family.dialect.page(in: answer.response, to: self.page(limit: limit), after: decoded())
+            page = try dialect.base.page(in: answer.response, to: self.page(limit: limit), after: decoded())
         } catch {
             throw SyncError(
-                .invalidAnswer, "the dialect \(family.name) cannot read the page: \(error)", table: plan.schema.name,
+                .invalidAnswer, "the dialect \(dialect.name) cannot read the page: \(error)", table: plan.schema.name,
                 cause: error)
         }
-        return try family.pack(page, for: plan, limit: limit, requestedAt: requestedAt)
+        return try dialect.pack(page, for: plan, limit: limit, requestedAt: requestedAt)
     }
 }

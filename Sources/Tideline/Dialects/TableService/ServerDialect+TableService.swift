@@ -1,17 +1,19 @@
 internal import TidelineWire
 
 extension ServerDialect {
-    /// Creates the dialect of a server of another family.
-    public init(_ dialect: some CustomDialect) { self.init(identity: CustomFamily(dialect: dialect)) }
+    /// Creates the dialect of a server of another kind.
+    public init(_ dialect: some CustomDialect) { self.init(identity: AdaptedDialect(base: dialect)) }
 
     private init(_ name: DialectName, _ dialect: (any Dialect)? = nil) {
-        self.init(identity: TableServiceFamily(name: name, dialect: dialect))
+        self.init(identity: TableServiceDialect(name: name, wire: dialect))
     }
 
     /// The dialect as the core uses it. The initializers, which are all above, make no other.
-    var family: any ServerFamily {
-        guard let family = identity as? any ServerFamily else { preconditionFailure("not a dialect: \(identity.name)") }
-        return family
+    var client: any ClientDialect {
+        guard let dialect = identity as? any ClientDialect else {
+            preconditionFailure("not a dialect: \(identity.name)")
+        }
+        return dialect
     }
 
     /// ZUMO 2: the Node and .NET Framework back ends of Azure Mobile Apps.

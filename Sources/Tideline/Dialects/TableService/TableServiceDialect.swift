@@ -3,32 +3,32 @@ internal import TidelineStore
 internal import TidelineWire
 
 /// The table services of Azure Mobile Apps and its successor, in the dialects of TidelineWire.
-struct TableServiceFamily: ServerFamily {
+struct TableServiceDialect: ClientDialect {
     let name: String
-    let dialect: any Dialect
+    let wire: any Dialect
 
-    init(name: DialectName, dialect: (any Dialect)? = nil) {
+    init(name: DialectName, wire: (any Dialect)? = nil) {
         self.name = name.rawValue
-        self.dialect = dialect ?? name.dialect
+        self.wire = wire ?? name.dialect
     }
 
     var isTableService: Bool { true }
-    var replacesWholeRows: Bool { dialect.replacesWholeRows }
-    var maximumPageSize: Int { dialect.maximumPageSize }
+    var replacesWholeRows: Bool { wire.replacesWholeRows }
+    var maximumPageSize: Int { wire.maximumPageSize }
 
     func validateNewID(_ id: String, of table: String) throws(SyncError) {
         do {
-            try dialect.validateNewID(id)
+            try wire.validateNewID(id)
         } catch {
             throw SyncError(.invalidArgument, error.message, table: table, column: "id", id: id, cause: error)
         }
     }
 
     func headers(installationID: String?) -> HTTPFields {
-        dialect.headers(version: TidelineVersion.current, installationID: installationID)
+        wire.headers(version: TidelineVersion.current, installationID: installationID)
     }
 
-    func authentication(token: String) -> HTTPField { dialect.authentication(token: token) }
+    func authentication(token: String) -> HTTPField { wire.authentication(token: token) }
 
     func changeSignals(over connection: DialectConnection) -> ChangeSignals? {
         ChangeSignals { try await TableServiceSignals(connection: connection).read($0) }
@@ -48,19 +48,19 @@ struct TableServiceFamily: ServerFamily {
         switch request.action {
         case .insert:
             return call(
-                try dialect.insert(request.row, into: table, parameters: parameters, features: .offline), .insert)
+                try wire.insert(request.row, into: table, parameters: parameters, features: .offline), .insert)
         case .update:
             return call(
-                try dialect.update(
+                try wire.update(
                     request.row, in: table, replacing: request.currentJSON, version: request.version,
                     parameters: parameters, features: .offline))
         case .delete:
             return call(
-                try dialect.delete(
+                try wire.delete(
                     id, from: table, version: request.version, parameters: parameters, features: .offline))
         case .undelete:
             return call(
-                try dialect.undelete(
+                try wire.undelete(
                     id, in: table, replacing: request.currentJSON, version: request.version, parameters: parameters,
                     features: .offline))
         case .lookUp:
@@ -81,13 +81,13 @@ struct TableServiceFamily: ServerFamily {
     func confirmation(for request: RowRequest) throws -> ServerCall { try lookUp(request.id, in: request.schema) }
 
     func isConfirmation(_ answer: ServerAnswer, for request: RowRequest) -> Bool { isLookUp(answer) }
-    func isLookUp(_ answer: ServerAnswer) -> Bool { dialect.isList(answer.rowBody) }
+    func isLookUp(_ answer: ServerAnswer) -> Bool { wire.isList(answer.rowBody) }
 
     /// Requests a row or tombstone with a list query, because on some servers the lookup of a single row hides tombstones.
     private func lookUp(_ id: String, in schema: TableSchema) throws -> ServerCall {
         let query = TableQuery(schema.name).filter(.column("id") == .value(id))
         var call = call(
-            try dialect.read(query, schema: schema, options: ReadOptions(includeDeleted: true, isSyncTable: true)))
+            try wire.read(query, schema: schema, options: ReadOptions(includeDeleted: true, isSyncTable: true)))
         let meaning = call.meaning
         call.meaning = { response in
             var meaning = try meaning(response)
@@ -104,14 +104,14 @@ struct TableServiceFamily: ServerFamily {
         case (.lookUp, _):
             let key = codec.schema.itemKey(request.id)
             return try codec.rows(page: body).first { codec.schema.hasSameKey($0.idText, key) }
-        case (.insert, .conflict) where !dialect.answersInsertsWithServerRow:
+        case (.insert, .conflict) where !wire.answersInsertsWithServerRow:
             // The body is that of the request.
             return nil
         case (_, .conflict), (.delete, _):
             return try? codec.row(body: body)
         default:
             guard var row = try? codec.row(body: body) else { return nil }
-            if let version = dialect.version(of: answer.response.response) { row["version"] = .string(version) }
+            if let version = wire.version(of: answer.response.response) { row["version"] = .string(version) }
             return row
         }
     }
@@ -122,12 +122,12 @@ struct TableServiceFamily: ServerFamily {
     func call(_ request: WireRequest, _ purpose: RequestPurpose = .existingRow) -> ServerCall {
         ServerCall(
             request: request, meaning: { meaning(of: $0, to: purpose) },
-            mark: { dialect.mark(of: $0.response, $0.body) })
+            mark: { wire.mark(of: $0.response, $0.body) })
     }
 
     func meaning(of response: TransportResponse, to purpose: RequestPurpose = .existingRow) -> AnswerMeaning {
         let kind: AnswerMeaning.Kind =
-            switch dialect.meaning(of: response.response, to: purpose) {
+            switch wire.meaning(of: response.response, to: purpose) {
             case .done: .done
             case .gone: .gone
             case .conflict: .conflict
@@ -139,13 +139,13 @@ struct TableServiceFamily: ServerFamily {
         guard kind != .done else { return .done }
         return AnswerMeaning(
             kind, message: HTTPMessage.text(of: response), retryAfter: RetryAfter.duration(of: response.response),
-            mayHaveBeenApplied: !dialect.isRefusal(response.response))
+            mayHaveBeenApplied: !wire.isRefusal(response.response))
     }
 
     // MARK: Pull
 
     func mayRefusePageSize(_ refusal: SyncError) -> Bool {
-        refusal.status.map { dialect.mayRefusePageSize(status: $0) } ?? false
+        refusal.status.map { wire.mayRefusePageSize(status: $0) } ?? false
     }
 
     func canContinue(from token: PullToken) -> Bool { token.dialect == nil }
@@ -155,7 +155,7 @@ struct TableServiceFamily: ServerFamily {
     }
 }
 
-extension ServerFamily {
+extension ClientDialect {
     /// The dialect as that of a table service, which ``RemoteTable``, custom APIs, and sign-ins use; `nil` for others.
-    var tableService: TableServiceFamily? { self as? TableServiceFamily }
+    var tableService: TableServiceDialect? { self as? TableServiceDialect }
 }
