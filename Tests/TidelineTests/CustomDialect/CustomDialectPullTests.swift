@@ -165,6 +165,19 @@ struct CustomDialectPullTests {
         #expect(error?.code == .rejected && error?.status == 410 && error?.table == "Note")
     }
 
+    @Test("F5 a pull whose cursor has expired removes leavers", arguments: StoreKind.perEngine)
+    func leaversOfExpired(_ stores: StoreKind) async throws {
+        let world = NotesWorld(stores)
+        let client = try await world.makeClient()
+        for key in ["a", "b"] { world.server.write(key, ["text": "old"]) }
+        try await client.pull()
+        world.server.write("c", ["text": "new"])
+        world.server.forget("a")
+        world.server.compact()
+        try await client.pull(PullSettings(removesLeavers: .zero))
+        #expect(try client.texts() == ["b": "old", "c": "new"])
+    }
+
     @Test("F4 the token of another dialect is not used, and nothing is lost", arguments: StoreKind.perEngine)
     func otherDialect(_ stores: StoreKind) async throws {
         let world = NotesWorld(stores)
