@@ -50,7 +50,8 @@ extension Environment {
             throw error(MDB_PANIC, "the map could not be resized earlier")
         }
         if let idle {
-            let result = mdb_txn_renew(idle.handle)
+            var result = mdb_txn_renew(idle.handle)
+            if result == MDB_SUCCESS { result = renewIfOvertaken(idle.handle) }
             if result == MDB_SUCCESS {
                 idle.spaces = spaces
                 return idle
@@ -77,7 +78,28 @@ extension Environment {
             usleep(2_000)
         }
         guard result == MDB_SUCCESS, let transaction else { throw error(result, "the read could not start") }
+        result = renewIfOvertaken(transaction)
+        guard result == MDB_SUCCESS else {
+            mdb_txn_abort(transaction)
+            throw error(result, "the read could not start")
+        }
         return transaction
+    }
+
+    /// Begins a read transaction again if two commits were made since it began.
+    ///
+    /// LMDB notes the number of the newest commit, and then copies the roots of that commit from one of two pages, each of which
+    /// every other commit replaces. If two commits are made in between, the roots can be those of the second, which other
+    /// readers do not see yet, or a part of both.
+    func renewIfOvertaken(_ transaction: OpaquePointer) -> CInt {
+        var information = MDB_envinfo()
+        while true {
+            mdb_env_info(handle, &information)
+            guard information.me_last_txnid > mdb_txn_id(transaction) + 1 else { return MDB_SUCCESS }
+            mdb_txn_reset(transaction)
+            let result = mdb_txn_renew(transaction)
+            guard result == MDB_SUCCESS else { return result }
+        }
     }
 
     // MARK: Spaces created by other processes

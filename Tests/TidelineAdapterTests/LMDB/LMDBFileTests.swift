@@ -1,3 +1,4 @@
+import CLMDB
 import Foundation
 import Testing
 import TidelineKeyValue
@@ -121,6 +122,24 @@ import TidelineTestSupport
             EnvironmentRegistry.shared.abandonCreation(of: engine.environment)
             #expect(files.fileExists(atPath: path) == (isFilled || existed))
             #expect(files.fileExists(atPath: "\(path)/data.mdb") == isFilled)
+        }
+    }
+
+    @Test("A snapshot that two commits have overtaken while it began is begun again")
+    func overtakenSnapshot() throws {
+        try withTemporaryFolder { folder throws in
+            let engine = try LMDBEngine(path: folder)
+            var transaction: OpaquePointer?
+            try #require(mdb_txn_begin(engine.environment.handle, nil, UInt32(MDB_RDONLY), &transaction) == 0)
+            let begun = try #require(transaction)
+            let number = mdb_txn_id(begun)
+            for commits in 1...2 {
+                try engine.write { try $0.put(key(1, "a"), [UInt8(commits)]) }
+                #expect(engine.environment.renewIfOvertaken(begun) == MDB_SUCCESS)
+                #expect(mdb_txn_id(begun) == (commits == 1 ? number : number + 2))
+            }
+            mdb_txn_abort(begun)
+            try engine.close()
         }
     }
 
