@@ -158,60 +158,82 @@ struct PushRun<Store: LocalStore>: Sendable {
     private func send(
         _ start: (machine: PushMachine, dependencies: PushDependencies?), _ result: inout PushResult
     ) async throws -> Bool {
-        var machine = start.machine
-        var abort: (any Error)? { didSet { if abort != nil { isClosing.set() } } }
-        var running: Set<Int64> = []
-        var mustWait = false
+        var flight = Flight(machine: start.machine, isClosing: isClosing)
         let arrivals = ResponseQueue<Ended>()
         await withTaskGroup(of: Void.self) { group in
-            var ended: [Ended] = []
-            // Operations for which the server was not available, while it is open whether others succeed.
-            var open: [Ended] = []
-            var isUnfinished = false
             repeat {
-                if Task.isCancelled, abort == nil { abort = SyncError(.cancelled, "the push was cancelled") }
-                for one in ended { running.remove(one.id) }
-                ended += open
-                open = separateUnavailable(from: &ended, &machine, isLast: running.isEmpty || abort != nil)
-                // Closures, because this generic type would create each key path again every time.
-                abort = abort ?? ended.lazy.compactMap { $0.abort }.first
+                receive(&flight)
                 let held = lease?.held
                 do {
                     let step = try await advance(
-                        ended, machine, start.dependencies, claims: abort == nil && open.isEmpty,
-                        isLast: running.isEmpty && open.isEmpty)
-                    machine = report(step, &result)
-                    isUnfinished = step.isUnfinished
-                    if step.givesUp { abort = Self.serverFailing }
-                    if step.isLost {
-                        abort = SyncError.leaseLost
-                        group.cancelAll()
-                    }
-                    mustWait = step.mustWait
+                        flight.ended, flight.machine, start.dependencies,
+                        claims: flight.abort == nil && flight.open.isEmpty,
+                        isLast: flight.running.isEmpty && flight.open.isEmpty)
+                    take(step, &flight, &result)
+                    if step.isLost { group.cancelAll() }
                     if held == nil, let lease, !step.claimed.isEmpty { group.addTask { await keepRenewing(lease) } }
-                    for claimed in step.claimed {
-                        running.insert(claimed.operation.id)
-                        group.addTask { await arrivals.append(end(of: claimed)) }
-                    }
+                    for claimed in step.claimed { group.addTask { await arrivals.append(end(of: claimed)) } }
                 } catch {
-                    // Nothing of this transaction was stored. One outcome that the store rejects must not undo the others.
-                    pusher.database.clients.inFlight = running.union((ended + open).map { $0.id })
                     lease?.resume(held)
-                    for one in ended { machine = await storeAlone(one, machine, &result, abort: &abort) }
-                    abort = abort ?? error
-                    isUnfinished = false
+                    await storeEach(&flight, after: error, &result)
                 }
-                ended = running.isEmpty || isUnfinished ? [] : await arrivals.takeAll()
-            } while !ended.isEmpty || isUnfinished || !open.isEmpty
+                flight.ended = flight.running.isEmpty || flight.isUnfinished ? [] : await arrivals.takeAll()
+            } while !flight.isOver
             group.cancelAll()
         }
         pusher.database.clients.inFlight = []
         if let lease, lease.isHeld { _ = try? await pusher.database.writing { try lease.release(in: $0) } }
-        result.progress.heldBack = machine.heldBackCount
-        logHeldBack(machine.heldBackCount)
-        if let abort { throw abort }
+        result.progress.heldBack = flight.machine.heldBackCount
+        logHeldBack(flight.machine.heldBackCount)
+        if let abort = flight.abort { throw abort }
         pusher.database.clients.unavailable = [:]
-        return !mustWait
+        return !flight.mustWait
+    }
+
+    /// The operations of a push on their way, and those that have ended and are not stored yet.
+    private struct Flight {
+        var machine: PushMachine
+        let isClosing: Flag
+        var running: Set<Int64> = []
+        var ended: [Ended] = []
+        /// Operations for which the server was not available, while it is open whether others succeed.
+        var open: [Ended] = []
+        var isUnfinished = false
+        var mustWait = false
+        /// The error that ends the push.
+        var abort: (any Error)? { didSet { if abort != nil { isClosing.set() } } }
+
+        var isOver: Bool { ended.isEmpty && open.isEmpty && !isUnfinished }
+    }
+
+    /// Takes the operations that have ended out of those on their way.
+    private func receive(_ flight: inout Flight) {
+        if Task.isCancelled, flight.abort == nil { flight.abort = SyncError(.cancelled, "the push was cancelled") }
+        for one in flight.ended { flight.running.remove(one.id) }
+        flight.ended += flight.open
+        let isLast = flight.running.isEmpty || flight.abort != nil
+        flight.open = separateUnavailable(from: &flight.ended, &flight.machine, isLast: isLast)
+        // Closures, because this generic type would create each key path again every time.
+        flight.abort = flight.abort ?? flight.ended.lazy.compactMap { $0.abort }.first
+    }
+
+    /// Continues with the result of a transaction.
+    private func take(_ step: Step, _ flight: inout Flight, _ result: inout PushResult) {
+        flight.machine = report(step, &result)
+        flight.isUnfinished = step.isUnfinished
+        flight.mustWait = step.mustWait
+        if step.givesUp { flight.abort = Self.serverFailing }
+        if step.isLost { flight.abort = SyncError.leaseLost }
+        for claimed in step.claimed { flight.running.insert(claimed.operation.id) }
+    }
+
+    /// Stores the outcomes one by one after a transaction failed and stored nothing. One outcome that the store rejects must not
+    /// undo the others.
+    private func storeEach(_ flight: inout Flight, after error: any Error, _ result: inout PushResult) async {
+        pusher.database.clients.inFlight = flight.running.union((flight.ended + flight.open).map { $0.id })
+        for one in flight.ended { await storeAlone(one, &flight, &result) }
+        flight.abort = flight.abort ?? error
+        flight.isUnfinished = false
     }
 
     /// Lets operations for which alone the server is not available fail, so that they do not end every push. Remembers
@@ -331,19 +353,17 @@ struct PushRun<Store: LocalStore>: Sendable {
     }
 
     /// Stores the outcome of one operation. If that fails, the operation stays in the queue.
-    private func storeAlone(
-        _ ended: Ended, _ machine: PushMachine, _ result: inout PushResult, abort: inout (any Error)?
-    ) async -> PushMachine {
+    private func storeAlone(_ ended: Ended, _ flight: inout Flight, _ result: inout PushResult) async {
         do {
-            return report(try await advance([ended], machine, claims: false), &result)
+            flight.machine = report(try await advance([ended], flight.machine, claims: false), &result)
+            return
         } catch {
-            abort = abort ?? error
+            flight.abort = flight.abort ?? error
         }
         // A second error, from the store, must not hide the first. The operation is in the queue in any case.
         let unknown = Ended(claimed: ended.claimed, answer: .failure(CancellationError()))
-        _ = try? await advance([unknown], machine, claims: false)
+        _ = try? await advance([unknown], flight.machine, claims: false)
         pusher.database.clients.inFlight.remove(ended.id)
-        return machine
     }
 
     /// Stores the outcome of an operation.
