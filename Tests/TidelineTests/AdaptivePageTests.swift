@@ -56,8 +56,7 @@ struct AdaptivePageTests {
 
     @Test("F15 a page is halved down to one row", arguments: [Obstacle.tooLarge, .contentTooLarge])
     func oneRow(_ obstacle: Obstacle) async throws {
-        let world = try World(.simplest)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(.simplest)
         Self.limit(client, to: 1, obstacle)
         try world.plant(World.rows(at: (0..<3).map { $0 * 10_000 }))
         try await client.items.pull(queryID: "q", settings: PullSettings(pageSize: 7))
@@ -69,8 +68,7 @@ struct AdaptivePageTests {
         "F15 a row that is too large is the error of the first request",
         arguments: [Obstacle.tooLarge, .contentTooLarge])
     func rowTooLarge(_ obstacle: Obstacle) async throws {
-        let world = try World(.simplest)
-        let client = try await world.makeClient()
+        let (_, client) = try await World.withClient(.simplest)
         Self.limit(client, to: 0, obstacle)
         let error = await #expect(throws: SyncError.self) {
             try await client.items.pull(queryID: "q", settings: PullSettings(pageSize: 8))
@@ -83,8 +81,7 @@ struct AdaptivePageTests {
         "F15 a network on which each request times out ends the pull after four requests, and the next one asks for less"
     )
     func deadNetwork() async throws {
-        let world = try World(.simplest)
-        let client = try await world.makeClient()
+        let (_, client) = try await World.withClient(.simplest)
         Self.limit(client, to: 0, .timeout)
         #expect(await syncErrorCode { try await client.items.pull(queryID: "q") } == .network)
         #expect(Self.sizes(client) == [1000, 500, 250, 125])
@@ -95,8 +92,7 @@ struct AdaptivePageTests {
 
     @Test("F15 a network that remains slow costs fewer and fewer pages in vain")
     func remainsSlow() async throws {
-        let world = try World(.simplest)
-        let client = try await world.makeClient()
+        let (_, client) = try await World.withClient(.simplest)
         Self.limit(client, to: 500, .tooLarge)
         var failures: [Int] = []
         for round in 0..<600 {
@@ -111,8 +107,7 @@ struct AdaptivePageTests {
         "F15 a filter that is too long for a URL is refused before anything is sent, with its length and advice",
         arguments: ["q", nil])
     func longFilter(queryID: String?) async throws {
-        let world = try World(.simplest)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(.simplest)
         try await client.items.insert(["id": "a", "text": "one"])
         let ids = (0..<400).map { Value.string("00000000-0000-0000-0000-\(100_000_000_000 + $0)") }
         let query = TableQuery("TodoItem").filter(.column("id").isIn(ids))
@@ -127,8 +122,7 @@ struct AdaptivePageTests {
 
     @Test("F15 the error for a request that the server finds too long has its length", arguments: [414, 431])
     func refusedLength(status: Int) async throws {
-        let world = try World(.simplest)
-        let client = try await world.makeClient()
+        let (_, client) = try await World.withClient(.simplest)
         client.transport.inspect { _, _ in .answer(.answer(status, #"{"error":"too long"}"#)) }
         let error = await #expect(throws: SyncError.self) { try await client.items.pull(queryID: "q") }
         #expect(error?.status == status && error?.message.contains("path and query have") == true)

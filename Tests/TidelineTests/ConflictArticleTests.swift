@@ -82,8 +82,7 @@ struct ConflictArticleTests {
 
         let first = try await world.makeSyncedClient()
         try await client.items.pull()
-        try await first.items.update(["id": "a", "text": "theirs"])
-        try await first.context.push()
+        try await first.pushUpdate(["id": "a", "text": "theirs"])
         try await client.items.update(["id": "a", "text": "mine"])
         #expect(try await pushErrors(client).count == 1)
         try await keepMine(client.client)

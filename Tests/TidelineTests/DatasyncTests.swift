@@ -66,16 +66,14 @@ struct DatasyncTests {
     func keepsColumns(_ stores: StoreKind, restarts: Bool) async throws {
         let (world, first) = try await makeWorld(stores)
         let client = restarts ? try await world.makeClient(store: first.store) : first
-        try await client.items.update(["id": "a", "text": "two", "priority": .null])
-        try await client.context.push()
+        try await client.pushUpdate(["id": "a", "text": "two", "priority": .null])
         let row = try #require(try world.serverRow("a"))
         #expect(row["text"] == "two" && row["priority"] == .null)
         try expectOthers(world)
         // The row that was pulled suffices.
         #expect(methods(client) == ["PUT"])
         // So does the row in the answer.
-        try await client.items.update(["id": "a", "complete": true])
-        try await client.context.push()
+        try await client.pushUpdate(["id": "a", "complete": true])
         try expectOthers(world)
         #expect(methods(client) == ["PUT", "PUT"])
     }
@@ -86,8 +84,7 @@ struct DatasyncTests {
         try changeOthers(world, ["owner": "bob"])
         try await client.items.pull(queryID: "all")
         client.transport.clear()
-        try await client.items.update(["id": "a", "text": "two"])
-        try await client.context.push()
+        try await client.pushUpdate(["id": "a", "text": "two"])
         try expectOthers(world, owner: "bob")
         #expect(methods(client) == ["PUT"])
     }
@@ -97,8 +94,7 @@ struct DatasyncTests {
         let (world, older) = try await makeWorld(stores, dialect: .zumo2)
         try await older.items.update(["id": "a", "priority": 2])
         let client = try await world.makeClient(store: older.store)
-        try await client.items.update(["id": "a", "text": "two"])
-        try await client.context.push()
+        try await client.pushUpdate(["id": "a", "text": "two"])
         #expect(methods(client) == ["GET", "PUT"])
         let row = try #require(try world.serverRow("a"))
         #expect(row["text"] == "two" && row["priority"] == 2)
@@ -107,8 +103,7 @@ struct DatasyncTests {
         try world.plant([World.row("b", at: -10).merging(Self.others)])
         try await client.items.pull(queryID: "all")
         client.transport.clear()
-        try await client.items.update(["id": "b", "text": "two"])
-        try await client.context.push()
+        try await client.pushUpdate(["id": "b", "text": "two"])
         #expect(methods(client) == ["PUT"])
         try expectOthers(world, "b")
     }
@@ -126,8 +121,7 @@ struct DatasyncTests {
         try await older.items.delete(id: "a")
         let last = try await world.makeClient()
         try await last.items.pull()
-        try await last.items.delete(id: "a")
-        try await last.context.push()
+        try await last.pushDelete("a")
         #expect(try world.serverRow("a")?["deleted"] == true)
     }
 
@@ -137,8 +131,7 @@ struct DatasyncTests {
     func definedLater(_ stores: StoreKind) async throws {
         let (world, client) = try await makeWorld(stores)
         try await client.client.define([TableSchema("TodoItem", columns: [.string("owner"), .double("rate")])])
-        try await client.items.update(["id": "a", "text": "two"])
-        try await client.context.push()
+        try await client.pushUpdate(["id": "a", "text": "two"])
         try expectOthers(world)
         #expect(try client.row("a")?["owner"] == "ann")
     }
@@ -187,8 +180,7 @@ struct DatasyncTests {
         try changeOthers(world, ["text": "other", "owner": "bob"])
         try await pushErrors(client).first?.cancelOperationAndDiscardItem()
         client.transport.clear()
-        try await client.items.update(["id": "a", "priority": 9])
-        try await client.context.push()
+        try await client.pushUpdate(["id": "a", "priority": 9])
         #expect(try world.serverRow("a")?["text"] == "other")
         try expectOthers(world, owner: "bob")
         #expect(methods(client) == ["PUT"])
@@ -211,8 +203,7 @@ struct DatasyncTests {
             try await pushErrors(client).first?.cancelOperationAndUpdateItem(
                 ["id": "a", "text": "given", "version": server["version"] ?? .null])
         }
-        try await client.items.update(["id": "a", "complete": true])
-        try await client.context.push()
+        try await client.pushUpdate(["id": "a", "complete": true])
         try expectOthers(world, owner: "bob")
     }
 
@@ -241,8 +232,7 @@ struct DatasyncTests {
         try await client.items.insert(["id": "a", "text": "again"])
         if isDeleted {
             let other = try await world.makeOther()
-            try await other.items.delete(id: "a")
-            try await other.context.push()
+            try await other.pushDelete("a")
         }
         try await client.context.push()
         let row = try #require(try world.serverRow("a"))
@@ -276,8 +266,7 @@ struct DatasyncTests {
         "L3 an identifier that the server does not accept is refused before anything is written",
         arguments: ["ü", "a b", "-a", "a~"])
     func identifiers(_ id: String) async throws {
-        let world = try World(.simplest)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(.simplest)
         for isTransaction in [false, true] {
             let error = await #expect(throws: SyncError.self) {
                 if isTransaction {

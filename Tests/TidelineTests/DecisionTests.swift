@@ -16,8 +16,7 @@ struct DecisionTests {
         let client = try await world.makeClient(configure: configure)
         try await client.items.pull()
         for number in 1...count {
-            try await first.items.update(["id": "a", "text": "theirs \(number)"])
-            try await first.context.push()
+            try await first.pushUpdate(["id": "a", "text": "theirs \(number)"])
             if deletes {
                 try await client.items.delete(id: "a")
             } else {
@@ -98,8 +97,7 @@ struct DecisionTests {
         let world = try World(stores)
         _ = try await world.makeSyncedClient()
         let client = try await world.makeClient { $0.conflictPolicy = .serverWins }
-        try await client.items.insert(["id": "a", "text": "mine"])
-        try await client.context.push()
+        try await client.pushInsert(["id": "a", "text": "mine"])
         let decision = try #require(try await client.client.decisions().first)
         #expect(decision.base == nil)
         #expect(await syncErrorCode { try await client.client.restore(.base, of: decision) } == .noSuchRow)
@@ -135,10 +133,8 @@ struct DecisionTests {
         default:
             let other = try await world.makeClient()
             try await other.items.pull()
-            try await other.items.update(["id": "a", "text": "theirs again"])
-            try await other.context.push()
-            try await client.items.update(["id": "a", "text": "mine again"])
-            try await client.context.push()
+            try await other.pushUpdate(["id": "a", "text": "theirs again"])
+            try await client.pushUpdate(["id": "a", "text": "mine again"])
         }
         let rows = try client.texts()
         for version in ConflictDecision.Version.allCases {

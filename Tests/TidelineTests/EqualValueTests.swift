@@ -21,8 +21,7 @@ struct EqualValueTests {
     }
 
     private func push(_ row: Row, of client: Client) async throws {
-        try await client.items.update(row)
-        try await client.context.push()
+        try await client.pushUpdate(row)
     }
 
     // MARK: Counters

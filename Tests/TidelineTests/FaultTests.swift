@@ -78,8 +78,7 @@ struct FaultTests {
         faults)
     func pull(_ stores: StoreKind, _ fault: Fault) async throws {
         for queryID in ["q", nil] {
-            let world = try World(stores)
-            let client = try await world.makeClient()
+            let (world, client) = try await World.withClient(stores)
             try world.plant([World.row("a", at: 0)])
             try await client.items.pull(queryID: "q")
             let before = (try client.store.versions(), try client.store.tokens())

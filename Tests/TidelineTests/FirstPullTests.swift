@@ -38,8 +38,7 @@ struct FirstPullTests {
     func deletedMeanwhile(_ stores: StoreKind, _ setting: (Int, Int?)) async throws {
         let (page, kill) = setting
         for hasDate in [true, false] {
-            let world = try World(stores)
-            let client = try await world.makeClient()
+            let (world, client) = try await World.withClient(stores)
             try world.plant(World.rows(at: (0..<10).map { $0 * 10_000 }))
             let pulled = try await world.makeOther()
             client.transport.inspect { _, _ in
@@ -94,8 +93,7 @@ struct FirstPullTests {
         _ = await syncErrorCode { try await client.items.pull(queryID: "q", settings: settings) }
         let error = try #require(try await client.context.operationErrors().first)
         let other = try await world.makeOther()
-        try await other.items.delete(id: "a")
-        try await other.context.push()
+        try await other.pushDelete("a")
         world.clock.advance(by: .seconds(3600))
         try await client.items.resetPullToken()
         _ = await syncErrorCode { try await client.items.pull(queryID: "q", settings: settings) }

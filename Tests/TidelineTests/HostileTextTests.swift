@@ -19,8 +19,7 @@ struct HostileTextTests {
         let world = try World(stores) { $0.maximumBodySize = 8 << 20 }
         let sender = try await world.makeClient()
         let receiver = try await world.makeClient()
-        try await sender.items.insert(["id": .string(id), "text": .string(text)])
-        try await sender.context.push()
+        try await sender.pushInsert(["id": .string(id), "text": .string(text)])
         for queryID in ["q", nil] {
             try await receiver.items.pull(queryID: queryID)
             let arrived = try receiver.row(id)?["text"]?.string
@@ -32,8 +31,7 @@ struct HostileTextTests {
         #expect(try await receiver.items.rows(matching: query).rows.map(\.idText) == [id])
         guard text.utf8.count < 1000 else { return }
         let third = try await world.makeClient()
-        try await sender.items.insert(["id": "other", "text": .string(text + "x")])
-        try await sender.context.push()
+        try await sender.pushInsert(["id": "other", "text": .string(text + "x")])
         try await third.items.pull(query, queryID: "q'\(text)'")
         #expect(try third.store.versions().keys.sorted() == [id])
         try await third.items.pull(query, queryID: "q'\(text)'")
@@ -61,16 +59,13 @@ struct HostileTextTests {
         let sender = try await world.makeClient()
         let receiver = try await world.makeClient()
         try await sender.items.insert(["id": .string(id), "text": "one"])
-        try await sender.items.insert(["id": "zzz", "text": "last"])
-        try await sender.context.push()
-        try await sender.items.update(["id": .string(id), "text": "two"])
-        try await sender.context.push()
+        try await sender.pushInsert(["id": "zzz", "text": "last"])
+        try await sender.pushUpdate(["id": .string(id), "text": "two"])
         // Pages of one row request the rows after this identifier.
         try await receiver.items.pull(settings: PullSettings(pageSize: 1))
         #expect(try receiver.row(id)?["text"] == "two")
         #expect(try receiver.texts() == ["last", "two"])
-        try await receiver.items.delete(id: id)
-        try await receiver.context.push()
+        try await receiver.pushDelete(id)
         #expect(try world.serverRow(id)?["deleted"] == true)
         try await sender.items.pull(queryID: "q")
         #expect(try sender.texts() == ["last"])

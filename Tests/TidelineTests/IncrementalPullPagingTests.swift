@@ -78,8 +78,7 @@ struct IncrementalPullPagingTests {
         arguments: settings)
     func complete(_ stores: StoreKind, _ stamps: Stamps, _ server: Server) async throws {
         for pageSize in [1, 2, 4, 25, 1000] {
-            let world = try World(stores)
-            let client = try await world.makeClient()
+            let (world, client) = try await World.withClient(stores)
             client.transport.inspect { request, _ in server.fault(for: request) }
             try world.plant(World.rows(at: stamps.ticks))
             try await pulled(world, client, pageSize: pageSize)
@@ -129,8 +128,7 @@ struct IncrementalPullPagingTests {
     func changesMeanwhile(_ stores: StoreKind) async throws {
         for pageSize in [1, 2, 5] {
             for step in 1...6 {
-                let world = try World(stores)
-                let client = try await world.makeClient()
+                let (world, client) = try await World.withClient(stores)
                 try world.plant(World.rows(at: (0..<12).map { ($0 / 4) * 10_000 }))
                 client.transport.inspect { _, _ in
                     if client.transport.requests.count == step {

@@ -189,11 +189,9 @@ struct LocalOperationTests {
             ]
         ])
         try await client.items.pull()
-        try await client.items.update(["id": .string(id), "text": "two"])
-        try await client.context.push()
+        try await client.pushUpdate(["id": .string(id), "text": "two"])
         #expect(try world.state(client) == "local [\(id)=two] queue [] server [\(id)=two]")
-        try await client.items.delete(id: id)
-        try await client.context.push()
+        try await client.pushDelete(id)
         #expect(try world.state(client) == "local [] queue [] server [\(id) deleted]")
         #expect(await syncErrorCode { try await client.items.insert(["id": .string(id)]) } == .invalidArgument)
     }
@@ -232,14 +230,11 @@ struct LocalOperationTests {
         ])
     func oddIDs(_ stores: StoreKind, id: String) async throws {
         let (world, client) = try await World.withClient(stores)
-        try await client.items.insert(["id": .string(id), "text": "one"])
-        try await client.context.push()
+        try await client.pushInsert(["id": .string(id), "text": "one"])
         #expect(try world.state(client) == "local [\(id)=one] queue [] server [\(id)=one]")
-        try await client.items.update(["id": .string(id), "text": "two"])
-        try await client.context.push()
+        try await client.pushUpdate(["id": .string(id), "text": "two"])
         #expect(try world.state(client) == "local [\(id)=two] queue [] server [\(id)=two]")
-        try await client.items.delete(id: id)
-        try await client.context.push()
+        try await client.pushDelete(id)
         #expect(try world.state(client) == "local [] queue [] server [\(id) deleted]")
     }
 
@@ -324,8 +319,7 @@ struct LocalOperationTests {
             return nil
         }
         try await unknown.items.delete(id: "a")
-        try await unknown.items.delete(id: "nowhere")
-        try await unknown.context.push()
+        try await unknown.pushDelete("nowhere")
         #expect(headers.values == ["\"wrong\"", "none", "none"])
         #expect(try world.state(unknown) == "local [] queue [] server [a deleted]")
     }

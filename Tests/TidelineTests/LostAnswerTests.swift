@@ -164,8 +164,7 @@ struct LostAnswerTests {
     func foreignRow(_ stores: StoreKind) async throws {
         let (world, client) = try await World.withSyncedClient(stores)
         let other = try await world.makeOther()
-        try await other.items.insert(["id": "b", "text": "theirs"])
-        try await other.context.push()
+        try await other.pushInsert(["id": "b", "text": "theirs"])
         try await client.items.insert(["id": "b", "text": "mine"])
         client.transport.inspect { request, body in
             request.method == .post ? .answer(.answer(409, body)) : nil

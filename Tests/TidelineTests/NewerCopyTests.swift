@@ -22,8 +22,7 @@ struct NewerCopyTests {
     private func changeByOther(_ world: World) async throws {
         let other = try await world.updateElsewhere(["id": "a", "text": "newer"])
         world.clock.advance(by: .seconds(3600))
-        try await other.items.insert(["id": "z", "text": "z"])
-        try await other.context.push()
+        try await other.pushInsert(["id": "z", "text": "z"])
         world.clock.advance(by: .seconds(3600))
     }
 
@@ -91,13 +90,11 @@ struct NewerCopyTests {
         let hook: FaultyTransport<TestStore>.Inspector = { request, _ in
             guard request.method == .get, once.first() else { return nil }
             do {
-                try await client.items.delete(id: "a")
-                try await client.context.push()
+                try await client.pushDelete("a")
                 let other = try await world.makeOther()
                 _ = try await other.client.remoteTable("TodoItem").undelete(id: "a")
                 world.clock.advance(by: .seconds(3600))
-                try await other.items.insert(["id": "z", "text": "z"])
-                try await other.context.push()
+                try await other.pushInsert(["id": "z", "text": "z"])
                 world.clock.advance(by: .seconds(3600))
             } catch { Issue.record(error) }
             return nil

@@ -60,8 +60,7 @@ struct OwnRequestTests {
             try? self.fillIn("b", world)
             return nil
         }
-        try await client.items.insert(["id": "b", "text": "two"])
-        try await client.context.push()
+        try await client.pushInsert(["id": "b", "text": "two"])
         #expect(try await client.queue().isEmpty)
         #expect(try client.row("b")?["priority"] == 5)
     }
@@ -123,8 +122,7 @@ struct OwnRequestTests {
 
     @Test("P12 a row that others have changed since its insert is a conflict, and is not deleted")
     func changedSince() async throws {
-        let world = try World(.simplest)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(.simplest)
         try await client.items.insert(["id": .string(Self.id), "text": "two"])
         await client.pushLosing()
         let updatedAt = try #require(try world.serverRow(Self.id)?.updatedAt).advanced(byTicks: 20_000_000)

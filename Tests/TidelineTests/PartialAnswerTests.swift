@@ -47,8 +47,7 @@ struct PartialAnswerTests {
         allPairs([OperationKind.insert, .update], [[], ["text"]] as [Set<String>]))
     func omitted(_ stores: StoreKind, _ test: (kind: OperationKind, names: Set<String>)) async throws {
         let (world, client) = try await World.withSyncedClient(stores)
-        try await client.items.update(Row(id: "a").merging(Self.row).merging(["text": "one"]))
-        try await client.context.push()
+        try await client.pushUpdate(Row(id: "a").merging(Self.row).merging(["text": "one"]))
         shorten(client, to: test.names)
         let id = test.kind == .insert ? "b" : "a"
         if test.kind == .insert {
@@ -64,8 +63,7 @@ struct PartialAnswerTests {
         }
         #expect(local.version == (try world.serverRow(id)?.version))
         // The next update changes its column only.
-        try await client.items.update(["id": .string(id), "complete": false])
-        try await client.context.push()
+        try await client.pushUpdate(["id": .string(id), "complete": false])
         let server = try #require(try world.serverRow(id))
         #expect(server["complete"] == false && server["priority"] == 7 && server["tags"] == .json("[1]"))
     }
@@ -104,8 +102,7 @@ struct PartialAnswerTests {
         client.transport.inspect { request, _ in
             request.method == .get ? nil : .change { $0.replacing("\"two\"", with: "\"TWO\"") }
         }
-        try await client.items.update(["id": "a", "text": "two"])
-        try await client.context.push()
+        try await client.pushUpdate(["id": "a", "text": "two"])
         #expect(try client.row("a")?["text"] == "TWO")
     }
 
@@ -141,8 +138,7 @@ struct PartialAnswerTests {
     func omittedNull(_ stores: StoreKind, isDelete: Bool) async throws {
         let (world, client) = try await World.withSyncedClient(stores)
         let other = try await world.makeOther()
-        try await other.items.update(["id": "a", "effort": 3.0])
-        try await other.context.push()
+        try await other.pushUpdate(["id": "a", "effort": 3.0])
         if isDelete {
             try await client.items.delete(id: "a")
         } else {

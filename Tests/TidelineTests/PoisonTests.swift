@@ -27,8 +27,7 @@ struct PoisonTests {
         #expect(client.transport.requests.count == 2 + 3 * 4)
         // The pull succeeds.
         let other = try await world.makeClient()
-        try await other.items.insert(["id": "z", "text": "z"])
-        try await other.context.push()
+        try await other.pushInsert(["id": "z", "text": "z"])
         let pullSettings = PullSettings(whenPushFails: .pullOthers)
         #expect(await syncErrorCode { try await client.items.pull(settings: pullSettings) } == .completedWithErrors)
         #expect(try client.row("z") != nil)

@@ -26,8 +26,7 @@ struct PullCountTests {
             (0..<20).map { $0 * 4000 }, (0..<20).map { $0 }, (0..<20).map { $0 / 5 * 10_000 },
             (0..<20).map { $0 * 10_000 }, (0..<20).map { _ in 3 },
         ] as [[Int64]] {
-            let world = try World(stores)
-            let client = try await world.makeClient()
+            let (world, client) = try await World.withClient(stores)
             client.transport.inspect { request, _ in cuts ? .instead(Self.cut(request)) { $0 } : nil }
             try world.plant(World.rows(at: ticks))
             let settings = PullSettings(pageSize: pageSize)
@@ -113,8 +112,7 @@ struct PullCountTests {
 
     @Test("F11 400 for another reason is the error that the server returned for the requested page")
     func otherRefusal() async throws {
-        let world = try World(.simplest)
-        let client = try await world.makeClient()
+        let (world, client) = try await World.withClient(.simplest)
         try world.plant(World.rows(at: (0..<3).map { $0 * 10_000 }))
         client.transport.inspect { request, _ in
             let top = request.target.firstMatch(of: /\$top=(\d+)/).map { String($0.output.1) } ?? ""

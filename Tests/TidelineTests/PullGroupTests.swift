@@ -49,8 +49,7 @@ struct PullGroupTests {
     func isTheSame(_ stores: StoreKind, queryID: String?) async throws {
         var expected: [Outcome] = []
         for pages in [1, 2, 3, 100] {
-            let world = try World(stores)
-            let client = try await world.makeClient()
+            let (world, client) = try await World.withClient(stores)
             try plant(world)
             var outcomes = [try await pull(client, queryID, settings(pages))]
             try world.plant([World.row("r000", at: 60_000, deleted: true), World.row("r003", at: 60_000)])
@@ -91,8 +90,7 @@ struct PullGroupTests {
     func connectionDies(_ stores: StoreKind, afterPage page: Int) async throws {
         var expected: Outcome?
         for pages in [1, 2, 4] {
-            let world = try World(stores)
-            let client = try await world.makeClient()
+            let (world, client) = try await World.withClient(stores)
             try plant(world)
             client.transport.inspect { _, _ in client.transport.requests.count > page ? .loseRequest : nil }
             let outcome = try await pull(client, "q", settings(pages))

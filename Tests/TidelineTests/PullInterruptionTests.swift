@@ -126,8 +126,7 @@ struct PullInterruptionTests {
     func longID(_ stores: StoreKind) async throws {
         let id = String(repeating: "x", count: 256)
         for queryID in ["q", nil] {
-            let world = try World(stores)
-            let client = try await world.makeClient()
+            let (world, client) = try await World.withClient(stores)
             try world.plant([World.row("a", at: 0), World.row("b", at: 0)])
             client.transport.inspect { _, _ in .change { $0.replacing(#""id":"b""#, with: #""id":"\#(id)""#) } }
             let error = await #expect(throws: SyncError.self) { try await client.items.pull(queryID: queryID) }

@@ -19,16 +19,13 @@ struct PullSamenessTests {
         let (queryID, quirks) = setting
         let world = try World(stores) { $0.quirks = [.original, quirks] }
         let (one, other) = (try await world.makeClient(), try await world.makeClient())
-        try await one.items.insert(["id": "a", "text": "first life"])
-        try await one.context.push()
+        try await one.pushInsert(["id": "a", "text": "first life"])
         try await other.items.pull(queryID: queryID)
         let version = try #require(try other.row("a")?["version"]?.string)
-        try await one.items.delete(id: "a")
-        try await one.context.push()
+        try await one.pushDelete("a")
         if quirks == [] { _ = try world.serverStore.write { try $0.delete(id: "a", from: "TodoItem") } }
         world.clock.advance(by: .seconds(60))
-        try await one.items.insert(["id": "a", "text": "second life"])
-        try await one.context.push()
+        try await one.pushInsert(["id": "a", "text": "second life"])
         #expect(try world.serverRow("a")?["version"]?.string == version)
         #expect(try await other.items.pull(queryID: queryID).rowsStored == 1)
         #expect(try other.texts() == ["second life"])

@@ -136,8 +136,7 @@ struct PurgeTests {
         arguments: StoreKind.perEngine)
     func duringPull(_ stores: StoreKind) async throws {
         for step in 1...4 {
-            let world = try World(stores)
-            let client = try await world.makeClient()
+            let (world, client) = try await World.withClient(stores)
             try world.plant(World.rows(at: (0..<9).map { $0 * 10_000 }))
             let purge = Mutex<Task<Int, any Error>?>(nil)
             client.transport.inspect { _, _ in

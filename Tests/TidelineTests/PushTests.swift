@@ -284,8 +284,7 @@ struct PushTests {
         try await client.context.push()
         #expect(try world.state(client) == "local [a=two] queue [] server [a=two]")
         client.transport.inspect(nil)
-        try await client.items.update(["id": "a", "text": "three"])
-        try await client.context.push()
+        try await client.pushUpdate(["id": "a", "text": "three"])
         #expect(try world.state(client) == "local [a=three] queue [] server [a=three]")
     }
 

@@ -19,8 +19,7 @@ struct ReentrantPushTests {
             return try await operation.execute()
         }
         client.context.delegate = delegate
-        try await client.items.update(["id": "a", "text": "two"])
-        try await client.context.push()
+        try await client.pushUpdate(["id": "a", "text": "two"])
         #expect(codes.values == ["invalidArgument", "invalidArgument"])
         #expect(try world.state(client) == "local [a=two] queue [] server [a=two]")
     }
@@ -40,8 +39,7 @@ struct ReentrantPushTests {
                 }?.rawValue)
         }
         client.context.delegate = ScriptedDelegate(completed: complete) { try await $0.execute() }
-        try await client.items.update(["id": "a", "text": "two"])
-        try await client.context.push()
+        try await client.pushUpdate(["id": "a", "text": "two"])
         #expect(codes.values == ["none"])
         #expect(try world.state(client) == "local [a=mine] queue [] server [a=mine]")
     }
@@ -59,8 +57,7 @@ struct ReentrantPushTests {
                 })
             return try await operation.execute()
         }
-        try await client.items.update(["id": "a", "text": "two"])
-        try await client.context.push()
+        try await client.pushUpdate(["id": "a", "text": "two"])
         end.yield()
         for await later in tasks {
             #expect(await later.value == nil)

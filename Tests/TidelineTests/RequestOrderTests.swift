@@ -31,8 +31,7 @@ struct RequestOrderTests {
         #expect(try await client.context.pendingOperations().first?.pulled?.contains("theirs") == true)
         world.clock.advance(by: .seconds(-3600))
         client.transport.inspect(nil)
-        try await client.items.update(["id": "a", "effort": 1.5])
-        try await client.context.push()
+        try await client.pushUpdate(["id": "a", "effort": 1.5])
         let row = try #require(try client.row("a"))
         let server = try #require(try world.serverRow("a"))
         #expect(server["text"] == "theirs" && server["priority"] == 7 && server["effort"] == 1.5)
@@ -67,8 +66,7 @@ struct RequestOrderTests {
             return .delay {
                 world.clock.advance(by: .seconds(-3600))
                 try await other.items.pull()
-                try await other.items.update(["id": "a", "text": "theirs"])
-                try await other.context.push()
+                try await other.pushUpdate(["id": "a", "text": "theirs"])
                 // Without the push that precedes a pull of the app.
                 let query = TableQuery("TodoItem")
                 _ = try await client.context.puller.pull(query, queryID: nil, settings: PullSettings())

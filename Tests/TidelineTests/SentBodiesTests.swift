@@ -35,8 +35,7 @@ struct SentBodiesTests {
             try await client.items.update(["id": "b", "effort": .double(Double(number))])
             await client.pushLosing(.loseRequest)
         }
-        try await client.items.update(["id": "b", "effort": .null])
-        try await client.context.push()
+        try await client.pushUpdate(["id": "b", "effort": .null])
         let server = try #require(try world.serverRow("b"))
         #expect(server["priority"]?.isNull ?? true)
         #expect(server["effort"]?.isNull ?? true)

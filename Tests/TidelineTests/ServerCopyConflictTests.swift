@@ -75,8 +75,7 @@ struct ServerCopyConflictTests {
                 if kind == .delete {
                     _ = try await other.client.remoteTable("TodoItem").undelete(id: "a")
                 } else {
-                    try await other.items.update(["id": .string(id), "priority": 9])
-                    try await other.context.push()
+                    try await other.pushUpdate(["id": .string(id), "priority": 9])
                 }
                 if isEdited, kind != .delete { try await client.items.update(["id": .string(id), "text": "three"]) }
                 try await pullPage(client)

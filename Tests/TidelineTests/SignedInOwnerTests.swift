@@ -50,8 +50,7 @@ struct SignedInOwnerTests {
         client.client.currentUser = Self.bob
         #expect(await syncErrorCode { try await client.items.pull() } == .otherUser)
         try await client.client.wipe()
-        try await client.items.insert(["id": "b", "text": "his"])
-        try await client.context.push()
+        try await client.pushInsert(["id": "b", "text": "his"])
         #expect(tokens.values == ["of-ann", "of-bob"])
     }
 
@@ -120,8 +119,7 @@ struct SignedInOwnerTests {
         let (world, client) = try await World.withClient(stores)
         let tokens = watch(client)
         client.client.currentUser = Self.ann
-        try await client.items.insert(["id": "a", "text": "one"])
-        try await client.context.push()
+        try await client.pushInsert(["id": "a", "text": "one"])
         client.client.currentUser = nil
         try await client.items.update(["id": "a", "text": "two"])
         #expect(await syncErrorCode { try await client.context.push() } == .authentication)
@@ -176,8 +174,7 @@ struct SignedInOwnerTests {
             }
             return try await operation.execute()
         }
-        try await client.items.insert(["id": "a", "text": "one"])
-        try await client.context.push()
+        try await client.pushInsert(["id": "a", "text": "one"])
         syncClient.currentUser = Self.bob
         end.yield()
         let task = try #require(code.value)

@@ -44,8 +44,7 @@ struct StaleSaveTests {
     @Test("L10 columns without a version are merged into the current row", arguments: StoreKind.perEngine)
     func named(_ stores: StoreKind) async throws {
         let (world, client, _) = try await makeStale(stores)
-        try await client.items.update(["id": "a", "text": "mine"])
-        try await client.context.push()
+        try await client.pushUpdate(["id": "a", "text": "mine"])
         #expect(try world.serverRow("a")?["text"] == "mine" && world.serverRow("a")?["priority"] == 2)
     }
 
@@ -67,8 +66,7 @@ struct StaleSaveTests {
     func beforeFirstPush(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeClient()
         let read = try await client.items.insert(["id": "a", "text": "one"])
-        try await client.items.update(read)
-        try await client.context.push()
+        try await client.pushUpdate(read)
         #expect(await syncErrorCode { try await client.items.update(read) } == .rowChanged)
     }
 

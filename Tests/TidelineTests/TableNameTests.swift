@@ -46,8 +46,7 @@ struct TableNameTests {
 
     @Test("L11 a name in another form than C is refused with the form to write", arguments: refusals)
     private func refused(_ refusal: Refusal) async throws {
-        let world = try World(.simplest)
-        let client = try await world.makeClient()
+        let (_, client) = try await World.withClient(.simplest)
         try await client.client.define([TableSchema(Self.composed, columns: [.string("text")])])
         try await client.client.table(Self.composed).insert(["id": "a", "text": "one"])
         let columns: [ColumnSchema] = [.string(Self.composed)]

@@ -62,8 +62,7 @@ struct UntouchedColumnTests {
         let client = try await world.makeClient(store: first.store)
         rewrite(client, text, recording: bodies)
         for edit in ["two", "three"] {
-            try await client.items.update(["id": "a", "text": .string(edit)])
-            try await client.context.push()
+            try await client.pushUpdate(["id": "a", "text": .string(edit)])
             let body = try #require(bodies.values.last)
             #expect(body.contains("\"\(text.column)\":\(text.other)"), "\(body)")
             #expect(body.components(separatedBy: "\"\(text.column)\"").count == 2, "\(body)")
@@ -73,8 +72,7 @@ struct UntouchedColumnTests {
         let edited: Value = [.bool(true), .int(8), .double(2.5), .timestamp(World.instant(0))].first {
             $0.type == World.schema.column(text.column)?.type
         }!
-        try await client.items.update(Row(id: "a").merging([text.column: edited]))
-        try await client.context.push()
+        try await client.pushUpdate(Row(id: "a").merging([text.column: edited]))
         #expect(try world.serverRow("a")?[text.column] == edited)
     }
 
@@ -86,8 +84,7 @@ struct UntouchedColumnTests {
             bodies.add(body)
             return nil
         }
-        try await client.items.update(["id": "a", "priority": .null])
-        try await client.context.push()
+        try await client.pushUpdate(["id": "a", "priority": .null])
         #expect(bodies.values.last?.contains(#""priority":null"#) == true)
         #expect(try world.serverRow("a")?["priority"] == .null)
     }

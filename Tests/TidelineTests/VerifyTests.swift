@@ -104,8 +104,7 @@ struct VerifyTests {
             return .delay {
                 try await client.items.update(["id": "a", "text": "edited"])
                 try await client.items.delete(id: "b")
-                try await client.items.insert(["id": "n", "text": "new"])
-                try await client.context.push()
+                try await client.pushInsert(["id": "n", "text": "new"])
             }
         }
         #expect(try await client.items.verify().hasDifferences == false)

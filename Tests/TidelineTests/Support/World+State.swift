@@ -65,13 +65,30 @@ extension World {
     @discardableResult
     func updateElsewhere(_ row: Row = ["id": "a", "text": "theirs"]) async throws -> Client {
         let other = try await makeOther()
-        try await other.items.update(row)
-        try await other.context.push()
+        try await other.pushUpdate(row)
         return other
     }
 }
 
 extension Client {
+    /// Updates a row, and pushes.
+    func pushUpdate(_ row: Row) async throws {
+        try await items.update(row)
+        try await context.push()
+    }
+
+    /// Inserts a row, and pushes.
+    func pushInsert(_ row: Row) async throws {
+        try await items.insert(row)
+        try await context.push()
+    }
+
+    /// Deletes a row, and pushes.
+    func pushDelete(_ id: String) async throws {
+        try await items.delete(id: id)
+        try await context.push()
+    }
+
     /// Pushes while all requests, or only the matching ones, have a fault that ends the push.
     func pushLosing(
         _ fault: FaultyTransport<TestStore>.Fault = .loseAnswer,
