@@ -9,8 +9,7 @@ import TidelineTestStores
 struct CustomDialectPullTests {
     @Test("F4 a pull continues from the cursor of the last one, per query id", arguments: StoreKind.perEngine)
     func incremental(_ stores: StoreKind) async throws {
-        let world = NotesWorld(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await NotesWorld.withClient(stores)
         for number in 0..<5 { world.server.write("\(number)", ["text": .string("n\(number)")]) }
         let steps = Recorder<PullProgress>()
         let result = try await client.pull(PullSettings(pageSize: 2, onProgress: { steps.add($0) }))
@@ -30,8 +29,7 @@ struct CustomDialectPullTests {
 
     @Test("F3 a pull without a query id begins with the first row", arguments: StoreKind.perEngine)
     func whole(_ stores: StoreKind) async throws {
-        let world = NotesWorld(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await NotesWorld.withClient(stores)
         world.server.write("a", ["text": "one"])
         try await client.notes.pull()
         try await client.notes.pull()
@@ -41,10 +39,7 @@ struct CustomDialectPullTests {
 
     @Test("F6 a table at rest costs one request and no write", arguments: StoreKind.perEngine)
     func resting(_ stores: StoreKind) async throws {
-        let world = NotesWorld(stores)
-        let client = try await world.makeClient()
-        world.server.write("a", ["text": "one"])
-        try await client.pull()
+        let (world, client) = try await NotesWorld.withRow(stores)
         world.server.clear()
         let result = try await client.pull()
         #expect(world.server.requests.count == 1 && result.writes == 0)
@@ -53,8 +48,7 @@ struct CustomDialectPullTests {
     @Test(
         "F8 a page and its cursor commit together, and a pull that ended resumes there", arguments: StoreKind.perEngine)
     func resumes(_ stores: StoreKind) async throws {
-        let world = NotesWorld(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await NotesWorld.withClient(stores)
         for number in 0..<5 { world.server.write("\(number)", ["text": "x"]) }
         world.server.inspect { request, _ in request.contains("since=4") ? .answer(.answer(500)) : nil }
         await #expect(throws: SyncError.self) { try await client.pull(PullSettings(pageSize: 2)) }
@@ -71,8 +65,7 @@ struct CustomDialectPullTests {
     @Test(
         "F8 a page that was requested before a push undoes nothing, and loses nothing", arguments: StoreKind.perEngine)
     func stalePage(_ stores: StoreKind) async throws {
-        let world = NotesWorld(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await NotesWorld.withClient(stores)
         world.server.write("a", ["text": "one"])
         world.server.write("b", ["text": "two"])
         try await client.pull()
@@ -103,10 +96,7 @@ struct CustomDialectPullTests {
     @Test(
         "F8 a delete by others that meets the end of a push is found by the next pull", arguments: StoreKind.perEngine)
     func staleDelete(_ stores: StoreKind) async throws {
-        let world = NotesWorld(stores)
-        let client = try await world.makeClient()
-        world.server.write("a", ["text": "one"])
-        try await client.pull()
+        let (world, client) = try await NotesWorld.withRow(stores)
         try await client.notes.update(["id": "a", "text": "mine"])
         let once = Once()
         world.server.inspect { [client, server = world.server] request, _ in
@@ -127,8 +117,7 @@ struct CustomDialectPullTests {
         "C4 a row that is pulled while an operation waits changes neither it nor the row",
         arguments: StoreKind.perEngine)
     func pending(_ stores: StoreKind) async throws {
-        let world = NotesWorld(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await NotesWorld.withClient(stores)
         world.server.write("a", ["text": "one", "likes": 1])
         world.server.write("b", ["text": "two"])
         try await client.pull()
@@ -180,10 +169,7 @@ struct CustomDialectPullTests {
 
     @Test("F4 the token of another dialect is not used, and nothing is lost", arguments: StoreKind.perEngine)
     func otherDialect(_ stores: StoreKind) async throws {
-        let world = NotesWorld(stores)
-        let client = try await world.makeClient()
-        world.server.write("a", ["text": "one"])
-        try await client.pull()
+        let (world, client) = try await NotesWorld.withRow(stores)
         let other = try await world.makeClient(store: client.store, dialect: ServerDialect(ReplacingNotes()))
         world.server.clear()
         try await other.pull()
@@ -202,8 +188,7 @@ struct CustomDialectPullTests {
 
     @Test("F2 a query that the dialect cannot pull is refused", arguments: StoreKind.perEngine)
     func refused(_ stores: StoreKind) async throws {
-        let world = NotesWorld(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await NotesWorld.withClient(stores)
         let filtered = TableQuery("Note").filter(.column("likes") > 1)
         let error = await #expect(throws: SyncError.self) { try await client.client.pull(filtered, queryID: "some") }
         #expect(error?.code == .invalidArgument && error?.table == "Note")
@@ -217,8 +202,7 @@ struct CustomDialectPullTests {
 
     @Test("F8 a row that does not fit stops the pull with its name, or is skipped", arguments: StoreKind.perEngine)
     func mismatch(_ stores: StoreKind) async throws {
-        let world = NotesWorld(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await NotesWorld.withClient(stores)
         world.server.write("a", ["text": "one"])
         world.server.write("b", ["text": 5])
         world.server.write("c", ["text": "three", "due": "2026-11-23T10:00:00+02:00"])

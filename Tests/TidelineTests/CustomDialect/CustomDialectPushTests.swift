@@ -36,10 +36,7 @@ struct CustomDialectPushTests {
 
     @Test("P1 an update sends the changed columns only, with null")
     func changedColumns() async throws {
-        let world = NotesWorld(.simplest)
-        let client = try await world.makeClient()
-        world.server.write("a", ["text": "one", "likes": 3, "color": "red"])
-        try await client.pull()
+        let (world, client) = try await NotesWorld.withRow(.simplest, ["text": "one", "likes": 3, "color": "red"])
         try await client.notes.update(["id": "a", "text": "two", "likes": Value.null])
         let bodies = Recorder<String>()
         world.server.inspect { _, body in
@@ -55,10 +52,7 @@ struct CustomDialectPushTests {
 
     @Test("P4 a conflict has the server row, and can be resolved", arguments: StoreKind.perEngine)
     func conflict(_ stores: StoreKind) async throws {
-        let world = NotesWorld(stores)
-        let client = try await world.makeClient()
-        world.server.write("a", ["text": "one", "likes": 1])
-        try await client.pull()
+        let (world, client) = try await NotesWorld.withRow(stores, ["text": "one", "likes": 1])
         world.server.write("a", ["text": "theirs", "likes": 1])
         try await client.notes.update(["id": "a", "text": "mine"])
         let error = try #require(try await client.pushErrors().first)
@@ -83,10 +77,7 @@ struct CustomDialectPushTests {
 
     @Test("P4 an update of a deleted document is a conflict with a row that is gone", arguments: StoreKind.perEngine)
     func gone(_ stores: StoreKind) async throws {
-        let world = NotesWorld(stores)
-        let client = try await world.makeClient()
-        world.server.write("a", ["text": "one"])
-        try await client.pull()
+        let (world, client) = try await NotesWorld.withRow(stores)
         world.server.write("a", nil)
         try await client.notes.update(["id": "a", "text": "mine"])
         let error = try #require(try await client.pushErrors().first)
@@ -102,8 +93,7 @@ struct CustomDialectPushTests {
 
     @Test("P4 an insert of a document that exists is a conflict; a delete of one that is gone is complete")
     func existing() async throws {
-        let world = NotesWorld(.simplest)
-        let client = try await world.makeClient()
+        let (world, client) = try await NotesWorld.withClient(.simplest)
         world.server.write("a", ["text": "theirs"])
         world.server.write("b", ["text": "two"])
         world.server.write("b", nil)
@@ -116,8 +106,7 @@ struct CustomDialectPushTests {
 
     @Test("P6 lost answers are recognized", arguments: StoreKind.perEngine, [OperationKind.insert, .update, .delete])
     func lostAnswers(_ stores: StoreKind, _ kind: OperationKind) async throws {
-        let world = NotesWorld(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await NotesWorld.withClient(stores)
         if kind != .insert {
             world.server.write("a", ["text": "one", "likes": 1])
             try await client.pull()
@@ -139,10 +128,7 @@ struct CustomDialectPushTests {
 
     @Test("P6 after a lost answer, a change of others is a conflict", arguments: StoreKind.perEngine)
     func lostAnswerAndOthers(_ stores: StoreKind) async throws {
-        let world = NotesWorld(stores)
-        let client = try await world.makeClient()
-        world.server.write("a", ["text": "one", "likes": 1])
-        try await client.pull()
+        let (world, client) = try await NotesWorld.withRow(stores, ["text": "one", "likes": 1])
         try await client.notes.update(["id": "a", "text": "mine"])
         world.server.inspect { _, _ in .loseRequest }
         await #expect(throws: SyncError.self) { try await client.client.push() }
@@ -154,8 +140,7 @@ struct CustomDialectPushTests {
 
     @Test("C4 a row that was deleted and inserted again replaces the deleted document", arguments: StoreKind.perEngine)
     func insertedAgain(_ stores: StoreKind) async throws {
-        let world = NotesWorld(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await NotesWorld.withClient(stores)
         try await client.notes.insert(["id": "a", "text": "one"])
         try await client.client.push()
         try await client.notes.delete(id: "a")
@@ -173,8 +158,7 @@ struct CustomDialectPushTests {
 
     @Test("P3 the meaning of an answer is that of the dialect, not that of its status")
     func meanings() async throws {
-        let world = NotesWorld(.simplest)
-        let client = try await world.makeClient()
+        let (world, client) = try await NotesWorld.withClient(.simplest)
         try await client.notes.insert(["id": "a", "text": "forbidden"])
         try await client.notes.insert(["id": "b", "text": "two"])
         let errors = try await client.pushErrors()
@@ -200,8 +184,7 @@ struct CustomDialectPushTests {
 
     @Test("P3 an answer that the dialect cannot read fails its operation only, and the next push finds its effect")
     func unreadable() async throws {
-        let world = NotesWorld(.simplest)
-        let client = try await world.makeClient()
+        let (world, client) = try await NotesWorld.withClient(.simplest)
         try await client.notes.insert(["id": "a", "text": "one"])
         try await client.notes.insert(["id": "b", "text": "two"])
         let isFirst = SharedValue(true)

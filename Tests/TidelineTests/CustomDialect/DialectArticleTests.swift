@@ -109,10 +109,7 @@ struct DialectPartTests {
 
     @Test("A record of an earlier version, which has the status only, still says that its row is gone")
     func olderRecord() async throws {
-        let world = NotesWorld(.simplest)
-        let client = try await world.makeClient()
-        world.server.write("a", ["text": "one"])
-        try await client.pull()
+        let (world, client) = try await NotesWorld.withRow(.simplest)
         world.server.write("a", nil)
         try await client.notes.update(["id": "a", "text": "mine"])
         #expect(try await client.pushErrors().map(\.isRowGone) == [true])

@@ -12,6 +12,22 @@ struct NotesWorld: Sendable {
 
     init(_ stores: StoreKind) { self.stores = stores }
 
+    /// Makes a world with a client without rows.
+    static func withClient(_ stores: StoreKind) async throws -> (NotesWorld, NotesClient) {
+        let world = NotesWorld(stores)
+        return (world, try await world.makeClient())
+    }
+
+    /// Makes a world with a client that has pulled the row `a`.
+    static func withRow(
+        _ stores: StoreKind, _ fields: Row = ["text": "one"]
+    ) async throws -> (NotesWorld, NotesClient) {
+        let (world, client) = try await withClient(stores)
+        world.server.write("a", fields)
+        try await client.pull()
+        return (world, client)
+    }
+
     func makeClient(
         store: TestStore? = nil, dialect: ServerDialect = ServerDialect(NotesDialect()),
         configure: (inout SyncOptions) -> Void = { _ in }

@@ -35,10 +35,7 @@ struct UndatedRowTests {
 
     @Test("F8 a page with the state that a push replaced is passed, with its cursor", arguments: StoreKind.perEngine)
     func replacedState(_ stores: StoreKind) async throws {
-        let world = NotesWorld(stores)
-        let client = try await world.makeClient()
-        world.server.write("a", ["text": "one"])
-        try await client.pull()
+        let (world, client) = try await NotesWorld.withRow(stores)
         let once = Once()
         world.server.inspect { [client] request, _ in
             guard request.contains("_changes"), once.first() else { return nil }
@@ -57,10 +54,7 @@ struct UndatedRowTests {
         "F5 a change of others that is pulled before the answer to a push is stored, not the older answer",
         arguments: StoreKind.perEngine)
     func pulledInFlight(_ stores: StoreKind) async throws {
-        let world = NotesWorld(stores)
-        let client = try await world.makeClient()
-        world.server.write("a", ["text": "one"])
-        try await client.pull()
+        let (world, client) = try await NotesWorld.withRow(stores)
         let (applied, isApplied) = AsyncStream<Void>.makeStream()
         let (pulled, isPulled) = AsyncStream<Void>.makeStream()
         let once = Once()
@@ -91,10 +85,7 @@ struct UndatedRowTests {
         "F8 a page with the state that a push replaced is not kept with a later operation",
         arguments: StoreKind.perEngine)
     func replacedBeforeEdit(_ stores: StoreKind) async throws {
-        let world = NotesWorld(stores)
-        let client = try await world.makeClient()
-        world.server.write("a", ["text": "one"])
-        try await client.pull()
+        let (world, client) = try await NotesWorld.withRow(stores)
         let once = Once()
         world.server.inspect { [client] request, _ in
             guard request.contains("_changes"), once.first() else { return nil }
@@ -114,10 +105,7 @@ struct UndatedRowTests {
         "C4 a change of others that is pulled while an operation waits is shown when the operation is discarded",
         arguments: StoreKind.perEngine)
     func pending(_ stores: StoreKind) async throws {
-        let world = NotesWorld(stores)
-        let client = try await world.makeClient()
-        world.server.write("a", ["text": "one"])
-        try await client.pull()
+        let (world, client) = try await NotesWorld.withRow(stores)
         try await client.notes.update(["id": "a", "text": "mine"])
         world.server.write("a", ["text": "theirs"])
         world.server.inspect { request, _ in request.hasPrefix("PUT") ? .answer(.answer(403)) : nil }
@@ -138,8 +126,7 @@ struct UndatedRowTests {
         "F7 rows in the state that is stored are not written, with and without an operation",
         arguments: StoreKind.perEngine)
     func unchanged(_ stores: StoreKind) async throws {
-        let world = NotesWorld(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await NotesWorld.withClient(stores)
         for id in ["a", "b"] { world.server.write(id, ["text": "one"]) }
         try await client.pull()
         world.server.inspect { request, _ in request.hasPrefix("PUT") ? .answer(.answer(403)) : nil }
