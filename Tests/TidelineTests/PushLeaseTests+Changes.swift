@@ -42,21 +42,11 @@ extension PushLeaseTests {
         let (line, point) = way
         let device = try Device(stores)
         try device.world.run {
-            let first = try await device.makeProcess { options in
-                guard point == .beforeRequest else { return }
-                options.authorization = { _ in
-                    if device.world.executor.now >= .seconds(1) { try await device.world.sleep(.seconds(4)) }
-                    return nil
-                }
-            }
+            let first = try await device.makeProcess(device.delays(point, by: 4))
             let second = try await device.makeProcess { $0.rejectsInsertOverPendingDelete = line.isStrict }
             let id = try await Self.prepare(line.sent, first)
             try await device.world.sleep(.seconds(1))
-            first.transport.inspect { _, _ in
-                if point == .answer { return .delay { try await device.world.sleep(.seconds(4)) } }
-                if point == .request { try? await device.world.sleep(.seconds(4)) }
-                return nil
-            }
+            device.delay(first, point, by: 4)
             let push = device.start { try await first.context.push() }
             try await device.world.sleep(.seconds(2))
             let row: Row = ["id": .string(id), "text": "changed"]
@@ -79,15 +69,11 @@ extension PushLeaseTests {
 
     @Test("P9 a sync that runs itself waits for the push of another process, and goes on", arguments: StoreKind.sharing)
     func engine(_ stores: StoreKind) async throws {
-        let device = try Device(stores)
-        try device.world.run {
-            let first = try await device.makeProcess()
-            let second = try await device.makeProcess()
+        try Device.run(stores) { device, first, second in
             let statuses = device.world.record(second)
             try await Self.insert(["a"], first)
             first.transport.inspect { _, _ in .delay { try await device.world.sleep(.seconds(20)) } }
-            let push = device.start { try await first.context.push() }
-            try await device.world.sleep(.seconds(1))
+            let push = try await device.startPush(first)
             var settings = SyncSettings()
             settings.pull.push = Self.fails
             try await second.client.start([SyncSubscription("TodoItem")], settings: settings)

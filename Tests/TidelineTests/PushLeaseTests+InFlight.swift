@@ -35,16 +35,12 @@ extension PushLeaseTests {
         "U1 C2 while another process has an operation in flight, purges, drops, and resolutions refuse and change nothing",
         arguments: StoreKind.sharing, Refused.allCases)
     func refusedInFlight(_ stores: StoreKind, _ call: Refused) async throws {
-        let device = try Device(stores)
-        try device.world.run {
-            let first = try await device.makeProcess()
-            let second = try await device.makeProcess()
+        try Device.run(stores) { device, first, second in
             try await Self.insert(["b"], first)
             first.transport.inspect { _, _ in .answer(.answer(403)) }
             #expect(await syncErrorCode { try await first.context.push() } == .completedWithErrors)
             first.transport.inspect { _, _ in .delay { try await device.world.sleep(.seconds(5)) } }
-            let push = device.start { try await first.context.push() }
-            try await device.world.sleep(.seconds(1))
+            let push = try await device.startPush(first)
             let before = try device.world.world.state(first)
             let error = await #expect(throws: SyncError.self) { try await call.perform(by: second) }
             #expect(error?.code == .operationInFlight && error?.table == "TodoItem")
@@ -60,10 +56,7 @@ extension PushLeaseTests {
     @Test(
         "C2 an operation that has failed is resolved while another process pushes others", arguments: StoreKind.sharing)
     func resolvedBesidePush(_ stores: StoreKind) async throws {
-        let device = try Device(stores)
-        try device.world.run {
-            let first = try await device.makeProcess()
-            let second = try await device.makeProcess()
+        try Device.run(stores) { device, first, second in
             try await Self.insert(["b", "c"], first)
             first.transport.inspect { request, body in
                 if body.contains(#""b""#) { return .answer(.answer(403)) }
@@ -83,10 +76,7 @@ extension PushLeaseTests {
         "U1 a purge removes operations that another process has not sent, and they are not sent",
         arguments: StoreKind.sharing, [false, true])
     func purgedBeforeRequest(_ stores: StoreKind, ofOtherTable: Bool) async throws {
-        let device = try Device(stores)
-        try device.world.run {
-            let first = try await device.makeProcess()
-            let second = try await device.makeProcess()
+        try Device.run(stores) { device, first, second in
             let notes = TableSchema("Note", columns: [.string("text")])
             for client in [first, second] { try await client.client.define([notes]) }
             // A delegate decides when the request is sent; until then there is none.
@@ -111,9 +101,7 @@ extension PushLeaseTests {
         "U1 the operations of a process that was killed block nothing once its lease has expired",
         arguments: StoreKind.sharing)
     func purgedAfterKill(_ stores: StoreKind) async throws {
-        let device = try Device(stores)
-        try device.world.run {
-            let client = try await device.makeProcess()
+        try Device.run(stores) { device, client, _ in
             try await Self.insert(["b"], client)
             client.transport.inspect { _, _ in .loseRequest }
             #expect(await syncErrorCode { try await client.context.push() } == .network)

@@ -21,6 +21,16 @@ struct PushLeaseTests {
             files = try StoreFiles(stores)
         }
 
+        /// Runs a scenario of two processes to its end.
+        static func run(
+            _ stores: StoreKind, _ scenario: @escaping @Sendable (Device, Client, Client) async throws -> Void
+        ) throws {
+            let device = try Device(stores)
+            try device.world.run {
+                try await scenario(device, device.makeProcess(), device.makeProcess())
+            }
+        }
+
         func makeProcess(_ configure: @escaping (inout SyncOptions) -> Void = { _ in }) async throws -> Client {
             try await world.makeClient(store: try files.open(), configure: configure)
         }
@@ -33,8 +43,35 @@ struct PushLeaseTests {
             }
         }
 
+        /// Returns options in which a process that is suspended before its request waits for its authorization.
+        func delays(_ point: Suspension, by seconds: Int) -> (inout SyncOptions) -> Void {
+            { [world] options in
+                guard point == .beforeRequest else { return }
+                options.authorization = { _ in
+                    if world.executor.now >= .seconds(1) { try await world.sleep(.seconds(seconds)) }
+                    return nil
+                }
+            }
+        }
+
+        /// Delays the requests of a process, or the answers to them.
+        func delay(_ client: Client, _ point: Suspension, by seconds: Int) {
+            client.transport.inspect { [world] _, _ in
+                if point == .answer { return .delay { try await world.sleep(.seconds(seconds)) } }
+                if point == .request { try? await world.sleep(.seconds(seconds)) }
+                return nil
+            }
+        }
+
         func start<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) -> Task<T, any Error> {
             Task(executorPreference: world.executor) { try await body() }
+        }
+
+        /// Starts a push, and waits for a second.
+        func startPush(_ client: Client) async throws -> Task<PushResult, any Error> {
+            let push = start { try await client.context.push() }
+            try await world.sleep(.seconds(1))
+            return push
         }
 
         /// Returns whether a lease is stored.
@@ -68,14 +105,10 @@ struct PushLeaseTests {
         "P9 a push waits for that of another process, and then finds less to do", arguments: StoreKind.sharing,
         [false, true])
     func waits(_ stores: StoreKind, pulls: Bool) async throws {
-        let device = try Device(stores)
-        try device.world.run {
-            let first = try await device.makeProcess()
-            let second = try await device.makeProcess()
+        try Device.run(stores) { device, first, second in
             try await Self.insert(["a", "b", "c", "d", "e"], first)
             first.transport.inspect { _, _ in .delay { try await device.world.sleep(.seconds(2)) } }
-            let push = device.start { try await first.context.push() }
-            try await device.world.sleep(.seconds(1))
+            let push = try await device.startPush(first)
             try await Self.insert(["z"], second)
             if pulls {
                 try await second.items.pull()
@@ -93,18 +126,14 @@ struct PushLeaseTests {
 
     @Test("P9 a push that must not wait fails, sends nothing, and later succeeds", arguments: StoreKind.sharing)
     func fails(_ stores: StoreKind) async throws {
-        let device = try Device(stores)
-        try device.world.run {
-            let first = try await device.makeProcess()
-            let second = try await device.makeProcess()
+        try Device.run(stores) { device, first, second in
             // Without an operation to send, there is nothing to wait for.
             try device.plantLease(first)
             try await second.context.push(settings: Self.fails)
             try device.plant("", first)
             try await Self.insert(["a"], first)
             first.transport.inspect { _, _ in .delay { try await device.world.sleep(.seconds(2)) } }
-            let push = device.start { try await first.context.push() }
-            try await device.world.sleep(.seconds(1))
+            let push = try await device.startPush(first)
             #expect(await syncErrorCode { try await second.context.push(settings: Self.fails) } == .otherProcess)
             let settings = PullSettings(push: Self.fails)
             #expect(await syncErrorCode { try await second.items.pull(settings: settings) } == .otherProcess)
@@ -117,14 +146,10 @@ struct PushLeaseTests {
 
     @Test("P9 a push that is canceled while it waits ends, and disturbs no one", arguments: StoreKind.sharing)
     func cancellation(_ stores: StoreKind) async throws {
-        let device = try Device(stores)
-        try device.world.run {
-            let first = try await device.makeProcess()
-            let second = try await device.makeProcess()
+        try Device.run(stores) { device, first, second in
             try await Self.insert(["a"], first)
             first.transport.inspect { _, _ in .delay { try await device.world.sleep(.seconds(9)) } }
-            let push = device.start { try await first.context.push() }
-            try await device.world.sleep(.seconds(1))
+            let push = try await device.startPush(first)
             let waiting = device.start { await syncErrorCode { try await second.context.push() } }
             try await device.world.sleep(.seconds(2))
             waiting.cancel()
@@ -160,10 +185,7 @@ struct PushLeaseTests {
         "P9 a push that ends with an error or is canceled leaves no lease", arguments: StoreKind.sharing,
         [SyncError.Code.network, .cancelled, .completedWithErrors])
     func leavesNone(_ stores: StoreKind, code: SyncError.Code) async throws {
-        let device = try Device(stores)
-        try device.world.run {
-            let first = try await device.makeProcess()
-            let second = try await device.makeProcess()
+        try Device.run(stores) { device, first, second in
             try await Self.insert(["a", "b", "c"], first)
             first.transport.inspect { _, _ in
                 switch code {
@@ -212,10 +234,7 @@ struct PushLeaseTests {
         "P9 L12 the store is not emptied or moved to another server while another process pushes",
         arguments: StoreKind.sharing, [true, false])
     func emptying(_ stores: StoreKind, isKilled: Bool) async throws {
-        let device = try Device(stores)
-        try device.world.run {
-            let first = try await device.makeProcess()
-            let second = try await device.makeProcess()
+        try Device.run(stores) { device, first, second in
             try await Self.insert(["a", "b"], first)
             first.transport.inspect { _, _ in .delay { try await device.world.sleep(.seconds(6)) } }
             let push =
@@ -270,9 +289,7 @@ struct PushLeaseTests {
 
     @Test("P9 a damaged lease holds nobody up", arguments: StoreKind.sharing)
     func damaged(_ stores: StoreKind) async throws {
-        let device = try Device(stores)
-        try device.world.run {
-            let client = try await device.makeProcess()
+        try Device.run(stores) { device, client, _ in
             for (number, text) in ["", "x", "a b c", "a 1 \(Int64.max)", "a \(Int64.min) \(Int64.max)"].enumerated() {
                 try await Self.insert(["r\(number)"], client)
                 try device.plant(text, client)
@@ -310,22 +327,12 @@ struct PushLeaseTests {
     ) async throws {
         let device = try Device(stores)
         try device.world.run {
-            let first = try await device.makeSuspended { options in
-                guard way.point == .beforeRequest else { return }
-                options.authorization = { _ in
-                    if device.world.executor.now >= .seconds(1) { try await device.world.sleep(.seconds(60)) }
-                    return nil
-                }
-            }
+            let first = try await device.makeSuspended(device.delays(way.point, by: 60))
             let second = try await device.makeProcess()
             let id = try await Self.prepare(way.kind, first)
             try await device.world.sleep(.seconds(1))
             first.transport.clear()
-            first.transport.inspect { _, _ in
-                if way.point == .answer { return .delay { try await device.world.sleep(.seconds(60)) } }
-                if way.point == .request { try? await device.world.sleep(.seconds(60)) }
-                return nil
-            }
+            device.delay(first, way.point, by: 60)
             let push = device.start { await syncErrorCode { try await first.context.push() } }
             try await device.world.sleep(.seconds(1))
             if way.meanwhile == .stillPushes {

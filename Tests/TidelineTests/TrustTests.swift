@@ -81,12 +81,10 @@ struct TrustTests {
 
     @Test("T2 a pull behind a gateway changes nothing, and the next one continues")
     func pulls() async throws {
-        let world = try World(.simplest)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(.simplest)
         try await client.items.pull(queryID: "all")
         let other = try await world.updateElsewhere()
-        try await other.items.insert(["id": "b", "text": "new"])
-        try await other.context.push()
+        try await other.pushInsert(["id": "b", "text": "new"])
         for impostor in Impostor.all {
             client.transport.inspect { _, _ in .answer(impostor.answer) }
             let code = await syncErrorCode { try await client.items.pull(queryID: "all") }
@@ -100,8 +98,7 @@ struct TrustTests {
 
     @Test("T3 a service without the table for a while loses and rejects nothing")
     func missingTable() async throws {
-        let world = try World(.simplest)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(.simplest)
         try await client.items.delete(id: "a")
         try await client.items.insert(["id": "b", "text": "new"])
         client.transport.inspect { _, _ in .answer(.answer(404, #"{"error":"there is no table TodoItem"}"#)) }
@@ -115,8 +112,7 @@ struct TrustTests {
 
     @Test("T1 a row that the service lists is not gone, whatever a response to it says")
     func listedRow() async throws {
-        let world = try World(.simplest)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(.simplest)
         try await client.items.delete(id: "a")
         client.transport.inspect { request, _ in request.method == .get ? nil : .answer(.unmarked(404)) }
         #expect(try await pushErrors(client).map(\.code) == [.rejected])
@@ -126,8 +122,7 @@ struct TrustTests {
 
     @Test("T1 a response of something else decides nothing if the look-up fails", arguments: [409, 410, 412, 422])
     func failedLookUp(_ status: Int) async throws {
-        let world = try World(.simplest)
-        let client = try await world.makeSyncedClient()
+        let (world, client) = try await World.withSyncedClient(.simplest)
         try await client.items.insert(["id": "b", "text": "new"])
         try await client.items.update(["id": "a", "text": "mine"])
         for impostor in Impostor.all where impostor.status == status {
@@ -143,8 +138,7 @@ struct TrustTests {
 
     @Test("T1 a refusal without a mark is the service's if the service is there, after one look-up")
     func refusals() async throws {
-        let world = try World(.simplest)
-        let client = try await world.makeClient()
+        let (_, client) = try await World.withClient(.simplest)
         for id in ["a", "b", "c"] { try await client.items.insert(["id": .string(id), "text": "one"]) }
         client.transport.inspect { request, _ in request.method == .get ? nil : .answer(.unmarked(422, "blocked")) }
         #expect(try await pushErrors(client).map(\.code) == [.rejected, .rejected, .rejected])
@@ -153,8 +147,7 @@ struct TrustTests {
 
     @Test("T2 the message says what answered, without the words of a page")
     func messages() async throws {
-        let world = try World(.simplest)
-        let client = try await world.makeSyncedClient()
+        let (_, client) = try await World.withSyncedClient(.simplest)
         try await client.items.delete(id: "a")
         func message(_ answer: TransportResponse) async throws -> String {
             client.transport.inspect { _, _ in .answer(answer) }
@@ -187,9 +180,7 @@ struct TrustedSyncTests {
         "T2 ten seconds behind a sign-in page of the network lose nothing, and everything arrives by itself",
         arguments: Impostor.all)
     func portal(_ impostor: Impostor) throws {
-        let virtual = try VirtualWorld(.simplest)
-        try virtual.run {
-            let client = try await virtual.makeClient()
+        try VirtualWorld.run { virtual, client in
             try await client.items.insert(["id": "a", "text": "one"])
             try await client.items.insert(["id": "b", "text": "two"])
             try await client.client.start([SyncSubscription("TodoItem")])
@@ -199,17 +190,13 @@ struct TrustedSyncTests {
             try await client.items.delete(id: "b")
             try await client.items.insert(["id": "c", "text": "new"])
             try await virtual.sleep(.seconds(10))
-            guard case .offline = client.client.status else {
-                Issue.record("the status is \(client.client.status)")
-                return
-            }
+            #expect(client.statusKind == "offline")
             client.transport.inspect(nil)
             try await virtual.sleep(.seconds(60))
             #expect(
                 try virtual.world.state(client)
                     == "local [a=edited, c=new] queue [] server [a=edited, b deleted, c=new]")
             #expect(try await client.context.operationErrors().isEmpty)
-            await client.client.stop()
         }
     }
 
@@ -227,10 +214,7 @@ struct TrustedSyncTests {
             try await client.items.insert(["id": "a", "text": "one"])
             try await client.client.start([])
             try await virtual.sleep(.seconds(10))
-            guard case .offline = client.client.status else {
-                Issue.record("the status is \(client.client.status)")
-                return
-            }
+            #expect(client.statusKind == "offline")
             isOffline.value = false
             try await virtual.sleep(.seconds(60))
             #expect(try virtual.world.serverTexts() == ["one"])
@@ -240,9 +224,7 @@ struct TrustedSyncTests {
 
     @Test("S9 an operation that was rejected is sent again after a restart, and a table that is missing for a minute")
     func rejected() throws {
-        let virtual = try VirtualWorld(.simplest)
-        try virtual.run {
-            let client = try await virtual.makeClient()
+        try VirtualWorld.run { virtual, client in
             try await client.items.insert(["id": "a", "text": "one"])
             client.transport.inspect { _, _ in .answer(.answer(403, #"{"error":"not now"}"#)) }
             try await client.client.start([])
@@ -260,7 +242,6 @@ struct TrustedSyncTests {
             client.transport.inspect(nil)
             try await virtual.sleep(.seconds(300))
             #expect(try virtual.world.serverTexts() == ["one", "two"])
-            await client.client.stop()
         }
     }
 }

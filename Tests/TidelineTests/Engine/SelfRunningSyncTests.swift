@@ -32,9 +32,7 @@ struct SelfRunningSyncTests {
 
     @Test("S1 many local changes in a short time are pushed together", arguments: StoreKind.perEngine)
     func debounce(_ stores: StoreKind) throws {
-        let virtual = try VirtualWorld(stores)
-        try virtual.run {
-            let client = try await virtual.makeClient()
+        try VirtualWorld.run(stores) { virtual, client in
             try await client.client.start([])
             try await virtual.sleep(.seconds(1))
             for number in 0..<10 {
@@ -47,15 +45,12 @@ struct SelfRunningSyncTests {
             try await virtual.sleep(.seconds(1))
             #expect(client.transport.requests.count == 1)
             #expect(try virtual.world.serverTexts() == ["last"])
-            await client.client.stop()
         }
     }
 
     @Test("S1 a subscription that cannot be pulled is an error of the start, which names the table")
     func invalidSubscriptions() throws {
-        let virtual = try VirtualWorld(.simplest)
-        try virtual.run {
-            let client = try await virtual.makeClient()
+        try VirtualWorld.run { _, client in
             let invalid: [([SyncSubscription], String)] = [
                 ([Self.todo, SyncSubscription("Nowhere")], "Nowhere"), ([Self.todo, Self.todo], "TodoItem"),
                 ([SyncSubscription("TodoItem", queryID: " ")], "TodoItem"),
@@ -81,7 +76,6 @@ struct SelfRunningSyncTests {
                 await syncErrorCode { try await client.client.updateSubscriptions([SyncSubscription("No")]) } != nil)
             await client.client.stop()
             try await client.client.start([Self.todo])
-            await client.client.stop()
         }
     }
 
@@ -120,9 +114,7 @@ struct SelfRunningSyncTests {
 
     @Test("S2 any number of requests during a sync leads to one more round", arguments: StoreKind.perEngine)
     func oneAtATime(_ stores: StoreKind) throws {
-        let virtual = try VirtualWorld(stores)
-        try virtual.run {
-            let client = try await virtual.makeClient()
+        try VirtualWorld.run(stores) { virtual, client in
             let most = MaximumCount()
             client.transport.inspect { _, _ in
                 most.enter()
@@ -138,30 +130,24 @@ struct SelfRunningSyncTests {
             try await virtual.sleep(.seconds(60))
             #expect(most.maximum == 1)
             #expect(client.transport.requests.count == 2)
-            await client.client.stop()
         }
     }
 
     @Test("S2 a subscription that is added is pulled at once", arguments: StoreKind.perEngine)
     func added(_ stores: StoreKind) throws {
-        let virtual = try VirtualWorld(stores)
-        try virtual.run {
-            let client = try await virtual.makeClient()
+        try VirtualWorld.run(stores) { virtual, client in
             try await client.client.start([])
             try await virtual.sleep(.seconds(10))
             try virtual.world.plant([World.row("a", at: 0)])
             try await client.client.updateSubscriptions([SyncSubscription("TodoItem", interval: nil)])
             try await virtual.sleep(.seconds(1))
             #expect(try client.texts() == ["a"])
-            await client.client.stop()
         }
     }
 
     @Test("S1 a change signal leads to a pull; a flood of them to one a second", arguments: StoreKind.perEngine)
     func signals(_ stores: StoreKind) throws {
-        let virtual = try VirtualWorld(stores)
-        try virtual.run {
-            let client = try await virtual.makeClient()
+        try VirtualWorld.run(stores) { virtual, client in
             let (names, continuation) = AsyncStream.makeStream(of: String.self)
             try await client.client.start(
                 [SyncSubscription("TodoItem", interval: nil)],
@@ -186,7 +172,6 @@ struct SelfRunningSyncTests {
             client.client.syncNow()
             try await virtual.sleep(.seconds(5))
             #expect(try client.texts() == ["a", "b"])
-            await client.client.stop()
         }
     }
 
@@ -201,23 +186,18 @@ struct SelfRunningSyncTests {
             }
             func makeAsyncIterator() -> Endless { self }
         }
-        let virtual = try VirtualWorld(.simplest)
-        try virtual.run {
-            let client = try await virtual.makeClient()
+        try VirtualWorld.run { virtual, client in
             try await client.client.start([Self.todo], settings: SyncSettings(changeSignals: ChangeSignals(Endless())))
             try await client.items.insert(["id": "a", "text": "a"])
             try await virtual.sleep(.seconds(60))
             #expect(try virtual.world.serverTexts() == ["a"])
             #expect(client.transport.requests.count < 30)
-            await client.client.stop()
         }
     }
 
     @Test("S1 jumps of the client's clock have no effect on the intervals", arguments: StoreKind.perEngine)
     func clockJumps(_ stores: StoreKind) throws {
-        let virtual = try VirtualWorld(stores)
-        try virtual.run {
-            let client = try await virtual.makeClient()
+        try VirtualWorld.run(stores) { virtual, client in
             try await client.client.start([Self.todo])
             for (number, days) in [0, 400, -800, 400, -10_000].enumerated() {
                 virtual.offset.value = .seconds(days * 86_400)
@@ -227,7 +207,6 @@ struct SelfRunningSyncTests {
                 #expect((10...13).contains(client.transport.requests.count), "\(client.transport.requests.count)")
             }
             #expect(try await client.queue().isEmpty)
-            await client.client.stop()
         }
     }
 

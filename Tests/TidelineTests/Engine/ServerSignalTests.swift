@@ -34,10 +34,10 @@ struct ServerSignalTests {
         }
     }
 
-    /// Runs a scenario with a signal that uses the virtual clock.
+    /// Runs a scenario of one client, with a signal that uses the virtual clock, and stops the sync of the client.
     private func run(
         _ stores: StoreKind = .simplest, maximumWait: Duration = .seconds(50),
-        _ scenario: @escaping @Sendable (Scene) async throws -> Void
+        _ scenario: @escaping @Sendable (Scene, Client) async throws -> Void
     ) throws {
         let virtual = try VirtualWorld(stores, schemas: Self.schemas)
         try virtual.run {
@@ -45,7 +45,10 @@ struct ServerSignalTests {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { await signal.run() }
                 try await virtual.sleep(.milliseconds(1))
-                try await scenario(Scene(virtual: virtual, signal: signal))
+                let scene = Scene(virtual: virtual, signal: signal)
+                let client = try await scene.makeClient()
+                try await scenario(scene, client)
+                await client.client.stop()
                 group.cancelAll()
             }
         }
@@ -60,8 +63,8 @@ struct ServerSignalTests {
 
     @Test("S1 a change of another client is pulled at once, without an interval", arguments: StoreKind.perEngine)
     func atOnce(_ stores: StoreKind) throws {
-        try run(stores) { scene in
-            let (first, second) = (try await scene.makeClient(), try await scene.makeClient())
+        try run(stores) { scene, first in
+            let second = try await scene.makeClient()
             for client in [first, second] { try await client.client.start([Self.never]) }
             for number in 0..<5 {
                 // Longer and shorter than the wait of a request.
@@ -70,14 +73,13 @@ struct ServerSignalTests {
                 try await scene.virtual.sleep(.milliseconds(210))
                 #expect(try second.texts() == (0...number).map { "\($0)" })
             }
-            for client in [first, second] { await client.client.stop() }
+            await second.client.stop()
         }
     }
 
     @Test("S1 a burst of changes is seen to its end, and leads to no flood of requests")
     func burst() throws {
-        try run { scene in
-            let client = try await scene.makeClient()
+        try run { scene, client in
             try await client.client.start([Self.never])
             try await scene.virtual.sleep(.seconds(5))
             client.transport.clear()
@@ -89,14 +91,12 @@ struct ServerSignalTests {
             #expect(try client.texts().count == 200)
             #expect(client.transport.requests.count <= 30, "\(client.transport.requests.count)")
             #expect(client.transport.signalRequests.count <= 60, "\(client.transport.signalRequests.count)")
-            await client.client.stop()
         }
     }
 
     @Test("S1 the client's own push leads to one pull at most")
     func ownPush() throws {
-        try run { scene in
-            let client = try await scene.makeClient()
+        try run { scene, client in
             try await client.client.start([Self.never])
             try await scene.virtual.sleep(.seconds(5))
             client.transport.clear()
@@ -106,14 +106,12 @@ struct ServerSignalTests {
             let pulls = client.transport.requests.count { $0.hasPrefix("GET /tables/") && !$0.contains("$inlinecount") }
             #expect(pulls <= 1, "\(client.transport.requests)")
             #expect(client.transport.requests.count { $0.hasPrefix("POST") } == 1)
-            await client.client.stop()
         }
     }
 
     @Test("S1 an idle hour costs the intervals and one waiting request")
     func idleHour() throws {
-        try run { scene in
-            let client = try await scene.makeClient()
+        try run { scene, client in
             try await client.client.start([
                 SyncSubscription("TodoItem"), SyncSubscription("Note", interval: .seconds(600)),
             ])
@@ -123,7 +121,6 @@ struct ServerSignalTests {
             #expect((66...68).contains(client.transport.requests.count), "\(client.transport.requests.count)")
             #expect(
                 (70...73).contains(client.transport.signalRequests.count), "\(client.transport.signalRequests.count)")
-            await client.client.stop()
         }
     }
 
@@ -131,8 +128,7 @@ struct ServerSignalTests {
         "S10 whatever ends the waiting requests of a server that has the signal, others' changes are seen within seconds",
         arguments: Impostor.all)
     func endedPolls(_ impostor: Impostor) throws {
-        try run { scene in
-            let client = try await scene.makeClient()
+        try run { scene, client in
             try await client.client.start([SyncSubscription("TodoItem", interval: .seconds(86_400))])
             try await scene.virtual.sleep(.seconds(61))
             // A proxy ends each request after ten seconds.
@@ -150,7 +146,6 @@ struct ServerSignalTests {
             try scene.write("a", "a")
             try await scene.virtual.sleep(.seconds(5))
             #expect(try client.texts() == ["a"])
-            await client.client.stop()
         }
     }
 
@@ -158,8 +153,7 @@ struct ServerSignalTests {
         "S10 a server without the signal is asked once an hour and after a request, and the intervals stay as they are",
         arguments: [404, 405, 501])
     func unsupported(status: Int) throws {
-        try run { scene in
-            let client = try await scene.makeClient()
+        try run { scene, client in
             let record = scene.virtual.record(client)
             client.transport.inspect { request, _ in
                 guard ChangeSignal<TestStore>.handles(request) else { return nil }
@@ -181,28 +175,24 @@ struct ServerSignalTests {
             try await scene.virtual.sleep(.milliseconds(1_200))
             #expect(try client.texts() == ["a"])
             #expect(!record.kinds.contains("failing") && !record.kinds.contains("offline"))
-            await client.client.stop()
         }
     }
 
     @Test("S1 an app can turn the signal off; without subscriptions it is not asked for")
     func off() throws {
-        try run { scene in
-            let client = try await scene.makeClient()
+        try run { scene, client in
             try await client.client.start([Self.never], settings: SyncSettings(listensToServer: false))
             try await scene.virtual.sleep(.seconds(600))
             await client.client.stop()
             try await client.client.start([])
             try await scene.virtual.sleep(.seconds(600))
             #expect(client.transport.signalRequests.isEmpty)
-            await client.client.stop()
         }
     }
 
     @Test("S1 requests that are cut off while they wait lose no change, and become shorter")
     func cut() throws {
-        try run { scene in
-            let client = try await scene.makeClient()
+        try run { scene, client in
             // A proxy that ends each request after 20 s.
             client.transport.inspect { request, _ in
                 guard ChangeSignal<TestStore>.handles(request) else { return nil }
@@ -220,14 +210,12 @@ struct ServerSignalTests {
             try await scene.virtual.sleep(.seconds(25))
             #expect(try client.texts().count == 20)
             #expect(client.transport.signalRequests.last?.hasSuffix("wait=12") == true)
-            await client.client.stop()
         }
     }
 
     @Test("S3 a server that is down is asked with increasing delays, and continues from the cursor")
     func down() throws {
-        try run { scene in
-            let client = try await scene.makeClient()
+        try run { scene, client in
             try await client.client.start([Self.never, SyncSubscription("Note", interval: nil)])
             try await scene.virtual.sleep(.seconds(70))
             let isDown = SharedValue(true)
@@ -244,14 +232,12 @@ struct ServerSignalTests {
             #expect(try client.texts() == ["a"])
             // The table that has not changed is not pulled.
             #expect(!client.transport.requests.contains { $0.contains("/tables/Note") }, "\(client.transport.requests)")
-            await client.client.stop()
         }
     }
 
     @Test("S3 the server's Retry-After is obeyed")
     func retryAfter() throws {
-        try run { scene in
-            let client = try await scene.makeClient()
+        try run { scene, client in
             client.transport.inspect { request, _ in
                 guard ChangeSignal<TestStore>.handles(request) else { return nil }
                 var answer = TransportResponse.answer(503, "")
@@ -263,27 +249,23 @@ struct ServerSignalTests {
             #expect(client.transport.signalRequests.count == 1)
             try await scene.virtual.sleep(.seconds(2))
             #expect(client.transport.signalRequests.count == 2)
-            await client.client.stop()
         }
     }
 
     @Test("S1 a server that answers at once, without changes, is asked once a second")
     func hasty() throws {
-        try run(maximumWait: .zero) { scene in
-            let client = try await scene.makeClient()
+        try run(maximumWait: .zero) { scene, client in
             try await client.client.start([Self.never])
             try await scene.virtual.sleep(.seconds(100))
             #expect(
                 (90...102).contains(client.transport.signalRequests.count), "\(client.transport.signalRequests.count)")
             #expect(client.transport.requests.count <= 3)
-            await client.client.stop()
         }
     }
 
     @Test("S1 the stop of a sync does not wait for the server")
     func stop() throws {
-        try run { scene in
-            let client = try await scene.makeClient()
+        try run { scene, client in
             try await client.client.start([Self.never])
             try await scene.virtual.sleep(.seconds(10))
             #expect(scene.signal.waitingClientCount == 1)
@@ -297,8 +279,7 @@ struct ServerSignalTests {
 
     @Test("S1 pushes are not held back by a request that waits, and do not hold it back")
     func besidePushes() throws {
-        try run { scene in
-            let client = try await scene.makeClient()
+        try run { scene, client in
             try await client.client.start([Self.never])
             try await scene.virtual.sleep(.seconds(10))
             client.transport.inspect { request, _ in
@@ -311,14 +292,12 @@ struct ServerSignalTests {
             }
             try await scene.virtual.sleep(.seconds(5.5))
             #expect(try await client.queue().isEmpty)
-            await client.client.stop()
         }
     }
 
     @Test("S1 other subscriptions change the request that waits, at once")
     func otherSubscriptions() throws {
-        try run { scene in
-            let client = try await scene.makeClient()
+        try run { scene, client in
             try await client.client.start([])
             try await scene.virtual.sleep(.seconds(10))
             let note = SyncSubscription("Note", interval: nil)
@@ -334,14 +313,12 @@ struct ServerSignalTests {
             try await scene.virtual.sleep(.seconds(3))
             #expect(client.transport.signalRequests.allSatisfy { $0.hasPrefix("GET /.changes?tables=Note&") })
             #expect(client.transport.signalRequests.count == 2, "\(client.transport.signalRequests)")
-            await client.client.stop()
         }
     }
 
     @Test("S1 a table that the server does not have leaves the signals of the others as they are, until it exists")
     func unknownTable() throws {
-        try run { scene in
-            let client = try await scene.makeClient()
+        try run { scene, client in
             let later = TableSchema("Later", columns: [.string("text")])
             try await client.client.define([later])
             try await client.client.start([SyncSubscription("Later", interval: nil), Self.never])
@@ -357,14 +334,12 @@ struct ServerSignalTests {
             try scene.write("m", "m", into: "Later")
             try await scene.virtual.sleep(.milliseconds(1_200))
             #expect(try client.store.read { try $0.row(in: "Later", id: "m") } != nil)
-            await client.client.stop()
         }
     }
 
     @Test("S1 a cursor that the server refuses is dropped")
     func refusedCursor() throws {
-        try run { scene in
-            let client = try await scene.makeClient()
+        try run { scene, client in
             let refuses = SharedValue(false)
             client.transport.inspect { request, _ in
                 guard refuses.value, request.path?.contains("since=") == true else { return nil }
@@ -380,7 +355,6 @@ struct ServerSignalTests {
             try scene.write("a", "a")
             try await scene.virtual.sleep(.seconds(20))
             #expect(try client.texts() == ["a"])
-            await client.client.stop()
         }
     }
 }

@@ -14,9 +14,7 @@ struct SyncFailureTests {
         "S3 offline and back: nothing is lost, and a report of the network ends the wait",
         arguments: StoreKind.perEngine)
     func offline(_ stores: StoreKind) throws {
-        let virtual = try VirtualWorld(stores)
-        try virtual.run {
-            let client = try await virtual.makeClient()
+        try VirtualWorld.run(stores) { virtual, client in
             let record = virtual.record(client)
             let connectivity = TestConnectivity()
             try await client.client.start([Self.todo], settings: SyncSettings(connectivity: connectivity))
@@ -41,15 +39,12 @@ struct SyncFailureTests {
             #expect(try virtual.world.serverTexts() == ["b", "offline"])
             #expect(try client.texts() == ["b", "offline"])
             #expect(record.kinds.contains("offline") && record.kinds.last == "idle")
-            await client.client.stop()
         }
     }
 
     @Test("S3 a monitor that reports a network all the time costs at most one request a second")
     func floodOfReports() throws {
-        let virtual = try VirtualWorld(.simplest)
-        try virtual.run {
-            let client = try await virtual.makeClient()
+        try VirtualWorld.run { virtual, client in
             client.transport.inspect { _, _ in .loseRequest }
             let connectivity = TestConnectivity()
             try await client.client.start([Self.todo], settings: SyncSettings(connectivity: connectivity))
@@ -58,15 +53,12 @@ struct SyncFailureTests {
                 try await virtual.sleep(.milliseconds(10))
             }
             #expect(client.transport.requests.count <= 24, "\(client.transport.requests.count)")
-            await client.client.stop()
         }
     }
 
     @Test("S3 Retry-After delays the next round", arguments: StoreKind.perEngine)
     func retryAfter(_ stores: StoreKind) throws {
-        let virtual = try VirtualWorld(stores)
-        try virtual.run {
-            let client = try await virtual.makeClient { $0.retry.maximumAttempts = 1 }
+        try VirtualWorld.run(stores, attempts: 1) { virtual, client in
             client.transport.inspect { _, _ in .answer(.answer(503, headers: [.retryAfter: "100"])) }
             try await client.client.start([Self.todo])
             try await virtual.sleep(.seconds(99))
@@ -74,7 +66,6 @@ struct SyncFailureTests {
             client.transport.inspect(nil)
             try await virtual.sleep(.seconds(2))
             #expect(client.transport.requests.count == 2)
-            await client.client.stop()
         }
     }
 
@@ -114,17 +105,10 @@ struct SyncFailureTests {
         "S5 an operation that the server rejects is reported once and skipped, and everything else goes on",
         arguments: StoreKind.perEngine)
     func poison(_ stores: StoreKind) throws {
-        final class Reports: SyncContextDelegate {
-            let ids = SharedValue<[String]>([])
-            func pushCompleted(_ result: PushResult) async {
-                ids.update { $0 += result.operationErrors.map(\.itemID) }
-            }
-        }
-        let virtual = try VirtualWorld(stores)
-        try virtual.run {
-            let client = try await virtual.makeClient()
-            let reports = Reports()
-            client.context.delegate = reports
+        try VirtualWorld.run(stores) { virtual, client in
+            let reports = HeaderLog()
+            client.context.delegate = ScriptedDelegate(
+                { try await $0.execute() }, ended: { for error in $0.operationErrors { reports.add(error.itemID) } })
             client.transport.inspect { request, body in
                 body.contains("poison") ? .answer(.answer(400, #"{"error":"no"}"#)) : nil
             }
@@ -138,7 +122,7 @@ struct SyncFailureTests {
             #expect(client.transport.requests.count { $0.hasPrefix("POST") } == 2)
             #expect(try virtual.world.serverTexts() == ["a", "b"])
             #expect(try client.texts() == ["a", "b", "poison"])
-            #expect(reports.ids.value == ["p"])
+            #expect(reports.values == ["p"])
             // The app asks.
             client.client.syncNow()
             try await virtual.sleep(.seconds(1))
@@ -147,19 +131,13 @@ struct SyncFailureTests {
             try await client.items.update(id: "p") { $0["text"] = "harmless" }
             try await virtual.sleep(.seconds(1))
             #expect(try virtual.world.serverTexts() == ["a", "b", "harmless"])
-            guard case .idle = client.client.status else {
-                Issue.record("the status is \(client.client.status)")
-                return
-            }
-            await client.client.stop()
+            #expect(client.statusKind == "idle")
         }
     }
 
     @Test("S5 an operation that fails on the server is tried five times", arguments: StoreKind.perEngine)
     func serverFailure(_ stores: StoreKind) throws {
-        let virtual = try VirtualWorld(stores)
-        try virtual.run {
-            let client = try await virtual.makeClient { $0.retry.maximumAttempts = 1 }
+        try VirtualWorld.run(stores, attempts: 1) { virtual, client in
             client.transport.inspect { _, body in body.contains("poison") ? .answer(.answer(500)) : nil }
             try await client.client.start([Self.todo])
             try await client.items.insert(["id": "p", "text": "poison"])
@@ -172,15 +150,12 @@ struct SyncFailureTests {
             try await client.client.start([Self.todo])
             try await virtual.sleep(.seconds(1))
             #expect(try virtual.world.serverTexts() == ["poison"])
-            await client.client.stop()
         }
     }
 
     @Test("S5 an operation arrives by itself after the server failed for everything", arguments: StoreKind.perEngine)
     func everythingFails(_ stores: StoreKind) throws {
-        let virtual = try VirtualWorld(stores)
-        try virtual.run {
-            let client = try await virtual.makeClient { $0.retry.maximumAttempts = 1 }
+        try VirtualWorld.run(stores, attempts: 1) { virtual, client in
             try await client.items.insert(["id": "a", "text": "mine"])
             client.transport.inspect { _, _ in .answer(.answer(500)) }
             try await client.client.start([Self.todo])
@@ -189,16 +164,13 @@ struct SyncFailureTests {
             client.transport.inspect(nil)
             try await virtual.sleep(.seconds(600))
             #expect(try virtual.world.serverTexts() == ["mine"])
-            await client.client.stop()
         }
     }
 
     @Test(
         "S5 a correction that is saved while the server rejects the operation is sent", arguments: StoreKind.perEngine)
     func correction(_ stores: StoreKind) throws {
-        let virtual = try VirtualWorld(stores)
-        try virtual.run {
-            let client = try await virtual.makeClient()
+        try VirtualWorld.run(stores) { virtual, client in
             client.transport.inspect { _, body in
                 guard body.contains("poison") else { return nil }
                 try? await virtual.sleep(.seconds(5))
@@ -210,11 +182,7 @@ struct SyncFailureTests {
             try await client.items.update(id: "a") { $0["text"] = "harmless" }
             try await virtual.sleep(.seconds(10))
             #expect(try virtual.world.serverTexts() == ["harmless"])
-            guard case .idle = client.client.status else {
-                Issue.record("the status is \(client.client.status)")
-                return
-            }
-            await client.client.stop()
+            #expect(client.statusKind == "idle")
         }
     }
 
@@ -236,8 +204,7 @@ struct SyncFailureTests {
             try await virtual.sleep(.seconds(1))
             let other = try await virtual.makeClient()
             try await other.items.pull()
-            try await other.items.update(["id": "a", "text": "theirs"])
-            try await other.context.push()
+            try await other.pushUpdate(["id": "a", "text": "theirs"])
             client.transport.clear()
             try await client.items.update(id: "a") { $0["text"] = "mine" }
             try await virtual.sleep(.milliseconds(500))
@@ -320,6 +287,16 @@ struct SyncFailureTests {
         }
     }
 
+    private func makeClient<Store: LocalStore>(
+        _ virtual: VirtualWorld, _ store: Store, _ transport: FaultyTransport<TestStore>,
+        configure: (inout SyncOptions) -> Void = { _ in }
+    ) throws -> SyncClient<Store> {
+        var options = SyncOptions()
+        virtual.configureEnvironment(&options.environment)
+        configure(&options)
+        return try SyncClient(url: "http://server.test", store: store, transport: transport, options: options)
+    }
+
     @Test(
         "S6 a sign-out waits for what is in flight and removes everything",
         arguments: StoreKind.perEngine, [false, true])
@@ -327,12 +304,8 @@ struct SyncFailureTests {
         let virtual = try VirtualWorld(stores)
         try virtual.run {
             let base = try stores.makeStore()
-            let store = HookedStore(base)
             let transport = FaultyTransport(service: virtual.world.service, executor: virtual.executor)
-            var options = SyncOptions()
-            virtual.configureEnvironment(&options.environment)
-            options.userID = "first"
-            let client = try SyncClient(url: "http://server.test", store: store, transport: transport, options: options)
+            let client = try makeClient(virtual, base, transport) { $0.userID = "first" }
             try await client.define([World.schema])
             client.currentUser = SignedInUser(userID: "first", authenticationToken: "token")
             try virtual.world.plant(World.rows(at: 0..<10))
@@ -348,24 +321,26 @@ struct SyncFailureTests {
             try await client.start([Self.todo])
             while !isReached.value { try await virtual.sleep(.milliseconds(1)) }
             try await client.stop(wiping: true)
-            #expect(
-                client.status == .stopped && client.currentUser == nil
-                    && client.context.database.clients.inFlight.isEmpty)
-            #expect(try base.read { try $0.count(TableQuery("TodoItem")) } == 0)
-            #expect(try await client.pendingOperationsCount == 0)
-            #expect(try base.tokens().isEmpty)
+            try await expectWiped(client)
             transport.clear()
             try await virtual.sleep(.seconds(600))
             #expect(transport.requests.isEmpty)
             // The next user finds an empty store.
             transport.inspect(nil)
-            options.userID = "second"
-            let next = try SyncClient(url: "http://server.test", store: store, transport: transport, options: options)
+            let next = try makeClient(virtual, base, transport) { $0.userID = "second" }
             try await next.start([Self.todo])
             try await virtual.sleep(.seconds(5))
             #expect(try base.read { try $0.count(TableQuery("TodoItem")) } >= 10)
             await next.stop()
         }
+    }
+
+    private func expectWiped(_ client: SyncClient<TestStore>) async throws {
+        #expect(client.status == .stopped && client.currentUser == nil)
+        #expect(client.context.database.clients.inFlight.isEmpty)
+        #expect(try client.store.read { try $0.count(TableQuery("TodoItem")) } == 0)
+        #expect(try await client.pendingOperationsCount == 0)
+        #expect(try client.store.tokens().isEmpty)
     }
 
     @Test("S6 a sign-out is one transaction, and one that fails removes nothing", arguments: StoreKind.perEngine)
@@ -374,9 +349,7 @@ struct SyncFailureTests {
         try virtual.run {
             let store = HookedStore(try stores.makeStore())
             let transport = FaultyTransport(service: virtual.world.service, executor: virtual.executor)
-            var options = SyncOptions()
-            virtual.configureEnvironment(&options.environment)
-            let client = try SyncClient(url: "http://server.test", store: store, transport: transport, options: options)
+            let client = try makeClient(virtual, store, transport)
             try await client.define([World.schema])
             try await client.table("TodoItem").insert(["id": "a", "text": "a"])
             transport.inspect { _, _ in .loseRequest }

@@ -29,6 +29,19 @@ struct VirtualWorld: Sendable {
         }
     }
 
+    /// Runs a scenario of one client to its end, and stops the sync of the client.
+    static func run(
+        _ stores: StoreKind = .simplest, attempts: Int = SyncOptions().retry.maximumAttempts,
+        _ scenario: @escaping @Sendable (VirtualWorld, Client) async throws -> Void
+    ) throws {
+        let virtual = try VirtualWorld(stores)
+        try virtual.run {
+            let client = try await virtual.makeClient { $0.retry.maximumAttempts = attempts }
+            try await scenario(virtual, client)
+            await client.client.stop()
+        }
+    }
+
     /// Runs a scenario to its end, on the calling thread.
     func run(_ scenario: @escaping @Sendable () async throws -> Void) throws {
         let result = SharedValue<Result<Void, any Error>?>(nil)
@@ -98,6 +111,11 @@ final class SharedValue<Value: Sendable>: Sendable {
     }
 
     func update<T: Sendable>(_ body: (inout Value) -> T) -> T { stored.withLock { body(&$0) } }
+}
+
+extension Client {
+    /// The kind of the current status, such as `idle`.
+    var statusKind: String { String("\(client.status)".prefix { $0 != "(" }) }
 }
 
 /// The kinds of the statuses of a client.
