@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import Testing
 import TidelineServer
@@ -49,23 +50,34 @@ struct StepFailure: Error, CustomStringConvertible { let description: String }
 ///
 /// A ROW is `a=two priority=9`: the identifier, its text, and other columns; a text with spaces is in single quotes.
 ///
-/// - Actions: `insert ROW`, `update ROW`, `delete ID`, `push`, `push singly`, `push again` (conflicts too), `pull [QUERY]`,
-///   `pull [QUERY] others` (if the push fails), `purge`, `restart`. The outcome is a success, or ` fails CODE`; for a push
-///   also ` errors CODE …`, the codes of its operations.
+/// - Actions: `insert ROW`, `update ROW`, `delete ID`, `push`, `push singly`, `push again` (conflicts too), `pull [QUERY]` with
+///   `COLUMN=VALUE` or `COLUMN!=VALUE` as its filter and the settings `others` (if the push fails), `page=ROWS`,
+///   `lookback=SECONDS`, and `leavers=SECONDS`; `reset [QUERY]` of its token, `purge`, `restart`. The outcome is a success, or
+///   ` fails CODE`; for a push or a pull also ` errors CODE …`, the codes of its operations.
 /// - Others: `other ACTION` of another client that has pulled all rows and then pushes; `other undelete ID`; `erase ID` and
-///   `fill ROW` change the server's table; `forget ID` and `write ROW` the client's; `clock SECONDS`.
+///   `fill ROW` change the server's table, and so does `plant a@TICKS 9@FIRST+STEP COLUMN=VALUE …` with rows of these
+///   timestamps, here `a` and nine rows `r000`, …; `forget ID` (or `*`) and `write ROW` the client's; `clock SECONDS`.
+/// - `delegate PART & …` takes part in the operations of all pushes until `no delegate`. A part is `only ID` (others are only
+///   executed), `sees ROW`, `execute`, `ignore` (execute, and ignore the outcome), `conflict TEXT` (execute, which must end in
+///   a conflict with such a row), then `rebase` (on the server's version) or `take` (its row); `set ROW`, `unset COLUMN`,
+///   `item ROW`, `kind KIND`, `return ROW`, `return nil`, `throw`, `abandon` (throws a `CancellationError`), `cancel` (the
+///   push), or any other step.
 /// - Faults of the next push or pull: `lose answer`, `lose request`, `fail CODE`, `answer STATUS [BODY]`, `carry out STATUS
 ///   [BODY]` (the server executes the request, and this is the answer), `replace OLD NEW` in the answer, `twice`, and once
-///   `meanwhile STEP` (before the request) and `afterwards STEP` (before its answer). `on WHICH FAULT` limits a fault to
-///   requests that are an `update`, a `create`, any `change`, of a method, of a number (`#2`), or have a text in quotes in their body;
-///   `once FAULT` to the first of them.
+///   `meanwhile STEP` (before the request) and `afterwards STEP` (before its answer); `each STEP` before every request;
+///   `undated`, an answer without a `Date` header. `on WHICH FAULT` limits a fault to requests that are an `update`, a `create`,
+///   any `change`, a `list` or a `lookup` of identifiers, of a method, of a number (`#2`, `>2`), or have a text in quotes in
+///   their body; `once FAULT` to the first of them.
 /// - Resolutions of the first error of the last push: `discard`, `settle ROW`, `keep ROW`, `modify KIND`; with `server` or
 ///   `item` before it, a ROW is merged into that row of the error.
 /// - Expectations: `local […]`, `queue […]`, `server […]` as in ``World/state(_:)-(Client)``; `errors [a conflict]`, those
-///   stored; `failed [a]`, those of the last push; `error KEY=VALUE …` of the first of these, where a key is `table`, `kind`,
-///   `code`, `status`, `message`, `gone`, `item.COLUMN`, or `server.COLUMN`; `row ROW`, `remote ROW`, `both ROW`, where the version
+///   stored; `failed [a]`, those of the last push or pull; `error KEY=VALUE …` of the first of these, where a key is `table`,
+///   `kind`, `code`, `status`, `message`, `cause` (its type), `gone`, `item.COLUMN`, or `server.COLUMN`; `row ROW`, `remote ROW`, `both ROW`, where the version
 ///   `?` is that of `remember ID`; `same ID`, the version on both sides; `bases [?]`, `attempts [1 0]`, `problems [nil]`, and
-///   `unsure N` (bodies that may have arrived) of the queue; `requests N` and `sent [PATCH a {…}]` since `clear`.
+///   `unsure N` (bodies that may have arrived) of the queue; `requests N`, `listed N` (for identifiers), `asks TEXT` (all), and
+///   `sent [PATCH a {…}]` since `clear`; `calls [update a, completed 1]` of the delegate; `texts [a, b]` of the local rows;
+///   `whole`, if these are the server's; `tokens [QUERY]`; and of the last pull `result KEY=N …`, where a key is `requests`,
+///   `pulled`, `stored`, `removed`, `leavers`, or `writes`.
 actor StepPlayer {
     private struct Rule {
         var which = "any"
@@ -81,6 +93,8 @@ actor StepPlayer {
     private var log: [String] = []
     private var failures: [TableOperationError] = []
     private var remembered: String?
+    private var delegate: ScriptedDelegate?
+    private var result = PullResult()
     /// The failure of a step during an exchange.
     private var interruption: (any Error)?
 
@@ -97,8 +111,11 @@ actor StepPlayer {
         client.transport.inspect { [weak self] in await self?.receive($0, $1) }
     }
 
-    /// Ends the inspection of requests.
-    func end() { client.transport.inspect(nil) }
+    /// Ends the inspection of requests and operations.
+    func end() {
+        client.transport.inspect(nil)
+        client.context.delegate = nil
+    }
 
     /// Runs a step and compares its outcome with the expected one.
     func run(_ step: String) async throws {
@@ -117,7 +134,7 @@ actor StepPlayer {
             }
             found = "succeeds"
         } catch let error as SyncError {
-            if words[0] == "push" { failures = error.operationErrors }
+            if words[0] == "push" || words[0] == "pull" { failures = error.operationErrors }
             let codes = error.operationErrors.map(\.code.rawValue).joined(separator: " ")
             found = expected.hasPrefix("errors") ? "errors \(codes)" : "fails \(error.code.rawValue)"
         }
@@ -156,9 +173,8 @@ actor StepPlayer {
             if rest == ["singly"] { settings.maxInFlight = 1 }
             settings.retriesConflicts = rest == ["again"]
             try await client.context.push(settings: settings)
-        case "pull":
-            let settings = PullSettings(whenPushFails: rest.last == "others" ? .pullOthers : .fail)
-            try await client.items.pull(queryID: rest.first { $0 != "others" }, settings: settings)
+        case "pull": try await pull(rest, client)
+        case "reset": try await client.context.resetToken(table: "TodoItem", queryID: rest.first)
         case "purge": try await client.items.forcePurge()
         case "restart":
             end()
@@ -166,11 +182,16 @@ actor StepPlayer {
             listen()
         case "erase": try world.serverStore.write { _ = try $0.delete(id: rest[0], from: "TodoItem") }
         case "fill": try world.serverStore.write { try $0.upsert(Self.row(rest), into: "TodoItem") }
-        case "forget": try client.store.write { _ = try $0.delete(id: rest[0], from: "TodoItem") }
+        case "plant": try world.plant(Self.planted(rest))
+        case "forget":
+            let all = TableQuery("TodoItem")
+            let rows = rest[0] == "*" ? all : all.filter(.column("id") == .literal(.string(rest[0])))
+            try client.store.write { _ = try $0.delete(matching: rows) }
         case "write": try client.store.write { try $0.upsert(Self.row(rest), into: "TodoItem") }
         case "clock": world.clock.advance(by: .seconds(Int(rest[0]) ?? 0))
         case "clear": (_, log) = (client.transport.clear(), [])
         case "remember": remembered = try world.serverRow(rest[0])?.version
+        case "delegate", "no": delegate(words[0] == "no" ? [] : rest)
         case "discard", "settle", "keep", "modify": try await resolve(words[0], rest)
         default: if try !inject(words) { try await check(words) }
         }
@@ -186,6 +207,39 @@ actor StepPlayer {
             row[index == 0 ? "text" : parts[0]] = value(parts[1], isText: index == 0 || parts[0] == "text")
         }
         return row
+    }
+
+    /// Makes rows of `a@0`, `3@0+10000`, and `column=value` for all of them.
+    private static func planted(_ words: [String]) -> [Row] {
+        let isRow = { (word: String) in word.contains("@") && !word.contains("=") }
+        return words.filter(isRow).flatMap { word in
+            let parts = word.split(separator: "@").map(String.init)
+            let ticks = parts[1].split(separator: "+").compactMap { Int64($0) }
+            let rows =
+                Int64(parts[0]).map { count in World.rows(at: (0..<count).map { ticks[0] + $0 * ticks[1] }) }
+                ?? [World.row(parts[0], at: ticks[0])]
+            return rows.map { row([$0.idText] + words.filter { !isRow($0) }, over: $0) }
+        }
+    }
+
+    private func pull(_ words: [String], _ client: Client) async throws {
+        var (query, settings) = (TableQuery("TodoItem"), PullSettings())
+        var queryID: String?
+        for word in words {
+            let parts = word.split(separator: #/!?=/#, maxSplits: 1).map(String.init)
+            let number = Int(parts.last ?? "") ?? 0
+            switch parts[0] {
+            case "others": settings.whenPushFails = .pullOthers
+            case "page": settings.pageSize = number
+            case "lookback": settings.lookback = .seconds(number)
+            case "leavers": settings.removesLeavers = .seconds(number)
+            case _ where parts.count == 1: queryID = word
+            case let column:
+                let value = RowPredicate.literal(Self.value(parts[1], isText: column == "text"))
+                query = query.filter(word.contains("!=") ? .column(column) != value : .column(column) == value)
+            }
+        }
+        result = try await client.items.pull(query, queryID: queryID, settings: settings)
     }
 
     private static func value(_ text: String, isText: Bool) -> Value {
@@ -211,6 +265,55 @@ actor StepPlayer {
         }
     }
 
+    // MARK: The delegate
+
+    private struct OwnError: Error {}
+
+    private func delegate(_ words: [String]) {
+        let parts = words.split(separator: "&").map(Array.init)
+        delegate = words.isEmpty ? nil : ScriptedDelegate { [weak self] in try await self?.perform(parts, $0) }
+        client.context.delegate = delegate
+    }
+
+    private func perform(_ parts: [[String]], _ operation: PushOperation) async throws -> Row? {
+        var row: Row?
+        var server: Row?
+        for part in parts {
+            let rest = Array(part.dropFirst())
+            switch part[0] {
+            case "only": if operation.operation.itemID != rest[0] { return try await operation.execute() }
+            case "sees": do { try check(part, operation.item) } catch { interruption = error }
+            case "execute": row = try await operation.execute()
+            case "ignore": _ = try? await operation.execute()
+            case "conflict": server = try await conflict(operation, rest[0])
+            case "rebase": operation.item["version"] = server?["version"]
+            case "take": row = server
+            case "set": operation.item = Self.row(rest, over: operation.item)
+            case "unset": operation.item[rest[0]] = nil
+            case "item": operation.item = Self.row(rest)
+            case "kind": operation.kind = OperationKind.allCases.first { "\($0)" == rest[0] } ?? operation.kind
+            case "return": row = rest == ["nil"] ? nil : Self.row(rest)
+            case "throw": throw OwnError()
+            case "abandon": throw CancellationError()
+            case "cancel": operation.cancelPush()
+            default: try await act(part, client)
+            }
+        }
+        return row
+    }
+
+    /// Executes an operation that ends in a conflict, and returns the server's row.
+    private func conflict(_ operation: PushOperation, _ text: String) async throws -> Row? {
+        do {
+            _ = try await operation.execute()
+            interruption = StepFailure(description: "there is no conflict")
+            return nil
+        } catch let failure as OperationFailure where failure.code == .conflict {
+            do { try expect(Self.plain(failure.serverItem?["text"]), text) } catch { interruption = error }
+            return failure.serverItem
+        }
+    }
+
     // MARK: Faults
 
     /// Takes a step that is a fault of the next push or pull.
@@ -219,7 +322,9 @@ actor StepPlayer {
         if words.first == "on" { (rule.which, words) = (words[1], words.dropFirst(2)) }
         if words.first == "once" { (rule.isOnce, words) = (true, words.dropFirst()) }
         rule.fault = Array(words)
-        let faults = ["lose", "fail", "answer", "carry", "replace", "twice", "meanwhile", "afterwards"]
+        let faults = [
+            "lose", "fail", "answer", "carry", "replace", "twice", "meanwhile", "afterwards", "each", "undated",
+        ]
         guard faults.contains(rule.fault[0]) else { return false }
         if rule.fault[0] == "meanwhile" || rule.fault[0] == "afterwards" { rule.isOnce = true }
         rules.append(rule)
@@ -232,11 +337,15 @@ actor StepPlayer {
         number += 1
         let matching = rules.filter { matches($0.which, request, body) }
         rules.removeAll { $0.isOnce && matches($0.which, request, body) }
+        let afterwards = matching.filter { $0.fault[0] == "afterwards" }
         for rule in matching {
             let step = rule.fault.dropFirst().joined(separator: " ")
             switch rule.fault[0] {
-            case "meanwhile": await interrupt(step)
-            case "afterwards": return .delay { await self.interrupt(step) }
+            case "meanwhile", "each": await interrupt(step)
+            case "afterwards":
+                let steps = afterwards.map { $0.fault.dropFirst().joined(separator: " ") }
+                return .delay { for step in steps { await self.interrupt(step) } }
+            case "undated": return .change { $0.without(.date) }
             case "twice": if request.method != .get { _ = world.service.handle(request, body: Array(body.utf8)) }
             case "lose": return step == "answer" ? .loseAnswer : .loseRequest
             case "fail": return .fail(TransportError(TransportError.Code(rawValue: step), "down"))
@@ -261,7 +370,10 @@ actor StepPlayer {
         case "update": request.isUpdate
         case "create": request.createsRow
         case "change": request.method != .get
+        case "list": request.isList && !request.isLookUp
+        case "lookup": request.isLookUp
         case "#\(number)": true
+        case _ where which.hasPrefix(">"): number > Int(which.dropFirst()) ?? 0
         default:
             which.hasPrefix("\"") ? body.contains(which) : request.method.rawValue.lowercased() == which
         }
@@ -293,6 +405,25 @@ actor StepPlayer {
         case "unsure": try expect("\(operations.flatMap(\.sent).count)", rest)
         case "requests": try expect("\(client.transport.requests.count)", rest)
         case "sent": try list(log)
+        default: try checkPull(words, rest)
+        }
+    }
+
+    private func checkPull(_ words: [String], _ rest: String) throws {
+        func list(_ found: [String]) throws { try expect("[\(found.joined(separator: ", "))]", rest) }
+        switch words[0] {
+        case "listed": try expect("\(client.listRequests.count)", rest)
+        case "asks":
+            for request in client.transport.requests where request.removingPercentEncoding?.contains(rest) != true {
+                try expect(request, rest)
+            }
+        case "calls": try list(delegate?.calls ?? [])
+        case "texts": try list(client.texts())
+        case "whole":
+            let (found, expected) = (try client.store.versions(), try world.serverVersions())
+            if found != expected { try expect("\(found)", "\(expected)") }
+        case "tokens": try list(client.store.tokens().keys.sorted())
+        case "result": try checkResult(words.dropFirst())
         default: throw StepFailure(description: "there is no such step")
         }
     }
@@ -302,6 +433,17 @@ actor StepPlayer {
             let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
             let expected = word == "version=?" ? remembered ?? "nothing remembered" : parts[1]
             try expect("\(parts[0])=\(Self.plain(row?[parts[0]]))", "\(parts[0])=\(expected)")
+        }
+    }
+
+    private func checkResult(_ words: some Sequence<String>) throws {
+        let counts = [
+            "requests": result.requests, "pulled": result.rowsPulled, "stored": result.rowsStored,
+            "removed": result.rowsRemoved, "leavers": result.leaversRemoved, "writes": result.writes,
+        ]
+        for word in words {
+            let key = String(word.prefix { $0 != "=" })
+            try expect("\(key)=\(counts[key] ?? -1)", word)
         }
     }
 
@@ -316,6 +458,7 @@ actor StepPlayer {
             case "table": error.table
             case "status": error.status.map { "\($0)" } ?? "nil"
             case "message": error.message
+            case "cause": error.cause.map { "\(type(of: $0))" } ?? "nil"
             case "gone": "\(error.isRowGone)"
             case "server": error.serverItem == nil ? "nil" : "row"
             default: Self.plain(key.hasPrefix("server") ? error.serverItem?[column] : error.item?[column])
