@@ -13,15 +13,15 @@ struct EmptiedTableTests {
     }
 
     /// Makes a client that has pulled five rows, and a minute later pulled again.
-    private func makePulled(_ world: World) async throws -> Client {
-        let client = try await world.makeClient()
+    private func withPulled(_ stores: StoreKind) async throws -> (World, Client) {
+        let (world, client) = try await World.withClient(stores)
         try world.plant(World.rows(at: (0..<5).map { $0 * 10_000 }))
         for _ in 1...2 {
             try await client.items.pull(queryID: "q")
             world.clock.advance(by: .seconds(60))
         }
         client.transport.clear()
-        return client
+        return (world, client)
     }
 
     /// Expects that a pull takes one request and no write, now and a minute later.
@@ -36,73 +36,45 @@ struct EmptiedTableTests {
         }
     }
 
-    @Test(
-        "F16 a pull into a table that was emptied beside the queue begins with the first row",
-        arguments: StoreKind.perEngine, [2, 1000])
-    func emptied(_ stores: StoreKind, pageSize: Int) async throws {
-        let world = try World(stores)
-        let client = try await makePulled(world)
-        try Self.removeRows(of: client)
-        let settings = PullSettings(pageSize: pageSize)
-        #expect(try await client.items.pull(queryID: "q", settings: settings).rowsStored == 5)
-        #expect(try client.store.versions() == world.serverVersions())
-        world.clock.advance(by: .seconds(60))
-        try await client.items.pull(queryID: "q", settings: settings)
-        try await expectRest(client, world)
+    private static let pulled = "empty; plant 5@0+10000; pull q; clock 60; pull q; clock 60; clear"
+
+    /// Pulls that take one request and no write, each a minute after the other.
+    private static func rest(_ pull: String = "pull q") -> String {
+        Array(repeating: "clear; \(pull); requests 1; result writes=0 stored=0; clock 60", count: 3)
+            .joined(separator: "; ")
     }
 
-    @Test(
-        "F16 a pull that begins with the first row again and is killed goes on where it stood, and loses nothing",
-        arguments: StoreKind.perEngine, 1...3)
-    func killed(_ stores: StoreKind, page: Int) async throws {
-        let world = try World(stores)
-        let client = try await makePulled(world)
-        try Self.removeRows(of: client)
-        client.transport.inspect { _, _ in client.transport.requests.count > page ? .loseRequest : nil }
-        _ = await syncErrorCode {
-            try await client.items.pull(queryID: "q", settings: PullSettings(pageSize: 2))
+    static let scripts: [Script] =
+        [2, 1000].map { page in
+            Script(
+                "F16 a pull into a table that was emptied beside the queue begins with the first row, page size \(page)",
+                pulled, "forget *; pull q page=\(page); result stored=5; whole; clock 60; pull q page=\(page)", rest())
         }
-        client.transport.inspect(nil)
-        try await client.items.pull(queryID: "q", settings: PullSettings(pageSize: 2))
-        #expect(try client.store.versions() == world.serverVersions())
-    }
+        + (1...3).map { page in
+            Script(
+                "F16 a pull that begins with the first row again and is killed goes on after page \(page)", pulled,
+                "forget *; on >\(page) lose request; pull q page=2 fails network; pull q page=2; whole")
+        }
+        + ["", "other "].map { writer in
+            Script(
+                "F16 a table of which a client has deleted all rows takes one request at rest: \(writer)delete", pulled,
+                (0..<5).map { "\(writer)delete r00\($0)" }.joined(separator: "; "), "push; pull q; clock 60; pull q",
+                "texts []", rest(), "plant new@10000000000; pull q; texts [new]")
+        } + [
+            Script(
+                "F16 a filter that matches nothing takes one request at rest",
+                "empty; plant 5@0+10000; plant z@9 deleted=true", rest("pull none 'text=no such text'"),
+                "pull none 'text=no such text'; result pulled=0")
+        ]
 
     @Test(
-        "F16 a table of which the client has deleted all rows takes one request at rest",
-        arguments: StoreKind.perEngine, [true, false])
-    func deleted(_ stores: StoreKind, byClient: Bool) async throws {
-        let world = try World(stores)
-        let client = try await makePulled(world)
-        let writer = byClient ? client : try await world.makeOther()
-        for number in 0..<5 { try await writer.items.delete(id: "r00\(number)") }
-        try await writer.context.push()
-        try await client.items.pull(queryID: "q")
-        world.clock.advance(by: .seconds(60))
-        try await client.items.pull(queryID: "q")
-        #expect(try client.texts().isEmpty)
-        try await expectRest(client, world)
-        try world.plant([World.row("new", at: 10_000_000_000)])
-        try await client.items.pull(queryID: "q")
-        #expect(try client.texts() == ["new"])
-    }
-
-    @Test("F16 a filter that matches nothing takes one request at rest", arguments: StoreKind.perEngine)
-    func matchesNothing(_ stores: StoreKind) async throws {
-        let (world, client) = try await World.withClient(stores)
-        try world.plant(World.rows(at: (0..<5).map { $0 * 10_000 }) + [World.row("z", at: 9, deleted: true)])
-        let query = TableQuery("TodoItem").filter(.column("text") == "no such text")
-        for _ in 1...4 {
-            client.transport.clear()
-            let result = try await client.items.pull(query, queryID: "none")
-            #expect(client.transport.requests.count == 1 && result.writes == 0 && result.rowsPulled == 0)
-            world.clock.advance(by: .seconds(60))
-        }
-    }
+        "F16 a pull into an emptied table begins with the first row, and then rests", arguments: StoreKind.perEngine,
+        scripts)
+    func plays(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
 
     @Test("F16 rows whose deletes the server refuses are not read by each pull", arguments: StoreKind.perEngine)
     func refusedDeletes(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await makePulled(world)
+        let (world, client) = try await withPulled(stores)
         for number in 0..<5 { try await client.items.delete(id: "r00\(number)") }
         client.transport.inspect { request, _ in request.method == .delete ? .answer(.answer(403)) : nil }
         let settings = PullSettings(whenPushFails: .pullOthers)
@@ -124,8 +96,7 @@ struct EmptiedTableTests {
 
     @Test("F16 a purge that keeps the tokens brings no row back, and a later loss does", arguments: StoreKind.perEngine)
     func purged(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await makePulled(world)
+        let (world, client) = try await withPulled(stores)
         #expect(try await client.items.purge(resetsTokens: false) == 5)
         try await expectRest(client, world)
         #expect(try client.texts().isEmpty)
@@ -139,8 +110,7 @@ struct EmptiedTableTests {
 
     @Test("F16 a late row into an empty table counts as a stored row", arguments: StoreKind.perEngine)
     func lateRow(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await makePulled(world)
+        let (world, client) = try await withPulled(stores)
         try await client.items.purge(resetsTokens: false)
         let date = try #require(try await client.items.pullToken(queryID: "q")?.serverDate)
         let late = date.ticks - 17_900_000_000_000_000 - 10_000_000
@@ -154,8 +124,7 @@ struct EmptiedTableTests {
 
     @Test("F16 a custom dialect begins with the first row once", arguments: StoreKind.perEngine)
     func customDialect(_ stores: StoreKind) async throws {
-        let world = NotesWorld(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await NotesWorld.withClient(stores)
         for number in 0..<5 { world.server.write("\(number)", ["text": "x"]) }
         try await client.pull()
         _ = try client.store.write { try $0.delete(matching: TableQuery("Note")) }

@@ -12,6 +12,50 @@ struct IncrementalPullTests {
     /// A duration much longer than the look-back, in ticks.
     static let minute = 60 * Timestamp.ticksPerSecond
 
+    static let tokens: [Script] = [
+        Script(
+            "F4 the token is kept for a new client of the same store",
+            "empty; plant 2@0+10000; pull all; restart; pull all; result requests=1 stored=0; asks $filter"),
+        Script(
+            "F4 after a token reset all rows are pulled again",
+            "empty; plant a@0 b@600000000; clock 600; pull q; pull other; forget a; pull q; texts [b]",
+            "reset q; tokens [other]; pull q; texts [a, b]"),
+        Script(
+            "F4 a token reset during a pull ends the pull, and the next one pulls everything",
+            "empty; plant 9@0+600000000; clock 6000; on #3 meanwhile reset; pull q page=2 fails pullInterrupted",
+            "tokens []; pull q page=2; whole"),
+    ]
+
+    static let lookbacks: [Script] = [
+        Script(
+            "F6 a row with an earlier timestamp that is committed later, within the look-back, is found",
+            "empty; plant a@0; pull q; plant late@-40000000; pull q; result stored=1; whole"),
+        Script(
+            "F6 the look-back is configurable",
+            "empty; plant a@0; pull q; plant late@-300000000; pull q; result stored=0",
+            "pull q lookback=60; result stored=1"),
+        Script(
+            "F6 without a Date header the next pull starts at the token minus the look-back",
+            "empty; plant a@0; undated; pull q; clock 3600; plant late@-49000000 lost@-51000000",
+            "undated; pull q; result stored=1; row late id=late"),
+        Script(
+            "F6 with a Date header older rows are not requested again",
+            "empty; plant 3@0+10000; clock 60; pull q; pull q; result pulled=0"),
+        Script(
+            "F6 a pull of a minute uses the server clock of its first answer, and the next one finds what it missed",
+            "empty; plant 3@0+10000; each clock 60; pull q page=2; plant late@9000; pull q lookback=61",
+            "row late id=late"),
+        Script(
+            "F6 a timestamp in the future does not hide later rows",
+            "empty; plant future@600000000000; pull q",
+            (1...3).map { "clock 60; plant r\($0)@\(Int64($0) * minute); pull q; whole" }.joined(separator: "; ")),
+    ]
+
+    @Test(
+        "F4, F6 a pull continues at its token, minus the look-back where the server's clock asks for it",
+        arguments: StoreKind.perEngine, tokens + lookbacks)
+    func plays(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
+
     // MARK: F4
 
     @Test("F4 there is one token per table and query ID", arguments: StoreKind.perEngine)
@@ -29,18 +73,6 @@ struct IncrementalPullTests {
         client.transport.clear()
         try await client.client.table("Note").pull(queryID: "one")
         #expect(client.transport.requests.first?.contains("$filter") == false)
-    }
-
-    @Test("F4 the token is kept for a new client of the same store", arguments: StoreKind.perEngine)
-    func survives(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let first = try await world.makeClient()
-        try world.plant(World.rows(at: [0, 10_000]))
-        try await first.items.pull(queryID: "all")
-        let second = try await world.makeClient(store: first.store)
-        let result = try await second.items.pull(queryID: "all")
-        #expect(result.requests == 1 && result.rowsStored == 0)
-        #expect(second.transport.requests[0].contains("$filter"))
     }
 
     @Test("F4 the same query ID with another filter is an error and changes nothing", arguments: StoreKind.perEngine)
@@ -74,43 +106,6 @@ struct IncrementalPullTests {
         try await client.items.pull(wider, queryID: "q")
     }
 
-    @Test("F4 after a token reset all rows are pulled again", arguments: StoreKind.perEngine)
-    func reset(_ stores: StoreKind) async throws {
-        let (world, client) = try await World.withClient(stores)
-        try world.plant([World.row("a", at: 0), World.row("b", at: Self.minute)])
-        world.clock.advance(by: .seconds(600))
-        try await client.items.pull(queryID: "q")
-        try await client.items.pull(queryID: "other")
-        _ = try client.store.write { try $0.delete(id: "a", from: "TodoItem") }
-        try await client.items.pull(queryID: "q")
-        #expect(try client.texts() == ["b"])
-        try await client.context.resetToken(table: "TodoItem", queryID: "q")
-        #expect(try Array(client.store.tokens().keys) == ["other"])
-        try await client.items.pull(queryID: "q")
-        #expect(try client.texts() == ["a", "b"])
-    }
-
-    @Test(
-        "F4 a token reset during a pull ends the pull, and the next one pulls everything",
-        arguments: StoreKind.perEngine)
-    func resetMeanwhile(_ stores: StoreKind) async throws {
-        let (world, client) = try await World.withClient(stores)
-        try world.plant(World.rows(at: (0..<9).map { $0 * Self.minute }))
-        world.clock.advance(by: .seconds(6000))
-        client.transport.inspect { _, _ in
-            if client.transport.requests.count == 3 { try? await client.context.resetToken(table: "TodoItem") }
-            return nil
-        }
-        let error = await #expect(throws: SyncError.self) {
-            try await client.items.pull(queryID: "q", settings: PullSettings(pageSize: 2))
-        }
-        #expect(error?.code == .pullInterrupted)
-        #expect(try client.store.tokens().isEmpty)
-        client.transport.inspect(nil)
-        try await client.items.pull(queryID: "q", settings: PullSettings(pageSize: 2))
-        #expect(try client.store.versions() == world.serverVersions())
-    }
-
     @Test(
         "F4 a damaged token is a store error; it neither crashes nor loses rows", arguments: StoreKind.perEngine,
         ["", "{", "null", "7"])
@@ -131,68 +126,6 @@ struct IncrementalPullTests {
     }
 
     // MARK: F6
-
-    @Test(
-        "F6 a row with an earlier timestamp that is committed later, within the look-back, is found",
-        arguments: StoreKind.perEngine)
-    func lateCommit(_ stores: StoreKind) async throws {
-        let (world, client) = try await World.withClient(stores)
-        try world.plant([World.row("a", at: 0)])
-        try await client.items.pull(queryID: "q")
-        try world.plant([World.row("late", at: -40_000_000)])
-        #expect(try await client.items.pull(queryID: "q").rowsStored == 1)
-        #expect(try client.store.versions() == world.serverVersions())
-    }
-
-    @Test("F6 the look-back is configurable", arguments: StoreKind.perEngine)
-    func lookback(_ stores: StoreKind) async throws {
-        let (world, client) = try await World.withClient(stores)
-        try world.plant([World.row("a", at: 0)])
-        try await client.items.pull(queryID: "q")
-        try world.plant([World.row("late", at: -30 * Timestamp.ticksPerSecond)])
-        #expect(try await client.items.pull(queryID: "q").rowsStored == 0)
-        let settings = PullSettings(lookback: .seconds(60))
-        #expect(try await client.items.pull(queryID: "q", settings: settings).rowsStored == 1)
-    }
-
-    @Test(
-        "F6 without a Date header the next pull starts at the token minus the look-back", arguments: StoreKind.perEngine
-    )
-    func withoutDate(_ stores: StoreKind) async throws {
-        let (world, client) = try await World.withClient(stores)
-        client.transport.inspect { _, _ in .change { $0.without(.date) } }
-        try world.plant([World.row("a", at: 0)])
-        try await client.items.pull(queryID: "q")
-        world.clock.advance(by: .seconds(3600))
-        try world.plant([World.row("late", at: -49_000_000), World.row("lost", at: -51_000_000)])
-        #expect(try await client.items.pull(queryID: "q").rowsStored == 1)
-        #expect(try client.row("late") != nil)
-    }
-
-    @Test("F6 with a Date header older rows are not requested again", arguments: StoreKind.perEngine)
-    func restsAtToken(_ stores: StoreKind) async throws {
-        let (world, client) = try await World.withClient(stores)
-        try world.plant(World.rows(at: [0, 10_000, 20_000]))
-        world.clock.advance(by: .seconds(60))
-        try await client.items.pull(queryID: "q")
-        #expect(try await client.items.pull(queryID: "q").rowsPulled == 0)
-    }
-
-    @Test("F6 a pull uses the server clock of its first answer", arguments: StoreKind.perEngine)
-    func firstClock(_ stores: StoreKind) async throws {
-        let (world, client) = try await World.withClient(stores)
-        try world.plant(World.rows(at: [0, 10_000, 20_000]))
-        // The pull takes a minute; the next pull must find rows committed during it with an earlier timestamp.
-        client.transport.inspect { _, _ in
-            world.clock.advance(by: .seconds(60))
-            return nil
-        }
-        try await client.items.pull(queryID: "q", settings: PullSettings(pageSize: 2))
-        client.transport.inspect(nil)
-        try world.plant([World.row("late", at: 9000)])
-        try await client.items.pull(queryID: "q", settings: PullSettings(lookback: .seconds(61)))
-        #expect(try client.row("late") != nil)
-    }
 
     @Test(
         "F6 without a Date header a pull longer than the look-back misses no late commit",
@@ -229,16 +162,4 @@ struct IncrementalPullTests {
         #expect(try client.store.versions() == world.serverVersions())
     }
 
-    @Test("F6 a timestamp in the future does not hide later rows", arguments: StoreKind.perEngine)
-    func futureStamp(_ stores: StoreKind) async throws {
-        let (world, client) = try await World.withClient(stores)
-        try world.plant([World.row("future", at: 1000 * Self.minute)])
-        try await client.items.pull(queryID: "q")
-        for step in 1...3 {
-            world.clock.advance(by: .seconds(60))
-            try world.plant([World.row("r\(step)", at: Int64(step) * Self.minute)])
-            try await client.items.pull(queryID: "q")
-            #expect(try client.store.versions() == world.serverVersions())
-        }
-    }
 }

@@ -7,26 +7,66 @@ import TidelineTestStores
 /// Rule F13: rows that leave a pull leave the device.
 @Suite("Rows that leave a pull", .bothDialects, .releasesClients)
 struct LeaverTests {
+    private static let pulled =
+        "empty; plant a@0 b@0 c@0 priority=1 complete=false; clock 60; pull mine priority=1 leavers=0; listed 0; clear"
+    private static let edits = "update a=edited; delete b; insert n=new priority=1"
+    private static let eraseAll = "erase a; erase b; erase c"
+    private static let pull = "pull mine priority=1 leavers=0"
+
+    static let leaving: [Script] =
+        [1000, 2, 1].map { page in
+            Script(
+                "F13 a row that no longer matches on the server, or was removed there, leaves; page size \(page)",
+                pulled,
+                "plant a@100000000 priority=2; erase b; pull mine priority=1 page=\(page); texts [a, b, c]",
+                "\(pull) page=\(page); texts [c]; result leavers=2 removed=0; queue []; remote a priority=2",
+                // A row that matches again has changed.
+                "plant a@200000000 priority=1; \(pull) page=\(page); result leavers=0; texts [a, c]")
+        } + [
+            Script(
+                "F13 a comparison without leavers costs one request and no write", pulled, pull,
+                "requests 2; listed 1; result writes=0"),
+            Script(
+                "F13 a pull without a query id removes leavers, too", pulled,
+                "erase b; pull priority=1 leavers=60; texts [a, c]; result leavers=1"),
+            Script(
+                "F13 a row that another query still matches stays, and leaves with the last query", pulled,
+                "pull open complete=false leavers=0; plant a@300000000 priority=2 complete=false; clock 60",
+                "\(pull); result leavers=0; texts [a, b, c]",
+                "pull open complete=false leavers=0; result leavers=0; row a priority=2",
+                "clear; \(pull); result leavers=0; listed 1",
+                "erase b; plant a@400000000 priority=2 complete=true; \(pull); result leavers=1; texts [a, c]",
+                "pull open complete=false leavers=0; result leavers=1; texts [c]"),
+            Script(
+                "F13 a pull of all rows keeps what a filtered query loses", pulled,
+                "pull all; plant a@300000000 priority=2 complete=false; erase b; \(pull); result leavers=1; texts [a, c]"
+            ),
+        ]
+
+    static let staying: [Script] =
+        ["list", "lookup"].map { request in
+            Script(
+                "F13 rows that are edited or inserted during the comparison stay: \(request)", pulled, eraseAll,
+                edits.split(separator: "; ").map { "on \(request) afterwards \($0)" }.joined(separator: "; "),
+                "\(pull); result leavers=1; texts [edited, new]; queue [update a, delete b, insert n]")
+        } + [
+            Script(
+                "F13 rows with pending operations stay, and so do their operations", pulled, edits, eraseAll,
+                #"on change answer 400 {"error":"no"}; pull mine priority=1 others leavers=0 fails completedWithErrors"#,
+                "texts [edited, new]; queue [update a, delete b, insert n]"),
+            Script(
+                "F13 a row that is inserted and pushed during the comparison stays", pulled,
+                "on list afterwards insert n=new priority=1; on list afterwards push",
+                "\(pull); result leavers=0; texts [a, b, c, new]"),
+            Script(
+                "F13 identifiers in another case are the same row", pulled,
+                "erase a; plant A@0 text=a version=a@0 priority=1; \(pull); result leavers=0; texts [a, b, c]"),
+        ]
+
     @Test(
-        "F13 a row that no longer matches on the server, or was removed there, leaves the device",
-        arguments: StoreKind.perEngine, [1000, 2, 1])
-    func leaves(_ stores: StoreKind, pageSize: Int) async throws {
-        let world = try World(stores)
-        let client = try await world.makePulled()
-        try world.plant("a", at: 100_000_000, priority: 2)
-        try world.remove("b")
-        try await client.pullMine(every: nil, pageSize: pageSize)
-        #expect(try client.texts() == ["a", "b", "c"])
-        let result = try await client.pullMine(pageSize: pageSize)
-        #expect(try client.texts() == ["c"])
-        #expect(result.leaversRemoved == 2 && result.rowsRemoved == 0)
-        #expect(try await client.queue().isEmpty)
-        #expect(try world.serverRow("a")?["priority"] == 2)
-        // A row that matches again has changed.
-        try world.plant("a", at: 200_000_000)
-        #expect(try await client.pullMine(pageSize: pageSize).leaversRemoved == 0)
-        #expect(try client.texts() == ["a", "c"])
-    }
+        "F13 a row that left its query leaves the device, and one that is needed stays",
+        arguments: StoreKind.perEngine, leaving + staying)
+    func plays(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
 
     @Test("F13 a row that others deleted leaves the device if the server keeps no tombstones", .zumoOnly)
     func hardDelete() async throws {
@@ -35,98 +75,22 @@ struct LeaverTests {
         for id in ["a", "b"] { try await client.items.insert(["id": .string(id), "text": .string(id), "priority": 1]) }
         try await client.pullMine()
         let other = try await world.makeOther()
-        try await other.items.delete(id: "a")
-        try await other.context.push()
+        try await other.pushDelete("a")
         try await client.pullMine(every: nil)
         #expect(try client.texts() == ["a", "b"])
         #expect(try await client.pullMine().leaversRemoved == 1)
         #expect(try client.texts() == ["b"])
     }
 
-    @Test("F13 a comparison without leavers costs one request and no write", arguments: StoreKind.perEngine)
-    func resting(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makePulled()
-        let result = try await client.pullMine()
-        #expect(client.transport.requests.count == 2 && client.listRequests.count == 1)
-        #expect(result.writes == 0)
-    }
-
-    @Test("F13 a pull without a query id removes leavers, too", arguments: StoreKind.perEngine)
-    func wholePull(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makePulled()
-        try world.remove("b")
-        let result = try await client.items.pull(World.mine, settings: PullSettings(removesLeavers: .seconds(60)))
-        #expect(try client.texts() == ["a", "c"] && result.leaversRemoved == 1)
-    }
-
-    @Test("F13 rows with pending operations stay, and so do their operations", arguments: StoreKind.perEngine)
-    func pending(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makePulled()
-        try await client.items.update(["id": "a", "text": "edited"])
-        try await client.items.delete(id: "b")
-        try await client.items.insert(["id": "n", "text": "new", "priority": 1])
-        try world.remove("a", "b", "c")
-        client.transport.inspect { request, _ in
-            request.method == .get ? nil : .answer(.answer(400, #"{"error":"no"}"#))
-        }
-        let code = await syncErrorCode {
-            try await client.items.pull(
-                World.mine, queryID: "mine", settings: PullSettings(whenPushFails: .pullOthers, removesLeavers: .zero))
-        }
-        #expect(code == .completedWithErrors)
-        #expect(try client.texts() == ["edited", "new"])
-        #expect(try await client.queue() == ["update a", "delete b", "insert n"])
-    }
-
-    @Test(
-        "F13 rows that are edited or inserted during the comparison stay", arguments: StoreKind.perEngine,
-        [false, true])
-    func editedMeanwhile(_ stores: StoreKind, duringLookUp: Bool) async throws {
-        let world = try World(stores)
-        let client = try await world.makePulled()
-        try world.remove("a", "b", "c")
-        client.transport.inspect { request, _ in
-            guard request.isList, request.isLookUp == duringLookUp else { return nil }
-            return .delay {
-                try await client.items.update(["id": "a", "text": "edited"])
-                try await client.items.delete(id: "b")
-                try await client.items.insert(["id": "n", "text": "new", "priority": 1])
-            }
-        }
-        #expect(try await client.pullMine().leaversRemoved == 1)
-        #expect(try client.texts() == ["edited", "new"])
-        #expect(try await client.queue() == ["update a", "delete b", "insert n"])
-    }
-
-    @Test("F13 a row that is inserted and pushed during the comparison stays", arguments: StoreKind.perEngine)
-    func pushedMeanwhile(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makePulled()
-        client.transport.inspect { request, _ in
-            guard request.isList, !request.isLookUp else { return nil }
-            return .delay {
-                try await client.items.insert(["id": "n", "text": "new", "priority": 1])
-                try await client.context.push()
-            }
-        }
-        #expect(try await client.pullMine().leaversRemoved == 0)
-        #expect(try client.texts() == ["a", "b", "c", "new"])
-    }
-
     @Test(
         "F13 a row that is pushed between the answer and the removal stays, also if the push left its version",
         arguments: StoreKind.perEngine, [false, true])
     func pushedBeforeRemoval(_ stores: StoreKind, keepsStamp: Bool) async throws {
-        let world = try World(stores)
-        let client = try await world.makePulled()
+        let (_, client) = try await World.withPulled(stores)
         client.transport.inspect { request, _ in
             if request.isLookUp {
                 await #expect(throws: Never.self) {
-                    try await client.items.update(["id": "a", "text": "edited"])
-                    try await client.context.push()
+                    try await client.pushUpdate(["id": "a", "text": "edited"])
                 }
             }
             if request.isList { return .answer(.emptyList) }
@@ -153,53 +117,13 @@ struct LeaverTests {
             if request.isLookUp {
                 await #expect(throws: Never.self) {
                     try await other.items.update(["id": "a", "text": "edited"])
-                    try await other.items.insert(["id": "n", "text": "new", "priority": 1])
-                    try await other.context.push()
+                    try await other.pushInsert(["id": "n", "text": "new", "priority": 1])
                 }
             }
             return request.isList ? .answer(.emptyList) : nil
         }
         #expect(try await client.pullMine().leaversRemoved == 1)
         #expect(try client.texts() == ["edited", "new"])
-    }
-
-    @Test(
-        "F13 a row that another query still matches stays, and leaves with the last query",
-        arguments: StoreKind.perEngine)
-    func twoQueries(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makePulled()
-        let open = TableQuery("TodoItem").filter(.column("complete") == false)
-        let settings = PullSettings(removesLeavers: .zero)
-        try await client.items.pull(open, queryID: "open", settings: settings)
-        try world.plant("a", at: 300_000_000, priority: 2)
-        world.clock.advance(by: .seconds(60))
-        #expect(try await client.pullMine().leaversRemoved == 0)
-        #expect(try client.texts() == ["a", "b", "c"])
-        #expect(try await client.items.pull(open, queryID: "open", settings: settings).leaversRemoved == 0)
-        #expect(try client.row("a")?["priority"] == 2)
-        client.transport.clear()
-        #expect(try await client.pullMine().leaversRemoved == 0)
-        #expect(client.listRequests.count == 1)
-        try world.remove("b")
-        var done = World.row("a", at: 400_000_000)
-        (done["priority"], done["complete"]) = (2, true)
-        try world.plant([done])
-        #expect(try await client.pullMine().leaversRemoved == 1)
-        #expect(try client.texts() == ["a", "c"])
-        #expect(try await client.items.pull(open, queryID: "open", settings: settings).leaversRemoved == 1)
-        #expect(try client.texts() == ["c"])
-    }
-
-    @Test("F13 a pull of all rows keeps what a filtered query loses", arguments: StoreKind.perEngine)
-    func unfilteredQuery(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makePulled()
-        try await client.items.pull(queryID: "all")
-        try world.plant("a", at: 300_000_000, priority: 2)
-        try world.remove("b")
-        #expect(try await client.pullMine().leaversRemoved == 1)
-        #expect(try client.texts() == ["a", "c"])
     }
 
     @Test(
@@ -258,22 +182,9 @@ struct LeaverTests {
 
     // MARK: Others
 
-    @Test("F13 identifiers in another case are the same row", arguments: StoreKind.perEngine)
-    func otherCase(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makePulled()
-        try world.remove("a")
-        var row = World.row("a", at: 0)
-        (row.id, row["priority"]) = ("A", 1)
-        try world.plant([row])
-        #expect(try await client.pullMine().leaversRemoved == 0)
-        #expect(try client.texts() == ["a", "b", "c"])
-    }
-
     @Test("F13 a live query sees the removal", arguments: StoreKind.perEngine)
     func liveQuery(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makePulled()
+        let (world, client) = try await World.withPulled(stores)
         var updates = client.items.observe(World.mine).makeAsyncIterator()
         var rows: [Row] = []
         try #require(try await updates.next()).apply(to: &rows)
@@ -303,9 +214,7 @@ struct LeaverTests {
     @Test("F13 a sync that runs itself removes leavers")
     func selfRunning() throws {
         guard BothDialects.current == .zumo2 else { return }
-        let virtual = try VirtualWorld(.simplest)
-        try virtual.run {
-            let client = try await virtual.makeClient()
+        try VirtualWorld.run { virtual, client in
             try virtual.world.plant("a", "b", at: 0)
             let settings = SyncSettings(pull: PullSettings(removesLeavers: .seconds(100)), listensToServer: false)
             try await client.client.start([SyncSubscription(World.mine, queryID: "mine")], settings: settings)
@@ -314,7 +223,6 @@ struct LeaverTests {
             #expect(try client.texts() == ["a", "b"])
             try await virtual.sleep(.seconds(120))
             #expect(try client.texts() == ["b"])
-            await client.client.stop()
         }
     }
 

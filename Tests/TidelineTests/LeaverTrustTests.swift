@@ -15,8 +15,7 @@ struct LeaverTrustTests {
 
     @Test("F13 T1 no answer of anything but the service removes a row", arguments: [0, 1, 2])
     func impostors(at position: Int) async throws {
-        let world = try World(.simplest)
-        let client = try await world.makePulled()
+        let (world, client) = try await World.withPulled(.simplest)
         try world.plant("d", "e", at: 0)
         try await client.items.resetPullToken()
         try await client.pullMine(every: nil)
@@ -44,8 +43,7 @@ struct LeaverTrustTests {
 
     @Test("F13 a list that the server does not count removes nothing, and the error says so")
     func uncounted() async throws {
-        let world = try World(.simplest)
-        let client = try await world.makePulled()
+        let (world, client) = try await World.withPulled(.simplest)
         try world.remove("b")
         client.transport.inspect { request, _ in
             request.isList ? .change { $0.replacing("\"count\"", with: "\"total\"") } : nil
@@ -58,8 +56,7 @@ struct LeaverTrustTests {
 
     @Test("F13 a list whose pages are cut or out of order removes no row that the server has", arguments: [1, 2])
     func flawedPages(_ rows: Int) async throws {
-        let world = try World(.simplest)
-        let client = try await world.makePulled()
+        let (_, client) = try await World.withPulled(.simplest)
         client.transport.inspect { request, _ in
             guard request.isList, !request.isLookUp else { return nil }
             return .instead(request.without("$orderby").limited(to: rows)) { $0 }
@@ -78,8 +75,7 @@ struct LeaverTrustTests {
 
     @Test("F13 the service's empty list removes all rows, and the next pull is whole", arguments: StoreKind.perEngine)
     func emptied(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makePulled()
+        let (_, client) = try await World.withPulled(stores)
         client.transport.inspect { request, _ in request.isList ? .answer(.emptyList) : nil }
         #expect(try await client.pullMine().leaversRemoved == 3)
         #expect(try client.texts() == [])

@@ -37,56 +37,49 @@ struct PullTests {
         #expect(try await client.queue() == ["insert n"])
     }
 
-    /// Makes a client whose update of row `a` the server rejects, with a row `b` to pull.
-    private func rejected(_ stores: StoreKind) async throws -> Client {
-        let (world, client) = try await World.withClient(stores)
-        try world.plant([World.row("a", at: 0)])
-        try await client.items.pull(queryID: "all")
-        try await client.items.update(["id": "a", "text": "edited"])
-        try world.plant([World.row("b", at: 20_000)])
-        client.transport.inspect { request, _ in
-            request.isUpdate ? .answer(.answer(403, #"{"error":"read-only"}"#)) : nil
+    private static let edited = "empty; plant a@0; pull all; update a=edited; plant b@20000; clear"
+
+    static let pushes: [Script] =
+        [
+            Script(
+                "F1 if the push fails, the pull fails with its error and operation errors, and pulls nothing", edited,
+                #"on update answer 403 {"error":"read-only"}; pull all errors rejected; failed [a]; requests 1"#,
+                "texts [edited]"),
+            Script(
+                "F1 with pullOthers, errors of single operations do not block the pull and are reported after it",
+                edited, #"on update answer 403 {"error":"read-only"}; pull all others errors rejected"#,
+                "texts [b, edited]; queue [update a]"),
+        ]
+        + [(401, "authentication"), (503, "network")].map { status, code in
+            Script(
+                "F1 with pullOthers, a push aborted by \(status) still fails the pull", edited,
+                "on update answer \(status); pull all others fails \(code); texts [edited]")
         }
-        client.transport.clear()
-        return client
-    }
+
+    static let writes: [Script] =
+        [
+            Script(
+                "F3 pages in order of ID need no updatedAt",
+                "empty; plant a@0 b@0 c@0 text=x updatedAt=null version=null; pull page=1; texts [x, x, x]")
+        ]
+        + [1, 2, 1000].map { page in
+            Script(
+                "F7 rows whose version is stored are not written, page size \(page)",
+                "empty; plant 5@0+0; pull all page=\(page); result stored=5; pull page=\(page)",
+                "result pulled=5 stored=0 writes=0; plant r002@0 text=new version=other; pull page=\(page)",
+                "result stored=1 writes=1; row r002 text=new")
+        }
+        + allPairs(["pull q", "pull"], ["true", "false"]).map { pull, isDeleted in
+            Script(
+                "C4 F7 a row edited locally while its page is in flight keeps the edit; \(pull), deleted: \(isDeleted)",
+                "empty; plant 3@0+10000; plant r001@10000 deleted=\(isDeleted); meanwhile insert R001=mine; \(pull)",
+                "row r001 text=mine; texts [mine, r000, r002]; queue [insert R001]")
+        }
 
     @Test(
-        "F1 if the push fails, the pull fails with its error and operation errors, and pulls nothing",
-        arguments: StoreKind.perEngine)
-    func pushFails(_ stores: StoreKind) async throws {
-        let client = try await rejected(stores)
-        let error = await #expect(throws: SyncError.self) { try await client.items.pull(queryID: "all") }
-        #expect(error?.code == .completedWithErrors)
-        #expect(error?.operationErrors.map(\.itemID) == ["a"])
-        #expect(!client.transport.requests.contains { $0.hasPrefix("GET") })
-        #expect(try client.row("b") == nil)
-    }
-
-    @Test(
-        "F1 with pullOthers, errors of single operations do not block the pull and are reported after it",
-        arguments: StoreKind.perEngine)
-    func pullOthers(_ stores: StoreKind) async throws {
-        let client = try await rejected(stores)
-        let settings = PullSettings(whenPushFails: .pullOthers)
-        let error = await #expect(throws: SyncError.self) {
-            try await client.items.pull(queryID: "all", settings: settings)
-        }
-        #expect(error?.code == .completedWithErrors && error?.operationErrors.count == 1)
-        #expect(try client.texts() == ["b", "edited"])
-        #expect(try await client.queue() == ["update a"])
-    }
-
-    @Test("F1 with pullOthers, an aborted push still fails the pull", arguments: StoreKind.perEngine, [401, 503])
-    func abortedPush(_ stores: StoreKind, status: Int) async throws {
-        let client = try await rejected(stores)
-        client.transport.inspect { request, _ in request.isUpdate ? .answer(.answer(status)) : nil }
-        let error = await #expect(throws: SyncError.self) {
-            try await client.items.pull(queryID: "all", settings: PullSettings(whenPushFails: .pullOthers))
-        }
-        #expect(error?.code == (status == 401 ? .authentication : .network))
-        #expect(try client.row("b") == nil)
-    }
+        "F1, F3, F7 a pull pushes first, and writes what is new and not edited",
+        arguments: StoreKind.perEngine, pushes + writes)
+    func plays(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
 
     @Test(
         "F1 with pullOthers, a push aborted by server failures does not block the pull", arguments: StoreKind.perEngine)
@@ -118,8 +111,7 @@ struct PullTests {
         let pull = Task { try await client.items.pull() }
         for await _ in arrived { break }
         pull.cancel()
-        let error = await #expect(throws: SyncError.self) { try await pull.value }
-        #expect(error?.code == .cancelled)
+        #expect(await syncErrorCode { _ = try await pull.value } == .cancelled)
         #expect(client.transport.requests == ["POST /tables/TodoItem"])
         #expect(try await client.queue() == ["insert a"])
         client.transport.inspect(nil)
@@ -143,8 +135,7 @@ struct PullTests {
         }
         task.withLock { $0 = pull }
         start.yield()
-        let error = await #expect(throws: SyncError.self) { try await pull.value }
-        #expect(error?.code == .cancelled)
+        #expect(await syncErrorCode { _ = try await pull.value } == .cancelled)
         #expect(client.transport.requests.count == 1)
         client.transport.inspect(nil)
         try await client.items.pull(queryID: "all", settings: PullSettings(pageSize: 2))
@@ -238,14 +229,6 @@ struct PullTests {
         #expect(try client.store.tokens().isEmpty)
     }
 
-    @Test("F3 pages in order of ID need no updatedAt", arguments: StoreKind.perEngine)
-    func undated(_ stores: StoreKind) async throws {
-        let (world, client) = try await World.withClient(stores)
-        try world.plant(["a", "b", "c"].map { ["id": .string($0), "text": "x", "deleted": false] })
-        try await client.items.pull(settings: PullSettings(pageSize: 1))
-        #expect(try client.store.versions().count == 3)
-    }
-
     @Test(
         "F3 inserts and deletes between pages in order of ID do not hide rows that existed before",
         arguments: StoreKind.perEngine)
@@ -332,20 +315,6 @@ struct PullTests {
         #expect(asks.contains(true) && asks[0] == (queryID == nil) && asks.last == true)
     }
 
-    @Test("F7 rows whose version is stored are not written", arguments: StoreKind.perEngine, [1, 2, 1000])
-    func unchanged(_ stores: StoreKind, pageSize: Int) async throws {
-        let (world, client) = try await World.withClient(stores)
-        try world.plant(World.rows(at: (0..<5).map { _ in 0 }))
-        let settings = PullSettings(pageSize: pageSize)
-        #expect(try await client.items.pull(queryID: "all", settings: settings).rowsStored == 5)
-        let again = try await client.items.pull(settings: settings)
-        #expect(again.rowsPulled == 5 && again.rowsStored == 0 && again.writes == 0)
-        try world.plant([World.row("r002", at: 0, text: "new").merging("version", "other")])
-        let third = try await client.items.pull(settings: settings)
-        #expect(third.rowsStored == 1 && third.writes == 1)
-        #expect(try client.row("r002")?["text"] == "new")
-    }
-
     @Test(
         "F7 rows that appear again within a pull are stored once", arguments: StoreKind.perEngine,
         allPairs([1, 2, 3, 100], [true, false]))
@@ -359,26 +328,6 @@ struct PullTests {
         }
         let result = try await client.items.pull(queryID: "q", settings: PullSettings(pageSize: pageSize))
         #expect(result.rowsStored == 12)
-    }
-
-    @Test(
-        "C4 F7 a row edited locally while its page is in flight keeps the edit, whether or not the server deleted it",
-        arguments: StoreKind.perEngine, [true, false])
-    func editedMeanwhile(_ stores: StoreKind, isDeleted: Bool) async throws {
-        for queryID in ["q", nil] {
-            let world = try World(stores)
-            let client = try await world.makeClient()
-            try world.plant(World.rows(at: [0, 10_000, 20_000]))
-            try world.plant([World.row("r001", at: 10_000, deleted: isDeleted)])
-            client.transport.inspect { _, _ in
-                _ = try? await client.items.insert(["id": "R001", "text": "mine"])
-                return nil
-            }
-            try await client.items.pull(queryID: queryID)
-            #expect(try client.row("r001")?["text"] == "mine")
-            #expect(try client.store.versions().count == 3)
-            #expect(try await client.queue() == ["insert R001"])
-        }
     }
 
     @Test(

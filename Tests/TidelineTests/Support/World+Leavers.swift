@@ -32,6 +32,12 @@ extension World {
         return client
     }
 
+    /// Makes a world with a client that has pulled the rows `a`, `b`, and `c`.
+    static func withPulled(_ stores: StoreKind) async throws -> (World, Client) {
+        let world = try World(stores)
+        return (world, try await world.makePulled())
+    }
+
     /// Removes rows of the server without a tombstone.
     func remove(_ ids: String...) throws {
         try serverStore.write { _ = try $0.delete(ids: ids.map { .string($0) }, from: "TodoItem") }
