@@ -67,6 +67,18 @@ struct PolicyTests {
         return (first, client)
     }
 
+    /// Makes the two clients, and an edit by each of them, of which the first is pushed.
+    private func withConflict(
+        _ stores: StoreKind, theirs: Row?, mine: Row?, _ configure: (inout SyncOptions) -> Void = { _ in }
+    ) async throws -> (World, first: Client, client: Client) {
+        let world = try World(stores)
+        let (first, client) = try await makeClients(world, configure)
+        try await edit(first, theirs)
+        try await first.context.push()
+        try await edit(client, mine)
+        return (world, first, client)
+    }
+
     private func edit(_ client: Client, _ edits: Row?) async throws {
         guard let edits else { return try await client.items.delete(id: "a") }
         try await client.items.update(id: "a") { $0 = $0.merging(edits) }
@@ -128,14 +140,10 @@ struct PolicyTests {
             (ConflictPolicy.serverWins, ConflictPolicy?.none, OperationFailure.Code?.none),
             (.manual, nil, .conflict), (.serverWins, .manual, .conflict), (.manual, .clientWins, nil),
         ] {
-            let world = try World(stores)
-            let (first, client) = try await makeClients(world) {
+            let (_, _, client) = try await withConflict(stores, theirs: Self.theirs, mine: Self.mine) {
                 $0.conflictPolicy = general
                 $0.conflictPolicies["TodoItem"] = own
             }
-            try await edit(first, Self.theirs)
-            try await first.context.push()
-            try await edit(client, Self.mine)
             #expect(try await pushErrors(client).first?.code == code)
         }
     }
@@ -171,11 +179,9 @@ struct PolicyTests {
         "C3 the merged row is stored with its decision, and sent by the next push if this one ends",
         arguments: StoreKind.perEngine)
     func endsBetween(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let (first, client) = try await makeClients(world) { $0.conflictPolicy = .merge() }
-        try await edit(first, ["priority": 5])
-        try await first.context.push()
-        try await edit(client, ["text": "mine"])
+        let (world, _, client) = try await withConflict(stores, theirs: ["priority": 5], mine: ["text": "mine"]) {
+            $0.conflictPolicy = .merge()
+        }
         client.transport.inspect { _, _ in
             client.transport.requests.count > 1 ? .loseRequest : nil
         }
@@ -226,13 +232,9 @@ struct PolicyTests {
     @Test("C3 a policy sees an edit that was made during the request", arguments: StoreKind.perEngine)
     func editDuringRequest(_ stores: StoreKind) async throws {
         for deletes in [false, true] {
-            let world = try World(stores)
-            let (first, client) = try await makeClients(world) {
+            let (world, _, client) = try await withConflict(stores, theirs: ["priority": 5], mine: ["priority": 2]) {
                 $0.conflictPolicy = .merge(["priority": .sum], deletions: .deleteWins)
             }
-            try await edit(first, ["priority": 5])
-            try await first.context.push()
-            try await edit(client, ["priority": 2])
             let once = Once()
             let items = client.items
             client.transport.inspect { request, _ in
@@ -280,11 +282,7 @@ struct PolicyTests {
         "C3 a conflict of an earlier version of the app is resolved by a policy that is declared later",
         arguments: StoreKind.perEngine)
     func declaredLater(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let (first, client) = try await makeClients(world) { _ in }
-        try await edit(first, ["priority": 5])
-        try await first.context.push()
-        try await edit(client, ["text": "mine"])
+        let (world, _, client) = try await withConflict(stores, theirs: ["priority": 5], mine: ["text": "mine"])
         #expect(try await pushErrors(client).count == 1)
         let updated = try await world.makeClient(store: client.store) { $0.conflictPolicy = .merge() }
         try await updated.context.push()
@@ -348,11 +346,9 @@ struct PolicyTests {
         arguments: StoreKind.perEngine, 0..<failing.count)
     func fails(_ stores: StoreKind, _ index: Int) async throws {
         let (_, policy, says) = Self.failing[index]
-        let world = try World(stores)
-        let (first, client) = try await makeClients(world) { $0.conflictPolicy = policy }
-        try await edit(first, Self.theirs)
-        try await first.context.push()
-        try await edit(client, Self.mine)
+        let (world, _, client) = try await withConflict(stores, theirs: Self.theirs, mine: Self.mine) {
+            $0.conflictPolicy = policy
+        }
         let error = try #require(try await pushErrors(client).first)
         #expect(error.code == .policy && error.table == "TodoItem" && error.itemID == "a" && error.status == 412)
         for text in says { #expect(error.message.contains(text), "\(error.message)") }
@@ -367,13 +363,9 @@ struct PolicyTests {
 
     @Test("C3 a failed policy can be resolved by hand", arguments: StoreKind.perEngine)
     func failsThenManual(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let (first, client) = try await makeClients(world) {
+        let (world, _, client) = try await withConflict(stores, theirs: nil, mine: Self.mine) {
             $0.conflictPolicy = .custom { _ in throw CancellationError() }
         }
-        try await edit(first, nil)
-        try await first.context.push()
-        try await edit(client, Self.mine)
         let error = try #require(try await pushErrors(client).first)
         #expect(error.code == .policy && error.isRowGone)
         try await error.cancelOperationAndDiscardItem()
