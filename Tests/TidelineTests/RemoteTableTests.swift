@@ -73,47 +73,45 @@ struct RemoteTableTests {
         #expect(transport.requests.map { $0.headers[.ifMatch] } == [nil, #""v\"1""#])
     }
 
+    static let refusals: [@Sendable (RemoteTable) async throws -> Void] = [
+        { _ = try await $0.insert(["id": "a", "nothing": 1]) },
+        { _ = try await $0.insert(["id": "a", "text": 1]) },
+        { _ = try await $0.insert(["id": "a", "__x": 1]) },
+        { _ = try await $0.insert(["id": "a/b", "text": "x"]) },
+        { _ = try await $0.insert(["id": .string(String(repeating: "i", count: 256)), "text": "x"]) },
+        { _ = try await $0.update(["text": "x"]) },
+        { _ = try await $0.update(["id": "a"]) },
+        { _ = try await $0.update(["id": "a", "text": "x", "version": "\r\nX: y"]) },
+        { _ = try await $0.lookup(id: ".") },
+        { _ = try await $0.lookup(id: "") },
+        { try await $0.delete(id: "..") },
+        { try await $0.delete(id: "a", version: "\n") },
+        { _ = try await $0.undelete(id: "..") },
+        { _ = try await $0.read(TableQuery("Other")) },
+        { _ = try await $0.read(TableQuery("TodoItem").skip(-1)) },
+        { _ = try await $0.read(TableQuery("TodoItem").filter(.column("a b") == 1)) },
+        { _ = try await $0.read(TableQuery("TodoItem").filter(!(.column("__version") == "1"))) },
+        { _ = try await $0.read(TableQuery("TodoItem").order(by: "__updatedAt")) },
+        { _ = try await $0.read(TableQuery("TodoItem").select("__deleted")) },
+        { _ = try await $0.read(parameters: [("$top", "5")]) },
+        { _ = try await $0.read(parameters: [("__x", "5")]) },
+        { _ = try await $0.insert(["id": 5, "text": "x"]) },
+        { _ = try await $0.update(["id": 5, "text": "x"]) },
+    ]
+
     @Test(
         "RemoteTable refuses invalid rows, IDs and queries before anything is sent, naming the invalid part",
         arguments: StoreKind.perEngine)
     func refuses(_ stores: StoreKind) async throws {
         let (_, client, remote) = try await remote(stores)
-        func error(_ body: () async throws -> Void) async -> SyncError? {
-            await #expect(throws: SyncError.self) { try await body() }
+        for (number, call) in Self.refusals.enumerated() {
+            #expect(await syncErrorCode { try await call(remote) } == .invalidArgument, "\(number)")
         }
-        let long = String(repeating: "i", count: 256)
-        let errors = [
-            await error { _ = try await remote.insert(["id": "a", "nothing": 1]) },
-            await error { _ = try await remote.insert(["id": "a", "text": 1]) },
-            await error { _ = try await remote.insert(["id": "a", "__x": 1]) },
-            await error { _ = try await remote.insert(["id": "a/b", "text": "x"]) },
-            await error { _ = try await remote.insert(["id": .string(long), "text": "x"]) },
-            await error { _ = try await remote.update(["text": "x"]) },
-            await error { _ = try await remote.update(["id": "a"]) },
-            await error { _ = try await remote.update(["id": "a", "text": "x", "version": "\r\nX: y"]) },
-            await error { _ = try await remote.lookup(id: ".") },
-            await error { _ = try await remote.lookup(id: "") },
-            await error { try await remote.delete(id: "..") },
-            await error { try await remote.delete(id: "a", version: "\n") },
-            await error { _ = try await remote.undelete(id: "..") },
-            await error { _ = try await remote.read(TableQuery("Other")) },
-            await error { _ = try await remote.read(TableQuery("TodoItem").skip(-1)) },
-            await error { _ = try await remote.read(TableQuery("TodoItem").filter(.column("a b") == 1)) },
-            await error { _ = try await remote.read(TableQuery("TodoItem").filter(!(.column("__version") == "1"))) },
-            await error { _ = try await remote.read(TableQuery("TodoItem").order(by: "__updatedAt")) },
-            await error { _ = try await remote.read(TableQuery("TodoItem").select("__deleted")) },
-            await error { _ = try await remote.read(parameters: [("$top", "5")]) },
-            await error { _ = try await remote.read(parameters: [("__x", "5")]) },
-            await error { _ = try await remote.insert(["id": 5, "text": "x"]) },
-            await error { _ = try await remote.update(["id": 5, "text": "x"]) },
-        ]
-        for (number, error) in errors.enumerated() { #expect(error?.code == .invalidArgument, "\(number)") }
-        #expect(client.transport.requests.isEmpty)
         for name in ["", " ", "\n"] {
             let blank = client.client.remoteTable(name)
-            #expect(await error { _ = try await blank.read() }?.code == .invalidArgument)
-            #expect(await error { _ = try await blank.insert(["text": "x"]) }?.code == .invalidArgument)
-            #expect(await error { try await blank.delete(id: "a") }?.code == .invalidArgument)
+            #expect(await syncErrorCode { _ = try await blank.read() } == .invalidArgument)
+            #expect(await syncErrorCode { _ = try await blank.insert(["text": "x"]) } == .invalidArgument)
+            #expect(await syncErrorCode { try await blank.delete(id: "a") } == .invalidArgument)
         }
         #expect(client.transport.requests.isEmpty)
     }

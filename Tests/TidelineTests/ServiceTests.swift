@@ -142,43 +142,31 @@ struct ServiceTests {
         arguments: [200, 302, 400, 401, 500])
     func secrets(status: Int) async throws {
         let log = LogRecorder()
-        let transport = ScriptedTransport { exchange in
-            // A server in debug mode, and some proxies, return the request.
-            let echo = "\(exchange.headers) \(exchange.body) SECRET-1 SECRET-2 SECRET-3"
-            return .answer(
-                status, #"{"error":"\#(echo.replacing("\"", with: "'"))"}"#,
-                headers: [.location: "http://x.test/?token=SECRET-1"])
-        }
+        let transport = echo(status)
         let user = SignedInUser(userID: "a", authenticationToken: "SECRET-1")
-        var texts = [
-            "\(user)", String(reflecting: user), "\([user])", "\(Mirror(reflecting: user).children.map(\.value))",
-        ]
-        dump(user, to: &texts[0])
-        func field(_ value: String) -> HTTPField { HTTPField(name: .authorization, value: value) }
+        var texts = descriptions(user)
         for (authorization, secret) in [
-            (nil, "SECRET-1"), (field("Bearer SECRET-3"), "SECRET-3"), (field("SharedKey SECRET-4 v1"), "SECRET-4"),
-        ] as [(HTTPField?, String)] {
+            (nil, "SECRET-1"), ("Bearer SECRET-3", "SECRET-3"), ("SharedKey SECRET-4 v1", "SECRET-4"),
+        ] as [(String?, String)] {
             let client = try makeClient(transport) {
                 $0.logger = log.logger
-                if let authorization { $0.authorization = { _ in authorization } }
+                guard let authorization else { return }
+                $0.authorization = { _ in HTTPField(name: .authorization, value: authorization) }
             }
             client.currentUser = authorization == nil ? user : nil
             try await client.define([World.schema])
             try await client.table("TodoItem").insert(["id": "a", "text": "x"])
-            for call in [
-                { _ = try await client.remoteTable("T").read() }, { try await client.context.push() },
-                { _ = try await client.invokeAPI("x") }, { _ = try await client.table("TodoItem").pull() },
-            ] as [@Sendable () async throws -> Void] {
+            for (call, secret) in [
+                ({ _ = try await client.remoteTable("T").read() }, secret),
+                ({ try await client.context.push() }, secret), ({ _ = try await client.invokeAPI("x") }, secret),
+                ({ _ = try await client.table("TodoItem").pull() }, secret),
+                ({ _ = try await client.signIn(provider: "x", token: ["access_token": "SECRET-2"]) }, "SECRET-2"),
+            ] as [(() async throws -> Void, String)] {
                 do { try await call() } catch {
                     texts.append(filtered("\(error) \(String(reflecting: error))", [secret]))
                 }
             }
             for error in try await client.context.operationErrors() { texts.append(filtered("\(error)", [secret])) }
-            do {
-                _ = try await client.signIn(provider: "x", token: ["access_token": "SECRET-2"])
-            } catch {
-                texts.append(filtered("\(error) \(String(reflecting: error))", ["SECRET-2"]))
-            }
         }
         texts += log.entries.map(\.message)
         #expect(!texts.contains { $0.contains("SECRET") }, "\(texts)")
@@ -220,6 +208,24 @@ struct ServiceTests {
             server = try await client.context.operationErrors().first?.serverItem
         }
         #expect(server?["text"] == "dev notes" && server?["version"] == "dev2")
+    }
+
+    /// Returns the request in each answer, as a server in debug mode and some proxies do.
+    private func echo(_ status: Int) -> ScriptedTransport {
+        ScriptedTransport { exchange in
+            let echo = "\(exchange.headers) \(exchange.body) SECRET-1 SECRET-2 SECRET-3"
+            return .answer(
+                status, #"{"error":"\#(echo.replacing("\"", with: "'"))"}"#,
+                headers: [.location: "http://x.test/?token=SECRET-1"])
+        }
+    }
+
+    private func descriptions(_ user: SignedInUser) -> [String] {
+        var texts = [
+            "\(user)", String(reflecting: user), "\([user])", "\(Mirror(reflecting: user).children.map(\.value))",
+        ]
+        dump(user, to: &texts[0])
+        return texts
     }
 
     /// Returns the text without the secrets of other requests, which the client cannot know in this one.

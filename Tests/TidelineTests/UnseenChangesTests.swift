@@ -21,8 +21,7 @@ struct UnseenChangesTests {
 
     private func change(_ world: World, _ row: Row) async throws {
         let other = try await world.makeOther()
-        try await other.items.update(row)
-        try await other.context.push()
+        try await other.pushUpdate(row)
     }
 
     /// Expects one conflict with the server's row, which stays unchanged.
@@ -120,24 +119,14 @@ struct UnseenChangesTests {
             try await change(world, ["id": "a", "priority": 9])
         }
         let once = Once()
+        let edit: @Sendable () async throws -> Void = {
+            if way.deletes { return try await client.items.delete(id: "a") }
+            try await client.items.update(["id": "a", "priority": 5])
+        }
         client.transport.inspect { request, _ in
             guard request.isUpdate, once.first() else { return nil }
-            guard way.unreadable else {
-                return .delay {
-                    if way.deletes {
-                        try await client.items.delete(id: "a")
-                    } else {
-                        try await client.items.update(["id": "a", "priority": 5])
-                    }
-                }
-            }
-            do {
-                if way.deletes {
-                    try await client.items.delete(id: "a")
-                } else {
-                    try await client.items.update(["id": "a", "priority": 5])
-                }
-            } catch { Issue.record(error) }
+            guard way.unreadable else { return .delay(edit) }
+            do { try await edit() } catch { Issue.record(error) }
             // The server executes the request and its answer is damaged; another client changes the row before the
             // lookup.
             let answer = world.service.handle(request, body: Array(#"{"text":"two"}"#.utf8))
@@ -203,8 +192,7 @@ struct UnseenChangesTests {
         #expect(try await client.context.pendingOperations().map(\.kind) == [.delete])
         let other = try await world.makeClient()
         if quirks.contains(.hardDelete) {
-            try await other.items.insert(["id": "a", "text": "theirs"])
-            try await other.context.push()
+            try await other.pushInsert(["id": "a", "text": "theirs"])
         } else {
             _ = try await other.client.remoteTable("TodoItem").undelete(id: "a")
             try await change(world, ["id": "a", "text": "theirs"])
@@ -218,8 +206,7 @@ struct UnseenChangesTests {
         for inFlight in [true, false] {
             let client = try await inFlight ? world.makeOther() : makeRestoring(world)
             if inFlight {
-                try await client.items.insert(["id": "a", "text": "one", "priority": 1])
-                try await client.context.push()
+                try await client.pushInsert(["id": "a", "text": "one", "priority": 1])
                 try await client.items.delete(id: "a")
                 let once = Once()
                 client.transport.inspect { _, _ in
@@ -233,8 +220,7 @@ struct UnseenChangesTests {
             #expect(try world.serverRow("a")?["text"] == "back")
             #expect(try (world.serverRow("a")?["priority"] ?? .null).isNull)
             let cleanUp = try await world.makeOther()
-            try await cleanUp.items.delete(id: "a")
-            try await cleanUp.context.push()
+            try await cleanUp.pushDelete("a")
             try world.serverStore.write { _ = try $0.delete(id: "a", from: "TodoItem") }
         }
     }
