@@ -191,7 +191,7 @@ struct DatasyncTests {
     func givenItem(_ stores: StoreKind, byDelegate: Bool) async throws {
         let (world, client) = try await makeWorld(stores)
         if byDelegate {
-            client.context.delegate = KeepingDelegate()
+            client.context.delegate = ScriptedDelegate.rebasing
             try await client.items.update(["id": "a", "text": "mine"])
             try changeOthers(world, ["text": "other", "owner": "bob"])
             try await client.context.push()
@@ -244,7 +244,10 @@ struct DatasyncTests {
     @Test("P2 an update of any version is repeated if the row changes", arguments: StoreKind.perEngine)
     func anyVersion(_ stores: StoreKind) async throws {
         let (world, client) = try await makeWorld(stores)
-        client.context.delegate = ForcingDelegate()
+        client.context.delegate = ScriptedDelegate { operation in
+            operation.item["version"] = nil
+            return try await operation.execute()
+        }
         try await client.items.update(["id": "a", "text": "two"])
         try changeOthers(world, ["owner": "bob"])
         let changed = HeaderLog()
@@ -310,26 +313,6 @@ struct DatasyncTests {
         let restored = try await table.undelete(id: "a")
         #expect(restored["text"] == "two")
         #expect(try world.serverStore.read { try $0.row(in: name, id: "a") }?["owner"] == "ann")
-    }
-}
-
-/// Sends a conflict again, on the version of the server row.
-private struct KeepingDelegate: SyncContextDelegate {
-    func perform(_ operation: PushOperation) async throws -> Row? {
-        do {
-            return try await operation.execute()
-        } catch let failure as OperationFailure where failure.code == .conflict {
-            operation.item["version"] = failure.serverItem?["version"]
-            return try await operation.execute()
-        }
-    }
-}
-
-/// Sends each operation for any version of the row.
-private struct ForcingDelegate: SyncContextDelegate {
-    func perform(_ operation: PushOperation) async throws -> Row? {
-        operation.item["version"] = nil
-        return try await operation.execute()
     }
 }
 

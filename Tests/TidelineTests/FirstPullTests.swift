@@ -86,21 +86,10 @@ struct FirstPullTests {
     @Test(
         "F14 a pull into an empty table with pending operations asks for deleted rows", arguments: StoreKind.perEngine)
     func pending(_ stores: StoreKind) async throws {
-        let (world, client) = try await World.withSyncedClient(stores)
-        try await client.items.delete(id: "a")
-        client.transport.inspect { request, _ in request.method == .delete ? .answer(.answer(403)) : nil }
-        let settings = PullSettings(whenPushFails: .pullOthers)
-        _ = await syncErrorCode { try await client.items.pull(queryID: "q", settings: settings) }
-        let error = try #require(try await client.context.operationErrors().first)
-        let other = try await world.makeOther()
-        try await other.pushDelete("a")
-        world.clock.advance(by: .seconds(3600))
-        try await client.items.resetPullToken()
-        _ = await syncErrorCode { try await client.items.pull(queryID: "q", settings: settings) }
-        world.clock.advance(by: .seconds(3600))
-        _ = await syncErrorCode { try await client.items.pull(queryID: "q", settings: settings) }
-        let current = try await client.context.operationErrors().first ?? error
-        try await current.cancelOperationAndDiscardItem()
-        #expect(try client.texts().isEmpty)
+        let refused = "on delete answer 403; pull q others errors rejected"
+        try await Script(
+            "F14", "delete a", refused, "other delete a; clock 3600; reset", refused, "clock 3600", refused,
+            "discard; texts []"
+        ).play(stores)
     }
 }

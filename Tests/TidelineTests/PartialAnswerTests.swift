@@ -76,7 +76,7 @@ struct PartialAnswerTests {
         try await client.items.update(["id": "a", "text": "two"])
         if resolves {
             // A delegate sends the row on the version of the conflict.
-            client.context.delegate = ResolvingDelegate()
+            client.context.delegate = ScriptedDelegate.rebasing
         } else {
             client.transport.inspect { _, _ in .loseAnswer }
             #expect(await syncErrorCode { try await client.context.push() } == .network)
@@ -178,18 +178,6 @@ struct PartialAnswerTests {
         }
         #expect(message.contains("\"text\"") && message.contains("\"Text\""), "\(message)")
         #expect(try client.row("a")?["text"] == (isPull ? "one" : "two"))
-    }
-}
-
-/// Resolves a conflict with the local values of columns that the update changes.
-private struct ResolvingDelegate: SyncContextDelegate {
-    func perform(_ operation: PushOperation) async throws -> Row? {
-        do {
-            return try await operation.execute()
-        } catch let failure as OperationFailure where failure.code == .conflict {
-            operation.item["version"] = failure.serverItem?["version"]
-            return try await operation.execute()
-        }
     }
 }
 

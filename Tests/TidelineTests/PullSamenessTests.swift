@@ -31,25 +31,17 @@ struct PullSamenessTests {
         #expect(try other.texts() == ["second life"])
     }
 
-    @Test(
-        "F7 a row from a server restored from a backup is stored although its version is known",
-        arguments: StoreKind.perEngine, ["q", nil])
-    func restored(_ stores: StoreKind, queryID: String?) async throws {
-        let (world, client) = try await World.withClient(stores)
-        func row(_ text: String, at ticks: Int64) -> Row {
-            World.row("a", at: ticks, text: text).merging("version", "MQ==")
-        }
-        try world.plant([row("one", at: 0)])
-        try await client.items.pull(queryID: queryID)
-        try world.plant([row("two", at: 10_000)])
-        #expect(try await client.items.pull(queryID: queryID).rowsStored == 1)
-        #expect(try client.texts() == ["two"])
-        // The same timestamp with other digits or another offset is the same state.
-        client.transport.inspect { _, _ in
-            .change { $0.replacing("21.001Z", with: "21.0010000+00:00") }
-        }
-        #expect(try await client.items.pull(queryID: queryID).rowsStored == 0)
+    static let backups = ["pull q", "pull"].map { pull in
+        Script(
+            "F7 a row from a server restored from a backup is stored although its version is known: \(pull)",
+            "empty; plant a@0 text=one version=MQ==; \(pull); plant a@10000 text=two version=MQ==; \(pull)",
+            "result stored=1; texts [two]",
+            // The same timestamp with other digits or another offset is the same state.
+            "replace 21.001Z 21.0010000+00:00; \(pull); result stored=0")
     }
+
+    @Test("F7 a row of a restored server is stored", arguments: StoreKind.perEngine, backups)
+    func plays(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
 
     @Test(
         "F7 C4 a server row deleted and inserted again is kept beside a pending operation, and the push keeps it",

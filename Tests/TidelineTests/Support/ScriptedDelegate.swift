@@ -20,6 +20,18 @@ final class ScriptedDelegate: SyncContextDelegate {
         completion = completed
     }
 
+    /// A delegate that sends a conflict again, on the version of the server's row.
+    static var rebasing: ScriptedDelegate {
+        ScriptedDelegate { operation in
+            do {
+                return try await operation.execute()
+            } catch let failure as OperationFailure where failure.code == .conflict {
+                operation.item["version"] = failure.serverItem?["version"]
+                return try await operation.execute()
+            }
+        }
+    }
+
     /// The recorded calls in order: `update a`, `completed 1`.
     var calls: [String] { seen.withLock { $0 } }
 
