@@ -8,24 +8,25 @@ internal import TidelineStore
 /// This is a class because most tables have no indexes, so an upsert stores only a pointer for it.
 final class IndexEntries {
     // Unchecked, because nothing that is called during a change accesses these properties.
-    private let table: StoredTable
+    let table: StoredTable
     @exclusivity(unchecked)
     private var cursor: RowCursor
+    /// Empty until a row is replaced or removed, which an insert does not need.
     @exclusivity(unchecked)
-    private var old: [KeyBuilder]
+    private var old: [KeyBuilder] = []
     @exclusivity(unchecked)
     private var new: [KeyBuilder]
 
     init(of table: StoredTable) {
         self.table = table
         unsafe cursor = RowCursor(table)
-        unsafe old = table.indexes.map { KeyBuilder($0.space) }
-        unsafe new = old
+        unsafe new = table.indexes.map { KeyBuilder($0.space) }
     }
 
     /// Records the entries of a row as it is stored now.
     func noteOld(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) throws {
         try unsafe cursor.point(key: key, value: value)
+        if unsafe old.isEmpty { unsafe old = table.indexes.map { KeyBuilder($0.space) } }
         for (number, index) in table.indexes.enumerated() {
             unsafe old[number].begin(index, of: cursor.view, ids: table.ids)
         }
@@ -67,11 +68,6 @@ final class IndexEntries {
                 + "the store from a backup, or delete it and pull again",
             table: table.name, id: unsafe table.ids.text(ofKey: key))
     }
-}
-
-extension StoredTable {
-    /// Returns an object that maintains the index entries of the table's rows, or `nil` if the table has no indexes.
-    func makeEntries() -> IndexEntries? { indexes.isEmpty ? nil : IndexEntries(of: self) }
 }
 
 extension KeyBuilder {

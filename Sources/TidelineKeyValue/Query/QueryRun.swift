@@ -11,12 +11,16 @@ struct QueryRun {
 
     /// Creates an execution.
     ///
-    /// - Parameter isWriting: Whether a body may change the table. If so, rows are copied before any is passed to the
-    ///   body, so that no row is read or searched for in data that a change has moved.
+    /// - Parameters:
+    ///   - isWriting: Whether a body may change the table. If so, rows are copied before any is passed to the body, so
+    ///     that no row is read or searched for in data that a change has moved.
+    ///   - lookup: The path of a query that looks up the entries of one index, if it is known.
     /// - Throws: The errors of ``TableQuery/validate(against:)``.
-    init(_ query: TableQuery, table: StoredTable, keys: any KeySource, isWriting: Bool) throws(StoreError) {
-        lookup = AccessPath(lookingUp: query, in: table)
-        if lookup == nil { try table.evaluator.validate(query) }
+    init(
+        _ query: TableQuery, table: StoredTable, keys: any KeySource, isWriting: Bool, lookup: AccessPath?
+    ) throws(StoreError) {
+        self.lookup = lookup ?? AccessPath(lookingUp: query, in: table)
+        if self.lookup == nil { try table.evaluator.validate(query) }
         self.query = query
         self.table = table
         self.keys = keys
@@ -34,8 +38,6 @@ struct QueryRun {
         rowCount: () throws -> Int, _ body: (borrowing RowView) throws -> ScanStep
     ) throws -> Int? {
         guard query.limit != 0 else { return query.includesTotalCount ? try count(rowCount: rowCount) : nil }
-        // Most lookups by the sync core find nothing, which needs no memory for rows.
-        if let lookup, try lookup.isEmpty(in: keys) { return nil }
         let projection = query.selection == nil ? nil : RowProjection(query.resultColumns(of: table.schema), of: table)
         guard query.includesTotalCount else {
             _ = try run(projection, countsMatches: false, copies: isWriting, body)

@@ -7,9 +7,10 @@ struct Removal: ~Copyable {
     /// The number of removed rows.
     private(set) var count = 0
 
-    init(from table: StoredTable, in store: any KeyStore) {
+    /// - Parameter entries: The object that maintains the table's indexes, or `nil` if there are none.
+    init(_ entries: IndexEntries?, in store: any KeyStore) {
         self.store = store
-        entries = table.makeEntries()
+        self.entries = entries
     }
 
     /// Removes the row with the given key, if it exists.

@@ -14,14 +14,17 @@ struct Upsert: ~Copyable {
     /// The number of inserted rows.
     private(set) var insertedCount = 0
 
-    init(into table: StoredTable, of shape: RowShape, in store: any KeyStore) throws(StoreError) {
+    /// - Parameter entries: The object that maintains the table's indexes, or `nil` if there are none.
+    init(
+        into table: StoredTable, of shape: RowShape, _ entries: IndexEntries?, in store: any KeyStore
+    ) throws(StoreError) {
         self.store = store
         remembersKeys = store.remembersKeys
         self.table = table
         batch = try BatchColumns(of: shape, in: table)
         key = RowKey(of: table)
         builder = StoredRowBuilder(table)
-        entries = table.makeEntries()
+        self.entries = entries
     }
 
     mutating func run(_ row: borrowing RowView) throws {

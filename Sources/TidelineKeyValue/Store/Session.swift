@@ -16,6 +16,8 @@ final class Session {
     private let precedingCommit: UInt64?
     /// The table that was requested last. Most bodies request the same table repeatedly.
     private var lastTable: StoredTable?
+    /// The objects that maintain the indexes of the tables that this transaction changes, which reuse their memory.
+    private var indexEntries: [IndexEntries] = []
     /// The error of a partially applied change. The transaction can then only be rolled back.
     private(set) var failure: StoreError?
     /// The row counts that this transaction knows; after ``finish()``, those that it leaves.
@@ -149,7 +151,11 @@ final class Session {
     }
 
     func scan(_ query: TableQuery, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
-        let (run, table) = try run(query)
+        let (keys, table) = (try keys(), try table(query.table))
+        let lookup = AccessPath(lookingUp: query, in: table)
+        // Most lookups by the sync core find nothing, which needs no run and no memory for rows.
+        if let lookup, try lookup.isEmpty(in: keys) { return nil }
+        let run = try QueryRun(query, table: table, keys: keys, isWriting: isWriting, lookup: lookup)
         return try run.scan(rowCount: { try rowCount(of: table) }, body)
     }
 
@@ -163,7 +169,7 @@ final class Session {
     private func run(_ query: TableQuery) throws -> (QueryRun, StoredTable) {
         let keys = try keys()
         let table = try table(query.table)
-        return (try QueryRun(query, table: table, keys: keys, isWriting: isWriting), table)
+        return (try QueryRun(query, table: table, keys: keys, isWriting: isWriting, lookup: nil), table)
     }
 
     private func rowCount(of table: StoredTable) throws -> Int {
@@ -177,7 +183,7 @@ final class Session {
         try changing { store in
             let table = try table(name)
             guard !rows.isEmpty else { return }
-            var upsert = try Upsert(into: table, of: rows.shape, in: store)
+            var upsert = try Upsert(into: table, of: rows.shape, entries(of: table), in: store)
             // Rows inserted before a failure do not count, because the transaction is rolled back.
             unsafe hasChanges = true
             try rows.forEachRow { try upsert.run($0) }
@@ -188,7 +194,7 @@ final class Session {
     func delete(ids: [RowID], from name: String) throws -> Int {
         try changing { store in
             let table = try table(name)
-            var removal = Removal(from: table, in: store)
+            var removal = Removal(entries(of: table), in: store)
             for id in ids { _ = try unsafe table.withKey(of: id) { try unsafe removal.remove(key: $0) } }
             try changeRowCount(of: table, by: -removal.count)
             return removal.count
@@ -199,13 +205,22 @@ final class Session {
         let store = try store()
         let table = try table(query.table)
         // A query that is rejected has changed nothing.
-        let run = try QueryRun(query, table: table, keys: store, isWriting: true)
+        let run = try QueryRun(query, table: table, keys: store, isWriting: true, lookup: nil)
         return try changing { store in
-            var removal = Removal(from: table, in: store)
+            var removal = Removal(entries(of: table), in: store)
             try unsafe run.matchingIDs().forEachKey { _ = try unsafe removal.remove(key: $0) }
             try changeRowCount(of: table, by: -removal.count)
             return removal.count
         }
+    }
+
+    /// Returns the object that maintains the index entries of a table's rows, or `nil` if the table has no indexes.
+    private func entries(of table: StoredTable) -> IndexEntries? {
+        if table.indexes.isEmpty { return nil }
+        for known in indexEntries where known.table === table { return known }
+        let entries = IndexEntries(of: table)
+        indexEntries.append(entries)
+        return entries
     }
 
     /// Writes the changed row counts, once for the whole transaction.

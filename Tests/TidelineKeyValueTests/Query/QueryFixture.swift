@@ -73,7 +73,7 @@ struct QueryFixture {
     func delete(_ key: [UInt8]) throws { _ = try key.withUnsafeBytes { try map.delete($0) } }
 
     func run(_ query: TableQuery, isWriting: Bool = false) throws -> QueryRun {
-        try QueryRun(query, table: table, keys: map, isWriting: isWriting)
+        try QueryRun(query, table: table, keys: map, isWriting: isWriting, lookup: nil)
     }
 
     /// Scans as a store does, which knows its number of rows.
