@@ -168,10 +168,11 @@ struct DefinitionTests {
         let client = try SyncClient(
             url: "http://server.test", store: store, transport: FaultyTransport(service: world.service))
         try await client.define([Self.newer])
-        let other = LocalChanges(
-            operations: client.context.queue.operations, schema: Self.newer, writesRows: true,
-            rejectsInsertOverPendingDelete: false, inFlight: [])
+        let operations = client.context.queue.operations
         store.beforeDefinition {
+            let other = LocalChanges(
+                operations: operations, schema: Self.newer, writesRows: true,
+                rejectsInsertOverPendingDelete: false, inFlight: [])
             try store.base.write { _ = try other.insert(["id": "a", "note": "kept"], in: $0) }
         }
         #expect(await syncErrorCode { try await client.drop(columns: ["note"], from: "Note") } == .operationsPending)

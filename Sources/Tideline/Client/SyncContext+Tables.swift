@@ -70,11 +70,10 @@ extension SyncContext: TableContext {
         try await database.changing { [self] in try insert(row, editor.changes(of: table, in: $0), in: $0) }
     }
 
-    /// Inserts a row within a transaction, after its identifier is found to be valid on the server.
+    /// Inserts a row within a transaction, after its identifier is found to be valid, also on the server.
     func insert(_ row: Row, _ changes: LocalChanges, in writer: some StoreWriter) throws -> Row {
-        if case .string(let id)? = row.id, (try? ItemID.validate(id)) != nil {
-            try dialect.validateNewID(id, of: changes.schema.name)
-        }
+        try RowInput.checkID(of: row, for: changes.schema)
+        try dialect.validateNewID(row.idText, of: changes.schema.name)
         return try changes.insert(row, in: writer)
     }
 

@@ -284,6 +284,6 @@ struct PushOutcomes: Sendable {
     }
 
     private func waitingOperation(behind sent: TableOperation, in reader: some StoreReader) throws -> TableOperation? {
-        try operations.operations(of: sent.table, key: sent.itemKey, in: reader).last { $0.id > sent.id }
+        try operations.operations(of: sent.table, key: sent.itemKey, after: sent.id, in: reader).last
     }
 }

@@ -1,63 +1,91 @@
-internal import Synchronization
 internal import TidelineStore
 
-/// Whether the current transaction has assigned the number of an operation, so that the block of numbers is this client's.
-private final class TransactionNumbers: Sendable {
-    private let state = Atomic(false)
-
-    var areOwn: Bool { state.load(ordering: .relaxed) }
-
-    func noteOwn() { state.store(true, ordering: .relaxed) }
-}
-
-/// Applies a change by the app in one transaction, so that a row and its queue entry are always written together.
-struct LocalChanges: Sendable {
+/// Applies changes by the app of one table in one transaction, so that a row and its queue entry are always written
+/// together. It belongs to the transaction: what its changes look up is looked up once.
+final class LocalChanges {
     let operations: OperationStore
     let schema: TableSchema
     /// Whether this type writes rows. If not, the app writes them.
-    let writesRows: Bool
+    private let writesRows: Bool
     /// Whether an insert over a pending delete is an error.
-    let rejectsInsertOverPendingDelete: Bool
+    private let rejectsInsertOverPendingDelete: Bool
     /// The operations that are in flight.
-    let inFlight: Set<Int64>
-    private let numbers = TransactionNumbers()
+    private let inFlight: Set<Int64>
+    /// Whether a change has assigned the number of an operation, so that the block of numbers is this client's.
+    private var hasNumbers = false
+    /// The batches in which rows and operations are packed, one at a time, or `nil` before the first.
+    private var rows: PackedRows?
+    private var queueRows: PackedRows?
 
-    /// Inserts a row and returns it as stored.
+    init(
+        operations: OperationStore, schema: TableSchema, writesRows: Bool, rejectsInsertOverPendingDelete: Bool,
+        inFlight: Set<Int64>
+    ) {
+        self.operations = operations
+        self.schema = schema
+        self.writesRows = writesRows
+        self.rejectsInsertOverPendingDelete = rejectsInsertOverPendingDelete
+        self.inFlight = inFlight
+    }
+
+    /// Inserts a row with an identifier that is valid for a new row, and returns it as stored.
     func insert(_ given: Row, in writer: some StoreWriter) throws -> Row {
-        var row = try RowInput.checked(given, for: schema)
-        let pending = try pendingOperations(of: row.idText, in: writer)
-        if writesRows, try RowInput.isStored(row.idText, of: schema, in: writer) {
-            throw SyncError(
-                .rowExists, "the local table already has a row with this id", table: schema.name, id: row.idText)
+        guard writesRows else {
+            let row = try RowInput.checked(given, for: schema)
+            let pending = try pendingOperations(of: row.idText, in: writer)
+            try apply(.insert, to: row.idText, stored: nil, after: pending, in: writer)
+            return row
         }
-        try apply(.insert, to: row.idText, stored: nil, after: pending, in: writer)
-        guard writesRows else { return row }
+        var rows = try takeRows(in: writer)
+        try RowInput.pack(given, for: schema, completing: true, into: &rows)
+        let id = given.idText
+        let pending = try pendingOperations(of: id, in: writer)
+        if try RowInput.isStored(id, of: schema, in: writer) {
+            throw SyncError(.rowExists, "the local table already has a row with this id", table: schema.name, id: id)
+        }
+        try apply(.insert, to: id, stored: nil, after: pending, in: writer)
         // A restored row keeps the case of the identifier in its operations.
-        if let newest = pending.last { row.id = .string(newest.itemID) }
-        // The row is new, so it is stored as it is packed here and need not be read back.
-        var rows = PackedRows(shape: try writer.shape(of: schema.name), byteCapacity: 512)
-        try rows.append(completing: row)
+        rows.setID(.string(pending.last?.itemID ?? id))
+        try rows.endRow()
         try writer.upsert(rows, into: schema.name)
-        return rows.withRow(at: 0) { $0.owned() }
+        // The row is new, so it is stored as it is packed here and need not be read back.
+        let row = rows.withRow(at: 0) { $0.owned() }
+        self.rows = consume rows
+        return row
+    }
+
+    /// Returns an empty batch for the table's rows.
+    private func takeRows(in writer: some StoreWriter) throws -> PackedRows {
+        guard var rows = rows.take() else {
+            return PackedRows(shape: try writer.shape(of: schema.name), byteCapacity: 512)
+        }
+        rows.removeAll()
+        return rows
     }
 
     /// Merges the named columns into a row. Unless `overwriting` is true, the row's version must equal the stored
     /// version.
     func update(_ given: Row, overwriting: Bool, in writer: some StoreWriter) throws {
-        let row = try RowInput.checked(
-            given, for: schema, isKnown: RowInput.isStored(given.idText, of: schema, in: writer))
-        try merge(row, given: overwriting ? nil : given, in: writer)
+        try RowInput.checkID(
+            of: given, for: schema, isKnown: RowInput.isStored(given.idText, of: schema, in: writer))
+        var rows = try takeRows(in: writer)
+        try RowInput.pack(given, for: schema, completing: false, into: &rows)
+        rows.setID(.string(given.idText))
+        try rows.endRow()
+        let stored = try writer.row(in: schema.name, id: given.idText)
+        if !overwriting { try requireCurrent(given, stored) }
+        guard stored != nil || !writesRows else { throw noSuchRow(given.idText) }
+        try merge(rows, id: given.idText, over: stored, in: writer)
+        self.rows = consume rows
     }
 
-    private func merge(_ row: Row, given: Row?, in writer: some StoreWriter) throws {
-        let stored = try writer.row(in: schema.name, id: row.idText)
-        try requireCurrent(given, stored)
-        guard stored != nil || !writesRows else {
-            throw noSuchRow(row.idText)
-        }
-        let pending = try pendingOperations(of: row.idText, in: writer)
-        try apply(.update, to: stored?.idText ?? row.idText, stored: stored, after: pending, in: writer)
-        if writesRows { try writer.upsert(row, into: schema.name) }
+    /// Merges a packed row into the stored one, and queues the update.
+    private func merge(
+        _ rows: borrowing PackedRows, id: String, over stored: Row?, in writer: some StoreWriter
+    ) throws {
+        let pending = try pendingOperations(of: id, in: writer)
+        try apply(.update, to: stored?.idText ?? id, stored: stored, after: pending, in: writer)
+        if writesRows { try writer.upsert(rows, into: schema.name) }
     }
 
     /// Changes the stored row with a closure.
@@ -76,7 +104,10 @@ struct LocalChanges: Sendable {
         }
         let edits = try RowInput.edits(from: stored, to: changed, of: schema)
         guard !edits.isEmpty else { return .success(stored) }
-        try merge(edits, given: nil, in: writer)
+        var rows = try takeRows(in: writer)
+        try rows.append(edits)
+        try merge(rows, id: id, over: stored, in: writer)
+        self.rows = consume rows
         return .success(try writer.row(in: schema.name, id: id) ?? changed)
     }
 
@@ -163,9 +194,9 @@ struct LocalChanges: Sendable {
         in writer: some StoreWriter
     ) throws {
         var operation = TableOperation(
-            id: try operations.takeID(in: writer, isOwn: numbers.areOwn), table: schema.name, itemID: id,
+            id: try operations.takeID(in: writer, isOwn: hasNumbers), table: schema.name, itemID: id,
             itemKey: schema.itemKey(id), kind: kind)
-        numbers.noteOwn()
+        hasNumbers = true
         operation.restores = restores
         let isFirstChange = isFirst && kind != .insert
         // The app may already have written the row, which therefore is not a valid base row.
@@ -175,13 +206,19 @@ struct LocalChanges: Sendable {
         // The response to an operation in flight sets the base row and base version of the operation after it.
         if isFirstChange { operation.baseVersion = stored == nil ? givenVersion : stored?.version }
         if hasBase { operation.base = content }
-        try operations.save(operation, in: writer)
+        try save(operation, in: writer)
+    }
+
+    private func save(_ operation: TableOperation, in writer: some StoreWriter) throws {
+        var rows = try queueRows.take() ?? operations.makeRows(in: writer)
+        try operations.save(operation, using: &rows, in: writer)
+        queueRows = consume rows
     }
 
     private func revise(_ operation: inout TableOperation, in writer: some StoreWriter) throws {
         operation.revision += 1
         operation.lastError = nil
-        try operations.save(operation, in: writer)
+        try save(operation, in: writer)
         try operations.removeError(of: operation.id, in: writer)
     }
 }

@@ -6,6 +6,7 @@ internal import TidelineWire
 struct OperationStore: Sendable {
     let tables: SystemTables
     private let block = NumberBlock()
+    private let columns = KnownQueueColumns()
     private static let counterID = "lastOperationId"
 
     // MARK: Reading
@@ -14,14 +15,24 @@ struct OperationStore: Sendable {
         try reader.withRow(in: tables.operations, id: .int(id)) { try operation(from: $0) }
     }
 
-    /// Returns the operations of one row, oldest first; at most two.
-    func operations(of table: String, key: String, in reader: some StoreReader) throws -> [TableOperation] {
+    private static let (tableColumn, keyColumn) = (RowPredicate.column("table"), RowPredicate.column("itemKey"))
+
+    /// Returns the operations of one row with a number greater than `after`, oldest first; at most two.
+    func operations(
+        of table: String, key: String, after: Int64 = .min, in reader: some StoreReader
+    ) throws -> [TableOperation] {
         // The order is that of the numbers. Stores look such a query up in the index without planning it.
         let isOfRow = RowPredicate.and([
-            .comparison(.equal, .column("table"), .literal(.string(table))),
-            .comparison(.equal, .column("itemKey"), .literal(.string(key))),
+            .comparison(.equal, Self.tableColumn, .literal(.string(table))),
+            .comparison(.equal, Self.keyColumn, .literal(.string(key))),
         ])
-        return try operations(matching: TableQuery(tables.operations, predicate: isOfRow), in: reader)
+        var found: [TableOperation] = []
+        try reader.scan(TableQuery(tables.operations, predicate: isOfRow)) { view in
+            if case .int(let id) = view.id, id <= after { return .next }
+            found.append(try operation(from: view))
+            return .next
+        }
+        return found
     }
 
     /// Returns the operations of a table, oldest first.
@@ -160,9 +171,19 @@ struct OperationStore: Sendable {
     }
 
     func save(_ operation: TableOperation, in writer: some StoreWriter) throws {
-        var packer = OperationPacker(try writer.shape(of: tables.operations))
-        try packer.append(operation, sent: Self.json(operation.sent))
-        try writer.upsert(packer.rows, into: tables.operations)
+        var rows = try makeRows(in: writer)
+        try save(operation, using: &rows, in: writer)
+    }
+
+    /// Returns an empty batch for ``save(_:using:in:)``, which several calls in one transaction may share.
+    func makeRows(in reader: some StoreReader) throws -> PackedRows {
+        PackedRows(shape: try reader.shape(of: tables.operations), byteCapacity: 1_024)
+    }
+
+    func save(_ operation: TableOperation, using rows: inout PackedRows, in writer: some StoreWriter) throws {
+        rows.removeAll()
+        try rows.append(operation, at: columns.columns(of: rows.shape), sent: Self.json(operation.sent))
+        try writer.upsert(rows, into: tables.operations)
     }
 
     private static let nothingSent = "[]"
@@ -184,22 +205,24 @@ struct OperationStore: Sendable {
     }
 
     private func operation(from row: borrowing RowView) throws -> TableOperation {
-        guard case .int(let id) = row.id, let table = row["table"]?.string, let itemID = row["itemId"]?.string,
-            let key = row["itemKey"]?.string, let kind = row["tableKind"]?.int.flatMap({ OperationKind(rawValue: $0) })
+        let columns = try columns.columns(of: row.shape)
+        guard case .int(let id) = row.id, let table = row.string(at: columns.table),
+            let itemID = row.string(at: columns.itemID), let key = row.string(at: columns.itemKey),
+            let kind = row.int(at: columns.kind).flatMap({ OperationKind(rawValue: $0) })
         else {
             throw StoreError(.corrupt, "an operation in the queue is damaged", table: tables.operations, id: row.idText)
         }
         var operation = TableOperation(id: id, table: table, itemID: itemID, itemKey: key, kind: kind)
-        operation.deletedItem = row["properties"]?.json
-        operation.baseVersion = row["baseVersion"]?.string
-        operation.base = row["base"]?.json
-        operation.localBase = row["localBase"]?.json
-        operation.pulled = row["pulled"]?.json
-        operation.attempts = row["attempts"]?.int ?? 0
-        operation.restores = row["restores"]?.bool ?? false
-        operation.revision = row["revision"]?.int ?? 0
-        operation.lastError = row["lastError"]?.string
-        if let sent = row["sent"]?.json, sent != Self.nothingSent {
+        operation.deletedItem = row.json(at: columns.properties)
+        operation.baseVersion = row.string(at: columns.baseVersion)
+        operation.base = row.json(at: columns.base)
+        operation.localBase = row.json(at: columns.localBase)
+        operation.pulled = row.json(at: columns.pulled)
+        operation.attempts = row.int(at: columns.attempts) ?? 0
+        operation.restores = row.bool(at: columns.restores) ?? false
+        operation.revision = row.int(at: columns.revision) ?? 0
+        operation.lastError = row.string(at: columns.lastError)
+        if let sent = row.json(at: columns.sent), sent != Self.nothingSent {
             do {
                 operation.sent = try JSONTexts.decode(sent)
             } catch {
@@ -212,49 +235,76 @@ struct OperationStore: Sendable {
     }
 }
 
-/// Packs an operation for the queue's table, without an intermediate row.
-private struct OperationPacker: ~Copyable {
-    private(set) var rows: PackedRows
-    /// The position after that of the previous column. The columns are set in the order of the table.
-    private var next = 0
+/// The positions of the columns of the queue's table in rows of one shape.
+private struct QueueColumns {
+    let shape: RowShape
+    let table, itemID, itemKey, kind, properties, baseVersion, base, pulled, attempts, sent, restores, revision: Int
+    let lastError, localBase: Int
 
-    init(_ shape: RowShape) { rows = PackedRows(shape: shape, byteCapacity: 1_024) }
-
-    mutating func append(_ operation: TableOperation, sent: String) throws {
-        rows.beginRow()
-        next = 0
-        try set(operation.table, as: .string, "table")
-        try set(operation.itemID, as: .string, "itemId")
-        try set(operation.itemKey, as: .string, "itemKey")
-        try rows.setInt(operation.kind.rawValue, at: position("tableKind"))
-        try set(operation.deletedItem, as: .json, "properties")
-        try set(operation.baseVersion, as: .string, "baseVersion")
-        try set(operation.base, as: .json, "base")
-        try set(operation.pulled, as: .json, "pulled")
-        try rows.setInt(operation.attempts, at: position("attempts"))
-        try set(sent, as: .json, "sent")
-        try rows.setBool(operation.restores, at: position("restores"))
-        try rows.setInt(operation.revision, at: position("revision"))
-        try set(operation.lastError, as: .string, "lastError")
-        try set(operation.localBase, as: .json, "localBase")
-        rows.setID(.int(operation.id))
-        try rows.endRow()
-    }
-
-    private mutating func set(_ text: String?, as tag: RowTag, _ column: String) throws {
-        let position = try position(column)
-        guard var text else { return rows.setNull(at: position) }
-        text.withUTF8 { rows.setBytes(UnsafeRawBufferPointer($0), as: tag, at: position) }
-    }
-
-    private mutating func position(_ column: String) throws -> Int {
-        if let position = rows.shape.index(of: column, guess: next) {
-            next = position + 1
-            return position
+    init(_ shape: RowShape) throws {
+        func position(_ column: String) throws -> Int {
+            if let position = shape.index(of: column) { return position }
+            throw StoreError(
+                .schemaMismatch, "the table of the queue lacks a column; create the client again", table: shape.table,
+                column: column)
         }
-        throw StoreError(
-            .schemaMismatch, "the table of the queue lacks a column; create the client again", table: rows.shape.table,
-            column: column)
+        self.shape = shape
+        (table, itemID, itemKey) = (try position("table"), try position("itemId"), try position("itemKey"))
+        (kind, properties) = (try position("tableKind"), try position("properties"))
+        (baseVersion, base, pulled) = (try position("baseVersion"), try position("base"), try position("pulled"))
+        (attempts, sent, restores) = (try position("attempts"), try position("sent"), try position("restores"))
+        (revision, lastError) = (try position("revision"), try position("lastError"))
+        localBase = try position("localBase")
+    }
+}
+
+/// The columns of the last shape, because finding their names takes longer than reading an operation.
+private final class KnownQueueColumns: Sendable {
+    private let last = Mutex<QueueColumns?>(nil)
+
+    func columns(of shape: RowShape) throws -> QueueColumns {
+        if let known = last.withLock({ $0 }), known.shape === shape { return known }
+        let columns = try QueueColumns(shape)
+        last.withLock { $0 = columns }
+        return columns
+    }
+}
+
+extension PackedRows {
+    /// Appends an operation, without an intermediate row.
+    fileprivate mutating func append(
+        _ operation: TableOperation, at columns: QueueColumns, sent: String
+    ) throws(StoreError) {
+        beginRow()
+        set(operation.table, as: .string, at: columns.table)
+        set(operation.itemID, as: .string, at: columns.itemID)
+        set(operation.itemKey, as: .string, at: columns.itemKey)
+        setInt(operation.kind.rawValue, at: columns.kind)
+        set(operation.deletedItem, as: .json, at: columns.properties)
+        set(operation.baseVersion, as: .string, at: columns.baseVersion)
+        set(operation.base, as: .json, at: columns.base)
+        set(operation.pulled, as: .json, at: columns.pulled)
+        setInt(operation.attempts, at: columns.attempts)
+        set(sent, as: .json, at: columns.sent)
+        setBool(operation.restores, at: columns.restores)
+        setInt(operation.revision, at: columns.revision)
+        set(operation.lastError, as: .string, at: columns.lastError)
+        set(operation.localBase, as: .json, at: columns.localBase)
+        setID(.int(operation.id))
+        try endRow()
+    }
+
+    private mutating func set(_ text: String?, as tag: RowTag, at position: Int) {
+        guard var text else { return setNull(at: position) }
+        text.withUTF8 { setBytes(UnsafeRawBufferPointer($0), as: tag, at: position) }
+    }
+}
+
+extension RowView {
+    /// Returns the JSON text at a position, or `nil` if the value is not JSON.
+    fileprivate borrowing func json(at index: Int) -> String? {
+        guard tag(at: index) == .json else { return nil }
+        return withBytes(at: index) { String(decoding: $0, as: UTF8.self) }
     }
 }
 

@@ -20,6 +20,31 @@ enum RowInput {
         return Row(id: row.id, distinctColumns: checked)
     }
 
+    /// Begins a row of the batch with the columns of a row from the app, without system columns, and with integers converted
+    /// to doubles for columns of type double. The caller sets the identifier and ends the row.
+    ///
+    /// - Parameters:
+    ///   - completing: Whether the optional columns that the row lacks are null, as in a new row.
+    ///   - rows: A batch for rows of the table.
+    /// - Throws: ``SyncError`` with code invalidArgument, which names table, column, and id. The batch is then not usable.
+    static func pack(
+        _ row: Row, for schema: TableSchema, completing: Bool, into rows: inout PackedRows
+    ) throws {
+        rows.beginRow()
+        let id = row.idText
+        var next = 0
+        for (name, value) in row.values {
+            // The app's columns precede the system columns.
+            guard let index = rows.shape.index(of: name, guess: next), index < schema.columns.count else {
+                if SystemColumns.contains(name: name) { continue }
+                throw undefined(name, id: id, schema)
+            }
+            next = index + 1
+            rows.set(try fitted(value, to: schema.columns[index], id: id, schema), at: index)
+        }
+        if completing { rows.completeRow() }
+    }
+
     /// Returns the columns that differ between a stored row and its changed copy.
     ///
     /// - Throws: ``SyncError`` with code invalidArgument, which names table, column, and id, for a changed identifier and
@@ -41,7 +66,7 @@ enum RowInput {
     static func checkID(
         of row: Row, for schema: TableSchema, isKnown: @autoclosure () throws -> Bool = false
     ) throws {
-        if let id = row["id"], row.id?.type != schema.idType {
+        if row.id?.type != schema.idType, let id = row["id"] {
             throw SyncError(
                 .invalidArgument, "the id \(id) has type \(id.type?.rawValue ?? "null"); ids of this table are text",
                 table: schema.name, column: "id")
@@ -88,13 +113,26 @@ enum RowInput {
     private static func fitted(
         _ value: Value, column name: String, guess: Int = 0, id: String, schema: TableSchema
     ) throws -> Value {
-        func refuse(_ message: String) -> SyncError {
-            SyncError(.invalidArgument, message, table: schema.name, column: name, id: id)
-        }
-        guard !name.hasPrefix("__") else { throw refuse("names that begin with __ are reserved") }
         let isGuessed = guess < schema.columns.count && schema.columns[guess].name == name
         guard let column = isGuessed ? schema.columns[guess] : schema.column(name) else {
-            throw refuse("the table does not define this column" + schema.suggestion(for: name))
+            throw undefined(name, id: id, schema)
+        }
+        return try fitted(value, to: column, id: id, schema)
+    }
+
+    private static func undefined(_ name: String, id: String, _ schema: TableSchema) -> SyncError {
+        let message =
+            name.hasPrefix("__")
+            ? "names that begin with __ are reserved"
+            : "the table does not define this column" + schema.suggestion(for: name)
+        return SyncError(.invalidArgument, message, table: schema.name, column: name, id: id)
+    }
+
+    private static func fitted(
+        _ value: Value, to column: ColumnSchema, id: String, _ schema: TableSchema
+    ) throws -> Value {
+        func refuse(_ message: String) -> SyncError {
+            SyncError(.invalidArgument, message, table: schema.name, column: column.name, id: id)
         }
         switch (value, column.type) {
         case (.null, _):

@@ -37,7 +37,7 @@ extension PackedRows {
     }
 
     /// Sets the optional columns that are absent from the row under construction to null.
-    private mutating func completeRow() {
+    package mutating func completeRow() {
         builder.skip(to: shape.count, end: buffer.count - builder.payloadStart)
         builder.nextIndex = shape.count
         for index in 0..<shape.count where builder.slots[index].tag == .absent && shape.columns[index].isOptional {
