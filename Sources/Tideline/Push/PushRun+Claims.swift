@@ -12,10 +12,12 @@ extension PushRun {
         _ step: inout Step, _ dependencies: PushDependencies?, in writer: SyncDatabase<Store>.Writer
     ) throws {
         var searches = 0
+        // The operation that was found last, unless something has been claimed since then, which may change others.
+        var found: TableOperation?
         while true {
             switch step.machine.next() {
             case .find(let after, let last):
-                let found = try pusher.queue.operations.first(after: after, upTo: last, in: writer)
+                found = try pusher.queue.operations.first(after: after, upTo: last, in: writer)
                 step.machine.handle(.found(found.map(PushMachine.Candidate.init)))
                 searches += 1
             case .send(let id):
@@ -23,7 +25,8 @@ extension PushRun {
                     step.mustWait = true
                     return
                 }
-                try claim(id, &step, dependencies, searches: &searches, in: writer)
+                let known = found.take().flatMap { $0.id == id ? $0 : nil }
+                try claim(id, known, &step, dependencies, searches: &searches, in: writer)
             case .wait, .finish:
                 return
             case .giveUp:
@@ -40,11 +43,11 @@ extension PushRun {
 
     /// Claims the operation to send, and reports what has become of it to the machine.
     private func claim(
-        _ id: Int64, _ step: inout Step, _ dependencies: PushDependencies?, searches: inout Int,
-        in writer: SyncDatabase<Store>.Writer
+        _ id: Int64, _ known: TableOperation?, _ step: inout Step, _ dependencies: PushDependencies?,
+        searches: inout Int, in writer: SyncDatabase<Store>.Writer
     ) throws {
         do {
-            switch try claim(id, step.machine, dependencies, in: writer) {
+            switch try claim(id, known, step.machine, dependencies, in: writer) {
             case .claimed(let claimed):
                 step.claimed.append(claimed)
                 searches = 0
@@ -68,10 +71,13 @@ extension PushRun {
     }
 
     /// Marks an operation as in flight and reads its row.
+    ///
+    /// - Parameter known: The operation as it was read in this transaction, or `nil` if it was not.
     private func claim(
-        _ id: Int64, _ machine: PushMachine, _ dependencies: PushDependencies?, in writer: SyncDatabase<Store>.Writer
+        _ id: Int64, _ known: TableOperation?, _ machine: PushMachine, _ dependencies: PushDependencies?,
+        in writer: SyncDatabase<Store>.Writer
     ) throws -> Claim {
-        guard var operation = try pusher.queue.operations.operation(id, in: writer) else { return .removed }
+        guard var operation = try known ?? pusher.queue.operations.operation(id, in: writer) else { return .removed }
         guard let schema = try writer.schemaIfDefined(of: operation.table) else {
             throw OperationFailure(
                 .invalidItem,

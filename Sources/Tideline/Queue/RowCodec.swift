@@ -217,7 +217,8 @@ extension Row {
     ///
     /// The server's further columns belong to one version of the row: with another version they are not known.
     func fitted(to schema: TableSchema, id: String) -> Row {
-        var row = filteringColumns { schema.column($0) != nil || !SystemColumns.names.contains($0) }
+        let stored = schema.systemColumns.columns.map(\.name)
+        var row = filteringColumns { !SystemColumns.contains(name: $0) || stored.contains($0) }
         if schema.systemColumns.contains(.extra), row.extra == nil, row["version"] != nil { row.extra = .null }
         row.id = .string(id)
         return row
