@@ -171,7 +171,7 @@ struct DefinitionTests {
         let operations = client.context.queue.operations
         store.beforeDefinition {
             let other = LocalChanges(
-                operations: operations, schema: Self.newer, writesRows: true,
+                operations: operations, schema: Self.newer, epoch: nil, writesRows: true,
                 rejectsInsertOverPendingDelete: false, inFlight: [])
             try store.base.write { _ = try other.insert(["id": "a", "note": "kept"], in: $0) }
         }

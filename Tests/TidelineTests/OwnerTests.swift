@@ -94,6 +94,32 @@ struct OwnerTests {
         #expect(try world.serverTexts() == ["hers"])
     }
 
+    @Test("L12 local changes see the user that another process has recorded meanwhile", arguments: StoreKind.sharing)
+    func userOfAnotherProcess(_ stores: StoreKind) async throws {
+        let (world, file) = (try World(stores), try StoreFiles(stores))
+        let nobody = try await makeClient(world, over: try file.open())
+        for id in ["a", "b"] { try await nobody.table("TodoItem").insert(["id": .string(id)]) }
+        let ann = try await makeClient(world, over: try file.open(), user: "ann")
+        try await ann.table("TodoItem").insert(["id": "c"])
+        #expect(await syncErrorCode { try await nobody.table("TodoItem").insert(["id": "d"]) } == .otherUser)
+    }
+
+    @Test("L12 the user of a transaction that rolled back is recorded by the next one", arguments: StoreKind.perEngine)
+    func userAfterRollback(_ stores: StoreKind) async throws {
+        let (world, store) = (try World(stores), try stores.makeStore())
+        let ann = try await makeClient(world, over: store, user: "ann")
+        try await ann.define([TableSchema("Other", columns: [.string("text")])])
+        await #expect(throws: CancellationError.self) {
+            try await ann.transaction { transaction in
+                for table in ["TodoItem", "Other"] { try transaction.insert(["id": "gone"], into: table) }
+                throw CancellationError()
+            }
+        }
+        try await ann.table("TodoItem").insert(["id": "a"])
+        let bob = try await makeClient(world, over: store, user: "bob")
+        #expect(await syncErrorCode { try await bob.table("TodoItem").insert(["id": "b"]) } == .otherUser)
+    }
+
     @Test("L12 a store without a user is bound to the first user named", arguments: StoreKind.perEngine)
     func firstUser(_ stores: StoreKind) async throws {
         let (world, store) = (try World(stores), try stores.makeStore())

@@ -77,6 +77,32 @@ struct QueueTests {
         #expect(try await first.context.pendingOperations().map(\.itemID) == ["r0", "r1", "r2", "r3"])
     }
 
+    @Test("Q1 a transaction that rolled back leaves no number above the counter", arguments: StoreKind.perEngine)
+    func counterAfterRollback(_ stores: StoreKind) async throws {
+        let client = try await World(stores).makeClient()
+        await #expect(throws: CancellationError.self) {
+            try await client.context.transaction { transaction in
+                try transaction.insert(["id": "gone"], into: "TodoItem")
+                throw CancellationError()
+            }
+        }
+        try await client.items.insert(["id": "a"])
+        let row = try client.store.read { try $0.row(in: "MS_TableConfig", id: "lastOperationId") }
+        let counter = row?["value"]?.string
+        let limit = try #require(counter?.split(separator: " ").first.flatMap { Int64($0) })
+        #expect(try await client.context.pendingOperations().allSatisfy { $0.id <= limit })
+    }
+
+    @Test("Q1 processes that edit in turn never assign one operation ID", arguments: StoreKind.sharing)
+    func numbersOfProcesses(_ stores: StoreKind) async throws {
+        let (world, file) = (try World(stores), try StoreFiles(stores))
+        let clients = [
+            try await world.makeClient(store: try file.open()), try await world.makeClient(store: try file.open()),
+        ]
+        for number in 0..<8 { try await clients[number / 2 % 2].items.insert(["id": .string("r\(number)")]) }
+        #expect(try await clients[0].context.pendingOperations().map(\.itemID) == (0..<8).map { "r\($0)" })
+    }
+
     @Test(
         "Q1 a damaged operation counter is an error and does not reuse a number", arguments: StoreKind.perEngine,
         ["x", "9223372036854775807"])

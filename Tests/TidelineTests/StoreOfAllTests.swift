@@ -26,8 +26,7 @@ struct StoreOfAllTests {
         try context.definitions.definitions.define([Self.newer], in: store)
         let changes = LocalChanges(
             operations: context.queue.operations, schema: try store.read { try $0.schema(of: "Note") },
-            writesRows: true,
-            rejectsInsertOverPendingDelete: false, inFlight: [])
+            epoch: nil, writesRows: true, rejectsInsertOverPendingDelete: false, inFlight: [])
         try store.write { _ = try changes.insert(["id": "a", "added": "kept"], in: $0) }
     }
 

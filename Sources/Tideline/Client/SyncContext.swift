@@ -32,9 +32,12 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         self.store = store
         self.connection = connection
         self.dialect = dialect
-        database = SyncDatabase(store: store, options: options)
+        let database = SyncDatabase(store: store, options: options)
+        self.database = database
         queue = OperationQueue(database: database, operations: operations, errors: ErrorStore(tables: tables))
-        editor = LocalEditor(operations: operations, owners: owners, clients: database.clients, options: options)
+        editor = LocalEditor(
+            operations: operations, owners: owners, clients: database.clients, epoch: { database.editEpoch($0) },
+            options: options)
         definitions = TableDefinitions(queue: queue, definitions: definitionStore)
         cleaner = StoreCleaner(queue: queue, definitions: definitionStore, owners: owners, tokens: tokens)
         policies = PolicyBook(options)

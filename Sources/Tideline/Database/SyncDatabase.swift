@@ -18,6 +18,10 @@ final class SyncDatabase<Store: LocalStore>: Sendable {
     private let leaseHolder = String(UInt64.random(in: .min ... .max), radix: 16)
     /// The number of write transactions of this client, which are among those of ``clients``.
     private let ownWrites = Atomic<UInt64>(0)
+    /// Whether a write transaction has begun and is not known to be a committed change of the app.
+    private let isUnsettled = Atomic(false)
+    /// The number of the transactions that were followed by another one while ``isUnsettled`` was set.
+    private let unsettledWrites = Atomic<UInt64>(0)
     /// The locks by the table's name.
     private let tableLocks = Mutex<[String: AsyncLock]>([:])
 
@@ -42,7 +46,11 @@ final class SyncDatabase<Store: LocalStore>: Sendable {
     nonisolated(nonsending) func changing<T: Sendable>(
         _ body: @escaping @Sendable (Writer) throws -> T
     ) async throws -> T {
-        let result = try await performing { [self] in try $0.write(noting(body)) }
+        let result = try await performing { [self] store in
+            let result = try store.write(noting(body))
+            isUnsettled.store(false, ordering: .relaxed)
+            return result
+        }
         localChanges.notify()
         return result
     }
@@ -69,6 +77,7 @@ final class SyncDatabase<Store: LocalStore>: Sendable {
         { [self] writer in
             clients.noteWrite()
             ownWrites.add(1, ordering: .relaxed)
+            if isUnsettled.exchange(true, ordering: .relaxed) { unsettledWrites.add(1, ordering: .relaxed) }
             return try body(writer)
         }
     }
@@ -78,6 +87,14 @@ final class SyncDatabase<Store: LocalStore>: Sendable {
     /// Another client is counted when its transaction begins; it has received by then all that it stores.
     func commitsOfOthers(_ external: UInt64?) -> UInt64 {
         (external ?? 0) &+ clients.writes &- ownWrites.load(ordering: .relaxed)
+    }
+
+    /// Returns a number that stays the same as long as only changes of the app by this client are committed, and none is
+    /// rolled back. What such a change has read of the config table then holds for the next one. `nil` if others may commit
+    /// unseen, because the store is a value.
+    func editEpoch(_ external: UInt64?) -> UInt64? {
+        guard observed.object != nil else { return nil }
+        return commitsOfOthers(external) &+ unsettledWrites.load(ordering: .relaxed)
     }
 
     // MARK: Locks

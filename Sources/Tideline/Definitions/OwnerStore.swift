@@ -89,17 +89,21 @@ struct OwnerStore: Sendable {
     ///
     /// A client without a user cannot change the store of a user whom the app names either: the changes would be pushed as the
     /// user's.
-    func confirmUser(in writer: some StoreWriter) throws {
+    ///
+    /// - Parameter epoch: See ``SyncDatabase/editEpoch(_:)``. In another epoch than the last time, another client may have
+    ///   recorded a user, so the record is read again; without one, it is read for each change.
+    func confirmUser(at epoch: UInt64? = nil, in writer: some StoreWriter) throws {
+        if let epoch, account.isConfirmed(at: epoch) { return }
         let record = try record(in: writer)
-        // Another client may record a user at any time, so the record is read for each change.
-        if account.isConfirmed(record) { return }
+        if account.isConfirmed(record, at: epoch) { return }
         let userID = account.userID
         let owner = StoreOwner(user: user, account: userID)
         if let owner = try confirm(owner, in: writer) { return try save(owner, in: writer) }
-        account.confirm(record, for: userID)
+        account.confirm(record, for: userID, at: epoch)
     }
 
     func save(_ owner: StoreOwner, in writer: some StoreWriter) throws {
+        account.forgetEpoch()
         try config.set(RecordJSON.encode(owner), of: Self.rowID, .owner, in: writer)
     }
 

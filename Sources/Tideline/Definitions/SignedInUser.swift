@@ -30,6 +30,8 @@ final class Account: Sendable {
         /// Whether the user fits the owner of the store as recorded in `record`.
         var isConfirmed = false
         var record: String?
+        /// The epoch in which the record was last read; see ``SyncDatabase/editEpoch(_:)``.
+        var epoch: UInt64?
     }
 
     private let state = Mutex(State())
@@ -54,14 +56,26 @@ final class Account: Sendable {
 
     // MARK: Owner of the store
 
-    /// Returns whether the current user is known to fit the record of the store's owner.
-    func isConfirmed(_ record: String?) -> Bool { state.withLock { $0.isConfirmed && Self.isSame($0.record, record) } }
+    /// Returns whether the current user is known to fit the record of the store's owner in an epoch.
+    func isConfirmed(at epoch: UInt64) -> Bool { state.withLock { $0.isConfirmed && $0.epoch == epoch } }
+
+    /// Returns whether the current user is known to fit the record of the store's owner, which was read in an epoch.
+    func isConfirmed(_ record: String?, at epoch: UInt64?) -> Bool {
+        state.withLock { state in
+            guard state.isConfirmed, Self.isSame(state.record, record) else { return false }
+            state.epoch = epoch
+            return true
+        }
+    }
+
+    /// Notes that the record is about to change.
+    func forgetEpoch() { state.withLock { $0.epoch = nil } }
 
     /// Notes that a user fits the record of the store's owner, unless another user has signed in meanwhile.
-    func confirm(_ record: String?, for userID: String?) {
+    func confirm(_ record: String?, for userID: String?, at epoch: UInt64?) {
         state.withLock { state in
             guard Self.isSame(state.user?.userID, userID) else { return }
-            (state.isConfirmed, state.record) = (true, record)
+            (state.isConfirmed, state.record, state.epoch) = (true, record, epoch)
         }
     }
 

@@ -5,6 +5,8 @@ internal import TidelineStore
 final class LocalChanges {
     let operations: OperationStore
     let schema: TableSchema
+    /// See ``SyncDatabase/editEpoch(_:)``.
+    private let epoch: UInt64?
     /// Whether this type writes rows. If not, the app writes them.
     private let writesRows: Bool
     /// Whether an insert over a pending delete is an error.
@@ -18,11 +20,12 @@ final class LocalChanges {
     private var queueRows: PackedRows?
 
     init(
-        operations: OperationStore, schema: TableSchema, writesRows: Bool, rejectsInsertOverPendingDelete: Bool,
-        inFlight: Set<Int64>
+        operations: OperationStore, schema: TableSchema, epoch: UInt64?, writesRows: Bool,
+        rejectsInsertOverPendingDelete: Bool, inFlight: Set<Int64>
     ) {
         self.operations = operations
         self.schema = schema
+        self.epoch = epoch
         self.writesRows = writesRows
         self.rejectsInsertOverPendingDelete = rejectsInsertOverPendingDelete
         self.inFlight = inFlight
@@ -194,8 +197,8 @@ final class LocalChanges {
         in writer: some StoreWriter
     ) throws {
         var operation = TableOperation(
-            id: try operations.takeID(in: writer, isOwn: hasNumbers), table: schema.name, itemID: id,
-            itemKey: schema.itemKey(id), kind: kind)
+            id: try operations.takeID(in: writer, at: epoch, isOwn: hasNumbers), table: schema.name,
+            itemID: id, itemKey: schema.itemKey(id), kind: kind)
         hasNumbers = true
         operation.restores = restores
         let isFirstChange = isFirst && kind != .insert

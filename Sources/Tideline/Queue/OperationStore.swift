@@ -143,13 +143,15 @@ struct OperationStore: Sendable {
     /// client, such as another process, raises it again, so that later operations always have greater numbers. If the
     /// counter was lost or reset, the number of the newest operation replaces it.
     ///
-    /// - Parameter isOwn: Whether an earlier call in this transaction has found that the block is this client's, so that
-    ///   the counter need not be read again.
-    func takeID(in writer: some StoreWriter, isOwn: Bool = false) throws -> Int64 {
-        if isOwn, let next = block.takeOwn() { return next }
+    /// - Parameters:
+    ///   - epoch: See ``SyncDatabase/editEpoch(_:)``. In the epoch of the last call, the block is still this client's.
+    ///   - isOwn: Whether an earlier call in this transaction has found that the block is this client's, so that the
+    ///     counter need not be read again.
+    func takeID(in writer: some StoreWriter, at epoch: UInt64? = nil, isOwn: Bool = false) throws -> Int64 {
+        if let next = block.takeOwn(at: epoch, isOwn: isOwn) { return next }
         let config = ConfigTable(tables)
         let stored = try config.value(of: Self.counterID, in: writer)
-        if let next = block.take(from: stored) { return next }
+        if let next = block.take(from: stored, at: epoch) { return next }
         let counted = try stored.map(counter) ?? 0
         let last = block.isLast(stored) ? counted : try max(counted, lastID(in: writer))
         let (limit, overflow) = last.addingReportingOverflow(NumberBlock.size)
@@ -157,7 +159,7 @@ struct OperationStore: Sendable {
         // The name is compared only: a block whose transaction rolled back must not equal the one that replaced it.
         let name = "\(limit) \(String(UInt64.random(in: .min ... .max), radix: 16))"
         try config.set(name, of: Self.counterID, .counter, in: writer)
-        return block.begin(name, after: last, upTo: limit)
+        return block.begin(name, after: last, upTo: limit, at: epoch)
     }
 
     /// Returns the number in a stored counter, which stands alone or before the name of a block.
@@ -308,7 +310,7 @@ extension RowView {
     }
 }
 
-/// The operation numbers that this client may still assign; see ``OperationStore/takeID(in:)``.
+/// The operation numbers that this client may still assign; see ``OperationStore/takeID(in:at:isOwn:)``.
 ///
 /// If a transaction that began a block rolls back, the stored counter differs from the block, and the next operation begins
 /// another block. Numbers that a transaction took before it rolled back are not assigned again.
@@ -321,23 +323,28 @@ private final class NumberBlock: Sendable {
         var name: String?
         var last: Int64 = 0
         var limit: Int64 = 0
+        /// The epoch in which the stored counter was last found to be that of the block; see ``SyncDatabase/editEpoch(_:)``.
+        var epoch: UInt64?
     }
 
     private let state = Mutex(State())
 
     /// Returns the next number if the stored counter is that of the block and the block has numbers left.
-    func take(from stored: String?) -> Int64? {
+    func take(from stored: String?, at epoch: UInt64?) -> Int64? {
         state.withLock { state in
             guard let name = state.name, name == stored, state.last < state.limit else { return nil }
             state.last += 1
+            state.epoch = epoch
             return state.last
         }
     }
 
-    /// Returns the next number if the block has numbers left.
-    func takeOwn() -> Int64? {
+    /// Returns the next number if the block is known to be this client's and has numbers left.
+    func takeOwn(at epoch: UInt64?, isOwn: Bool) -> Int64? {
         state.withLock { state in
-            guard state.name != nil, state.last < state.limit else { return nil }
+            guard isOwn || epoch != nil && epoch == state.epoch, state.name != nil, state.last < state.limit else {
+                return nil
+            }
             state.last += 1
             return state.last
         }
@@ -347,8 +354,8 @@ private final class NumberBlock: Sendable {
     func isLast(_ stored: String?) -> Bool { state.withLock { $0.name != nil && $0.name == stored } }
 
     /// Begins a block and returns its first number.
-    func begin(_ name: String, after last: Int64, upTo limit: Int64) -> Int64 {
-        state.withLock { $0 = State(name: name, last: last + 1, limit: limit) }
+    func begin(_ name: String, after last: Int64, upTo limit: Int64, at epoch: UInt64?) -> Int64 {
+        state.withLock { $0 = State(name: name, last: last + 1, limit: limit, epoch: epoch) }
         return last + 1
     }
 }
