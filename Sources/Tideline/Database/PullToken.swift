@@ -31,6 +31,8 @@ public struct PullToken: Sendable, Hashable, Codable {
     var dialect: String?
     /// The cursor of the custom dialect, as JSON.
     var cursor: String?
+    /// The cursor from which the pull after an unfinished one begins, as JSON, or `nil` for that of its last page.
+    var nextPull: String?
 
     init(updatedAt: Timestamp?, serverDate: Timestamp?, filter: String, columns: String? = nil) {
         self.updatedAt = updatedAt

@@ -9,6 +9,7 @@ struct AdaptedDialect<D: CustomDialect>: ClientDialect {
     var name: String { base.name }
     var isTableService: Bool { false }
     var replacesWholeRows: Bool { base.replacesWholeRows }
+    var maxInFlight: Int { base.maxInFlight }
     var maximumPageSize: Int { .max }
 
     func validateNewID(_ id: String, of table: String) throws(SyncError) {
@@ -59,14 +60,14 @@ struct AdaptedDialect<D: CustomDialect>: ClientDialect {
                     status: response.response.status.code, cause: error)
             }
         }
-        return ServerCall(request: request.wire, meaning: read, mark: base.isFromService)
+        return ServerCall(request, mark: base.isFromService, meaning: read)
     }
 
     func confirmation(for request: RowRequest) throws -> ServerCall {
         let page = PageRequest(of: request.schema, pageSize: 1)
         return try call(
             table: request.table, { try base.request(for: page, after: nil) },
-            { try base.meaning(of: $0, to: page) })
+            { try base.meaning(of: $0, to: page, after: nil) })
     }
 
     func isConfirmation(_ answer: ServerAnswer, for request: RowRequest) -> Bool {
@@ -177,7 +178,8 @@ struct AdaptedDialect<D: CustomDialect>: ClientDialect {
         let summary = PageSummary(count: rows.count + skipped.count, totalCount: total, requested: limit)
         return PulledPage(
             rows, codec, summary: summary, deleted: deleted, skipped: skipped, requestedAt: requestedAt,
-            cursor: try RecordJSON.encode(page.cursor), isLast: page.isLast)
+            cursor: try RecordJSON.encode(page.cursor), nextPull: try page.nextPull.map { try RecordJSON.encode($0) },
+            isLast: page.isLast)
     }
 
     /// Adds a row to a page. Of a deleted row, only its state is kept.
@@ -244,6 +246,8 @@ struct CursorFeed<D: CustomDialect>: PullFeed {
     private let start: FeedStart
     /// The cursor of the latest page, as JSON.
     private var cursor: String?
+    /// See ``PullToken/nextPull``.
+    private var nextPull: String?
     private var loops = LoopDetector()
 
     init(_ dialect: AdaptedDialect<D>, _ plan: PullPlan, from start: FeedStart) {
@@ -251,6 +255,7 @@ struct CursorFeed<D: CustomDialect>: PullFeed {
         self.plan = plan
         self.start = start
         cursor = start.token?.cursor
+        nextPull = start.token?.nextPull
     }
 
     var first: (any PageStep)? { CursorStep(dialect: dialect, plan: plan, cursor: cursor) }
@@ -258,12 +263,16 @@ struct CursorFeed<D: CustomDialect>: PullFeed {
     mutating func begin(with page: PulledPage) -> (any PageStep)? { nil }
 
     mutating func receive(_ page: PulledPage) throws(SyncError) -> ReceivedPage {
+        nextPull = nextPull ?? page.nextPull
         var token: PullToken?
         if plan.queryID != nil {
             token = PullToken(updatedAt: nil, serverDate: nil, filter: start.filter, columns: plan.columns)
             token?.dialect = dialect.name
-            token?.cursor = page.cursor
-            if !page.isLast { token?.isRefreshing = start.isRefreshing ? true : nil }
+            token?.cursor = page.isLast ? nextPull ?? page.cursor : page.cursor
+            if !page.isLast {
+                token?.nextPull = nextPull
+                token?.isRefreshing = start.isRefreshing ? true : nil
+            }
         }
         guard !page.isLast else { return ReceivedPage(kind: .separate, token: token) }
         guard page.cursor != cursor, loops.note(page.cursor) == 0 else {
@@ -296,14 +305,15 @@ struct CursorStep<D: CustomDialect>: PageStep {
 
     private func page(limit: Int) -> PageRequest {
         PageRequest(
-            of: plan.schema, predicate: plan.query.predicate, pageSize: limit, parameters: plan.settings.parameters)
+            of: plan.schema, predicate: plan.query.predicate, pageSize: limit, parameters: plan.settings.parameters,
+            lookback: plan.settings.lookback)
     }
 
     func call(limit: Int) throws -> ServerCall {
-        let page = page(limit: limit)
+        let (page, cursor) = (page(limit: limit), try decoded())
         return try dialect.call(
-            table: page.table, { try dialect.base.request(for: page, after: decoded()) },
-            { [dialect] in try dialect.base.meaning(of: $0, to: page) })
+            table: page.table, { try dialect.base.request(for: page, after: cursor) },
+            { [dialect] in try dialect.base.meaning(of: $0, to: page, after: cursor) })
     }
 
     func page(in answer: ServerAnswer, limit: Int, requestedAt: UInt64) throws -> PulledPage {

@@ -1,5 +1,5 @@
 internal import HTTPTypes
-internal import TidelineStore
+public import TidelineStore
 internal import TidelineWire
 
 /// The meaning of a response in HTTP itself, for all dialects.
@@ -7,24 +7,26 @@ extension AnswerMeaning {
     /// Creates the meaning of a response by the conventions of HTTP, for a dialect whose server follows them.
     ///
     /// 200 to 299 is ``Kind/done``, 401 ``Kind/signInNeeded``, 404 and 410 ``Kind/gone``, 409 and 412 ``Kind/conflict``, 408,
-    /// 429, 502, 503, and 504 ``Kind/unavailable``, 500 ``Kind/serverFailed``, and any other status ``Kind/refused``. The client
-    /// then finds out whether the service gave the response; see ``CustomDialect/isFromService(_:)``. The message is the text of
-    /// the body, and the delay that of `Retry-After`. The row is `nil`.
+    /// 429, 502, 503, and 504 ``Kind/unavailable``, 500 ``Kind/serverFailed``, and any other status ``Kind/refused``. 409 with
+    /// `Retry-After` is ``Kind/serverFailed``: the request met another one, and may be repeated. The client then finds out
+    /// whether the service gave the response, and whether it has the table; see ``CustomDialect/isFromService(_:)``. The
+    /// message is the text of the body, and the delay that of `Retry-After`, also of a success. The row is `nil`.
     public init(byStatusOf response: TransportResponse) {
         let code = response.response.status.code
+        let delay = RetryAfter.duration(of: response.response)
         switch code {
         case 200..<300: self.init(.done)
         case 401: self.init(.signInNeeded)
         case 404, 410: self.init(.gone)
+        case 409 where delay != nil: self.init(.serverFailed)
         case 409, 412: self.init(.conflict)
         case 408, 429, 502...504: self.init(.unavailable)
         case 500: self.init(.serverFailed)
         default: self.init(.refused)
         }
         mayHaveBeenApplied = !(400..<500).contains(code)
-        guard kind != .done else { return }
-        message = HTTPMessage.text(of: response)
-        retryAfter = RetryAfter.duration(of: response.response)
+        retryAfter = delay
+        if kind != .done { message = HTTPMessage.text(of: response) }
     }
 }
 
@@ -52,12 +54,18 @@ extension HTTPResponse {
         return reason.map { "HTTP \(status.code) \($0)" } ?? "HTTP \(status.code)"
     }
 
-    /// The scheme and host of the header `Location`. Its path and query are omitted because they may contain a secret.
+    /// The scheme, host, and path of the header `Location`, or its path if it has no host. A user and the query are omitted
+    /// because they may contain a secret.
     var redirectTarget: String? {
-        guard let location = headerFields[.location], let separator = location.firstRange(of: "://") else { return nil }
-        let authority = location[separator.upperBound...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        guard let location = headerFields[.location]?.prefix(while: { $0 != "?" && $0 != "#" }), !location.isEmpty
+        else {
+            return nil
+        }
+        guard let separator = location.firstRange(of: "://") else { return String(location.prefix(255)) }
+        let authority = location[separator.upperBound...].prefix { $0 != "/" }
+        let host = authority.split(separator: "@").last ?? ""
         return
-            "\(location[..<separator.lowerBound].prefix(20))://\(authority.split(separator: "@").last?.prefix(255) ?? "")"
+            "\(location[..<separator.lowerBound].prefix(20))://\(host.prefix(255))\(location[authority.endIndex...].prefix(255))"
     }
 
     private static let standard: [Status] = [
@@ -79,6 +87,13 @@ enum RetryAfter {
         guard let until = HTTPDate.instant(text), let now = ServerClock.time(of: response) else { return nil }
         return .milliseconds((until.ticks - now.ticks) / 10_000)
     }
+}
+
+extension TransportResponse {
+    /// The time of the server at the response, as its header `Date` tells, to the second; `nil` if there is none.
+    ///
+    /// A ``CustomDialect`` of a server that lists changes by time steps back from it; see ``ServerPage/nextPull``.
+    public var serverTime: Timestamp? { ServerClock.time(of: response) }
 }
 
 /// Reads the server's clock from its responses.

@@ -8,6 +8,8 @@ internal import TidelineWire
 protocol ClientDialect: RequestFormat {
     /// Whether an update replaces the whole row, so that the row to replace must be known.
     var replacesWholeRows: Bool { get }
+    /// The greatest number of changes that may be in flight at the same time.
+    var maxInFlight: Int { get }
     /// The greatest number of rows that a request may ask for.
     var maximumPageSize: Int { get }
 
@@ -58,7 +60,7 @@ public struct DialectConnection: Sendable {
     /// - Parameter timeout: The time limit, such as that of a long poll, or `nil` for ``SyncOptions/timeout``.
     /// - Throws: ``SyncError`` for any other response, and if the server is not reached.
     public func send(_ request: ServerRequest, timeout: Duration? = nil) async throws -> TransportResponse {
-        let call = ServerCall(request: request.wire) { AnswerMeaning(byStatusOf: $0) }
+        let call = ServerCall(request) { AnswerMeaning(byStatusOf: $0) }
         let answer = try await connection.send(call, retries: false, timeout: timeout)
         guard answer.kind == .done else { throw answer.failure() }
         return answer.response

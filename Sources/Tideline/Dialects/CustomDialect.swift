@@ -35,6 +35,11 @@ public protocol CustomDialect: Sendable {
     /// of each row stores columns of the server that the table does not define, as a JSON object; a row without it has none.
     var replacesWholeRows: Bool { get }
 
+    /// The maximum number of changes in flight at the same time that the server can handle; no limit by default.
+    ///
+    /// ``PushSettings/maxInFlight`` limits it further.
+    var maxInFlight: Int { get }
+
     // MARK: Pull
 
     /// Returns the request for a page of rows or changes.
@@ -55,11 +60,11 @@ public protocol CustomDialect: Sendable {
     ) throws -> ServerPage<Cursor>
 
     /// Returns the meaning of the response to a request for a page; by default, that of its HTTP status
-    /// (``AnswerMeaning/init(byStatusOf:)``).
+    /// (``AnswerMeaning/init(byStatusOf:)``), where only 410 is ``AnswerMeaning/Kind/gone``.
     ///
-    /// ``AnswerMeaning/Kind/gone`` means that the server no longer knows the cursor. The pull then begins with the first row,
-    /// once.
-    func meaning(of response: TransportResponse, to page: PageRequest) throws -> AnswerMeaning
+    /// ``AnswerMeaning/Kind/gone`` means that the server no longer knows the cursor, such as one beyond its newest change after
+    /// it was restored from a backup. The pull then begins with the first row, once.
+    func meaning(of response: TransportResponse, to page: PageRequest, after cursor: Cursor?) throws -> AnswerMeaning
 
     // MARK: Push
 
@@ -73,6 +78,8 @@ public protocol CustomDialect: Sendable {
 
     /// Returns the meaning of the response to a request for one row.
     ///
+    /// ``AnswerMeaning/Kind/refused`` with the status 404 means that the table is missing. A conflict is not believed if the row
+    /// still has ``RowRequest/version``: the operation fails, and is sent again later.
     /// - Throws: Any error if the response cannot be read.
     func meaning(of response: TransportResponse, to row: RowRequest) throws -> AnswerMeaning
 
@@ -80,10 +87,12 @@ public protocol CustomDialect: Sendable {
     /// sign-in page of a network, a proxy, or a gateway; `nil` by default, for a response that does not tell.
     ///
     /// Without an answer to this question, redirects, the statuses of proxies (407, 421, 451, 511, and 520 to 530), and web pages
-    /// in place of rows are not from the service. After ``AnswerMeaning/Kind/gone`` and ``AnswerMeaning/Kind/refused``, the client
-    /// requests a page of the table, at most once in a push: only a page that ``page(in:to:after:)`` can read shows that the
-    /// service is there. Return `true` for a response with a header or a form that only the service uses, which saves this
-    /// request.
+    /// in place of rows are not from the service. After ``AnswerMeaning/Kind/refused``, the client requests a page of the table, at
+    /// most once in a push: only a page that ``page(in:to:after:)`` can read shows that the service is there. Return `true` for
+    /// a response with a header or a form that only the service uses, which saves this request.
+    ///
+    /// After ``AnswerMeaning/Kind/gone``, the client requests such a page in any case, once for each table in a push: a table that
+    /// is missing must not make its rows look deleted. An operation in a missing table fails and is sent again later.
     func isFromService(_ response: TransportResponse) -> Bool?
 
     /// Checks the identifier of a new row, in addition to the rules of all dialects: 1 to 255 characters, no control
@@ -107,15 +116,21 @@ public protocol CustomDialect: Sendable {
     ///
     /// A sync that runs itself asks for it when it starts, and again after the sequence has ended or thrown, with increasing
     /// delays. Names are hints; see ``ChangeSignals``.
+    ///
+    /// After the first element of each sequence, the client pulls all subscriptions, because changes before it were not
+    /// signaled. Let the sequence begin with a name, of any table, as soon as it would signal a change.
     /// - Parameter connection: Sends requests to the server.
     func changeSignals(over connection: DialectConnection) -> ChangeSignals?
 }
 
 extension CustomDialect {
     public var replacesWholeRows: Bool { false }
+    public var maxInFlight: Int { .max }
     public var headers: HTTPFields { [:] }
 
-    public func meaning(of response: TransportResponse, to page: PageRequest) throws -> AnswerMeaning {
+    public func meaning(
+        of response: TransportResponse, to page: PageRequest, after cursor: Cursor?
+    ) throws -> AnswerMeaning {
         var meaning = AnswerMeaning(byStatusOf: response)
         // A missing page may be a mistake of the server, after which the pull must not begin again.
         if meaning.kind == .gone, response.response.status != .gone { meaning.kind = .refused }

@@ -23,7 +23,22 @@ public struct JSONFields: Codable, Sendable, Hashable {
     public var row: Row
 
     /// Creates the fields of a row. Its identifier is not written.
-    public init(_ row: Row) { self.row = row }
+    ///
+    /// - Parameter names: The server's names of columns that it names otherwise, by the table's names.
+    public init(_ row: Row, renaming names: [String: String] = [:]) {
+        self.row =
+            names.isEmpty ? row : row.values.reduce(into: Row(id: row.id)) { $0[names[$1.name] ?? $1.name] = $1.value }
+    }
+
+    /// Returns the columns of a table, without all other members of the object. A member of the server that has the name of a
+    /// system column, such as `version` or `deleted`, is not taken for it.
+    ///
+    /// - Parameters:
+    ///   - schema: The definition of the table.
+    ///   - names: The server's names of columns that it names otherwise, by the table's names.
+    public func row(in schema: TableSchema, renaming names: [String: String] = [:]) -> Row {
+        schema.columns.reduce(into: Row()) { $0[$1.name] = row[names[$1.name] ?? $1.name] }
+    }
 
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Name.self)

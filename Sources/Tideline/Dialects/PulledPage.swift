@@ -21,6 +21,8 @@ final class PulledPage: Sendable {
 
     /// The cursor after the page, as JSON, if the dialect has cursors.
     let cursor: String?
+    /// See ``ServerPage/nextPull``, as JSON.
+    let nextPull: String?
     /// Whether the dialect ends the pull with this page.
     let isLast: Bool
 
@@ -31,7 +33,7 @@ final class PulledPage: Sendable {
     init(
         _ rows: consuming PackedRows, _ codec: RowCodec, summary: PageSummary, deleted: [Int], skipped: [SkippedRow],
         rejectedRows: [RejectedRow] = [], serverDate: Timestamp? = nil, requestedAt: UInt64, cursor: String? = nil,
-        isLast: Bool = false
+        nextPull: String? = nil, isLast: Bool = false
     ) {
         self.codec = codec
         self.deleted = deleted
@@ -39,6 +41,7 @@ final class PulledPage: Sendable {
         self.serverDate = serverDate
         self.requestedAt = requestedAt
         self.cursor = cursor
+        self.nextPull = nextPull
         self.isLast = isLast
         columns = StampColumns(rows.shape)
         var summary = summary

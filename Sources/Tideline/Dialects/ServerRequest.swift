@@ -6,12 +6,15 @@ internal import TidelineWire
 public struct ServerRequest: Sendable, Hashable {
     /// The HTTP method.
     public let method: HTTPRequest.Method
-    /// The path and query, percent-encoded, relative to the address of the server: `notes/_changes?since=4`.
+    /// The path and query, percent-encoded, relative to the address of the server: `notes/_changes?since=4`; or the link of
+    /// ``init(following:)``.
     public let target: String
     /// The headers, which take precedence over ``SyncOptions/headers``.
     public var headers: HTTPFields
     /// The body, or `nil` if there is none.
     public var body: [UInt8]?
+    /// Whether the target is a link of the server.
+    let isLink: Bool
 
     /// Creates a request.
     ///
@@ -32,6 +35,7 @@ public struct ServerRequest: Sendable, Hashable {
         }
         let parameters = query.map { "\(PercentEncoding.encode($0.name))=\(PercentEncoding.encode($0.value))" }
         self.method = method
+        isLink = false
         target =
             path.map { PercentEncoding.encode($0) }.joined(separator: "/")
             + (parameters.isEmpty ? "" : "?" + parameters.joined(separator: "&"))
@@ -42,18 +46,27 @@ public struct ServerRequest: Sendable, Hashable {
 
     /// Creates a request for the address in a link of the server, such as that of its next page.
     ///
+    /// The link is absolute, begins with a slash, or is relative to the address of the server. If it leads to another server, or
+    /// to a path that is not below the server's address, nothing is sent, and the pull fails with
+    /// ``SyncError/Code/invalidAnswer``: no other host receives the token of the user.
     /// - Parameters:
-    ///   - link: The path and query after the address of the server, percent-encoded.
+    ///   - link: The link, percent-encoded.
     /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidArgument`` for a link that could lead elsewhere: one with a
-    ///   scheme or host, a leading slash, a segment `..`, or characters that a URL cannot contain.
+    ///   scheme other than `http` and `https`, a host without a scheme, a user, a segment `..`, or characters that a URL
+    ///   cannot contain.
     public init(following link: String) throws {
-        let path = link.prefix { $0 != "?" }.lowercased().replacing("%2e", with: ".")
+        var path = link.prefix { $0 != "?" }.lowercased().replacing("%2e", with: ".")[...]
         let isPlain = link.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"\"<>\\^`{|}#".utf8.contains($0) }
-        guard isPlain, !path.hasPrefix("/"), !path.contains(":"), !path.split(separator: "/").contains("..") else {
+        let scheme = ["https://", "http://"].first { path.hasPrefix($0) }
+        path = path.dropFirst(scheme?.count ?? 0)
+        guard isPlain, !path.hasPrefix("//"), !path.prefix(while: { $0 != "/" }).contains(scheme == nil ? ":" : "@"),
+            !path.split(separator: "/").contains("..")
+        else {
             throw SyncError(
                 .invalidArgument, "the link \(link.prefix(200).debugDescription) does not lead to the server's address")
         }
         method = .get
+        isLink = true
         target = link
         headers = [:]
         body = nil
@@ -144,16 +157,20 @@ public struct PageRequest: Sendable {
     public let pageSize: Int
     /// The parameters of ``PullSettings/parameters``.
     public let parameters: [(name: String, value: String)]
+    /// How long before a response a change may have got its time and not be visible in it; see ``PullSettings/lookback`` and
+    /// ``ServerPage/nextPull``.
+    public let lookback: Duration
 
     /// Creates a request, such as for a test of a dialect.
     public init(
         of schema: TableSchema, predicate: RowPredicate? = nil, pageSize: Int = 1000,
-        parameters: [(name: String, value: String)] = []
+        parameters: [(name: String, value: String)] = [], lookback: Duration = .seconds(5)
     ) {
         self.schema = schema
         self.predicate = predicate
         self.pageSize = pageSize
         self.parameters = parameters
+        self.lookback = lookback
     }
 
     /// The name of the table.
@@ -170,6 +187,12 @@ public struct ServerPage<Cursor: Sendable>: Sendable {
     public var deletedIDs: [String]
     /// The position after the page, from which the next page or the next pull continues.
     public var cursor: Cursor
+    /// The position from which the next pull begins, if that is not ``cursor`` of the last page; `nil` by default.
+    ///
+    /// A server that lists changes by time may show a change after one with a later time. The next pull must then step back to
+    /// the server's time (``TransportResponse/serverTime``) less ``PageRequest/lookback``, or to its newest change if that is earlier.
+    /// Only the position of the first page of a pull is used, because a change may have become visible after that page.
+    public var nextPull: Cursor?
     /// Whether the pull ends with this page. If not, ``cursor`` must differ from that of the page before.
     public var isLast: Bool
     /// The number of rows from this page to the end of the pull, if the server tells it, for ``PullProgress/total``.
@@ -177,12 +200,14 @@ public struct ServerPage<Cursor: Sendable>: Sendable {
 
     /// Creates a page.
     public init(
-        rows: [Row], deletedIDs: [String] = [], cursor: Cursor, isLast: Bool, remaining: Int? = nil
+        rows: [Row], deletedIDs: [String] = [], cursor: Cursor, isLast: Bool, nextPull: Cursor? = nil,
+        remaining: Int? = nil
     ) {
         self.rows = rows
         self.deletedIDs = deletedIDs
         self.cursor = cursor
         self.isLast = isLast
+        self.nextPull = nextPull
         self.remaining = remaining
     }
 }

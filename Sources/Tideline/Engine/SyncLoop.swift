@@ -50,7 +50,9 @@ struct SyncLoop<Store: LocalStore>: Sendable {
         case .listen(let number):
             group.addTask {
                 var end = SyncMachine.SignalsEnd()
-                if let signals = offered.withLock({ $0.take() }) ?? makeSignals() { end = await listen(to: signals) }
+                if let signals = offered.withLock({ $0.take() }) ?? makeSignals() {
+                    end = await listen(to: signals, hasBaseline: pusher.dialect.isTableService)
+                }
                 mailbox.post(.signalsEnded(number, end))
             }
         case .schedule(let timer, let delay):
@@ -81,13 +83,16 @@ struct SyncLoop<Store: LocalStore>: Sendable {
     }
 
     /// Passes on the names of tables. A sequence that never waits is slowed down.
-    private func listen(to signals: ChangeSignals) async -> SyncMachine.SignalsEnd {
+    ///
+    /// - Parameter hasBaseline: Whether the sequence signals all changes since the latest pull. Otherwise, its first element
+    ///   stands for all tables.
+    private func listen(to signals: ChangeSignals, hasBaseline: Bool = true) async -> SyncMachine.SignalsEnd {
         var count = 0
         var end = SyncMachine.SignalsEnd()
         do {
             try await signals.read { name in
                 try Task.checkCancellation()
-                mailbox.post(.changed(table: name))
+                mailbox.post(.changed(table: count == 0 && !hasBaseline ? nil : name))
                 count += 1
                 if count.isMultiple(of: Self.signalsAtOnce) { try await environment.sleep(Self.signalPause) }
             }

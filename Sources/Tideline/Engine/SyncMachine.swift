@@ -17,8 +17,8 @@ struct SyncMachine: Sendable {
         case requested
         /// The app has a new signed-in user.
         case signedIn
-        /// The server reports that a table has changed.
-        case changed(table: String)
+        /// The server reports that a table has changed, or perhaps any of them (`nil`).
+        case changed(table: String?)
         /// The connectivity monitor reports whether a network is available.
         case network(isAvailable: Bool)
         /// A timer has ended.
@@ -274,8 +274,8 @@ struct SyncMachine: Sendable {
         step.schedule(.pushDelay, settings.pushDelay)
     }
 
-    private mutating func noteSignal(of table: String, _ step: inout Step) {
-        for index in entries.indices where entries[index].subscription.table == table {
+    private mutating func noteSignal(of table: String?, _ step: inout Step) {
+        for index in entries.indices where table.map({ $0 == entries[index].subscription.table }) ?? true {
             // A failing subscription waits for its retry.
             guard entries[index].failure == nil else { continue }
             if entries[index].signal.isRecent {

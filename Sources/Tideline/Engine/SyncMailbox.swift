@@ -7,7 +7,7 @@ final class SyncMailbox: Sendable {
         var hasLocalChange = false
         var isRequested = false
         var isSignedIn = false
-        var changed: Set<String> = []
+        var changed: Set<String?> = []
         /// Whether a network is available, and whether there was none since the reports were last taken.
         var network: (isAvailable: Bool, wasLost: Bool)?
         var subscriptions: [SyncSubscription]?
@@ -82,7 +82,7 @@ extension SyncMailbox.State {
         if isSignedIn { events.append(.signedIn) }
         if isRequested { events.append(.requested) }
         if hasLocalChange { events.append(.localChange) }
-        events += changed.sorted().map { .changed(table: $0) }
+        events += changed.sorted { $0 ?? "" < $1 ?? "" }.map { .changed(table: $0) }
         let isClosed = isClosed
         self = SyncMailbox.State()
         self.isClosed = isClosed

@@ -5,10 +5,10 @@ struct RowAnswer: Sendable {
     let request: RowRequest
     var answer: ServerAnswer
 
-    /// Whether a table service responded that the table of the request does not exist.
-    var isTableMissing: Bool {
-        answer.status == 404 && !answer.isDoubtful && [.insert, .lookUp].contains(request.action)
-    }
+    /// Whether the request was refused. A row that an insert would create cannot be gone.
+    var isRefused: Bool { answer.kind == .refused || (answer.kind == .gone && request.action == .insert) }
+    /// Whether the service responded that the table of the request does not exist.
+    var isTableMissing: Bool { isRefused && answer.status == 404 && !answer.isDoubtful }
 }
 
 /// Sends an operation's requests, and interprets their responses.
@@ -25,7 +25,7 @@ extension OperationSender {
     /// Sends a request, with retries. A refusal that others give in the same form is the service's if the service is there.
     func ask(_ request: RowRequest) async throws -> RowAnswer {
         var answer = RowAnswer(request: request, answer: try await connection.send(dialect.call(for: request)))
-        if answer.answer.kind == .refused, answer.answer.isDoubtful, request.action != .lookUp {
+        if answer.isRefused, answer.answer.isDoubtful, request.action != .lookUp {
             try await confirmService(after: answer)
             answer.answer.isDoubtful = false
         }
@@ -36,15 +36,36 @@ extension OperationSender {
     ///
     /// - Throws: ``SyncError`` with code network if something else answers in its place.
     private func confirmService(after answer: RowAnswer) async throws {
-        try await trust.confirm {
-            let list = try await connection.send(dialect.confirmation(for: answer.request))
-            switch list.kind {
-            case .signInNeeded, .unavailable, .serverFailed, .notFromService: throw list.unreachable()
-            case .done: if dialect.isConfirmation(list, for: answer.request) { return }
-            case .gone, .refused, .conflict: if !list.isDoubtful { return }
-            }
-            throw connection.foreign(list)
+        try await trust.confirm { _ = try await list(for: answer.request) }
+    }
+
+    /// Checks that the service has the table, by its list, once for each table in a push.
+    ///
+    /// - Throws: ``SyncError`` with code network if something else answers in its place; ``OperationFailure`` if the service does
+    ///   not list the table.
+    private func confirmTable(after answer: RowAnswer) async throws {
+        try await trust.confirm(table: table) {
+            let list = try await list(for: answer.request)
+            guard list.kind == .done else { throw missingTable(list) }
         }
+    }
+
+    /// Requests a list of the table. Throws if the service did not give the response.
+    private func list(for request: RowRequest) async throws -> ServerAnswer {
+        let list = try await connection.send(dialect.confirmation(for: request))
+        switch list.kind {
+        case .signInNeeded, .unavailable, .serverFailed, .notFromService: throw list.unreachable()
+        case .done: if dialect.isConfirmation(list, for: request) { return list }
+        case .gone, .refused, .conflict: if !list.isDoubtful { return list }
+        }
+        throw connection.foreign(list)
+    }
+
+    /// The table may be there again with the next version of the service.
+    private func missingTable(_ answer: ServerAnswer) -> OperationFailure {
+        OperationFailure(
+            .serverFailed, "the server has no table \(table.debugDescription): \(answer.meaning.message)",
+            status: answer.status)
     }
 
     /// Confirms that a row does not exist, by the list of the table, because gateways and a service without the table report
@@ -54,7 +75,7 @@ extension OperationSender {
     /// - Throws: ``SyncError`` with code network if something else answers in place of the service; ``OperationFailure`` if the
     ///   list has the row.
     func confirmGone(_ answer: RowAnswer) async throws -> Row? {
-        if dialect.tableService == nil { try await confirmService(after: answer) }
+        if dialect.tableService == nil { try await confirmTable(after: answer) }
         let server = try await lookUpAfterDoubt()
         guard let server, !server.isTombstone else { return server }
         throw OperationFailure(
@@ -69,11 +90,8 @@ extension OperationSender {
             throw answer.answer.failure()
         case .serverFailed:
             throw OperationFailure(.serverFailed, answer.answer.meaning.message, status: answer.answer.status)
-        case .refused where dialect.tableService != nil && answer.isTableMissing:
-            // The table may be there again with the next version of the service.
-            throw OperationFailure(
-                .serverFailed, "the server has no table \(table.debugDescription): \(answer.answer.meaning.message)",
-                status: answer.answer.status)
+        case .gone where answer.isTableMissing, .refused where answer.isTableMissing:
+            throw missingTable(answer.answer)
         case let kind:
             return kind
         }
@@ -229,6 +247,20 @@ extension OperationSender {
         return try await lookUp(after: answer)
     }
 
+    /// Checks that the row of a conflict has another version than the request. A dialect may take any refusal for a conflict, by
+    /// which a policy would drop the change.
+    ///
+    /// - Throws: ``OperationFailure`` with code serverFailed if the row has the same version.
+    func confirmConflict(_ answer: RowAnswer, _ server: Row?) throws {
+        guard dialect.tableService == nil, let version = answer.request.version, let server, !server.isTombstone,
+            server.version == version
+        else { return }
+        throw OperationFailure(
+            .serverFailed,
+            "the server reported a conflict, but the row has not changed: \(answer.answer.meaning.message)",
+            status: answer.answer.status)
+    }
+
     /// Requests the server row after a conflict. If it cannot be read, throws a conflict without a server row.
     ///
     /// - Throws: The failure of the look-up if only its result would show whether the service reported the conflict.
@@ -259,7 +291,7 @@ extension OperationSender {
         switch try kind(of: answer) {
         case .done: break
         case .gone:
-            if answer.answer.isDoubtful { try await confirmService(after: answer) }
+            try await confirmTable(after: answer)
             return nil
         default:
             throw answer.answer.isDoubtful ? connection.foreign(answer.answer) : rejection(answer)

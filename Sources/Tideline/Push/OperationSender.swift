@@ -181,6 +181,7 @@ struct OperationSender: Sendable {
                     changes, of: item, version: nil, known: known, base: base, built: built, round: round + 1)
             }
             let server = try await conflictingRow(in: answer)
+            try confirmConflict(answer, server)
             let lost = try await unknown(attempt, after: answer, base: base, server: server)
             guard let server else { throw conflict(answer, server: nil) }
             return try await build(on: server, item: item, lost: lost, answer: answer, round: round)
@@ -258,6 +259,7 @@ struct OperationSender: Sendable {
                 return Result(tombstone: try await confirmGone(answer))
             case .conflict:
                 let server = try await conflictingRow(in: answer)
+                try confirmConflict(answer, server)
                 if let server, server.isTombstone { return Result(tombstone: server) }
                 // The row shows only a lost update of this operation and no changes of others, so it is deleted.
                 guard let server, lost.exactMatch(server) != nil, let newer = server.version, newer != version else {

@@ -145,7 +145,7 @@ struct PushRun<Store: LocalStore>: Sendable {
         earlier.unavailable = earlier.deferred.union(unavailable.filter { $0.value > 1 }.keys)
         earlier.deferred.formUnion(unavailable.keys)
         result.progress.total = count - earlier.held.count
-        var machine = PushMachine(maxInFlight: max(settings.maxInFlight, 1))
+        var machine = PushMachine(maxInFlight: max(min(settings.maxInFlight, pusher.dialect.maxInFlight), 1))
         machine.handle(.started(last: last, earlier: earlier))
         return (machine, references.map { PushDependencies($0, operations: operations) })
     }

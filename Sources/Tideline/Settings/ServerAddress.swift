@@ -52,6 +52,31 @@ package struct ServerAddress: Sendable, Hashable {
         guard !missing.isEmpty else { return "\(path)/\(target)" }
         return "\(path)/\(target)\(target.contains("?") ? "&" : "?")\(missing)"
     }
+
+    /// Returns the target, relative to this address, of a link that the server sent: relative, with a leading slash, or
+    /// absolute.
+    ///
+    /// - Throws: ``SyncError`` with code invalidAnswer for a link to another scheme, host, or port, or to a path that is not
+    ///   below this address. A request for it would show the user's token to others.
+    func target(following link: String) throws(SyncError) -> String {
+        var other = self
+        var rest = link[...]
+        if let scheme = ["http", "https"].first(where: { rest.lowercased().hasPrefix("\($0)://") }) {
+            other.scheme = scheme
+            rest = rest.dropFirst(scheme.count + 3)
+            other.authority = String(rest.prefix { $0 != "/" && $0 != "?" })
+            rest = rest.dropFirst(other.authority.count)
+        } else if !rest.hasPrefix("/") {
+            return link
+        }
+        guard other.identity == identity, rest.hasPrefix("\(path)/") else {
+            throw SyncError(
+                .invalidAnswer,
+                "the server sent the link \(link.prefix { $0 != "?" }.prefix(300).debugDescription), which is not below its "
+                    + "address \(text)")
+        }
+        return String(rest.dropFirst(path.count + 1))
+    }
 }
 
 extension ServerAddress {

@@ -74,7 +74,8 @@ public struct SyncEnvironment: Sendable {
     /// Returns a random number from 0 to 1, used to vary retry delays.
     public var random: @Sendable () -> Double
     /// Returns the current time, used to record when an operation failed, in ``SyncStatus``, for the lease that lets one of
-    /// several processes push, and for the interval of ``PullSettings/removesLeavers``. No delay depends on it.
+    /// several processes push, and for the interval of ``PullSettings/removesLeavers``. Of the delays, only that of
+    /// ``AnswerMeaning/retryAfter`` with a success depends on it.
     public var now: @Sendable () -> Timestamp
     /// Returns a new row identifier: a lowercase UUID.
     public var makeID: @Sendable () -> String

@@ -32,6 +32,9 @@ public struct AnswerMeaning: Sendable {
     /// The server's description of a failure, for error messages. If empty, the HTTP status is shown.
     public var message: String
     /// The delay that the server asks for before another request, or `nil`.
+    ///
+    /// After any kind that is not retried, also ``Kind/done``, the client's next request waits for it, at most
+    /// ``RetryPolicy/maximumDelay``.
     public var retryAfter: Duration?
     /// Whether a request that was refused may have been carried out nevertheless, such as one that a proxy answered; `false`
     /// by default.

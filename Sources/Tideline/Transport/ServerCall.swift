@@ -10,6 +10,18 @@ struct ServerCall: Sendable {
     var meaning: @Sendable (TransportResponse) throws -> AnswerMeaning
     /// Returns whether the service gave a response, or `nil` if the response does not tell.
     var mark: @Sendable (TransportResponse) -> Bool? = { _ in nil }
+    /// Whether the target is a link of the server; see ``ServerAddress/target(following:)``.
+    var isLink = false
+}
+
+extension ServerCall {
+    /// Creates a call for the request of a dialect.
+    init(
+        _ request: ServerRequest, mark: @escaping @Sendable (TransportResponse) -> Bool? = { _ in nil },
+        meaning: @escaping @Sendable (TransportResponse) throws -> AnswerMeaning
+    ) {
+        self.init(request: request.wire, meaning: meaning, mark: mark, isLink: request.isLink)
+    }
 }
 
 /// A response with its meaning.

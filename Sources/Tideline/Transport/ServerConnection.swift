@@ -17,6 +17,8 @@ struct ServerConnection: Sendable {
     let format: any RequestFormat
     let account = Account()
     private let refresh = SharedRefresh()
+    /// From when and until when the server asked for no further request, or `nil`.
+    private let pauseOfServer = LockedValue<Range<Timestamp>?>(nil)
     /// Called before each request, including retries. Throws if the request must not be sent.
     var willSend: @Sendable () async throws -> Void = {}
 
@@ -42,6 +44,8 @@ struct ServerConnection: Sendable {
     func send(
         _ call: ServerCall, retries: Bool = true, signsIn: Bool = true, timeout: Duration? = nil
     ) async throws -> ServerAnswer {
+        var call = call
+        if call.isLink { call.request.target = try base.target(following: call.request.target) }
         var attempt = 1
         var hasRefreshed = false
         // The number of refreshes before a request that the server refused.
@@ -50,9 +54,11 @@ struct ServerConnection: Sendable {
             if Task.isCancelled { throw SyncError(.cancelled, "the task was cancelled") }
             let refreshes = refresh.successes
             let field = signsIn ? try await signIn(refreshAfter: refused) : nil
+            try await waitForServer()
             try await willSend()
             var answer = try await sendOnce(call, signIn: field, timeout: timeout ?? options.timeout)
             answer.response.attempts = attempt
+            if !answer.meaning.isTransient, let wait = answer.meaning.retryAfter { note(pause: wait) }
             let isRefused = answer.kind == .signInNeeded
             refused = nil
             if isRefused, !hasRefreshed, signsIn, options.authorization != nil, !CallScope.isWithin(refresh) {
@@ -74,6 +80,21 @@ struct ServerConnection: Sendable {
             try await pause(delay)
             attempt += 1
         }
+    }
+
+    private func note(pause: Duration) {
+        let now = options.environment.now()
+        let end = now.advanced(byTicks: min(pause, options.retry.maximumDelay).ticks)
+        pauseOfServer.withLock { $0 = now < end ? now..<end : nil }
+    }
+
+    /// Waits until the end of the delay that the server asked for with a response that is not retried. A clock that is set back
+    /// does not make it longer.
+    private func waitForServer() async throws {
+        guard let range = pauseOfServer.withLock({ $0 }) else { return }
+        let now = options.environment.now()
+        guard range.contains(now) else { return }
+        try await pause(.nanoseconds((range.upperBound.ticks - now.ticks) * 100))
     }
 
     private func pause(_ delay: Duration) async throws {

@@ -89,6 +89,8 @@ struct Trust: Sendable {
 final class ServiceTrust: Sendable {
     private let lock = AsyncLock()
     private let found = LockedValue<Result<Void, SyncError>?>(nil)
+    /// The tables that the service has listed.
+    private let tables = LockedValue<Set<String>>([])
 
     /// Runs a look-up, unless an earlier one has found that something else answers in place of the service.
     ///
@@ -100,6 +102,13 @@ final class ServiceTrust: Sendable {
 
     /// Runs a look-up, unless an earlier one has found whether the service answers.
     func confirm(_ lookUp: @Sendable () async throws -> Void) async throws { _ = try await first(lookUp) }
+
+    /// Runs a look-up of a table's list, unless an earlier one has succeeded.
+    func confirm(table: String, _ lookUp: @Sendable () async throws -> Void) async throws {
+        guard !tables.withLock({ $0.contains(table) }) else { return }
+        try await confirming(lookUp)
+        tables.withLock { _ = $0.insert(table) }
+    }
 
     /// Runs the first look-up. Returns `nil` if there was one.
     private func first<T: Sendable>(_ lookUp: @Sendable () async throws -> T) async throws -> T? {

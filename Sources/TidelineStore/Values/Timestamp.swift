@@ -28,6 +28,13 @@ public struct Timestamp: Sendable, Hashable, Comparable {
         self.ticks = ticks
     }
 
+    /// Creates the instant this number of milliseconds after 1970-01-01T00:00:00Z, or `nil` if it is outside the years 1 to 9999.
+    public init?(milliseconds: Int64) {
+        let (ticks, overflow) = milliseconds.multipliedReportingOverflow(by: Self.ticksPerMillisecond)
+        guard !overflow else { return nil }
+        self.init(ticks: ticks)
+    }
+
     /// Creates an instant from ticks that are known to be in range.
     init(unchecked ticks: Int64) { self.ticks = ticks }
 

@@ -265,6 +265,50 @@ struct CustomDialectPullTests {
         #expect(try await client.cursor() == "1")
     }
 
+    @Test(
+        "F4 the next pull begins where the first page of this one says, also after a pull that was cut",
+        arguments: StoreKind.perEngine)
+    func stepsBack(_ stores: StoreKind) async throws {
+        let world = NotesWorld(stores)
+        let client = try await world.makeClient(dialect: ServerDialect(SteppingNotes()))
+        world.server.limitPages(to: 2)
+        for id in ["a", "b", "c", "d", "e"] { world.server.write(id, ["text": "one"]) }
+        world.server.inspect { request, _ in request.contains("since=2") ? .loseAnswer : nil }
+        await #expect(throws: SyncError.self) { try await client.pull(PullSettings(lookback: .seconds(1))) }
+        world.server.inspect(nil)
+        world.server.clear()
+        try await client.pull(PullSettings(lookback: .seconds(3)))
+        // The cut pull had stepped back to 1; this one continued it at 2, and its own pages do not count.
+        #expect(try await client.cursor() == "1")
+        try await client.pull(PullSettings(lookback: .seconds(3)))
+        #expect(try await client.cursor() == "3")
+        #expect(
+            world.server.requests.map { $0.split(separator: "=")[1] } == ["2&limit", "4&limit", "1&limit", "3&limit"])
+    }
+
+    @Test("F5 a server that was restored says so by the cursor, and its links are followed to itself only")
+    func restoredServer() async throws {
+        let world = NotesWorld(.simplest)
+        let client = try await world.makeClient(dialect: ServerDialect(SteppingNotes()))
+        world.server.write("a", ["text": "one"])
+        try await client.pull()
+        world.server.inspect { request, _ in request.contains("since=5") ? .answer(.answer(200, "restored")) : nil }
+        world.server.clear()
+        try await client.pull()
+        #expect(world.server.requests.map { $0.split(separator: "=")[1] } == ["5&limit", "0&limit"])
+        for (link, isFollowed) in [
+            ("http://notes.test/db/Note/_changes?since=0&limit=9", true), ("http://evil.test/db/x", false),
+        ] {
+            world.server.clear()
+            let linked = try await world.makeClient(dialect: ServerDialect(SteppingNotes(link: link)))
+            linked.client.currentUser = SignedInUser(userID: "u", authenticationToken: "secret")
+            do { try await linked.pull() } catch let error as SyncError {
+                #expect(error.code == .invalidAnswer && !isFollowed)
+            }
+            #expect(world.server.requests == (isFollowed ? ["GET /db/Note/_changes?since=0&limit=9"] : []))
+        }
+    }
+
     @Test("F7 of several states of a row in one page, the last counts", arguments: StoreKind.perEngine)
     func lastState(_ stores: StoreKind) async throws {
         let pages = [
@@ -298,4 +342,34 @@ struct ScriptedDialect: CustomDialect {
 
     func request(for row: RowRequest) throws -> ServerRequest { try ServerRequest(.get, path: [row.table, row.id]) }
     func meaning(of response: TransportResponse, to row: RowRequest) throws -> AnswerMeaning { .done }
+}
+
+/// The dialect of ``NotesServer`` whose pulls begin at the number of seconds of the look-back, and that reads "restored" as a lost cursor.
+private struct SteppingNotes: CustomDialect {
+    private let notes = NotesDialect()
+    var link: String?
+    let name = "stepping"
+
+    init(link: String? = nil) { self.link = link }
+
+    func request(for page: PageRequest, after cursor: Int?) throws -> ServerRequest {
+        if let link { return try ServerRequest(following: link) }
+        return try notes.request(for: page, after: cursor)
+    }
+
+    func page(in response: TransportResponse, to page: PageRequest, after cursor: Int?) throws -> ServerPage<Int> {
+        var result = try notes.page(in: response, to: page, after: cursor)
+        result.nextPull = Int(page.lookback.components.seconds)
+        return result
+    }
+
+    func meaning(of response: TransportResponse, to page: PageRequest, after cursor: Int?) throws -> AnswerMeaning {
+        response.body == Array("restored".utf8) && cursor != nil ? .gone : .done
+    }
+
+    func request(for row: RowRequest) throws -> ServerRequest { try notes.request(for: row) }
+
+    func meaning(of response: TransportResponse, to row: RowRequest) throws -> AnswerMeaning {
+        try notes.meaning(of: response, to: row)
+    }
 }

@@ -182,6 +182,85 @@ struct CustomDialectPushTests {
         #expect(world.server.fields("a")?["text"] == "one")
     }
 
+    @Test(
+        "P3 a missing table, or a gateway, does not make rows look deleted; the operations wait",
+        arguments: [true, false])
+    func missingTable(isService: Bool) async throws {
+        let world = NotesWorld(.simplest)
+        let client = try await world.makeClient { $0.conflictPolicy = .serverWins }
+        for id in ["a", "b", "c"] { world.server.write(id, ["text": "one"]) }
+        try await client.pull()
+        try await client.notes.update(["id": "a", "text": "mine"])
+        try await client.notes.delete(id: "b")
+        try await client.notes.insert(["id": "d", "text": "mine"])
+        world.server.inspect { _, _ in
+            .answer(isService ? .answer(404, "no table") : .unmarked(404, "no table"))
+        }
+        let error = await #expect(throws: SyncError.self) { try await client.client.push() }
+        #expect(error?.code == (isService ? .serverFailing : .network))
+        let errors = try await client.client.operationErrors()
+        #expect(errors.map(\.code) == (isService ? [.serverFailed, .serverFailed, .serverFailed] : []))
+        #expect(errors.allSatisfy { $0.message.contains("has no table") })
+        #expect(try client.texts() == ["a": "mine", "c": "one", "d": "mine"])
+        world.server.inspect(nil)
+        try await client.client.push()
+        #expect(world.server.fields("a")?["text"] == "mine" && world.server.fields("b") == nil)
+        #expect(try await client.queue().isEmpty && world.server.fields("d") != nil)
+    }
+
+    @Test(
+        "P4 a conflict about a row that has not changed is none, and costs no change",
+        arguments: [OperationKind.update, .delete])
+    func falseConflict(_ kind: OperationKind) async throws {
+        let (world, client) = try await NotesWorld.withRow(.simplest)
+        if kind == .update {
+            try await client.notes.update(["id": "a", "text": "mine"])
+        } else {
+            try await client.notes.delete(id: "a")
+        }
+        world.server.inspect { request, _ in
+            request.hasPrefix("GET") ? nil : .answer(.answer(409, "not now", headers: [.serviceMark: "1"]))
+        }
+        #expect(try await client.pushErrors().map(\.code) == [.serverFailed])
+        world.server.inspect(nil)
+        try await client.client.push()
+        #expect(world.server.fields("a")?["text"] == (kind == .update ? "mine" : nil))
+    }
+
+    @Test("429 the delay of a success holds back the next request, and the dialect limits the changes in flight")
+    func quotas() async throws {
+        let (delays, now) = (Recorder<Duration>(), SharedValue(Timestamp.now))
+        let world = NotesWorld(.simplest)
+        let client = try await world.makeClient(dialect: ServerDialect(SingleNotes())) { options in
+            options.environment.sleep = { delays.add($0) }
+            options.environment.now = { now.value }
+        }
+        for id in ["a", "b", "c"] { try await client.notes.insert(["id": id, "text": "one"]) }
+        let inFlight = SharedValue(0)
+        world.server.inspect { _, _ in
+            #expect(
+                inFlight.update {
+                    $0 += 1
+                    return $0
+                } == 1)
+            return .delay { inFlight.update { $0 -= 1 } }
+        }
+        try await client.client.push()
+        #expect(delays.values.isEmpty)
+        world.server.inspect { _, _ in
+            .answer(.answer(200, #"{"documents":[],"last":3,"remaining":0}"#, headers: [.retryAfter: "7"]))
+        }
+        for _ in 1...2 { try await client.pull() }
+        now.value = now.value.advanced(byTicks: 3 * Timestamp.ticksPerSecond)
+        try await client.pull()
+        #expect(delays.values == [.seconds(7), .seconds(4)])
+        for ticks in [Timestamp.ticksPerSecond * 8, -Timestamp.ticksPerSecond * 3_600] {
+            now.value = now.value.advanced(byTicks: ticks)
+            try await client.pull()
+        }
+        #expect(delays.values.count == 2)
+    }
+
     @Test("P3 an answer that the dialect cannot read fails its operation only, and the next push finds its effect")
     func unreadable() async throws {
         let (world, client) = try await NotesWorld.withClient(.simplest)
@@ -342,5 +421,26 @@ struct ReplacingNotes: CustomDialect {
         var meaning = try notes.meaning(of: response, to: row)
         meaning.row = try meaning.row.map(kept)
         return meaning
+    }
+}
+
+/// The dialect of ``NotesServer`` with one change in flight, and the default meaning of pages.
+private struct SingleNotes: CustomDialect {
+    private let notes = NotesDialect()
+    let name = "single"
+    var maxInFlight: Int { 1 }
+
+    func request(for page: PageRequest, after cursor: Int?) throws -> ServerRequest {
+        try notes.request(for: page, after: cursor)
+    }
+
+    func page(in response: TransportResponse, to page: PageRequest, after cursor: Int?) throws -> ServerPage<Int> {
+        try notes.page(in: response, to: page, after: cursor)
+    }
+
+    func request(for row: RowRequest) throws -> ServerRequest { try notes.request(for: row) }
+
+    func meaning(of response: TransportResponse, to row: RowRequest) throws -> AnswerMeaning {
+        try notes.meaning(of: response, to: row)
     }
 }

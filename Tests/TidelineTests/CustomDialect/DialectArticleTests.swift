@@ -43,9 +43,9 @@ struct DialectArticleTests {
         #expect(delete.target == "Note/a%20b?revision=7")
         let page = PageRequest(of: schema, pageSize: 10)
         #expect(try dialect.request(for: page, after: nil).target == "Note/_changes?since=0&limit=10")
-        #expect(try dialect.meaning(of: .answer(498), to: page).kind == .signInNeeded)
-        #expect(try dialect.meaning(of: .answer(404), to: page).kind == .refused)
-        #expect(try dialect.meaning(of: .answer(410), to: page).kind == .gone)
+        #expect(try dialect.meaning(of: .answer(498), to: page, after: nil).kind == .signInNeeded)
+        #expect(try dialect.meaning(of: .answer(404), to: page, after: nil).kind == .refused)
+        #expect(try dialect.meaning(of: .answer(410), to: page, after: nil).kind == .gone)
         let lookUp = RowRequest(.lookUp, of: "a", in: schema)
         #expect(try dialect.meaning(of: .answer(200, #"{"problem":"missing"}"#), to: lookUp).kind == .gone)
         #expect(try dialect.meaning(of: .answer(200, #"{"problem":"no"}"#), to: lookUp).message == "no")
@@ -63,10 +63,11 @@ struct DialectPartTests {
             504: .unavailable, 505: .refused,
         ]
         for (status, kind) in expected {
+            #expect(AnswerMeaning(byStatusOf: .answer(status)).kind == kind, "\(status)")
             let meaning = AnswerMeaning(byStatusOf: .answer(status, "why", headers: [.retryAfter: "7"]))
-            #expect(meaning.kind == kind, "\(status)")
+            #expect(meaning.kind == (status == 409 ? .serverFailed : kind), "\(status)")
             #expect(meaning.message == (kind == .done ? "" : "why") || status == 301, "\(status)")
-            #expect(meaning.retryAfter == (kind == .done ? nil : .seconds(7)))
+            #expect(meaning.retryAfter == .seconds(7))
             #expect(meaning.mayHaveBeenApplied == !(400..<500).contains(status), "\(status)")
         }
     }
@@ -82,10 +83,43 @@ struct DialectPartTests {
         }
         #expect(try ServerRequest(following: "Note?page=2&x=%2F..").target == "Note?page=2&x=%2F..")
         for link in [
-            "http://other.test/", "/Note", "//other.test", "../x", "a/%2e%2E/x", "a b", "a\u{0}", "x:y", "a#b", "é",
+            "ftp://server.test/", "//server.test/", "http://a@server.test/", "/db/../x", "https:////server.test",
+            "../x", "a/%2e%2E/x", "a b", "a\u{0}", "x:y", "a#b", "é",
         ] {
             #expect(throws: SyncError.self, "\(link)") { try ServerRequest(following: link) }
         }
+    }
+
+    @Test("A link leads to the server's own address, or nowhere")
+    func links() throws {
+        let base = try ServerAddress("https://notes.test/db?key=1")
+        for link in [
+            "Note?a=/b:c", "/db/Note?a=/b:c", "https://notes.test/db/Note?a=/b:c",
+            "HTTPS://Notes.test:443/db/Note?a=/b:c",
+        ] {
+            #expect(try ServerRequest(following: link).isLink)
+            #expect(try base.target(following: link) == "Note?a=/b:c")
+        }
+        for link in [
+            "/Note", "/dbx/Note", "/db", "https://notes.test", "http://notes.test/db/Note",
+            "https://notes.test:444/db/Note",
+            "https://notes.test.evil/db/Note", "https://evil?/notes.test/db/",
+        ] {
+            let error = #expect(throws: SyncError.self, "\(link)") { try base.target(following: link) }
+            #expect(error?.code == .invalidAnswer && error?.message.contains("?") == false)
+        }
+    }
+
+    @Test("Columns have other names on the server, and only those of the table are read")
+    func renamedFields() throws {
+        let schema = TableSchema("Note", columns: [.string("text"), .int("edition")])
+        let names = ["edition": "version"]
+        let fields = JSONFields(["id": "a", "text": "x", "edition": 3], renaming: names)
+        #expect(fields.row == ["id": "a", "text": "x", "version": 3])
+        let read = JSONFields(["id": "a", "text": "x", "version": 3, "deleted": true, "updatedAt": "y", "other": 1])
+        #expect(read.row(in: schema, renaming: names) == ["text": "x", "edition": 3])
+        #expect(Timestamp(milliseconds: 1_795_799_290_922)?.ticks == 17_957_992_909_220_000)
+        #expect(Timestamp(milliseconds: .max) == nil && Timestamp(milliseconds: 253_402_300_800_000) == nil)
     }
 
     @Test("Fields of a row survive JSON, and null is written")

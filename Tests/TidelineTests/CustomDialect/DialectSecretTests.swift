@@ -53,7 +53,9 @@ private struct EchoingNotes: CustomDialect {
 
     func request(for row: RowRequest) throws -> ServerRequest { try notes.request(for: row) }
     func meaning(of response: TransportResponse, to row: RowRequest) throws -> AnswerMeaning { throw error(response) }
-    func meaning(of response: TransportResponse, to page: PageRequest) throws -> AnswerMeaning { throw error(response) }
+    func meaning(of response: TransportResponse, to page: PageRequest, after cursor: Int?) throws -> AnswerMeaning {
+        throw error(response)
+    }
 
     private func error(_ response: TransportResponse) -> NotesError {
         NotesError("unknown response: \(String(decoding: response.body, as: UTF8.self))")

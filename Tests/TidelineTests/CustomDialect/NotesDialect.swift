@@ -98,7 +98,7 @@ extension NotesDialect {
         }
     }
 
-    func meaning(of response: TransportResponse, to page: PageRequest) throws -> AnswerMeaning {
+    func meaning(of response: TransportResponse, to page: PageRequest, after cursor: Int?) throws -> AnswerMeaning {
         var meaning = general(response)
         if meaning.kind == .gone, response.response.status != .gone { meaning.kind = .refused }
         return meaning

@@ -270,7 +270,7 @@ struct HostileServerTests {
                 client.currentUser = SignedInUser(userID: "a", authenticationToken: "token")
                 let error = try await outcome(client)
                 #expect(error.code == .network && error.status == status, "\(error)")
-                #expect(error.message.contains("redirect to \"http://127.0.0.1:\(otherPort)\""), "\(error)")
+                #expect(error.message.contains("redirect to \"http://127.0.0.1:\(otherPort)/x\""), "\(error)")
                 #expect(!"\(error)".contains("secret"))
             }
             #expect(server.requests == 2)

@@ -14,6 +14,7 @@ struct TableServiceDialect: ClientDialect {
 
     var isTableService: Bool { true }
     var replacesWholeRows: Bool { wire.replacesWholeRows }
+    var maxInFlight: Int { .max }
     var maximumPageSize: Int { wire.maximumPageSize }
 
     func validateNewID(_ id: String, of table: String) throws(SyncError) {
