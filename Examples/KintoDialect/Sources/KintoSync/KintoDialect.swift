@@ -1,0 +1,247 @@
+internal import Foundation
+public import HTTPTypes
+public import Tideline
+internal import TidelineStore
+
+// The code of the article "Speaking to another server", which explains each part.
+
+// article: rows
+/// The dialect of Kinto (kinto.readthedocs.io), a server of JSON records, with a collection for each table. The address of the
+/// client ends with the version of the API: `https://example.org/v1`.
+///
+/// Tables must have `idMatching: .exact`, because the ids of records differ in case. A column named `last_modified` must have
+/// another name on the server. A record whose only field is `deleted` with the value true looks like a tombstone.
+public struct KintoDialect: CustomDialect {
+    /// The bucket of the collections. Cursors of another bucket are not used.
+    public let bucket: String
+    /// The names of fields in records that differ from those of their columns, by the names of the columns: a column cannot
+    /// be named `version`, but a field can.
+    public let fields: [String: String]
+    /// The time between two requests of the change signals for a table.
+    public let pollInterval: Duration
+
+    public var name: String { "kinto/\(bucket)" }
+
+    /// Creates the dialect of a bucket.
+    public init(bucket: String, fields: [String: String] = [:], pollInterval: Duration = .seconds(10)) {
+        (self.bucket, self.fields, self.pollInterval) = (bucket, fields, pollInterval)
+    }
+
+    /// Returns the path of the records of a table.
+    private func records(of table: String) -> [String] { ["buckets", bucket, "collections", table, "records"] }
+
+    /// Returns the row of a record, or of a tombstone, which has no members but `id`, `last_modified`, and `deleted`.
+    private func row(_ record: JSONFields, in schema: TableSchema) throws -> Row {
+        guard let id = record.row.id, case .int(let stamp)? = record.row["last_modified"] else {
+            throw KintoError("a record without id or last_modified")
+        }
+        let isTombstone = record.row["deleted"] == true && record.row.columnNames.count == 2
+        var row = isTombstone ? ["deleted": true] : record.row(in: schema, renaming: fields)
+        row.id = id
+        row["version"] = .string(String(stamp))
+        row["updatedAt"] = Timestamp(milliseconds: stamp).map { .timestamp($0) }
+        return row
+    }
+}
+
+/// An error of the dialect.
+public struct KintoError: Error, CustomStringConvertible {
+    public let description: String
+    init(_ description: String) { self.description = description }
+}
+// end
+
+// article: pull
+extension KintoDialect {
+    /// A list of records.
+    private struct Records: Decodable {
+        var data: [JSONFields]
+    }
+
+    /// Requests the records and tombstones that changed after the cursor, the stamp of the last one before, in milliseconds.
+    public func request(for page: PageRequest, after cursor: Int64?) throws -> ServerRequest {
+        guard page.predicate == nil else { throw KintoError("rows that leave a filter are not listed; pull all rows") }
+        guard page.schema.idMatching == .exact else { throw KintoError("declare the table with idMatching: .exact") }
+        return try ServerRequest(
+            .get, path: records(of: page.table),
+            query: [
+                ("_since", String(cursor ?? 0)), ("_sort", "last_modified"), ("_limit", String(page.pageSize)),
+            ])
+    }
+
+    public func page(
+        in response: TransportResponse, to page: PageRequest, after cursor: Int64?
+    ) throws -> ServerPage<Int64> {
+        guard let newest = stamp(of: response) else { throw KintoError("a list without an ETag") }
+        let rows = try JSONDecoder().decode(Records.self, from: Data(response.body)).data.map {
+            try row($0, in: page.schema)
+        }
+        return ServerPage(
+            rows: rows, cursor: rows.last?["version"]?.string.flatMap { Int64($0) } ?? cursor ?? 0,
+            isLast: response.response.headerFields[.nextPage] == nil,
+            nextPull: min(newest, visible(in: response, lookback: page.lookback) ?? newest))
+    }
+
+    /// Returns the stamp of the collection's newest change, which is the entity tag of a list.
+    private func stamp(of response: TransportResponse) -> Int64? {
+        response.response.headerFields[.eTag].flatMap { Int64($0.filter { $0 != "\"" }) }
+    }
+
+    /// Returns the stamp up to which a list shows all changes. Where PostgreSQL stores the records, a change gets its stamp
+    /// before its commit, so that it may appear after one with a greater stamp.
+    private func visible(in response: TransportResponse, lookback: Duration) -> Int64? {
+        guard let time = response.serverTime else { return nil }
+        let (seconds, attoseconds) = lookback.components
+        return time.ticks / Timestamp.ticksPerMillisecond - seconds * 1_000 - attoseconds / 1_000_000_000_000_000
+    }
+
+    /// A list whose newest change is older than the cursor comes from a server that was emptied or restored.
+    public func meaning(
+        of response: TransportResponse, to page: PageRequest, after cursor: Int64?
+    ) throws -> AnswerMeaning {
+        let meaning = meaning(of: response)
+        guard meaning.kind == .done, let cursor, let newest = stamp(of: response), newest < cursor else {
+            return meaning
+        }
+        return .gone
+    }
+}
+
+extension HTTPField.Name {
+    // The names are valid constants, so they are not nil.
+    fileprivate static let nextPage = Self("Next-Page")!
+    fileprivate static let backoff = Self("Backoff")!
+}
+// end
+
+// article: push
+extension KintoDialect {
+    /// The body of a change.
+    private struct Change: Encodable {
+        var data: JSONFields
+    }
+
+    public func request(for row: RowRequest) throws -> ServerRequest {
+        let path = records(of: row.table) + [row.id]
+        var headers: HTTPFields = [:]
+        // An insert must find no record; other changes the one that they are based on.
+        if row.action == .insert { headers[.ifNoneMatch] = "*" }
+        if let version = row.version { headers[.ifMatch] = "\"\(version)\"" }
+        switch row.action {
+        case .lookUp: return try ServerRequest(.get, path: path)
+        case .insert: return try ServerRequest(.put, path: path, headers: headers, body: body(row))
+        case .update: return try ServerRequest(.patch, path: path, headers: headers, body: body(row))
+        case .delete: return try ServerRequest(.delete, path: path, headers: headers)
+        case .undelete: throw KintoError("a deleted record cannot be restored; insert it")
+        }
+    }
+
+    private func body(_ request: RowRequest) throws -> [UInt8] {
+        let data = JSONFields(request.row, renaming: fields)
+        // The server would take it for the stamp.
+        guard data.row["last_modified"] == nil else { throw KintoError("rename the field last_modified") }
+        return Array(try JSONEncoder().encode(Change(data: data)))
+    }
+
+    public func validateNewID(_ id: String) throws {
+        guard id.wholeMatch(of: /[A-Za-z0-9][A-Za-z0-9_-]*/) != nil else {
+            throw KintoError("an id has letters, digits, _, and -, and begins with a letter or digit")
+        }
+    }
+}
+// end
+
+// article: meaning
+extension KintoDialect {
+    /// The body of a failure. No gateway has a number of the error in it.
+    private struct Problem: Decodable {
+        var errno: Int
+    }
+
+    /// The body of a conflict. The record is absent if it was deleted.
+    private struct Conflict: Decodable {
+        struct Details: Decodable {
+            var existing: JSONFields?
+        }
+        var details: Details?
+    }
+
+    /// The body of a change and of a lookup.
+    private struct Record: Decodable {
+        var data: JSONFields
+    }
+
+    public func meaning(of response: TransportResponse, to row: RowRequest) throws -> AnswerMeaning {
+        var meaning = meaning(of: response)
+        let body = Data(response.body)
+        switch meaning.kind {
+        case .done: meaning.row = try self.row(JSONDecoder().decode(Record.self, from: body).data, in: row.schema)
+        case .conflict:
+            let existing = try? JSONDecoder().decode(Conflict.self, from: body).details?.existing
+            meaning.row = try existing.map { try self.row($0, in: row.schema) }
+        default: break
+        }
+        return meaning
+    }
+
+    /// Returns the meaning of the errors that Kinto uses in a way of its own. The others are those of HTTP.
+    private func meaning(of response: TransportResponse) -> AnswerMeaning {
+        var meaning = AnswerMeaning(byStatusOf: response)
+        switch (response.response.status.code, errno(of: response)) {
+        case (404, 110): break  // The record is gone.
+        case (404, _): meaning.kind = .refused  // The collection or the bucket is missing.
+        case (409, 122): (meaning.kind, meaning.retryAfter) = (.serverFailed, .zero)  // Two changes in one millisecond.
+        case (503, 201): meaning.kind = .serverFailed  // Perhaps of this record only: PostgreSQL cannot store U+0000.
+        default: break
+        }
+        let seconds = response.response.headerFields[.backoff].flatMap { Int($0) }
+        if let seconds { meaning.retryAfter = max(meaning.retryAfter ?? .zero, .seconds(seconds)) }
+        return meaning
+    }
+
+    private func errno(of response: TransportResponse) -> Int? {
+        try? JSONDecoder().decode(Problem.self, from: Data(response.body)).errno
+    }
+
+    public func isFromService(_ response: TransportResponse) -> Bool? {
+        response.response.status.kind == .successful || errno(of: response) == nil ? nil : true
+    }
+}
+// end
+
+// article: authentication
+extension KintoDialect {
+    /// Kinto's own accounts use Basic authentication. The token of the user is `name:password`.
+    public func authentication(token: String) -> HTTPField {
+        HTTPField(name: .authorization, value: "Basic \(Data(token.utf8).base64EncodedString())")
+    }
+}
+// end
+
+// article: signals
+extension KintoDialect {
+    /// Asks for the stamp of each collection in turn. The first round names each table, as the baseline.
+    public func changeSignals(over connection: DialectConnection) -> ChangeSignals? {
+        ChangeSignals(
+            AsyncThrowingStream<String, any Error> { names in
+                let task = Task {
+                    var stamps: [String: Int64] = [:]
+                    do {
+                        while true {
+                            for table in connection.tables {
+                                let request = try ServerRequest(
+                                    .get, path: records(of: table), query: [("_limit", "1"), ("_fields", "id")])
+                                let stamp = stamp(of: try await connection.send(request)) ?? 0
+                                if stamps.updateValue(stamp, forKey: table) != stamp { names.yield(table) }
+                            }
+                            try await Task.sleep(for: pollInterval)
+                        }
+                    } catch {
+                        names.finish(throwing: error)
+                    }
+                }
+                names.onTermination = { _ in task.cancel() }
+            })
+    }
+}
+// end
