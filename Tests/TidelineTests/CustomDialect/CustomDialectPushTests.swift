@@ -209,7 +209,7 @@ struct CustomDialectPushTests {
     }
 
     @Test(
-        "P4 a conflict about a row that has not changed is none, and costs no change",
+        "P4 a conflict about a row that has not changed is not believed, and costs no edit",
         arguments: [OperationKind.update, .delete])
     func falseConflict(_ kind: OperationKind) async throws {
         let (world, client) = try await NotesWorld.withRow(.simplest)

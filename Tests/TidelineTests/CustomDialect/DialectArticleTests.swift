@@ -6,16 +6,19 @@ import TidelineTestStores
 
 @Suite("The article on custom dialects")
 struct DialectArticleTests {
-    @Test("The article contains the code of the dialect")
+    @Test("The article contains the code of the example, all of it")
     func isShown() throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         let root = folder.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let article = try String(
             contentsOf: root.appendingPathComponent("Sources/Tideline/Tideline.docc/SpeakingToAnotherServer.md"),
             encoding: .utf8)
-        let code = try String(contentsOf: folder.appendingPathComponent("NotesDialect.swift"), encoding: .utf8)
-        let parts = code.components(separatedBy: "\n// article: ").dropFirst()
-        #expect(parts.count == 6)
+        let example = root.appendingPathComponent("Examples/KintoDialect")
+        let parts = try ["Sources/KintoSync/KintoDialect.swift", "Tests/KintoSyncTests/Scene.swift"].flatMap { path in
+            try String(contentsOf: example.appendingPathComponent(path), encoding: .utf8)
+                .components(separatedBy: "\n// article: ").dropFirst()
+        }
+        #expect(parts.count == 7)
         for part in parts {
             let lines = part.components(separatedBy: "\n").dropFirst()
             let text = lines.prefix { $0 != "// end" }.joined(separator: "\n")
@@ -23,7 +26,7 @@ struct DialectArticleTests {
         }
     }
 
-    @Test("The article's client synchronizes")
+    @Test("A client of the shortest dialect synchronizes")
     func works() async throws {
         let world = NotesWorld(.simplest)
         let client = try await makeClient(store: try world.stores.makeStore(), transport: world.server)

@@ -2,9 +2,6 @@ import Foundation
 import HTTPTypes
 import Tideline
 
-// The code of the article "Speaking to another server", compiled verbatim.
-
-// article: dialect
 /// The dialect of a document server: `/{table}/{key}`, integer revisions, and a list of changes by sequence number.
 struct NotesDialect: CustomDialect {
     let name = "notes"
@@ -22,9 +19,7 @@ struct NotesDialect: CustomDialect {
         }
     }
 }
-// end
 
-// article: pull
 extension NotesDialect {
     struct Changes: Codable {
         var documents: [Document]
@@ -51,9 +46,7 @@ struct NotesError: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }
 }
-// end
 
-// article: push
 extension NotesDialect {
     struct Change: Codable {
         var revision: Int  // 0 for a document that does not exist
@@ -77,9 +70,7 @@ extension NotesDialect {
         }
     }
 }
-// end
 
-// article: meaning
 extension NotesDialect {
     struct Answer: Codable {
         var document: Document?
@@ -113,9 +104,7 @@ extension NotesDialect {
         }
     }
 }
-// end
 
-// article: signals
 extension NotesDialect {
     func changeSignals(over connection: DialectConnection) -> ChangeSignals? {
         ChangeSignals(
@@ -127,9 +116,7 @@ extension NotesDialect {
             })
     }
 }
-// end
 
-// article: use
 func makeClient<Store: LocalStore>(store: Store, transport: any Transport) async throws -> SyncClient<Store> {
     var options = SyncOptions()
     options.dialect = ServerDialect(NotesDialect())
@@ -138,4 +125,3 @@ func makeClient<Store: LocalStore>(store: Store, transport: any Transport) async
     try await client.define([TableSchema("Note", columns: [.string("text"), .int("likes"), .timestamp("due")])])
     return client
 }
-// end

@@ -116,15 +116,10 @@ extension HTTPField.Name {
 
 // article: push
 extension KintoDialect {
-    /// The body of a change.
-    private struct Change: Encodable {
-        var data: JSONFields
-    }
-
     public func request(for row: RowRequest) throws -> ServerRequest {
         let path = records(of: row.table) + [row.id]
         var headers: HTTPFields = [:]
-        // An insert must find no record; other changes the one that they are based on.
+        // An insert must find no record. Other changes must find the version on which they are based.
         if row.action == .insert { headers[.ifNoneMatch] = "*" }
         if let version = row.version { headers[.ifMatch] = "\"\(version)\"" }
         switch row.action {
@@ -140,7 +135,7 @@ extension KintoDialect {
         let data = JSONFields(request.row, renaming: fields)
         // The server would take it for the stamp.
         guard data.row["last_modified"] == nil else { throw KintoError("rename the field last_modified") }
-        return Array(try JSONEncoder().encode(Change(data: data)))
+        return Array(try JSONEncoder().encode(["data": data]))
     }
 
     public func validateNewID(_ id: String) throws {
@@ -156,6 +151,7 @@ extension KintoDialect {
     /// The body of a failure. No gateway has a number of the error in it.
     private struct Problem: Decodable {
         var errno: Int
+        var message: String?
     }
 
     /// The body of a conflict. The record is absent if it was deleted.
@@ -187,24 +183,28 @@ extension KintoDialect {
     /// Returns the meaning of the errors that Kinto uses in a way of its own. The others are those of HTTP.
     private func meaning(of response: TransportResponse) -> AnswerMeaning {
         var meaning = AnswerMeaning(byStatusOf: response)
-        switch (response.response.status.code, errno(of: response)) {
+        let problem = problem(of: response)
+        if let message = problem?.message { meaning.message = message }
+        switch (response.response.status.code, problem?.errno) {
         case (404, 110): break  // The record is gone.
         case (404, _): meaning.kind = .refused  // The collection or the bucket is missing.
         case (409, 122): (meaning.kind, meaning.retryAfter) = (.serverFailed, .zero)  // Two changes in one millisecond.
         case (503, 201): meaning.kind = .serverFailed  // Perhaps of this record only: PostgreSQL cannot store U+0000.
         default: break
         }
-        let seconds = response.response.headerFields[.backoff].flatMap { Int($0) }
-        if let seconds { meaning.retryAfter = max(meaning.retryAfter ?? .zero, .seconds(seconds)) }
+        if let seconds = response.response.headerFields[.backoff].flatMap({ Int($0) }) {
+            meaning.retryAfter = max(meaning.retryAfter ?? .zero, .seconds(seconds))
+        }
         return meaning
     }
 
-    private func errno(of response: TransportResponse) -> Int? {
-        try? JSONDecoder().decode(Problem.self, from: Data(response.body)).errno
+    private func problem(of response: TransportResponse) -> Problem? {
+        guard response.response.status.kind != .successful else { return nil }
+        return try? JSONDecoder().decode(Problem.self, from: Data(response.body))
     }
 
     public func isFromService(_ response: TransportResponse) -> Bool? {
-        response.response.status.kind == .successful || errno(of: response) == nil ? nil : true
+        problem(of: response) == nil ? nil : true
     }
 }
 // end

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import Tideline
+import TidelineMemory
 import TidelineStore
 
 /// The dialect against a real Kinto server.
@@ -34,6 +35,17 @@ struct KintoDialectTests {
         let changed = try #require(try await one.todos.row(id: "A_a-1"))
         #expect(changed["done"] == .null && changed["count"] == .int(.max) && changed["edition"] == 3)
         await #expect(throws: SyncError.self) { try await one.todos.insert(["id": "_a", "text": "no"]) }
+    }
+
+    @Test("The client of the article synchronizes", arguments: Backend.available)
+    func article(_ backend: Backend) async throws {
+        let server = try KintoServer.shared(backend)
+        for path in ["buckets/notes", "buckets/notes/collections/Note"] { try await server.send(.put, path) }
+        let client = try await makeClient(url: server.addresses.direct, store: MemoryStore())
+        try await client.table("Note").insert(["id": "a", "text": "one", "edition": 2])
+        try await client.push()
+        let response = try await server.send(.get, "buckets/notes/collections/Note/records/a")
+        #expect(String(decoding: response.body, as: UTF8.self).contains(#""version":2"#))
     }
 
     @Test(
@@ -136,7 +148,7 @@ struct KintoDialectTests {
         try await scene.put("shared", #""text":"0","count":0,"weight":0.5"#)
         let devices = [try await scene.device(isCut: true), try await scene.device(isCut: true)]
         for device in devices { try await device.settle() }
-        for round in 1...8 {
+        for round in 1...4 {
             for (index, device) in devices.enumerated() {
                 try await device.todos.insert(["id": "d\(index)r\(round)", "text": "\(round)"])
                 try await device.todos.update(
@@ -145,11 +157,11 @@ struct KintoDialectTests {
                 try await device.settle()
             }
         }
-        let expected = ["shared": "8", "d0r7": "7", "d0r8": "8", "d1r7": "7", "d1r8": "8"]
+        let expected = ["shared": "4", "d0r3": "3", "d0r4": "4", "d1r3": "3", "d1r4": "4"]
         for device in devices {
             try await device.settle()
             #expect(try await device.texts() == expected)
-            #expect(try await device.todos.row(id: "shared")?["count"] == 8)
+            #expect(try await device.todos.row(id: "shared")?["count"] == 4)
         }
         #expect(try await scene.texts() == expected)
     }
@@ -189,7 +201,7 @@ struct KintoDialectTests {
     func permissions(_ backend: Backend) async throws {
         let scene = try await Scene(backend)
         for (user, code, text) in [
-            ("bob:x", SyncError.Code.rejected, "cannot access"), (nil, .authentication, "authenticate yourself"),
+            ("bob:x", SyncError.Code.rejected, "cannot access"), (nil, .authentication, "Please authenticate"),
         ] {
             let device = try await scene.device(user)
             try await device.todos.insert(["id": "a", "text": "mine"])

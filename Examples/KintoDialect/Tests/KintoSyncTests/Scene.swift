@@ -36,6 +36,7 @@ struct Scene: Sendable {
             KintoDialect(bucket: bucket, fields: ["edition": "version"], pollInterval: .milliseconds(100)))
         options.conflictPolicy = policy
         options.logger.logLevel = .critical
+        options.timeout = .seconds(isCut ? 2 : 60)
         options.retry.initialDelay = .milliseconds(10)
         options.retry.maximumDelay = .milliseconds(100)
         let client = try SyncClient(
@@ -63,6 +64,19 @@ struct Scene: Sendable {
         return Dictionary(uniqueKeysWithValues: rows.map { ($0.idText, $0["text"]?.string ?? "") })
     }
 }
+
+// article: use
+func makeClient<Store: LocalStore>(url: String, store: Store) async throws -> SyncClient<Store> {
+    var options = SyncOptions()
+    options.dialect = ServerDialect(KintoDialect(bucket: "notes", fields: ["edition": "version"]))
+    let client = try SyncClient(url: url, store: store, options: options)
+    client.currentUser = SignedInUser(userID: "ann", authenticationToken: "ann:secret")
+    try await client.define([
+        TableSchema("Note", columns: [.string("text"), .int("edition")], idMatching: .exact)
+    ])
+    return client
+}
+// end
 
 /// A client with a store of its own.
 struct Device: Sendable {

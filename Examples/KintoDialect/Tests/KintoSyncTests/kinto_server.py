@@ -109,11 +109,14 @@ class Server:
 
 
 async def pipe(reader, writer, cuts):
-    """Passes data on, and cuts off after a part of it."""
+    """Passes data on. Cuts off a response before its head or in its body: URLSession on Linux traps on a part of a head."""
     try:
         while data := await reader.read(1 << 16):
-            is_cut = cuts and random.random() < 0.25
-            writer.write(data[: random.randrange(len(data))] if is_cut else data)
+            is_cut = cuts and data.startswith(b"HTTP/") and random.random() < 0.25
+            if is_cut:
+                body = data.find(b"\r\n\r\n") + 4
+                data = data[: random.choice([0, random.randrange(body, len(data))]) if 4 <= body < len(data) else 0]
+            writer.write(data)
             await writer.drain()
             if is_cut:
                 break
