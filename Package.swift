@@ -170,7 +170,9 @@ let package = Package(
         library(
             "TidelineConformance", argumentParser + keyValue, "TidelineLive", "TidelineSupport",
             path: "Conformance/Suite"),
-        library("TidelineServerConformance", core, "TidelineConformance", "TidelineWire", path: "Conformance/Server"),
+        library(
+            "TidelineServerConformance", core, "TidelineConformance", "TidelineMemory", "TidelineWire",
+            path: "Conformance/Server"),
         .target(name: "CFileCalls", path: "Conformance/CFileCalls"),
         library("TidelineFaults", ["TidelineConformance", "CFileCalls"], path: "Conformance/Faults"),
 

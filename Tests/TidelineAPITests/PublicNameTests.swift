@@ -133,7 +133,7 @@ private func tidelineConformanceCommand(
 ) {}
 
 private func tidelineServerConformance(
-    _: ServerCheck.Type, _: ServerConformance.Type, _: ServerConformanceError.Type
+    _: DialectConformance.Type, _: ServerCheck.Type, _: ServerConformance.Type, _: ServerConformanceError.Type
 ) {}
 
 private func tidelineFaults(

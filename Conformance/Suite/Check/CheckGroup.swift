@@ -55,9 +55,11 @@ public enum CheckGroup: String, Sendable, Hashable, Codable, CaseIterable {
     case serverValues = "SRV-8"
     /// Requests of several clients of a server at the same time.
     case serverConcurrency = "SRV-9"
+    /// A dialect with real clients and a server, over a network with faults.
+    case dialects = "DIA"
 
     /// Whether the checks of the group are about servers instead of stores.
-    package var isOfServers: Bool { rawValue.hasPrefix("SRV") }
+    package var isOfServers: Bool { self == .dialects || rawValue.hasPrefix("SRV") }
 
     /// The heading of the group in reports.
     public var title: String {
@@ -88,6 +90,7 @@ public enum CheckGroup: String, Sendable, Hashable, Codable, CaseIterable {
         case .serverFilters: "Filters"
         case .serverValues: "Values"
         case .serverConcurrency: "Concurrent clients"
+        case .dialects: "Dialects"
         }
     }
 }

@@ -40,6 +40,9 @@ public struct ConformanceReport: Sendable, Hashable, Codable {
     /// Whether any store broke a promise or any check failed to run because of the suite itself.
     public var hasFailures: Bool { stores.contains { $0.results.contains { $0.status.isFailure } } }
 
+    /// The results as text for a terminal, with the reason and the last requests of each failure.
+    public var text: String { TerminalReport().text(of: self) }
+
     /// The number of results that a strict run counts as failures besides those of ``hasFailures``: checks that were
     /// skipped, tolerated, or not run, and known failures.
     package var strictFailures: Int {

@@ -1,0 +1,1 @@
+../../../Examples/KintoDialect/Sources/KintoSync/KintoDialect.swift
