@@ -103,6 +103,23 @@ struct QueueTests {
         #expect(try await clients[0].context.pendingOperations().map(\.itemID) == (0..<8).map { "r\($0)" })
     }
 
+    @Test("Q1 so do processes whose store does not count the commits of others", arguments: StoreKind.sharing)
+    func numbersWithoutCounts(_ stores: StoreKind) async throws {
+        let (world, file) = (try World(stores), try StoreFiles(stores))
+        var clients: [SyncClient<UncountedStore>] = []
+        for _ in 0..<2 {
+            let client = try SyncClient(
+                url: "http://server.test", store: UncountedStore(base: file.open()),
+                transport: FaultyTransport(service: world.service), options: .inDialect)
+            try await client.define([World.schema])
+            clients.append(client)
+        }
+        for number in 0..<8 {
+            try await clients[number / 2 % 2].table("TodoItem").insert(["id": .string("r\(number)")])
+        }
+        #expect(try await clients[0].context.pendingOperations().map(\.itemID) == (0..<8).map { "r\($0)" })
+    }
+
     @Test(
         "Q1 a damaged operation counter is an error and does not reuse a number", arguments: StoreKind.perEngine,
         ["x", "9223372036854775807"])
@@ -353,5 +370,27 @@ struct QueueTests {
             case .delete: "local [a=again] queue [] server [a=again]"
             }
         #expect(try world.state(store.base) == end)
+    }
+}
+
+/// A store that shares its files with other processes and does not count their commits.
+private final class UncountedStore: StoreLayer {
+    typealias Reader = AnyReader
+
+    let base: TestStore
+
+    init(base: TestStore) { self.base = base }
+
+    var externalCommits: ExternalCommits? { nil }
+
+    func redefine(_ body: (Writer) throws -> [TableSchema]) throws {
+        try base.redefine { try body(Writer(base: $0)) }
+    }
+    func write<T>(_ body: (Writer) throws -> T) throws -> T { try base.write { try body(Writer(base: $0)) } }
+
+    struct Writer: WriterLayer {
+        let base: AnyWriter
+
+        func externalCommitNumber() throws -> UInt64? { nil }
     }
 }

@@ -13,6 +13,7 @@ final class SyncDatabase<Store: LocalStore>: Sendable {
     let clients: StoreClients
     let localChanges = LocalChangeObserver()
     private let runner: StoreRunner<ObservedStore<Store>>
+    private let sharesFiles: Bool
     private let leaseDuration: Duration?
     /// The name of this client in the lease of its pushes. Nothing depends on its value.
     private let leaseHolder = String(UInt64.random(in: .min ... .max), radix: 16)
@@ -31,7 +32,8 @@ final class SyncDatabase<Store: LocalStore>: Sendable {
         environment = options.environment
         clients = .sharing(observed.object)
         runner = StoreRunner(store: observed, executor: options.environment.storeExecutor ?? StoreExecutor())
-        leaseDuration = store.capabilities.sharesFilesWithProcesses ? options.pushLeaseDuration : nil
+        sharesFiles = store.capabilities.sharesFilesWithProcesses
+        leaseDuration = sharesFiles ? options.pushLeaseDuration : nil
     }
 
     // MARK: Transactions
@@ -91,9 +93,9 @@ final class SyncDatabase<Store: LocalStore>: Sendable {
 
     /// Returns a number that stays the same as long as only changes of the app by this client are committed, and none is
     /// rolled back. What such a change has read of the config table then holds for the next one. `nil` if others may commit
-    /// unseen, because the store is a value.
+    /// unseen: the store is a value, or shares its files with processes whose commits it does not count.
     func editEpoch(_ external: UInt64?) -> UInt64? {
-        guard observed.object != nil else { return nil }
+        guard observed.object != nil, external != nil || !sharesFiles else { return nil }
         return commitsOfOthers(external) &+ unsettledWrites.load(ordering: .relaxed)
     }
 
