@@ -75,6 +75,16 @@ public struct ServerRequest: Sendable, Hashable {
     var wire: WireRequest { WireRequest(method: method, target: target, headers: headers, body: body) }
 }
 
+extension ServerCall {
+    /// Creates a call for the request of a dialect.
+    init(
+        _ request: ServerRequest, mark: @escaping @Sendable (TransportResponse) -> Bool? = { _ in nil },
+        meaning: @escaping @Sendable (TransportResponse) throws -> AnswerMeaning
+    ) {
+        self.init(request: request.wire, meaning: meaning, mark: mark, isLink: request.isLink)
+    }
+}
+
 /// A request for one row, which a dialect translates; see ``CustomDialect/request(for:)``.
 public struct RowRequest: Sendable {
     /// The kind of the request.

@@ -14,16 +14,6 @@ struct ServerCall: Sendable {
     var isLink = false
 }
 
-extension ServerCall {
-    /// Creates a call for the request of a dialect.
-    init(
-        _ request: ServerRequest, mark: @escaping @Sendable (TransportResponse) -> Bool? = { _ in nil },
-        meaning: @escaping @Sendable (TransportResponse) throws -> AnswerMeaning
-    ) {
-        self.init(request: request.wire, meaning: meaning, mark: mark, isLink: request.isLink)
-    }
-}
-
 /// A response with its meaning.
 struct ServerAnswer: Sendable {
     /// The response, for messages. In the body of a failure, credentials are replaced.
