@@ -77,6 +77,7 @@ extension DialectCheck {
             "DIA-406", "Changes during a pull arrive, at the latest with the next one",
             "a change after the last page must come after its cursor"
         ) { scene in
+            _ = try scene.mark()
             let (one, _, ids) = try await scene.pair(0, 1, 2, 3, 4, 5)
             let (device, inserted) = (try await scene.device(), (0..<4).map { _ in scene.newID() })
             device.network.rule = { number, _ in

@@ -116,8 +116,7 @@ final class DialectScene: Sendable {
         for (index, device) in ([fresh] + devices).enumerated() {
             try await device.pull()
             let found = try await device.contents()
-            let place = index == 0 ? "the rows of the server" : "the rows of device \(index) after a pull"
-            try expect(found, expected, place)
+            try expectEqual(found, expected, index == 0 ? "on the server" : "of device \(index) after a pull")
         }
     }
 
@@ -125,6 +124,20 @@ final class DialectScene: Sendable {
         let rows = numbers.map { row($0, $1) }
         try await expectRows(rows)
         for device in devices { try await expectRows(rows, on: device) }
+    }
+
+    /// Compares rows, and names the first that differ, with their columns.
+    private func expectEqual(_ found: [String: Row], _ expected: [String: Row], _ place: String) throws {
+        try expect(found.keys.sorted(), expected.keys.sorted(), "the ids \(place)")
+        for (id, row) in expected.sorted(by: { $0.key < $1.key }) {
+            for column in columns {
+                let (value, other) = (found[id]?[column.name] ?? .null, row[column.name] ?? .null)
+                guard value != other else { continue }
+                func text(_ value: Value) -> String { String("\(value)".debugDescription.prefix(300)) }
+                throw BrokenPromise(
+                    "the column \(column.name) of \(id) \(place): expected: \(text(other)); found: \(text(value))")
+            }
+        }
     }
 
     func expect<T: Equatable>(_ found: T, _ expected: T, _ subject: String) throws {

@@ -22,18 +22,18 @@ final class KintoFace: Transport {
         var hidesNext = false
         /// How far the clock went back when the server was emptied, in milliseconds.
         var lag: Int64 = 0
+        /// The time of the server.
+        var now: Timestamp { Timestamp.now.advanced(byTicks: -lag * Timestamp.ticksPerMillisecond) }
     }
 
     /// The number of a write, of which each is refused with 409 and the errno 122; 0 for none.
     let collidesEvery: Int
     /// The server's limit of a page.
     let maximumPage: Int
-    /// The seconds of the header `Backoff` of each response.
-    let backoff: Int?
     private let state = Mutex(State())
 
-    init(collidesEvery: Int = 0, maximumPage: Int = 10_000, backoff: Int? = nil) {
-        (self.collidesEvery, self.maximumPage, self.backoff) = (collidesEvery, maximumPage, backoff)
+    init(collidesEvery: Int = 0, maximumPage: Int = 10_000) {
+        (self.collidesEvery, self.maximumPage) = (collidesEvery, maximumPage)
     }
 
     /// Removes everything. The stamps of later records are lower, as after a restore from a backup.
@@ -72,8 +72,7 @@ final class KintoFace: Transport {
         } else {
             response = try record(request, path[7], body ?? [])
         }
-        response.response.headerFields[.date] = HTTPDate.text(of: .now)
-        if let backoff { response.response.headerFields[HTTPField.Name("Backoff")!] = "\(backoff)" }
+        response.response.headerFields[.date] = HTTPDate.text(of: state.withLock { $0.now })
         return response
     }
 
@@ -117,8 +116,7 @@ final class KintoFace: Transport {
                 let change = try JSONDecoder().decode(Change.self, from: Data(body)).data.row
                 fields = request.method == .patch ? (known?.fields ?? Row()).merging(change) : change
             }
-            let now = Timestamp.now.ticks / Timestamp.ticksPerMillisecond - state.lag
-            state.last = max(now, state.last + 1)
+            state.last = max(state.now.ticks / Timestamp.ticksPerMillisecond, state.last + 1)
             let entry = Entry(fields: fields, stamp: state.last, isHidden: state.hidesNext)
             state.hidesNext = false
             state.entries[id] = entry
