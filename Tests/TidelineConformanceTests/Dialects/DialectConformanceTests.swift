@@ -44,7 +44,7 @@ struct DialectConformanceTests {
     @Test("The dialect of Kinto keeps every promise, also with cut pages and writes that collide")
     func kintoDialect() async throws {
         try await expectPassed(Self.kinto(ServerDialect(Self.kinto()), KintoFace()), skipping: [])
-        let face = KintoFace(collidesEvery: 5, maximumPage: 3)
+        let face = KintoFace(collidesEvery: 3, maximumPage: 3)
         try await expectPassed(Self.kinto(ServerDialect(Self.kinto()), face), skipping: [])
     }
 
