@@ -4,9 +4,11 @@ import Testing
 import Tideline
 import TidelineConformance
 import TidelineServer
-import TidelineServerConformance
 import TidelineStore
+import TidelineSupport
 import TidelineTestStores
+
+@testable import TidelineServerConformance
 
 @Suite("The conformance run for dialects")
 struct DialectConformanceTests {
@@ -56,6 +58,41 @@ struct DialectConformanceTests {
             let found = Set(report.stores[0].results.filter { $0.status == status }.map(\.id))
             #expect(found == expected, "\(status): \(report.text)")
         }
+    }
+
+    @Test(
+        "Three devices end with the rows of Kinto, whatever is lost, late, deleted, or cut",
+        arguments: 1...40 as ClosedRange<UInt64>)
+    func convergence(_ seed: UInt64) async throws {
+        var random = SplitMix64(seed: seed)
+        let face = KintoFace(collidesEvery: 4, maximumPage: 3)
+        let scene = DialectScene(suite: Self.kinto(ServerDialect(Self.kinto()), face))
+        var devices: [DialectDevice] = []
+        for _ in 0..<3 { devices.append(try await scene.device(.clientWins)) }
+        let ids = (0..<4).map { _ in scene.newID() }
+        var release: @Sendable () -> Void = {}
+        for step in 0..<40 {
+            let (device, id) = (devices[Int.random(in: 0..<3, using: &random)], ids.randomElement(using: &random)!)
+            let (isLost, isLate) = (
+                UInt64.random(in: 0...(.max), using: &random), Int.random(in: 0..<6, using: &random) == 0
+            )
+            device.network.rule = { number, _ in (isLost >> UInt64(number % 32 * 2)) & 3 == 0 ? .loseAnswer : nil }
+            switch (Int.random(in: 0..<6, using: &random), try await device.table.row(id: id) != nil) {
+            case (0, true): try await device.delete(id)
+            case (0...2, true): try await device.update(id, step, isOther: isLate)
+            case (0...2, false): try await device.insert(id, step)
+            case (3, _): _ = try? await device.pull(pageSize: Int.random(in: 1..<4, using: &random))
+            default:
+                release()
+                if isLate { release = face.holdNextChange() }
+                _ = try? await device.push()
+            }
+        }
+        release()
+        // A change that collides or conflicts is pushed in a later round.
+        for _ in 1...4 { for device in devices { try await device.settle() } }
+        let rows = Array(try await devices[0].contents().values)
+        try await scene.expectRows(rows, on: devices[0], devices[1], devices[2])
     }
 
     @Test("Each broken dialect is found by its check", arguments: KintoFlaw.all)
@@ -123,7 +160,7 @@ struct KintoFlaw: Sendable, CustomTestStringConvertible {
     var request: @Sendable (inout ServerRequest) -> Void = { _ in }
     var rowMeaning: @Sendable (TransportResponse, inout AnswerMeaning) -> Void = { _, _ in }
     var pageMeaning: @Sendable (inout AnswerMeaning) -> Void = { _ in }
-    var page: @Sendable (inout ServerPage<Int64>, Int64?) -> Void = { _, _ in }
+    var page: @Sendable (inout Tideline.ServerPage<Int64>, Int64?) -> Void = { _, _ in }
     var acceptsAnyID = false
     var dropsFirstSignals = false
     var collidesEvery = 0
@@ -217,7 +254,9 @@ struct BrokenKinto: CustomDialect {
         try base.request(for: page, after: cursor)
     }
 
-    func page(in response: TransportResponse, to page: PageRequest, after cursor: Int64?) throws -> ServerPage<Int64> {
+    func page(in response: TransportResponse, to page: PageRequest, after cursor: Int64?) throws
+        -> Tideline.ServerPage<Int64>
+    {
         var read = try base.page(in: response, to: page, after: cursor)
         flaw.page(&read, cursor)
         return read

@@ -49,6 +49,7 @@ final class KintoFace: Transport {
         state.withLock { $0.hidesNext = true }
         return { [self] in
             state.withLock { state in
+                state.hidesNext = false
                 for id in state.entries.keys { state.entries[id]?.isHidden = false }
             }
         }
