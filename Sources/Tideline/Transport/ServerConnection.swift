@@ -46,8 +46,7 @@ struct ServerConnection: Sendable {
     ) async throws -> ServerAnswer {
         var call = call
         if call.isLink { call.request.target = try base.target(following: call.request.target) }
-        var attempt = 1
-        var hasRefreshed = false
+        var (attempt, hasRefreshed) = (1, false)
         // The number of refreshes before a request that the server refused.
         var refused: Int?
         while true {
