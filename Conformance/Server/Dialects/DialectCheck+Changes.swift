@@ -274,7 +274,7 @@ extension DialectScene {
             String(repeating: "tide ", count: 2_000), "null",
         ]
         let integers: [Int64] = [.max, .min, 0, -1, 1 << 53 + 1, 1 << 31, 7]
-        let doubles: [Double] = [0.1, 1e300, -1e-300, 0.333, 2, 123_456_789.125, 5e-324]
+        let doubles: [Double] = [0.1, 1e300, -1e-300, 0.333, 2, 123_456_789.125, .leastNonzeroMagnitude]
         let times: [Int64] = [1_795_799_290_922, 0, -1, 253_402_300_799_999, 1_709_164_800_001, 1, 951_782_400_000]
         let documents = [
             "{}", "[]", #"{"a":[1,2.5,null,true],"b":{"c":"é"}}"#, "[[[]]]", #"["é"]"#, #"{"":0}"#,
