@@ -39,7 +39,7 @@ struct DialectConformanceTests {
             store: store, options: TableServiceOptions(schemas: [schema], createsTablesOnFirstInsert: false))
         let run = DialectConformance(
             url: "http://server.test", dialect: dialect, schema: schema, transport: ServiceTransport(service: service))
-        // 409 to an insert is a conflict with a row that the list of the table does not show to this user.
+        // The client takes 409 to the change of a row for a conflict if the list of the table answers.
         try await expectPassed(run, skipping: ["DIA-407", "DIA-408", "DIA-601"], failing: ["DIA-307"])
     }
 
