@@ -37,8 +37,8 @@ test: all-dependencies
 	$(BUILD_ALL) --build-tests
 	scripts/public-api --check
 	scripts/test-linking
+	@scripts/install-dependencies postgresql venv || true
 	scripts/test-example
-	@scripts/install-dependencies postgresql || true
 	@scripts/install-dependencies chromium chromedriver selenium || true
 	TIDELINE_OPTIMIZE=1 TIDELINE_TRAITS=Benchmark scripts/test-web
 	scripts/run-tests
