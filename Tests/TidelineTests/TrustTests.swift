@@ -120,6 +120,23 @@ struct TrustTests {
         #expect(try world.serverTexts() == ["one"])
     }
 
+    @Test(
+        "T1 a conflict is not believed if the look-up shows that the row has not changed", arguments: [409, 412],
+        [ConflictPolicy.manual, .serverWins, .clientWins, .merge()])
+    func unchangedRow(_ status: Int, policy: ConflictPolicy) async throws {
+        let world = try World(.simplest)
+        let client = try await world.makeSyncedClient { $0.conflictPolicy = policy }
+        try await client.items.update(["id": "a", "text": "mine"])
+        let refusal = Impostor(status: status, body: #"{"error":"busy"}"#)
+        client.transport.inspect { request, _ in request.method == .get ? nil : .answer(refusal.answer) }
+        let failure = await #expect(throws: SyncError.self) { try await client.context.push() }
+        #expect(failure?.operationErrors.map(\.code) == [.rejected])
+        #expect(try world.state(client) == "local [a=mine] queue [update a] server [a=one]")
+        client.transport.inspect(nil)
+        try await client.context.push()
+        #expect(try world.serverTexts() == ["mine"])
+    }
+
     @Test("T1 a response of something else decides nothing if the look-up fails", arguments: [409, 410, 412, 422])
     func failedLookUp(_ status: Int) async throws {
         let (world, client) = try await World.withSyncedClient(.simplest)

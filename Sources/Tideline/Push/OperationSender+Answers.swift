@@ -247,16 +247,17 @@ extension OperationSender {
         return try await lookUp(after: answer)
     }
 
-    /// Checks that the row of a conflict has another version than the request. A dialect may take any refusal for a conflict, by
-    /// which a policy would drop the change.
+    /// Checks that the row of a conflict has another version than the request. A gateway may have given the response, or a dialect
+    /// may take any refusal for a conflict, by which a policy would drop the change.
     ///
-    /// - Throws: ``OperationFailure`` with code serverFailed if the row has the same version.
+    /// - Throws: ``OperationFailure`` if the row has the same version: with code rejected for a table service, as after each
+    /// refusal that its look-up confirms, and else with code serverFailed.
     func confirmConflict(_ answer: RowAnswer, _ server: Row?) throws {
-        guard dialect.tableService == nil, let version = answer.request.version, let server, !server.isTombstone,
-            server.version == version
-        else { return }
+        guard let version = answer.request.version, let server, !server.isTombstone, server.version == version else {
+            return
+        }
         throw OperationFailure(
-            .serverFailed,
+            dialect.tableService == nil ? .serverFailed : .rejected,
             "the server reported a conflict, but the row has not changed: \(answer.answer.meaning.message)",
             status: answer.answer.status)
     }

@@ -112,10 +112,12 @@ struct OperationSender: Sendable {
     }
 
     /// Returns the failure for an identifier that exists on the server in a row that the user cannot read, such as
-    /// another user's.
+    /// another user's. It is no conflict: there is no row to decide about, and a gateway may have given the response.
     private func takenID(_ answer: RowAnswer) -> OperationFailure {
         OperationFailure(
-            .conflict, "the server has a row with this id but does not return it; insert the row with another id",
+            .rejected,
+            "the server responds that it has a row with this id but does not return it; if this repeats, insert the row with "
+                + "another id: \(answer.answer.meaning.message)",
             status: answer.answer.status)
     }
 
