@@ -71,8 +71,8 @@ struct BrokenStoreTests {
                 broken.flaw, timeLimit: .seconds(broken.rows > 500 ? 120 : 20), rows: broken.rows)
             let check = try #require(Check.named(id))
             var result = await ConcurrencyLimit.checks.run { await suite.run(check) }
-            // Memory and descriptors are those of the process. Tests beside this one may give back as much as the store takes.
-            for _ in 0..<10 where result.status == .passed && ["memory", "descriptors"].contains(broken.word) {
+            // Tests beside this one may give back as much memory as the store takes, and change the order of its threads.
+            for _ in 0..<3 where result.status == .passed {
                 result = await ConcurrencyLimit.checks.run { await suite.run(check) }
             }
             #expect(result.status == .failed, "\(id) \(check.promise)")
