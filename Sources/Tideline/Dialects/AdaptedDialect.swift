@@ -161,6 +161,15 @@ struct AdaptedDialect<D: CustomDialect>: ClientDialect {
         _ page: ServerPage<D.Cursor>, for plan: PullPlan, limit: Int, requestedAt: UInt64
     ) throws -> PulledPage {
         let codec = plan.codec
+        if page.deletedIDs.isEmpty, let list = page.list, let rows = list.takeRows() {
+            let count = rows.count + list.skipped.count
+            let total = page.remaining.map { Int64(max($0, rows.count)) }
+            return PulledPage(
+                rows, codec, summary: PageSummary(count: count, totalCount: total, requested: limit),
+                deleted: list.deleted, skipped: list.skipped, requestedAt: requestedAt,
+                cursor: try RecordJSON.encode(page.cursor),
+                nextPull: try page.nextPull.map { try RecordJSON.encode($0) }, isLast: page.isLast)
+        }
         let latest = try latestRows(of: page, codec)
         var rows = PackedRows(shape: codec.answerParser.shape)
         var (deleted, skipped): ([Int], [SkippedRow]) = ([], [])
@@ -304,9 +313,11 @@ struct CursorStep<D: CustomDialect>: PageStep {
     private func decoded() throws -> D.Cursor? { try cursor.map { try RecordJSON.decode(from: $0) } }
 
     private func page(limit: Int) -> PageRequest {
-        PageRequest(
+        var page = PageRequest(
             of: plan.schema, predicate: plan.query.predicate, pageSize: limit, parameters: plan.settings.parameters,
             lookback: plan.settings.lookback)
+        page.skipsRejectedRows = plan.skipsRejectedRows
+        return page
     }
 
     func call(limit: Int) throws -> ServerCall {
@@ -320,6 +331,8 @@ struct CursorStep<D: CustomDialect>: PageStep {
         let page: ServerPage<D.Cursor>
         do {
             page = try dialect.base.page(in: answer.response, to: self.page(limit: limit), after: decoded())
+        } catch let error as SyncError where error.id != nil {
+            throw error  // A row that does not fit.
         } catch {
             throw SyncError(
                 .invalidAnswer, "the dialect \(dialect.name) cannot read the page: \(error)", table: plan.schema.name,

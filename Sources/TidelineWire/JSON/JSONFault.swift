@@ -56,7 +56,8 @@ extension JSONFault.Kind {
         case .tooDeep: "arrays and objects are nested more than \(JSONScanner.maximumDepth) levels deep"
         case .notAPage: "a response must be an array of rows, or an object with the array and its count"
         case .notARow: "a row must be a JSON object"
-        case .noResults: "a response that is an object must have its rows in the member results or items"
+        case .noResults:
+            "a response that is an object must have its rows in the member for them, such as results or items"
         case .repeatedResults: "a response must have its rows only once"
         case .invalidCount: "the count of a response must be a whole number that is not negative"
         case .tooManyRows: "a response must not have more than \(JSONPage.maximumRowCount) rows"

@@ -28,19 +28,26 @@ struct MemberTable: Sendable {
     /// The number for all other names except learned names, which have the numbers after it.
     let unknown: Member
 
+    /// The name of the member with the identifier.
+    let idName: String
+    private let deletedName: String
+
     /// The maximum number of learned names. It is greater than the number of columns that servers add to a table.
     private static let mostLearned = 16
 
-    init(shape: RowShape) {
-        self.shape = shape
+    /// - Parameter names: The names of members that differ from those of their columns, by the names of the columns.
+    init(shape: RowShape, renaming names: [String: String] = [:]) {
+        let columns = names.isEmpty ? shape.columns : shape.columns.map { $0.renamed(names[$0.name] ?? $0.name) }
+        self.shape = names.isEmpty ? shape : RowShape(columns: columns)
+        (idName, deletedName) = (names["id"] ?? "id", names["deleted"] ?? "deleted")
         id = shape.count
         deleted = shape.count + 1
         start = shape.count + 2
         unknown = shape.count + 3
-        patterns = (shape.columns.map(\.name) + ["id", "deleted"]).map { Self.pattern(of: Array($0.utf8)) }
+        patterns = (columns.map(\.name) + [idName, deletedName]).map { Self.pattern(of: Array($0.utf8)) }
         patterns += [Pattern(), Pattern()]
         // If the shape has a column `deleted`, the name always refers to that column.
-        if shape.index(of: "deleted") != nil { patterns[deleted] = Pattern() }
+        if self.shape.index(of: deletedName) != nil { patterns[deleted] = Pattern() }
     }
 
     /// The member expected after each member: the order of the shape, until the reader has seen another order.
@@ -62,9 +69,9 @@ struct MemberTable: Sendable {
 
     /// Returns the member with the given unescaped name.
     func member(named name: UnsafeRawBufferPointer, guess: Member) -> Member {
-        if name.elementsEqual("id".utf8) { return id }
+        if name.elementsEqual(idName.utf8) { return id }
         if let index = shape.index(ofUTF8: name, guess: guess) { return index }
-        return name.elementsEqual("deleted".utf8) ? deleted : unknown
+        return name.elementsEqual(deletedName.utf8) ? deleted : unknown
     }
 
     /// Returns the column whose name differs from the given one only in the case of ASCII letters, or `nil`.
@@ -105,5 +112,13 @@ struct MemberTable: Sendable {
         return Pattern(
             length: bytes.count, first: word(bytes), last: word(bytes.dropFirst(8)), firstMask: word(ones),
             lastMask: word(ones.dropFirst(8)))
+    }
+}
+
+extension ColumnSchema {
+    fileprivate func renamed(_ name: String) -> ColumnSchema {
+        var column = self
+        column.name = name
+        return column
     }
 }

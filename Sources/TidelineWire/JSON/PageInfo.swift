@@ -8,6 +8,8 @@ package struct PageInfo: Sendable, Hashable {
     package var totalCount: Int64?
     /// The member `nextLink` of the response, or `nil` if the response does not contain it.
     package var nextLink: String?
+    /// The other members of the response as a JSON object, if the parser has the name of the list.
+    package var members: [UInt8] = []
     /// The positions in the batch, in ascending order, of the rows that the response marks as deleted, if the shape has
     /// no column `deleted`. Empty if the shape has such a column, because the rows then contain the mark.
     package var deleted: [Int]

@@ -23,8 +23,11 @@ package struct PageParser: Sendable {
     let keepsOthers: Bool
     /// Whether a column of type `json` accepts values that are neither an array nor an object.
     package var acceptsAnyJSON = false
-    /// Whether columns that a row omits become null if `keepsOthers` is `true`.
-    package var completesRows = true
+    /// Whether columns that a row omits become null; by default if `keepsOthers` is `true`.
+    package var completesRows: Bool
+    /// The member of a response with its rows, or `nil` for `results` and `items`. With a name, the other members of the
+    /// response are returned, and a number may be the text of the column `version`.
+    package var list: String?
     /// Whether it is an error if no column of the table occurs, but a name that differs from one only in case.
     package var checksNames = false
     /// Whether the text of an app column whose value is written differently, such as `0.10`, is stored with the members
@@ -37,12 +40,14 @@ package struct PageParser: Sendable {
     ///
     /// - Parameter keepsOthers: Whether the members that the table does not define become a JSON object in the column
     ///   `__extra`, and columns that a row omits become null. Ignored for a table without this column.
-    package init(schema: TableSchema, keepsOthers: Bool = false) {
+    /// - Parameter names: The names of members that differ from those of their columns, by the names of the columns.
+    package init(schema: TableSchema, keepsOthers: Bool = false, renaming names: [String: String] = [:]) {
         self.keepsOthers = keepsOthers && schema.systemColumns.contains(.extra)
+        completesRows = self.keepsOthers
         shape = schema.makeShape()
         idMatching = schema.idMatching
         types = shape.columns.map(\.type)
-        members = MemberTable(shape: shape)
+        members = MemberTable(shape: shape, renaming: names)
         appColumns = 0..<schema.columns.count
     }
 
@@ -74,6 +79,7 @@ package struct PageParser: Sendable {
             throw error
         }
         var info = reader.info
+        if list != nil { info.members = [UInt8(ascii: "{")] + reader.others.dropLast() + [UInt8(ascii: "}")] }
         info.rejectedRows = reader.rejectedRows.map { rejectedRow in
             var row = rejectedRow.row
             let error = wireError(rejectedRow.fault, in: bytes, rowStart: rejectedRow.rowStart)
@@ -114,7 +120,7 @@ package struct PageParser: Sendable {
         case .deleted: name = "deleted"
         }
         // The id may follow the value at fault, so it is located only now.
-        var finder = IDFinder(bytes, rowStart: rowStart)
+        var finder = IDFinder(bytes, rowStart: rowStart, name: members.idName)
         if fault.kind == .misspelledName, let name {
             var scanner = JSONScanner(bytes)
             scanner.position = fault.offset
@@ -135,10 +141,12 @@ package struct PageParser: Sendable {
 /// Finds the id in the JSON of an invalid row, for the error message.
 private struct IDFinder {
     private var scanner: JSONScanner
+    private let name: String
 
-    init(_ bytes: UnsafeRawBufferPointer, rowStart: Int) {
+    init(_ bytes: UnsafeRawBufferPointer, rowStart: Int, name: String) {
         scanner = JSONScanner(bytes)
         scanner.position = rowStart
+        self.name = name
     }
 
     /// Returns the text of the id, or `nil` if there is no id or the rest of the row is not valid JSON.
@@ -148,8 +156,8 @@ private struct IDFinder {
             try scanner.open()
             guard try scanner.hasFirst(before: UInt8(ascii: "}")) else { return nil }
             repeat {
-                let name = try scanner.name()
-                if scanner.text(name) == "id", try scanner.token() == UInt8(ascii: "\"") {
+                let member = try scanner.name()
+                if scanner.text(member) == name, try scanner.token() == UInt8(ascii: "\"") {
                     return scanner.text(try scanner.string())
                 }
                 try scanner.skipValue()

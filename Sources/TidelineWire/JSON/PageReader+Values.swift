@@ -38,6 +38,11 @@ extension PageReader {
     private mutating func readOther(_ column: Int, _ first: UInt8) throws(JSONFault) {
         guard first == UInt8(ascii: "n") else {
             if acceptsAnyJSON, types[column] == .json { return try readJSON(column) }
+            if column == numberedColumn, isNumber(first) {
+                let start = scanner.position
+                _ = try scanner.number()
+                return values.set(scanner.slice(start, scanner.position), as: .string, at: column)
+            }
             throw try misplaced(.wrongType, place: .column(column))
         }
         try scanner.expect(word: "null")

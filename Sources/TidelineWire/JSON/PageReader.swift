@@ -8,8 +8,9 @@ struct PageReader: ~Copyable {
     let idType: IDType
     /// The number of columns that are read from members of their names: all, or all but the one for other members.
     private let namedColumns: Int
-    /// The members of the current row that the table does not define, if they are kept.
-    private var others: [UInt8] = []
+    /// The members of the current row that the table does not define, if they are kept; after the last one, those of the
+    /// response.
+    private(set) var others: [UInt8] = []
     private(set) var ids: IDSet
     /// For each member, the member that followed it in the previous rows. Servers use the same order in every row.
     private var successors: [Member]
@@ -20,6 +21,9 @@ struct PageReader: ~Copyable {
     private let skipsRejectedRows: Bool
     let acceptsAnyJSON: Bool
     private let completesRows: Bool
+    private let list: String?
+    /// The column that accepts numbers as texts, if any.
+    let numberedColumn: Int?
     private let checksNames: Bool
     private let keepsTexts: Bool
     /// The positions of the app's columns.
@@ -46,6 +50,8 @@ struct PageReader: ~Copyable {
         self.skipsRejectedRows = skipsRejectedRows
         acceptsAnyJSON = parser.acceptsAnyJSON
         completesRows = parser.completesRows
+        list = parser.list
+        numberedColumn = parser.list.flatMap { _ in parser.shape.index(of: "version") }
         checksNames = parser.checksNames
         keepsTexts = parser.keepsTexts && parser.keepsOthers
         appColumns = parser.appColumns
@@ -65,7 +71,9 @@ struct PageReader: ~Copyable {
     /// Reads a whole response.
     mutating func readPage(into rows: inout PackedRows) throws(JSONFault) {
         switch try scanner.token() {
-        case UInt8(ascii: "["): try readRows(into: &rows)
+        case UInt8(ascii: "["):
+            try readRows(into: &rows)
+            others = []
         case UInt8(ascii: "{"): try readWrappedRows(into: &rows)
         default: throw try misplaced(.notAPage)
         }
@@ -84,21 +92,33 @@ struct PageReader: ~Copyable {
     }
 
     /// Reads `{"results":[…],"count":n}` or `{"items":[…],"count":n,"nextLink":"…"}`, with the members in any order and
-    /// any other members.
+    /// any other members; or the list of another name, and the other members.
     private mutating func readWrappedRows(into rows: inout PackedRows) throws(JSONFault) {
         let start = scanner.position
         var hasResults = false
+        var members: [UInt8] = []
+        defer { others = members }
         try scanner.open()
         if try scanner.hasFirst(before: UInt8(ascii: "}")) {
             repeat {
+                _ = try scanner.token()
+                let member = scanner.position
                 let name = try scanner.name()
                 let byte = try scanner.token()
-                if scanner.withContent(of: name, { $0.elementsEqual("results".utf8) || $0.elementsEqual("items".utf8) })
+                if scanner.withContent(
+                    of: name,
+                    { [list] name in
+                        (list.map { [$0] } ?? ["results", "items"]).contains { name.elementsEqual($0.utf8) }
+                    })
                 {
                     guard !hasResults else { throw scanner.fault(.repeatedResults) }
                     guard byte == UInt8(ascii: "[") else { throw try misplaced(.notAPage) }
                     try readRows(into: &rows)
                     hasResults = true
+                } else if list != nil {
+                    try scanner.skipValue()
+                    members += scanner.slice(member, scanner.position)
+                    members.append(UInt8(ascii: ","))
                 } else if scanner.withContent(of: name, { $0.elementsEqual("count".utf8) }) {
                     info.totalCount = try scanner.count()
                 } else if scanner.withContent(of: name, { $0.elementsEqual("nextLink".utf8) }) {
@@ -176,8 +196,8 @@ struct PageReader: ~Copyable {
     /// Stores the members that the table does not define. Columns that the row omits become null, because the server
     /// may omit a null.
     private mutating func completeOthers() {
-        guard namedColumns < types.count else { return }
         if completesRows { values.completeAbsent() }
+        guard namedColumns < types.count else { return }
         values.setScratch(as: .json, at: namedColumns) { [others] scratch in
             scratch.append(UInt8(ascii: "{"))
             scratch += others.dropLast()
