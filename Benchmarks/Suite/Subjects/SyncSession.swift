@@ -10,6 +10,8 @@ final class SyncSession<Store: LocalStore>: Sendable {
     private let table: String
     private let transport = SyncTransport()
     private let client = Mutex<SyncClient<Store>?>(nil)
+    /// The client of the ``ReplayDialect``.
+    private let dialectClient = Mutex<SyncClient<Store>?>(nil)
     private let live: LiveSession<Store>
     /// The live queries of the client.
     private let observed = Mutex<[LiveQuery<Row>.Iterator]>([])
@@ -30,6 +32,10 @@ final class SyncSession<Store: LocalStore>: Sendable {
         case .pull(let server, let pageSize, let pages):
             let settings = PullSettings(pageSize: pageSize, pagesPerTransaction: pages)
             return try pull(.server(server, roundTrip: .zero), settings, latencies)
+        case .replayInDialect(let pages):
+            var options = SyncOptions()
+            options.dialect = ServerDialect(ReplayDialect())
+            return try pull(pages, of: connected(dialectClient, options), noting: latencies)
         case .observe(let queries):
             try observe(queries)
             return Answer()
@@ -52,16 +58,26 @@ final class SyncSession<Store: LocalStore>: Sendable {
 
     /// Pulls recorded pages.
     func pull(_ pages: JSONPages, noting latencies: LatencySink) throws -> Answer {
+        try pull(pages, of: connected(), noting: latencies)
+    }
+
+    private func pull(
+        _ pages: JSONPages, of client: SyncClient<Store>, noting latencies: LatencySink
+    ) throws -> Answer {
         let count = max(pages.bodies.count, 1)
         let settings = PullSettings(
             pageSize: max((pages.rows + count - 1) / count, 1), pagesPerTransaction: pages.pagesPerTransaction)
-        return try pull(.replay(pages.bodies), settings, latencies)
+        return try pull(.replay(pages.bodies), settings, latencies, by: client)
     }
 
-    private func connected() throws -> SyncClient<Store> {
+    private func connected() throws -> SyncClient<Store> { try connected(client, SyncOptions()) }
+
+    private func connected(
+        _ client: borrowing Mutex<SyncClient<Store>?>, _ options: SyncOptions
+    ) throws -> SyncClient<Store> {
         try client.withLock { client in
             if let client { return client }
-            let new = try SyncClient(url: "http://server.test", store: store, transport: transport)
+            let new = try SyncClient(url: "http://server.test", store: store, transport: transport, options: options)
             client = new
             return new
         }
@@ -72,9 +88,10 @@ final class SyncSession<Store: LocalStore>: Sendable {
     // MARK: Pull
 
     private func pull(
-        _ route: SyncTransport.Route, _ settings: PullSettings, _ latencies: LatencySink
+        _ route: SyncTransport.Route, _ settings: PullSettings, _ latencies: LatencySink,
+        by client: SyncClient<Store>? = nil
     ) throws -> Answer {
-        let items = try items
+        let items = try (client ?? connected()).table(table)
         let times = EventTimes()
         var settings = settings
         settings.onProgress = { _ in times.note() }
@@ -280,6 +297,8 @@ public enum SyncWork: Sendable {
     /// Pulls with a query identifier: first all rows, later the changes. The answer counts the rows stored and removed. An
     /// operation is a transaction, including the request and the parsing.
     case pull(SyncServer, pageSize: Int, pagesPerTransaction: Int)
+    /// Pulls recorded pages as ``Work/pull(_:)`` does, by a client of the ``ReplayDialect``.
+    case replayInDialect(JSONPages)
     /// Starts live queries of the client in the place of those before. The answer is empty.
     case observe([TableQuery])
     /// Takes one update of each live query. The answer is empty.

@@ -8,7 +8,7 @@ extension Workload {
         let isRepeated = settings.rows.contains(rows) && settings.rows.contains { $0 >= maxSyncRows && $0 < rows }
         guard !isRepeated else { return [] }
         let run = SyncRun(settings, rows: min(rows, maxSyncRows))
-        return run.replays + run.pulls + run.edits + run.pushes + run.queue + run.json
+        return run.replays + [run.dialectReplay] + run.pulls + run.edits + run.pushes + run.queue + run.json
     }
 
     /// The maximum number of rows of a server: the cost of a row does not depend on their number, and the pages of ten
@@ -56,6 +56,19 @@ private struct SyncRun: Sendable {
                 prepare: { [.pull(JSONPages(bodies: [], rows: 0))] },
                 steps: [{ [server] in [.pull(try server.pages(of: size, perTransaction: pages))] }])
         }
+    }
+
+    /// The pull `pull-replay-1000x1` through a custom dialect.
+    var dialectReplay: Workload {
+        Workload(
+            "pull-replay-dialect", .sync, "pull of recorded pages of 1000, through a custom dialect",
+            explanation: """
+                Parses and stores the same pages as pull-replay-1000x1, which a dialect of the app reads. The difference is the \
+                cost of the seam.
+                """,
+            unit: "row", units: rows, start: start,
+            prepare: { [.sync(.replayInDialect(JSONPages(bodies: [], rows: 0)))] },
+            steps: [{ [server] in [.sync(.replayInDialect(try server.pages(of: 1000)))] }])
     }
 
     /// Pulls from a server.
