@@ -264,8 +264,8 @@ let package = Package(
         tests("TidelineServerTests", ["TidelinePostgreSQL", "TidelineServer", "TidelineTool", "TidelineWire"]),
         tests("TidelineSimulationTests", stores, "TidelineSimulation"),
         tests(
-            "TidelineTests", logging, "SyncProbe", "TidelineLive", "TidelineServer", "TidelineSimulation",
-            "TidelineWire"),
+            "TidelineTests", logging, "SyncProbe", "TidelineLive", "TidelineServer", "TidelineServerConformance",
+            "TidelineSimulation", "TidelineWire"),
         tests(
             "TidelineToolTests",
             argumentParser + logging + nio

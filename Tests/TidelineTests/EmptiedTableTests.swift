@@ -134,6 +134,6 @@ struct EmptiedTableTests {
         try await client.pull()
         world.server.clear()
         #expect(try await client.pull().writes == 0)
-        #expect(world.server.requests == ["GET /db/Note/_changes?since=10&limit=1000"])
+        #expect(world.server.requests == ["GET /db/Note/changes?after=10&limit=1000"])
     }
 }

@@ -104,7 +104,7 @@ struct CustomLeaverTests {
         for answer in [
             TransportResponse.answer(200, "[]"), .unmarked(200, Impostor.page), .unmarked(404), .unmarked(500),
         ] {
-            world.server.inspect { request, _ in request.contains("since=0") ? .answer(answer) : nil }
+            world.server.inspect { request, _ in request.contains("after=0") ? .answer(answer) : nil }
             await #expect(throws: SyncError.self) { try await client.pull(settings) }
             #expect(try client.texts() == ["a": "one", "d": "new"])
         }

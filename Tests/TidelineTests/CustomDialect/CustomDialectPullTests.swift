@@ -20,11 +20,11 @@ struct CustomDialectPullTests {
         world.server.write("2", nil)
         world.server.clear()
         let next = try await client.pull()
-        #expect(world.server.requests == ["GET /db/Note/_changes?since=5&limit=1000"])
+        #expect(world.server.requests == ["GET /db/Note/changes?after=5&limit=1000"])
         #expect(next.rowsStored == 1 && next.rowsRemoved == 1)
         #expect(try client.texts() == ["0": "n0", "1": "new", "3": "n3", "4": "n4"])
         try await client.client.pull(TableQuery("Note"), queryID: "other")
-        #expect(world.server.requests.last == "GET /db/Note/_changes?since=0&limit=1000")
+        #expect(world.server.requests.last == "GET /db/Note/changes?after=0&limit=1000")
     }
 
     @Test("F3 a pull without a query id begins with the first row", arguments: StoreKind.perEngine)
@@ -33,7 +33,7 @@ struct CustomDialectPullTests {
         world.server.write("a", ["text": "one"])
         try await client.notes.pull()
         try await client.notes.pull()
-        #expect(world.server.requests == Array(repeating: "GET /db/Note/_changes?since=0&limit=1000", count: 2))
+        #expect(world.server.requests == Array(repeating: "GET /db/Note/changes?after=0&limit=1000", count: 2))
         #expect(try client.texts() == ["a": "one"])
     }
 
@@ -50,7 +50,7 @@ struct CustomDialectPullTests {
     func resumes(_ stores: StoreKind) async throws {
         let (world, client) = try await NotesWorld.withClient(stores)
         for number in 0..<5 { world.server.write("\(number)", ["text": "x"]) }
-        world.server.inspect { request, _ in request.contains("since=4") ? .answer(.answer(500)) : nil }
+        world.server.inspect { request, _ in request.contains("after=4") ? .answer(.answer(500)) : nil }
         await #expect(throws: SyncError.self) { try await client.pull(PullSettings(pageSize: 2)) }
         #expect(try client.texts().count == 4)
         #expect(try await client.cursor() == "4")
@@ -58,7 +58,7 @@ struct CustomDialectPullTests {
         let again = try await world.makeClient(store: client.store)
         world.server.clear()
         try await again.pull(PullSettings(pageSize: 2))
-        #expect(world.server.requests == ["GET /db/Note/_changes?since=4&limit=2"])
+        #expect(world.server.requests == ["GET /db/Note/changes?after=4&limit=2"])
         #expect(try client.texts().count == 5)
     }
 
@@ -73,7 +73,7 @@ struct CustomDialectPullTests {
         world.server.write("a", ["text": "between"])
         let once = Once()
         world.server.inspect { [client, server = world.server] request, _ in
-            guard request.contains("_changes"), once.first() else { return nil }
+            guard request.contains("/changes"), once.first() else { return nil }
             return .delay {
                 server.write("a", ["text": "later"])
                 try await client.notes.update(["id": "a", "text": "mine"])
@@ -101,7 +101,7 @@ struct CustomDialectPullTests {
         let once = Once()
         world.server.inspect { [client, server = world.server] request, _ in
             // The pull's own push is answered; then others delete the row, before the page is made.
-            guard request.contains("_changes"), once.first() else { return nil }
+            guard request.contains("/changes"), once.first() else { return nil }
             try? await client.notes.update(["id": "a", "text": "again"])
             _ = try? await client.client.push()
             server.write("a", nil)
@@ -145,11 +145,12 @@ struct CustomDialectPullTests {
         world.server.compact()
         world.server.clear()
         try await client.pull()
-        #expect(world.server.requests == [1, 0].map { "GET /db/Note/_changes?since=\($0)&limit=1000" })
+        #expect(world.server.requests == [1, 0].map { "GET /db/Note/changes?after=\($0)&limit=1000" })
         #expect(try client.texts() == ["a": "one", "b": "two"])
         #expect(try await client.cursor() == "2")
         // A server that knows no cursor is an error, not a loop.
-        world.server.inspect { request, _ in request.contains("since=0") ? nil : .answer(.answer(410)) }
+        world.server.inspect { request, _ in request.contains("after=0") ? nil : .answer(.problem(410, "unknownNumber"))
+        }
         let error = await #expect(throws: SyncError.self) { try await client.pull(PullSettings(pageSize: 1)) }
         #expect(error?.code == .rejected && error?.status == 410 && error?.table == "Note")
     }
@@ -170,10 +171,10 @@ struct CustomDialectPullTests {
     @Test("F4 the token of another dialect is not used, and nothing is lost", arguments: StoreKind.perEngine)
     func otherDialect(_ stores: StoreKind) async throws {
         let (world, client) = try await NotesWorld.withRow(stores)
-        let other = try await world.makeClient(store: client.store, dialect: ServerDialect(ReplacingNotes()))
+        let other = try await world.makeClient(store: client.store, dialect: ServerDialect(NotesVariant.replacing))
         world.server.clear()
         try await other.pull()
-        #expect(world.server.requests == ["GET /db/Note/_changes?since=0&limit=1000"])
+        #expect(world.server.requests == ["GET /db/Note/changes?after=0&limit=1000"])
         let transport = ScriptedTransport { _ in .answer(200, "[]") }
         var options = SyncOptions()
         options.logger.logLevel = .critical
@@ -183,7 +184,7 @@ struct CustomDialectPullTests {
         #expect(transport.requests.count == 1 && transport.requests[0].target.contains("updatedAt ge") == false)
         world.server.clear()
         try await client.pull()
-        #expect(world.server.requests == ["GET /db/Note/_changes?since=0&limit=1000"])
+        #expect(world.server.requests == ["GET /db/Note/changes?after=0&limit=1000"])
     }
 
     @Test("F2 a query that the dialect cannot pull is refused", arguments: StoreKind.perEngine)
@@ -270,11 +271,12 @@ struct CustomDialectPullTests {
         arguments: StoreKind.perEngine)
     func stepsBack(_ stores: StoreKind) async throws {
         let world = NotesWorld(stores)
-        let client = try await world.makeClient(dialect: ServerDialect(SteppingNotes()))
-        world.server.limitPages(to: 2)
+        let client = try await world.makeClient(dialect: ServerDialect(NotesVariant.stepping()))
         for id in ["a", "b", "c", "d", "e"] { world.server.write(id, ["text": "one"]) }
-        world.server.inspect { request, _ in request.contains("since=2") ? .loseAnswer : nil }
-        await #expect(throws: SyncError.self) { try await client.pull(PullSettings(lookback: .seconds(1))) }
+        world.server.inspect { request, _ in request.contains("after=2") ? .loseAnswer : nil }
+        await #expect(throws: SyncError.self) {
+            try await client.pull(PullSettings(lookback: .seconds(1)))
+        }
         world.server.inspect(nil)
         world.server.clear()
         try await client.pull(PullSettings(lookback: .seconds(3)))
@@ -289,23 +291,23 @@ struct CustomDialectPullTests {
     @Test("F5 a server that was restored says so by the cursor, and its links are followed to itself only")
     func restoredServer() async throws {
         let world = NotesWorld(.simplest)
-        let client = try await world.makeClient(dialect: ServerDialect(SteppingNotes()))
+        let client = try await world.makeClient(dialect: ServerDialect(NotesVariant.stepping()))
         world.server.write("a", ["text": "one"])
         try await client.pull()
-        world.server.inspect { request, _ in request.contains("since=5") ? .answer(.answer(200, "restored")) : nil }
+        world.server.inspect { request, _ in request.contains("after=5") ? .answer(.answer(200, "restored")) : nil }
         world.server.clear()
         try await client.pull()
         #expect(world.server.requests.map { $0.split(separator: "=")[1] } == ["5&limit", "0&limit"])
         for (link, isFollowed) in [
-            ("http://notes.test/db/Note/_changes?since=0&limit=9", true), ("http://evil.test/db/x", false),
+            ("http://notes.test/db/Note/changes?after=0&limit=9", true), ("http://evil.test/db/x", false),
         ] {
             world.server.clear()
-            let linked = try await world.makeClient(dialect: ServerDialect(SteppingNotes(link: link)))
+            let linked = try await world.makeClient(dialect: ServerDialect(NotesVariant.stepping(link)))
             linked.client.currentUser = SignedInUser(userID: "u", authenticationToken: "secret")
             do { try await linked.pull() } catch let error as SyncError {
                 #expect(error.code == .invalidAnswer && !isFollowed)
             }
-            #expect(world.server.requests == (isFollowed ? ["GET /db/Note/_changes?since=0&limit=9"] : []))
+            #expect(world.server.requests == (isFollowed ? ["GET /db/Note/changes?after=0&limit=9"] : []))
         }
     }
 
@@ -333,7 +335,7 @@ struct ScriptedDialect: CustomDialect {
     let name = "scripted"
 
     func request(for page: PageRequest, after cursor: Int?) throws -> ServerRequest {
-        try ServerRequest(.get, path: [page.table, "_changes"])
+        try ServerRequest(.get, path: [page.table, "changes"], query: [("after", "0"), ("limit", "9")])
     }
 
     func page(in response: TransportResponse, to page: PageRequest, after cursor: Int?) throws -> ServerPage<Int> {
@@ -344,32 +346,22 @@ struct ScriptedDialect: CustomDialect {
     func meaning(of response: TransportResponse, to row: RowRequest) throws -> AnswerMeaning { .done }
 }
 
-/// The dialect of ``NotesServer`` whose pulls begin at the number of seconds of the look-back, and that reads "restored" as a lost cursor.
-private struct SteppingNotes: CustomDialect {
-    private let notes = NotesDialect()
-    var link: String?
-    let name = "stepping"
-
-    init(link: String? = nil) { self.link = link }
-
-    func request(for page: PageRequest, after cursor: Int?) throws -> ServerRequest {
-        if let link { return try ServerRequest(following: link) }
-        return try notes.request(for: page, after: cursor)
-    }
-
-    func page(in response: TransportResponse, to page: PageRequest, after cursor: Int?) throws -> ServerPage<Int> {
-        var result = try notes.page(in: response, to: page, after: cursor)
-        result.nextPull = Int(page.lookback.components.seconds)
-        return result
-    }
-
-    func meaning(of response: TransportResponse, to page: PageRequest, after cursor: Int?) throws -> AnswerMeaning {
-        response.body == Array("restored".utf8) && cursor != nil ? .gone : .done
-    }
-
-    func request(for row: RowRequest) throws -> ServerRequest { try notes.request(for: row) }
-
-    func meaning(of response: TransportResponse, to row: RowRequest) throws -> AnswerMeaning {
-        try notes.meaning(of: response, to: row)
+extension NotesVariant {
+    /// The dialect whose pages have two rows, whose pulls begin at the number of seconds of the look-back, and that reads "restored" as a lost cursor.
+    fileprivate static func stepping(_ link: String? = nil) -> NotesVariant {
+        var variant = NotesVariant(name: "stepping")
+        variant.pageRequest = { page, cursor in
+            if let link { return try ServerRequest(following: link) }
+            return try NotesDialect().request(for: PageRequest(of: page.schema, pageSize: 2), after: cursor)
+        }
+        variant.page = { response, page, cursor in
+            var result = try NotesDialect().page(in: response, to: page, after: cursor)
+            result.nextPull = Int(page.lookback.components.seconds)
+            return result
+        }
+        variant.pageMeaning = { response, _, cursor in
+            response.body == Array("restored".utf8) && cursor != nil ? .gone : .done
+        }
+        return variant
     }
 }

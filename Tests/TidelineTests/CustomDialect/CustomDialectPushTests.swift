@@ -20,14 +20,14 @@ struct CustomDialectPushTests {
         try await second.pull()
         #expect(try second.texts() == ["a é": "one", "b": "two"])
         #expect(try second.row("a é")?["due"] == .timestamp(due))
-        #expect(try first.row("b")?["version"] == "1")
+        #expect(try first.row("b")?["version"]?.string == world.server.change("b").map { String($0) })
 
         try await first.notes.update(["id": "a é", "text": "uno", "likes": Value.null])
         try await first.notes.delete(id: "b")
         world.server.clear()
         try await first.client.push()
         // Two rows are sent side by side.
-        #expect(world.server.requests.sorted() == ["DELETE /db/Note/b?revision=1", "PUT /db/Note/a%20%C3%A9"])
+        #expect(world.server.requests.sorted() == ["DELETE /db/Note/rows/b", "PATCH /db/Note/rows/a%20%C3%A9"])
         try await second.pull()
         #expect(try second.texts() == ["a é": "uno"])
         #expect(try second.row("a é")?["likes"] == .null)
@@ -45,8 +45,9 @@ struct CustomDialectPushTests {
         }
         try await client.client.push()
         #expect(bodies.values.count == 1)
-        let change = try JSONDecoder().decode(NotesDialect.Change.self, from: Data(bodies.values[0].utf8))
-        #expect(change.revision == 1 && change.fields.row == ["text": "two", "likes": Value.null])
+        let change = try JSONDecoder().decode(JSONFields.self, from: Data(bodies.values[0].utf8)).row
+        #expect(change == ["text": "two", "likes": Value.null])
+        #expect(world.server.headers.last?[.ifMatch] == "\"1\"")
         #expect(world.server.fields("a")?["color"] == "red")
     }
 
@@ -60,7 +61,7 @@ struct CustomDialectPushTests {
         #expect(error.serverItem?["version"] == "2" && world.server.fields("a")?["text"] == "theirs")
         try await error.keepOperationAndUpdateItem(try #require(error.item))
         try await client.client.push()
-        #expect(world.server.fields("a")?["text"] == "mine" && world.server.revision("a") == 3)
+        #expect(world.server.fields("a")?["text"] == "mine" && world.server.change("a") == 3)
     }
 
     @Test("C3 a three-way merge resolves a conflict", arguments: StoreKind.perEngine)
@@ -119,10 +120,10 @@ struct CustomDialectPushTests {
         world.server.inspect { _, _ in .loseAnswer }
         await #expect(throws: SyncError.self) { try await client.client.push() }
         world.server.inspect(nil)
-        let revision = world.server.revision("a")
+        let revision = world.server.change("a")
         try await client.client.push()
         #expect(try await client.queue().isEmpty)
-        #expect(world.server.revision("a") == revision)
+        #expect(world.server.change("a") == revision)
         #expect(try client.row("a")?["text"] == (kind == .delete ? nil : "two"))
     }
 
@@ -161,8 +162,9 @@ struct CustomDialectPushTests {
         let (world, client) = try await NotesWorld.withClient(.simplest)
         try await client.notes.insert(["id": "a", "text": "forbidden"])
         try await client.notes.insert(["id": "b", "text": "two"])
+        world.server.inspect { $1.contains("forbidden") ? .answer(.problem(409, "forbidden")) : nil }
         let errors = try await client.pushErrors()
-        #expect(errors.map(\.code) == [.rejected] && errors.first?.message == "the text is forbidden")
+        #expect(errors.map(\.code) == [.rejected] && errors.first?.message == "forbidden")
         #expect(world.server.fields("b")?["text"] == "two")
 
         try await client.notes.update(["id": "a", "text": "one"])
@@ -170,13 +172,13 @@ struct CustomDialectPushTests {
         let waiting = try await world.makeClient(store: client.store) { options in
             options.environment.sleep = { delays.add($0) }
         }
-        world.server.inspect { _, _ in .answer(.answer(420)) }
+        world.server.inspect { _, _ in .answer(.problem(420, "busy")) }
         let busy = await #expect(throws: SyncError.self) { try await waiting.client.push() }
         #expect(busy?.code == .network && busy?.retryAfter == .seconds(10) && busy?.status == 420)
         #expect(delays.values == Array(repeating: .seconds(10), count: 3))
-        world.server.inspect { _, _ in .answer(.answer(498)) }
+        world.server.inspect { _, _ in .answer(.problem(403, "sessionEnded")) }
         let signIn = await #expect(throws: SyncError.self) { try await waiting.client.push() }
-        #expect(signIn?.code == .authentication && signIn?.message.contains("the session has ended") == true)
+        #expect(signIn?.code == .authentication && signIn?.message.contains("sessionEnded") == true)
         world.server.inspect(nil)
         try await client.client.push()
         #expect(world.server.fields("a")?["text"] == "one")
@@ -194,7 +196,7 @@ struct CustomDialectPushTests {
         try await client.notes.delete(id: "b")
         try await client.notes.insert(["id": "d", "text": "mine"])
         world.server.inspect { _, _ in
-            .answer(isService ? .answer(404, "no table") : .unmarked(404, "no table"))
+            .answer(isService ? .problem(404, "noTable") : .unmarked(404, "no table"))
         }
         let error = await #expect(throws: SyncError.self) { try await client.client.push() }
         #expect(error?.code == (isService ? .serverFailing : .network))
@@ -219,7 +221,7 @@ struct CustomDialectPushTests {
             try await client.notes.delete(id: "a")
         }
         world.server.inspect { request, _ in
-            request.hasPrefix("GET") ? nil : .answer(.answer(409, "not now", headers: [.serviceMark: "1"]))
+            request.hasPrefix("GET") ? nil : .answer(.problem(409, "changed"))
         }
         #expect(try await client.pushErrors().map(\.code) == [.serverFailed])
         world.server.inspect(nil)
@@ -231,7 +233,8 @@ struct CustomDialectPushTests {
     func quotas() async throws {
         let (delays, now) = (Recorder<Duration>(), SharedValue(Timestamp.now))
         let world = NotesWorld(.simplest)
-        let client = try await world.makeClient(dialect: ServerDialect(SingleNotes())) { options in
+        let client = try await world.makeClient(dialect: ServerDialect(NotesVariant(name: "single", maxInFlight: 1))) {
+            options in
             options.environment.sleep = { delays.add($0) }
             options.environment.now = { now.value }
         }
@@ -248,7 +251,7 @@ struct CustomDialectPushTests {
         try await client.client.push()
         #expect(delays.values.isEmpty)
         world.server.inspect { _, _ in
-            .answer(.answer(200, #"{"documents":[],"last":3,"remaining":0}"#, headers: [.retryAfter: "7"]))
+            .answer(.answer(200, #"{"rows":[],"last":3,"total":0,"more":false}"#, headers: [.retryAfter: "7"]))
         }
         for _ in 1...2 { try await client.pull() }
         now.value = now.value.advanced(byTicks: 3 * Timestamp.ticksPerSecond)
@@ -292,7 +295,7 @@ struct CustomDialectPushTests {
         }
         let headers = world.server
         world.server.inspect { [weak headers] _, _ in
-            headers?.headers.last?[.authorization] == "old" ? .answer(.answer(498)) : nil
+            headers?.headers.last?[.authorization] == "old" ? .answer(.problem(403, "sessionEnded")) : nil
         }
         try await client.notes.insert(["id": "a", "text": "one"])
         try await client.client.push()
@@ -307,7 +310,7 @@ struct CustomDialectPushTests {
     @Test("A dialect that replaces rows gets the whole row, with columns that the table does not define")
     func wholeRows() async throws {
         let world = NotesWorld(.simplest)
-        let client = try await world.makeClient(dialect: ServerDialect(ReplacingNotes()))
+        let client = try await world.makeClient(dialect: ServerDialect(NotesVariant.replacing))
         world.server.write("a", ["text": "one", "likes": 1, "color": "red"])
         try await client.pull()
         try await client.notes.update(["id": "a", "text": "two"])
@@ -320,8 +323,8 @@ struct CustomDialectPushTests {
         try await client.client.push()
         // The row is known, so that it is not read first.
         #expect(world.server.requests.count == 1)
-        let change = try JSONDecoder().decode(NotesDialect.Change.self, from: Data(bodies.values[0].utf8))
-        #expect(change.fields.row == ["text": "two", "likes": 1, "due": Value.null, "color": "red"])
+        let whole = try JSONDecoder().decode(JSONFields.self, from: Data(bodies.values[0].utf8)).row
+        #expect(whole == ["text": "two", "likes": 1, "due": Value.null, "color": "red"])
         // A second update needs no lookup either, because the answer had the row.
         try await client.notes.update(["id": "a", "likes": 2])
         try await client.client.push()
@@ -331,7 +334,7 @@ struct CustomDialectPushTests {
     @Test("A row without columns that the table does not define is sent without a lookup, too")
     func wholeRowsWithoutOthers() async throws {
         let world = NotesWorld(.simplest)
-        let client = try await world.makeClient(dialect: ServerDialect(ReplacingNotes()))
+        let client = try await world.makeClient(dialect: ServerDialect(NotesVariant.replacing))
         world.server.write("a", ["text": "one"])
         try await client.pull()
         try await client.notes.insert(["id": "b", "text": "two"])
@@ -340,14 +343,14 @@ struct CustomDialectPushTests {
         for id in ["a", "b"] { try await client.notes.update(["id": .string(id), "likes": 1]) }
         world.server.clear()
         try await client.client.push()
-        #expect(world.server.requests.sorted() == ["PUT /db/Note/a", "PUT /db/Note/b"])
+        #expect(world.server.requests.sorted() == ["PATCH /db/Note/rows/a", "PATCH /db/Note/rows/b"])
         #expect(world.server.fields("a")?["text"] == "one" && world.server.fields("a")?["likes"] == 1)
     }
 
     @Test("L3 an identifier that the dialect does not accept is refused before anything is stored")
     func identifiers() async throws {
         let world = NotesWorld(.simplest)
-        let client = try await world.makeClient(dialect: ServerDialect(ReplacingNotes()))
+        let client = try await world.makeClient(dialect: ServerDialect(NotesVariant.replacing))
         let error = await #expect(throws: SyncError.self) {
             try await client.notes.insert(["id": "_a", "text": "one"])
         }
@@ -374,73 +377,32 @@ struct CustomDialectPushTests {
     }
 }
 
-/// The dialect of ``NotesServer`` with updates of whole rows.
-struct ReplacingNotes: CustomDialect {
-    private let notes = NotesDialect()
-
-    let name = "replacing"
-    var replacesWholeRows: Bool { true }
-
+extension NotesVariant {
     private struct Extra: Codable {
         var color: String?
     }
 
-    /// Returns a row with the color, which the table does not define, in its further columns.
-    private func kept(_ row: Row) throws -> Row {
-        var row = row
-        if let color = row["color"]?.string {
-            row["__extra"] = .json(String(decoding: try JSONEncoder().encode(Extra(color: color)), as: UTF8.self))
+    /// The dialect with updates of whole rows, which keeps the column `color`, and refuses an underscore before an identifier.
+    static var replacing: NotesVariant {
+        var variant = NotesVariant(name: "replacing", replacesWholeRows: true)
+        variant.validate = { if $0.hasPrefix("_") { throw NotesError("it begins with an underscore") } }
+        variant.rowRequest = { row in
+            guard row.action == .update else { return try NotesDialect().request(for: row) }
+            var whole = row.wholeRow
+            if let extra = row.current?["__extra"]?.json {
+                whole["color"] = try JSONDecoder().decode(Extra.self, from: Data(extra.utf8)).color.map { .string($0) }
+            }
+            return try NotesDialect().request(
+                for: RowRequest(.update, of: row.id, in: row.schema, row: whole, version: row.version))
         }
-        return row
-    }
-
-    func validateNewID(_ id: String) throws {
-        if id.hasPrefix("_") { throw NotesError("it begins with an underscore") }
-    }
-
-    func request(for page: PageRequest, after cursor: Int?) throws -> ServerRequest {
-        try notes.request(for: page, after: cursor)
-    }
-
-    func page(in response: TransportResponse, to page: PageRequest, after cursor: Int?) throws -> ServerPage<Int> {
-        var result = try notes.page(in: response, to: page, after: cursor)
-        result.rows = try result.rows.map(kept)
-        return result
-    }
-
-    func request(for row: RowRequest) throws -> ServerRequest {
-        guard row.action == .update else { return try notes.request(for: row) }
-        var whole = row.wholeRow
-        if let extra = row.current?["__extra"]?.json {
-            whole["color"] = try JSONDecoder().decode(Extra.self, from: Data(extra.utf8)).color.map { .string($0) }
+        variant.rowMeaning = { response, row in
+            var meaning = try NotesDialect().meaning(of: response, to: row)
+            let extra = try? JSONDecoder().decode(Extra.self, from: Data(response.body))
+            if let extra, extra.color != nil {
+                meaning.row?["__extra"] = .json(String(decoding: try JSONEncoder().encode(extra), as: UTF8.self))
+            }
+            return meaning
         }
-        return try notes.request(for: RowRequest(.update, of: row.id, in: row.schema, row: whole, version: row.version))
-    }
-
-    func meaning(of response: TransportResponse, to row: RowRequest) throws -> AnswerMeaning {
-        var meaning = try notes.meaning(of: response, to: row)
-        meaning.row = try meaning.row.map(kept)
-        return meaning
-    }
-}
-
-/// The dialect of ``NotesServer`` with one change in flight, and the default meaning of pages.
-private struct SingleNotes: CustomDialect {
-    private let notes = NotesDialect()
-    let name = "single"
-    var maxInFlight: Int { 1 }
-
-    func request(for page: PageRequest, after cursor: Int?) throws -> ServerRequest {
-        try notes.request(for: page, after: cursor)
-    }
-
-    func page(in response: TransportResponse, to page: PageRequest, after cursor: Int?) throws -> ServerPage<Int> {
-        try notes.page(in: response, to: page, after: cursor)
-    }
-
-    func request(for row: RowRequest) throws -> ServerRequest { try notes.request(for: row) }
-
-    func meaning(of response: TransportResponse, to row: RowRequest) throws -> AnswerMeaning {
-        try notes.meaning(of: response, to: row)
+        return variant
     }
 }

@@ -13,12 +13,15 @@ struct DialectArticleTests {
         let article = try String(
             contentsOf: root.appendingPathComponent("Sources/Tideline/Tideline.docc/SpeakingToAnotherServer.md"),
             encoding: .utf8)
-        let example = root.appendingPathComponent("Examples/KintoDialect")
-        let parts = try ["Sources/KintoSync/KintoDialect.swift", "Tests/KintoSyncTests/Scene.swift"].flatMap { path in
-            try String(contentsOf: example.appendingPathComponent(path), encoding: .utf8)
+        let kinto = "Examples/KintoDialect"
+        let parts = try [
+            "\(kinto)/Sources/KintoSync/KintoDialect.swift", "\(kinto)/Tests/KintoSyncTests/Scene.swift",
+            "Tests/TidelineTests/CustomDialect/NotesDialect.swift",
+        ].flatMap { path in
+            try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
                 .components(separatedBy: "\n// article: ").dropFirst()
         }
-        #expect(parts.count == 7)
+        #expect(parts.count == 8)
         for part in parts {
             let lines = part.components(separatedBy: "\n").dropFirst()
             let text = lines.prefix { $0 != "// end" }.joined(separator: "\n")
@@ -26,32 +29,24 @@ struct DialectArticleTests {
         }
     }
 
-    @Test("A client of the shortest dialect synchronizes")
-    func works() async throws {
-        let world = NotesWorld(.simplest)
-        let client = try await makeClient(store: try world.stores.makeStore(), transport: world.server)
-        world.server.write("a", ["text": "one"])
-        try await client.pull(TableQuery("Note"), queryID: "all")
-        try await client.table("Note").update(["id": "a", "likes": 1])
-        try await client.push()
-        #expect(world.server.fields("a") == ["text": "one", "likes": 1])
-    }
-
     @Test("The article's advice on tests works: requests and meanings are values")
     func values() throws {
         let dialect = NotesDialect()
         let schema = NotesWorld.schema
         let delete = try dialect.request(for: RowRequest(.delete, of: "a b", in: schema, version: "7"))
-        #expect(delete == (try ServerRequest(.delete, path: ["Note", "a b"], query: [("revision", "7")])))
-        #expect(delete.target == "Note/a%20b?revision=7")
+        #expect(delete == (try ServerRequest(.delete, path: ["Note", "rows", "a b"], headers: [.ifMatch: "\"7\""])))
+        #expect(delete.target == "Note/rows/a%20b")
         let page = PageRequest(of: schema, pageSize: 10)
-        #expect(try dialect.request(for: page, after: nil).target == "Note/_changes?since=0&limit=10")
-        #expect(try dialect.meaning(of: .answer(498), to: page, after: nil).kind == .signInNeeded)
-        #expect(try dialect.meaning(of: .answer(404), to: page, after: nil).kind == .refused)
-        #expect(try dialect.meaning(of: .answer(410), to: page, after: nil).kind == .gone)
+        #expect(try dialect.request(for: page, after: nil).target == "Note/changes?after=0&limit=10")
+        #expect(try dialect.meaning(of: .problem(403, "sessionEnded"), to: page, after: nil).kind == .signInNeeded)
         let lookUp = RowRequest(.lookUp, of: "a", in: schema)
-        #expect(try dialect.meaning(of: .answer(200, #"{"problem":"missing"}"#), to: lookUp).kind == .gone)
-        #expect(try dialect.meaning(of: .answer(200, #"{"problem":"no"}"#), to: lookUp).message == "no")
+        #expect(try dialect.meaning(of: .problem(404, "noRow"), to: lookUp).kind == .gone)
+        #expect(try dialect.meaning(of: .problem(404, "noTable"), to: lookUp).message == "noTable")
+        #expect(try dialect.meaning(of: .problem(410, "unknownNumber"), to: page, after: 1).kind == .gone)
+        for (status, kind) in [(404, AnswerMeaning.Kind.refused), (410, .gone)] {
+            #expect(try dialect.meaning(of: .answer(status), to: page, after: 1).kind == .refused)
+            #expect(try ScriptedDialect(pages: []).meaning(of: .answer(status), to: page, after: 1).kind == kind)
+        }
     }
 }
 

@@ -11,7 +11,7 @@ struct DialectSecretTests {
         let world = NotesWorld(.simplest)
         let log = LogRecorder()
         var texts: [String] = []
-        for dialect in [ServerDialect(NotesDialect()), ServerDialect(EchoingNotes())] {
+        for dialect in [ServerDialect(NotesDialect()), ServerDialect(NotesVariant.echoing)] {
             let client = try await world.makeClient(dialect: dialect) { $0.logger = log.logger }
             texts += try await errors(of: client, world)
         }
@@ -26,7 +26,7 @@ struct DialectSecretTests {
         try await client.notes.insert(["id": "a", "text": "one"])
         var texts: [String] = []
         for status in [200, 400, 404, 409, 420, 498, 500] {
-            for body in ["Bearer SECRET", #"{"problem":"SECRET is not valid"}"#, #"{"SECRET":"#] {
+            for body in ["Bearer SECRET", #"{"error":"SECRET is not valid"}"#, #"{"SECRET":"#] {
                 world.server.inspect { _, _ in .answer(.answer(status, body)) }
                 for call in [{ try await client.client.push() as Any }, { try await client.pull() as Any }] {
                     do { _ = try await call() } catch { texts.append("\(error) \(String(reflecting: error))") }
@@ -38,26 +38,14 @@ struct DialectSecretTests {
     }
 }
 
-/// The dialect of ``NotesServer`` with errors that repeat the response.
-private struct EchoingNotes: CustomDialect {
-    private let notes = NotesDialect()
-    let name = "echoing"
-
-    func request(for page: PageRequest, after cursor: Int?) throws -> ServerRequest {
-        try notes.request(for: page, after: cursor)
-    }
-
-    func page(in response: TransportResponse, to page: PageRequest, after cursor: Int?) throws -> ServerPage<Int> {
-        try notes.page(in: response, to: page, after: cursor)
-    }
-
-    func request(for row: RowRequest) throws -> ServerRequest { try notes.request(for: row) }
-    func meaning(of response: TransportResponse, to row: RowRequest) throws -> AnswerMeaning { throw error(response) }
-    func meaning(of response: TransportResponse, to page: PageRequest, after cursor: Int?) throws -> AnswerMeaning {
-        throw error(response)
-    }
-
-    private func error(_ response: TransportResponse) -> NotesError {
-        NotesError("unknown response: \(String(decoding: response.body, as: UTF8.self))")
+extension NotesVariant {
+    /// The dialect with errors that repeat the response.
+    fileprivate static var echoing: NotesVariant {
+        let error: @Sendable (TransportResponse) -> NotesError = {
+            NotesError("unknown response: \(String(decoding: $0.body, as: UTF8.self))")
+        }
+        return NotesVariant(
+            name: "echoing", pageMeaning: { response, _, _ in throw error(response) },
+            rowMeaning: { response, _ in throw error(response) })
     }
 }

@@ -11,9 +11,10 @@ struct DialectSignalTests {
         let virtual: VirtualWorld
         let world: NotesWorld
         let client: NotesClient
-        let dialect: SignallingNotes
+        /// The number of times that the signals were asked for.
+        let calls: SharedValue<Int>
         /// The number of pulls so far.
-        var pulls: Int { world.server.requests.count { $0.contains("_changes") } }
+        var pulls: Int { world.server.requests.count { $0.contains("/changes") } }
     }
 
     /// Runs a scenario with a dialect whose signals are those of the closure, by the number of the call.
@@ -24,11 +25,19 @@ struct DialectSignalTests {
         let virtual = try VirtualWorld(.simplest)
         try virtual.run {
             let world = NotesWorld(.simplest)
-            let dialect = SignallingNotes(makeSignals: signals)
+            let calls = SharedValue(0)
+            var dialect = NotesVariant(name: "signaling")
+            dialect.signals = {
+                signals(
+                    calls.update { calls in
+                        calls += 1
+                        return calls
+                    })
+            }
             let client = try await world.makeClient(dialect: ServerDialect(dialect)) { options in
                 virtual.configureEnvironment(&options.environment)
             }
-            try await scenario(Scene(virtual: virtual, world: world, client: client, dialect: dialect))
+            try await scenario(Scene(virtual: virtual, world: world, client: client, calls: calls))
             await client.client.stop()
         }
     }
@@ -56,7 +65,7 @@ struct DialectSignalTests {
             for _ in 0..<10_000 { continuation.yield("Note") }
             try await scene.virtual.sleep(.seconds(40))
             #expect((1...36).contains(scene.pulls), "\(scene.pulls)")
-            #expect(scene.dialect.calls.value == 1)
+            #expect(scene.calls.value == 1)
         }
     }
 
@@ -109,7 +118,7 @@ struct DialectSignalTests {
             try await scene.virtual.sleep(.seconds(3_600))
             #expect((58...61).contains(scene.pulls), "\(scene.pulls)")
             // 0.75 s, doubled up to 225 s.
-            #expect((20...30).contains(scene.dialect.calls.value), "\(scene.dialect.calls.value)")
+            #expect((20...30).contains(scene.calls.value), "\(scene.calls.value)")
             #expect(scene.world.server.fields("a") != nil)
         }
     }
@@ -157,7 +166,7 @@ struct DialectSignalTests {
             let client = try await world.makeClient { virtual.configureEnvironment(&$0.environment) }
             client.client.currentUser = SignedInUser(userID: "u", authenticationToken: "secret")
             world.server.inspect { [weak server = world.server] request, _ in
-                guard request.contains("_poll") else { return nil }
+                guard request.contains("poll") else { return nil }
                 #expect(server?.headers.last?[.authorization] == "Bearer secret")
                 while !isDue.value {
                     do { try await virtual.sleep(.seconds(1)) } catch { return .loseAnswer }
@@ -167,7 +176,7 @@ struct DialectSignalTests {
             }
             try await client.client.start([Self.never])
             try await virtual.sleep(.seconds(10))
-            #expect(world.server.requests.filter { $0.contains("_poll") } == ["GET /db/_poll?tables=Note"])
+            #expect(world.server.requests.filter { $0.contains("poll") } == ["GET /db/poll?tables=Note"])
             world.server.write("a", ["text": "one"])
             isDue.value = true
             try await virtual.sleep(.seconds(5))
@@ -177,43 +186,9 @@ struct DialectSignalTests {
             ])
             isDue.value = true
             try await virtual.sleep(.seconds(5))
-            #expect(world.server.requests.last { $0.contains("_poll") } == "GET /db/_poll?tables=Note")
+            #expect(world.server.requests.last { $0.contains("poll") } == "GET /db/poll?tables=Note")
             await client.client.stop()
             world.server.inspect(nil)
         }
-    }
-}
-
-/// The dialect of ``NotesServer`` with the signals of a test.
-struct SignallingNotes: CustomDialect {
-    private let notes = NotesDialect()
-    let makeSignals: @Sendable (Int) -> ChangeSignals?
-    /// The number of times that the signals were asked for.
-    let calls = SharedValue(0)
-
-    init(makeSignals: @escaping @Sendable (Int) -> ChangeSignals?) { self.makeSignals = makeSignals }
-
-    let name = "signalling"
-
-    func changeSignals(over connection: DialectConnection) -> ChangeSignals? {
-        makeSignals(
-            calls.update { calls in
-                calls += 1
-                return calls
-            })
-    }
-
-    func request(for page: PageRequest, after cursor: Int?) throws -> ServerRequest {
-        try notes.request(for: page, after: cursor)
-    }
-
-    func page(in response: TransportResponse, to page: PageRequest, after cursor: Int?) throws -> ServerPage<Int> {
-        try notes.page(in: response, to: page, after: cursor)
-    }
-
-    func request(for row: RowRequest) throws -> ServerRequest { try notes.request(for: row) }
-
-    func meaning(of response: TransportResponse, to row: RowRequest) throws -> AnswerMeaning {
-        try notes.meaning(of: response, to: row)
     }
 }

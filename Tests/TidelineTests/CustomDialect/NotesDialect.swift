@@ -2,43 +2,19 @@ import Foundation
 import HTTPTypes
 import Tideline
 
-/// The dialect of a document server: `/{table}/{key}`, integer revisions, and a list of changes by sequence number.
+/// The dialect of ``NotesService``: rows with entity tags, and a feed of changes by sequence number.
 struct NotesDialect: CustomDialect {
     let name = "notes"
 
-    struct Document: Codable {
-        var key: String
-        var revision: Int
-        var fields: JSONFields?  // none if the document was deleted
-
-        var row: Row {
-            var row = fields?.row ?? ["deleted": true]
-            row.id = .string(key)
-            row["version"] = .string(String(revision))
-            return row
+    /// Returns the row of an object with its identifier, its fields, and the number of its last change, the version.
+    private func row(_ fields: JSONFields, in schema: TableSchema) throws -> Row {
+        guard let id = fields.row.id, let change = fields.row["change"]?.int else {
+            throw NotesError("a row without id or change")
         }
-    }
-}
-
-extension NotesDialect {
-    struct Changes: Codable {
-        var documents: [Document]
-        var last: Int
-        var remaining: Int
-    }
-
-    func request(for page: PageRequest, after cursor: Int?) throws -> ServerRequest {
-        guard page.predicate == nil else { throw NotesError("the server cannot filter its changes") }
-        return try ServerRequest(
-            .get, path: [page.table, "_changes"],
-            query: [("since", String(cursor ?? 0)), ("limit", String(page.pageSize))])
-    }
-
-    func page(in response: TransportResponse, to page: PageRequest, after cursor: Int?) throws -> ServerPage<Int> {
-        let changes = try JSONDecoder().decode(Changes.self, from: Data(response.body))
-        return ServerPage(
-            rows: changes.documents.map(\.row), cursor: changes.last, isLast: changes.remaining == 0,
-            remaining: changes.documents.count + changes.remaining)
+        var row = fields.row(in: schema)
+        row.id = id
+        row["version"] = .string(String(change))
+        return row
     }
 }
 
@@ -48,61 +24,92 @@ struct NotesError: Error, CustomStringConvertible {
 }
 
 extension NotesDialect {
-    struct Change: Codable {
-        var revision: Int  // 0 for a document that does not exist
-        var fields: JSONFields
+    func request(for page: PageRequest, after cursor: Int?) throws -> ServerRequest {
+        guard page.predicate == nil else { throw NotesError("the server cannot filter its changes") }
+        return try ServerRequest(
+            .get, path: [page.table, "changes"],
+            query: [("after", String(cursor ?? 0)), ("limit", String(page.pageSize))])
     }
+}
 
+// article: list
+extension NotesDialect {
+    func page(in response: TransportResponse, to page: PageRequest, after cursor: Int?) throws -> ServerPage<Int> {
+        try ServerPage(json: response.body, list: "rows", of: page, renaming: ["version": "change"]) { rest, _ in
+            guard let last = rest["last"]?.int, let total = rest["total"]?.int, let hasMore = rest["more"]?.bool else {
+                throw NotesError("this is not a list of changes")
+            }
+            return (cursor: Int(last), isLast: !hasMore, remaining: Int(total))
+        }
+    }
+}
+// end
+
+extension NotesDialect {
     func request(for row: RowRequest) throws -> ServerRequest {
-        let path = [row.table, row.id]
+        let path = [row.table, "rows", row.id]
+        var headers: HTTPFields = [:]
+        if row.action == .insert { headers[.ifNoneMatch] = "*" }
+        // Without a version, the change applies to any row.
+        if let version = row.version { headers[.ifMatch] = "\"\(version)\"" }
+        let body = try Array(JSONEncoder().encode(JSONFields(row.row)))
         switch row.action {
-        case .lookUp:
-            return try ServerRequest(.get, path: path)
-        case .insert, .update:
-            // Without a version, the change applies to any revision.
-            let revision = row.action == .insert ? 0 : row.version.flatMap { Int($0) } ?? -1
-            let change = Change(revision: revision, fields: JSONFields(row.row))
-            return try ServerRequest(.put, path: path, body: Array(JSONEncoder().encode(change)))
-        case .delete:
-            return try ServerRequest(.delete, path: path, query: [("revision", row.version ?? "-1")])
-        case .undelete:
-            throw NotesError("the server cannot restore a document; insert it")
+        case .lookUp: return try ServerRequest(.get, path: path)
+        case .insert: return try ServerRequest(.put, path: path, headers: headers, body: body)
+        case .update: return try ServerRequest(.patch, path: path, headers: headers, body: body)
+        case .delete: return try ServerRequest(.delete, path: path, headers: headers)
+        case .undelete: throw NotesError("the server cannot restore a row; insert it")
         }
     }
 }
 
 extension NotesDialect {
-    struct Answer: Codable {
-        var document: Document?
-        var problem: String?
+    /// The body of a failure, with the row of a conflict. Nothing but this server has these texts in it.
+    private struct Problem: Decodable {
+        enum Code: String, Decodable {
+            case noRow, noTable, noPath, changed, unknownNumber, forbidden, busy, sessionEnded
+        }
+        var error: Code
+        var row: JSONFields?
+    }
+
+    private func problem(of response: TransportResponse) -> Problem? {
+        guard response.response.status.kind != .successful else { return nil }
+        return try? JSONDecoder().decode(Problem.self, from: Data(response.body))
     }
 
     func meaning(of response: TransportResponse, to row: RowRequest) throws -> AnswerMeaning {
-        let meaning = general(response)
-        guard meaning.kind == .done else { return meaning }
-        let answer = try JSONDecoder().decode(Answer.self, from: Data(response.body))
-        switch answer.problem {
-        case nil: return .done(answer.document?.row)
-        case "missing": return .gone
-        case "stale": return .conflict(answer.document?.row)
-        case let problem?: return .refused(problem)
-        }
-    }
-
-    func meaning(of response: TransportResponse, to page: PageRequest, after cursor: Int?) throws -> AnswerMeaning {
         var meaning = general(response)
-        if meaning.kind == .gone, response.response.status != .gone { meaning.kind = .refused }
+        let fields: JSONFields? =
+            switch meaning.kind {
+            case .done where row.action == .delete && response.response.status == .noContent: nil
+            case .done: try JSONDecoder().decode(JSONFields.self, from: Data(response.body))
+            default: problem(of: response)?.row
+            }
+        meaning.row = try fields.map { try self.row($0, in: row.schema) }
         return meaning
     }
 
-    /// The statuses that this server uses in a way of its own. The others are those of HTTP.
-    private func general(_ response: TransportResponse) -> AnswerMeaning {
-        switch response.response.status.code {
-        case 420: AnswerMeaning(.unavailable, message: "the server is busy", retryAfter: .seconds(10))
-        case 498: AnswerMeaning(.signInNeeded, message: "the session has ended")
-        default: AnswerMeaning(byStatusOf: response)
-        }
+    func meaning(of response: TransportResponse, to page: PageRequest, after cursor: Int?) throws -> AnswerMeaning {
+        general(response)
     }
+
+    /// Returns the meaning of the errors that this server uses in a way of its own. The others are those of HTTP.
+    private func general(_ response: TransportResponse) -> AnswerMeaning {
+        var meaning = AnswerMeaning(byStatusOf: response)
+        let error = problem(of: response)?.error
+        if let error { meaning.message = error.rawValue }
+        switch error {
+        case .noRow, .unknownNumber, .changed: break
+        case .noTable, .noPath, .forbidden: meaning.kind = .refused
+        case .busy: (meaning.kind, meaning.retryAfter) = (.unavailable, .seconds(10))
+        case .sessionEnded: meaning.kind = .signInNeeded
+        case nil: if meaning.kind == .gone { meaning.kind = .refused }  // Something else has answered.
+        }
+        return meaning
+    }
+
+    func isFromService(_ response: TransportResponse) -> Bool? { problem(of: response) == nil ? nil : true }
 }
 
 extension NotesDialect {
@@ -110,18 +117,9 @@ extension NotesDialect {
         ChangeSignals(
             AsyncThrowingStream {
                 let request = try ServerRequest(
-                    .get, path: ["_poll"], query: [("tables", connection.tables.joined(separator: ","))])
+                    .get, path: ["poll"], query: [("tables", connection.tables.joined(separator: ","))])
                 let answer = try await connection.send(request, timeout: .seconds(90))
                 return String(decoding: answer.body, as: UTF8.self)  // the name of a table that has changed
             })
     }
-}
-
-func makeClient<Store: LocalStore>(store: Store, transport: any Transport) async throws -> SyncClient<Store> {
-    var options = SyncOptions()
-    options.dialect = ServerDialect(NotesDialect())
-    let client = try SyncClient(
-        url: "https://notes.example.org/db", store: store, transport: transport, options: options)
-    try await client.define([TableSchema("Note", columns: [.string("text"), .int("likes"), .timestamp("due")])])
-    return client
 }

@@ -12,13 +12,13 @@ struct UndatedRowTests {
         arguments: StoreKind.perEngine, [false, true])
     func changedAfterPush(_ stores: StoreKind, datesAnswers: Bool) async throws {
         let world = NotesWorld(stores)
-        let client = try await world.makeClient(dialect: ServerDialect(DatedNotes(datesAnswers: datesAnswers)))
+        let client = try await world.makeClient(dialect: ServerDialect(NotesVariant.dated(datesAnswers)))
         world.server.write("a", ["text": "one"])
         try await client.pull()
         let once = Once()
         world.server.inspect { [client, server = world.server] request, _ in
             // The push is answered after the page was requested; then others change the row, before the page is made.
-            guard request.contains("_changes"), once.first() else { return nil }
+            guard request.contains("/changes"), once.first() else { return nil }
             try? await client.notes.update(["id": "a", "text": "mine"])
             _ = try? await client.client.push()
             #expect(server.fields("a")?["text"] == "mine")
@@ -38,7 +38,7 @@ struct UndatedRowTests {
         let (world, client) = try await NotesWorld.withRow(stores)
         let once = Once()
         world.server.inspect { [client] request, _ in
-            guard request.contains("_changes"), once.first() else { return nil }
+            guard request.contains("/changes"), once.first() else { return nil }
             return .delay {
                 try await client.notes.update(["id": "a", "text": "mine"])
                 try await client.client.push()
@@ -60,13 +60,13 @@ struct UndatedRowTests {
         let once = Once()
         let push = Mutex<Task<Void, any Error>?>(nil)
         world.server.inspect { [client, server = world.server] request, _ in
-            if request.hasPrefix("PUT") {
+            if request.hasPrefix("PATCH") {
                 return .delay {
                     isApplied.finish()
                     for await _ in pulled {}
                 }
             }
-            guard request.contains("_changes"), once.first() else { return nil }
+            guard request.contains("/changes"), once.first() else { return nil }
             try? await client.notes.update(["id": "a", "text": "mine"])
             push.withLock { $0 = Task { _ = try await client.client.push() } }
             for await _ in applied {}
@@ -88,7 +88,7 @@ struct UndatedRowTests {
         let (world, client) = try await NotesWorld.withRow(stores)
         let once = Once()
         world.server.inspect { [client] request, _ in
-            guard request.contains("_changes"), once.first() else { return nil }
+            guard request.contains("/changes"), once.first() else { return nil }
             return .delay {
                 try await client.notes.update(["id": "a", "text": "mine"])
                 try await client.client.push()
@@ -108,7 +108,7 @@ struct UndatedRowTests {
         let (world, client) = try await NotesWorld.withRow(stores)
         try await client.notes.update(["id": "a", "text": "mine"])
         world.server.write("a", ["text": "theirs"])
-        world.server.inspect { request, _ in request.hasPrefix("PUT") ? .answer(.answer(403)) : nil }
+        world.server.inspect { request, _ in request.hasPrefix("PATCH") ? .answer(.problem(403, "forbidden")) : nil }
         var settings = PullSettings()
         settings.whenPushFails = .pullOthers
         await #expect(throws: SyncError.self) { try await client.pull(settings) }
@@ -129,7 +129,7 @@ struct UndatedRowTests {
         let (world, client) = try await NotesWorld.withClient(stores)
         for id in ["a", "b"] { world.server.write(id, ["text": "one"]) }
         try await client.pull()
-        world.server.inspect { request, _ in request.hasPrefix("PUT") ? .answer(.answer(403)) : nil }
+        world.server.inspect { request, _ in request.hasPrefix("PATCH") ? .answer(.problem(403, "forbidden")) : nil }
         try await client.notes.update(["id": "b", "text": "mine"])
         var settings = PullSettings()
         settings.whenPushFails = .pullOthers
@@ -162,26 +162,16 @@ struct UndatedRowTests {
     }
 }
 
-/// The dialect of ``NotesServer``, whose answers to changes may have a time. Its pages have none.
-private struct DatedNotes: CustomDialect {
-    private let notes = NotesDialect()
-    let datesAnswers: Bool
-    let name = "dated"
-
-    func request(for page: PageRequest, after cursor: Int?) throws -> ServerRequest {
-        try notes.request(for: page, after: cursor)
-    }
-
-    func page(in response: TransportResponse, to page: PageRequest, after cursor: Int?) throws -> ServerPage<Int> {
-        try notes.page(in: response, to: page, after: cursor)
-    }
-
-    func request(for row: RowRequest) throws -> ServerRequest { try notes.request(for: row) }
-
-    func meaning(of response: TransportResponse, to row: RowRequest) throws -> AnswerMeaning {
-        var meaning = try notes.meaning(of: response, to: row)
-        if datesAnswers { meaning.row?["updatedAt"] = Timestamp("2026-11-23T10:00:00Z").map { .timestamp($0) } }
-        return meaning
+extension NotesVariant {
+    /// The dialect whose answers to changes may have a time. Its pages have none.
+    fileprivate static func dated(_ datesAnswers: Bool) -> NotesVariant {
+        NotesVariant(
+            name: "dated",
+            rowMeaning: { response, row in
+                var meaning = try NotesDialect().meaning(of: response, to: row)
+                if datesAnswers { meaning.row?["updatedAt"] = Timestamp("2026-11-23T10:00:00Z").map { .timestamp($0) } }
+                return meaning
+            })
     }
 }
 
