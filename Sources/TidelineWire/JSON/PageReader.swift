@@ -71,7 +71,7 @@ struct PageReader: ~Copyable {
     /// Reads a whole response.
     mutating func readPage(into rows: inout PackedRows) throws(JSONFault) {
         switch try scanner.token() {
-        case UInt8(ascii: "["):
+        case UInt8(ascii: "[") where list?.isEmpty ?? true:
             try readRows(into: &rows)
             others = []
         case UInt8(ascii: "{"): try readWrappedRows(into: &rows)

@@ -311,6 +311,24 @@ struct CustomDialectPullTests {
         }
     }
 
+    @Test("F7 rows are deleted by their identifiers beside a list", arguments: StoreKind.perEngine)
+    func deletedBesideList(_ stores: StoreKind) async throws {
+        let world = NotesWorld(stores)
+        var variant = NotesVariant(name: "deleting")
+        variant.page = { response, page, cursor in
+            var result = try NotesDialect().page(in: response, to: page, after: cursor)
+            if cursor != nil { result.deletedIDs = ["a"] }
+            return result
+        }
+        let client = try await world.makeClient(dialect: ServerDialect(variant))
+        for id in ["a", "b"] { world.server.write(id, ["text": "one"]) }
+        try await client.pull()
+        world.server.write("b", nil)
+        world.server.write("c", ["text": "two"])
+        #expect(try await client.pull().rowsRemoved == 2)
+        #expect(try client.texts() == ["c": "two"])
+    }
+
     @Test("F7 of several states of a row in one page, the last counts", arguments: StoreKind.perEngine)
     func lastState(_ stores: StoreKind) async throws {
         let pages = [

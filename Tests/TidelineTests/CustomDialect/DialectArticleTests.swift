@@ -120,6 +120,37 @@ struct DialectPartTests {
         #expect(Timestamp(milliseconds: .max) == nil && Timestamp(milliseconds: 253_402_300_800_000) == nil)
     }
 
+    @Test("A list in JSON becomes rows under the server's names, and anything else is refused")
+    func lists() throws {
+        let request = PageRequest(of: TableSchema("Note", columns: [.string("text"), .int("edition")]))
+        let names = ["id": "key", "deleted": "gone", "version": "etag", "edition": "version"]
+        func read(_ json: String, _ list: String? = "data", renaming names: [String: String]) throws -> ServerPage<Int>
+        {
+            try ServerPage(json: Array(json.utf8), list: list, of: request, renaming: names) { rest, last in
+                (cursor: Int(rest["next"]?.int ?? 0), isLast: last == nil, remaining: rest.columnNames.count)
+            }
+        }
+        let rows = #"[{"key":"a","text":"x","version":3,"etag":5,"id":1,"z":{}},{"gone":true,"etag":"6","key":"b"}]"#
+        var page = try read(#"{"next":7,"data":\#(rows),"more":[1]}"#, renaming: names)
+        #expect(page.cursor == 7 && page.remaining == 2 && !page.isLast)
+        #expect(page.rows.map(\.idText) == ["a", "b"] && page.rows[1]["deleted"] == true)
+        #expect(page.rows.map { $0["version"] } == ["5", "6"] && page.rows.map { $0["edition"] } == [3, .null])
+        page.rows.removeLast()
+        #expect(page.rows.count == 1)
+        #expect(try read("[]", nil, renaming: names).isLast && read(rows, nil, renaming: names).rows.count == 2)
+        for (json, list) in [
+            (rows, "data"), ("{}", "data"), (#"{"rows":[]}"#, "data"), (#"{"data":[]}"#, nil), ("", nil),
+            (#"[{"key":"."}]"#, nil), (#"[{"key":"a"},{"key":"A"}]"#, nil), (#"[{"id":"a"}]"#, nil),
+        ] {
+            let error = #expect(throws: SyncError.self, "\(json)") { try read(json, list, renaming: names) }
+            #expect(error?.code == .invalidAnswer)
+        }
+        let error = #expect(throws: SyncError.self) { try read("[]", nil, renaming: ["edition": "version"]) }
+        #expect(error?.code == .invalidArgument)
+        let unfit = #expect(throws: SyncError.self) { try read(#"[{"text":1,"key":"a"}]"#, nil, renaming: names) }
+        #expect(unfit?.id == "a" && unfit?.column == "text")
+    }
+
     @Test("Fields of a row survive JSON, and null is written")
     func fields() throws {
         let instant = try #require(Timestamp("2026-11-23T10:00:00.1234567Z"))
