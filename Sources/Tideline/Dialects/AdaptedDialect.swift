@@ -10,6 +10,7 @@ struct AdaptedDialect<D: CustomDialect>: ClientDialect {
     var isTableService: Bool { false }
     var replacesWholeRows: Bool { base.replacesWholeRows }
     var maxInFlight: Int { base.maxInFlight }
+    var maxBatchCount: Int { base.maxBatchCount }
     var maximumPageSize: Int { .max }
 
     func validateNewID(_ id: String, of table: String) throws(SyncError) {
@@ -32,13 +33,25 @@ struct AdaptedDialect<D: CustomDialect>: ClientDialect {
 
     func call(for request: RowRequest) throws -> ServerCall {
         try call(
-            table: request.table, id: request.id, { try base.request(for: request) },
+            table: request.table, id: request.id, isOfRow: true, { try base.request(for: request) },
             { try base.meaning(of: $0, to: request) })
+    }
+
+    func request(forBatch requests: [ServerRequest]) throws -> ServerRequest {
+        do {
+            return try base.request(forBatch: requests)
+        } catch {
+            throw SyncError(.invalidArgument, "the dialect \(name) cannot make the batch: \(error)", cause: error)
+        }
+    }
+
+    func responses(in response: TransportResponse, toBatch requests: [ServerRequest]) throws -> [TransportResponse] {
+        try base.responses(in: response, toBatch: requests)
     }
 
     /// Returns a request with the meanings of its responses. Errors of the dialect become those of the client.
     func call(
-        table: String, id: String? = nil, _ makeRequest: () throws -> ServerRequest,
+        table: String, id: String? = nil, isOfRow: Bool = false, _ makeRequest: () throws -> ServerRequest,
         _ meaning: @escaping @Sendable (TransportResponse) throws -> AnswerMeaning
     ) throws -> ServerCall {
         let request: ServerRequest
@@ -60,7 +73,9 @@ struct AdaptedDialect<D: CustomDialect>: ClientDialect {
                     status: response.response.status.code, cause: error)
             }
         }
-        return ServerCall(request, mark: base.isFromService, meaning: read)
+        var call = ServerCall(request, mark: base.isFromService, meaning: read)
+        if isOfRow, !request.isLink { call.rowRequest = request }
+        return call
     }
 
     func confirmation(for request: RowRequest) throws -> ServerCall {

@@ -10,6 +10,8 @@ protocol ClientDialect: RequestFormat {
     var replacesWholeRows: Bool { get }
     /// The greatest number of changes that may be in flight at the same time.
     var maxInFlight: Int { get }
+    /// See ``CustomDialect/maxBatchCount``.
+    var maxBatchCount: Int { get }
     /// The greatest number of rows that a request may ask for.
     var maximumPageSize: Int { get }
 
@@ -22,6 +24,12 @@ protocol ClientDialect: RequestFormat {
     ///
     /// - Throws: ``SyncError`` with code invalidArgument, or `WireError`, if the row cannot be sent.
     func call(for request: RowRequest) throws -> ServerCall
+    /// See ``CustomDialect/request(forBatch:)``.
+    ///
+    /// - Throws: ``SyncError`` with code invalidArgument.
+    func request(forBatch requests: [ServerRequest]) throws -> ServerRequest
+    /// See ``CustomDialect/responses(in:toBatch:)``.
+    func responses(in response: TransportResponse, toBatch requests: [ServerRequest]) throws -> [TransportResponse]
     /// Returns a request whose response shows that the service has the table of a row: its list.
     func confirmation(for request: RowRequest) throws -> ServerCall
     /// Returns whether a response to ``confirmation(for:)`` is such a list.
@@ -45,6 +53,12 @@ protocol ClientDialect: RequestFormat {
 
     /// Returns the names of tables that change on the server, or `nil` if the server does not signal them.
     func changeSignals(over connection: DialectConnection) -> ChangeSignals?
+}
+
+extension ClientDialect {
+    var maxBatchCount: Int { 1 }
+    func request(forBatch requests: [ServerRequest]) throws -> ServerRequest { requests[0] }
+    func responses(in response: TransportResponse, toBatch requests: [ServerRequest]) -> [TransportResponse] { [] }
 }
 
 /// Sends requests of a dialect to the server of a client, with its authentication, for ``CustomDialect/changeSignals(over:)``.

@@ -83,6 +83,25 @@ public protocol CustomDialect: Sendable {
     /// - Throws: Any error if the response cannot be read.
     func meaning(of response: TransportResponse, to row: RowRequest) throws -> AnswerMeaning
 
+    /// The maximum number of requests of rows that the server takes in one HTTP request; 1 by default, without batches.
+    ///
+    /// The requests of operations that are in flight at the same time are sent together, so that ``PushSettings/maxInFlight`` and
+    /// ``maxInFlight`` limit their number, too. Each response has its own meaning; if that of the batch is lost, it is unknown of
+    /// each change whether the server applied it. With a ``SyncContextDelegate``, each request is sent alone.
+    var maxBatchCount: Int { get }
+
+    /// Returns one request for several rows, each of which ``request(for:)`` has made. It contains no token of the user: the
+    /// client adds it to the batch.
+    ///
+    /// - Throws: Any error if the requests cannot be sent together; their operations then fail.
+    func request(forBatch requests: [ServerRequest]) throws -> ServerRequest
+
+    /// Returns the responses in the successful response to a batch, one for each request, in the order of the requests.
+    ///
+    /// - Throws: Any error if the response cannot be divided. It is then the response to each request, as is one with a status
+    ///   of failure.
+    func responses(in response: TransportResponse, toBatch requests: [ServerRequest]) throws -> [TransportResponse]
+
     /// Returns whether the service itself gave a response, and not something between the app and the service, such as the
     /// sign-in page of a network, a proxy, or a gateway; `nil` by default, for a response that does not tell.
     ///
@@ -126,6 +145,7 @@ public protocol CustomDialect: Sendable {
 extension CustomDialect {
     public var replacesWholeRows: Bool { false }
     public var maxInFlight: Int { .max }
+    public var maxBatchCount: Int { 1 }
     public var headers: HTTPFields { [:] }
 
     public func meaning(
@@ -136,6 +156,14 @@ extension CustomDialect {
         if meaning.kind == .gone, response.response.status != .gone { meaning.kind = .refused }
         return meaning
     }
+
+    public func request(forBatch requests: [ServerRequest]) throws -> ServerRequest {
+        throw SyncError(.invalidArgument, "the dialect \(name) has no batches")
+    }
+
+    public func responses(
+        in response: TransportResponse, toBatch requests: [ServerRequest]
+    ) throws -> [TransportResponse] { [] }
 
     public func isFromService(_ response: TransportResponse) -> Bool? { nil }
 

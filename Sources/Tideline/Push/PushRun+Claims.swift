@@ -124,6 +124,7 @@ extension PushRun {
         operation.kind = kind
         var connection = pusher.connection
         connection.willSend = { try await confirmRequest() }
+        connection.batches = batches
         return OperationSender(
             connection: connection, dialect: pusher.dialect, codec: claimed.codec, operation: operation,
             parameters: settings.parameters, trust: trust, journal: claimed,

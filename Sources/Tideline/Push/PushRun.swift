@@ -15,6 +15,8 @@ struct PushRun<Store: LocalStore>: Sendable {
     let isClosing = Flag()
     /// Whether the service has been found to answer.
     let trust = ServiceTrust()
+    /// The batches of requests, or `nil` if each is sent alone. An operation of a delegate may wait for another one.
+    let batches: RequestBatches?
 
     typealias Claimed = ClaimedOperation<Store>
 
@@ -96,6 +98,7 @@ struct PushRun<Store: LocalStore>: Sendable {
         self.delegate = delegate
         self.settings = settings
         lease = pusher.database.makePushLease()
+        batches = delegate == nil ? RequestBatches(pusher.dialect) : nil
     }
 
     func run() async -> PushResult {
@@ -172,11 +175,19 @@ struct PushRun<Store: LocalStore>: Sendable {
                     take(step, &flight, &result)
                     if step.isLost { group.cancelAll() }
                     if held == nil, let lease, !step.claimed.isEmpty { group.addTask { await keepRenewing(lease) } }
-                    for claimed in step.claimed { group.addTask { await arrivals.append(end(of: claimed)) } }
+                    batches?.enter(step.claimed.count)
+                    for claimed in step.claimed {
+                        group.addTask {
+                            await arrivals.append(end(of: claimed))
+                            batches?.leave()
+                        }
+                    }
                 } catch {
                     lease?.resume(held)
                     await storeEach(&flight, after: error, &result)
                 }
+                // The operations of a batch are stored together, and the next ones are sent together.
+                if !flight.isUnfinished { await batches?.waitUntilIdle() }
                 flight.ended = flight.running.isEmpty || flight.isUnfinished ? [] : await arrivals.takeAll()
             } while !flight.isOver
             group.cancelAll()

@@ -21,6 +21,8 @@ struct ServerConnection: Sendable {
     private let pauseOfServer = LockedValue<Range<Timestamp>?>(nil)
     /// Called before each request, including retries. Throws if the request must not be sent.
     var willSend: @Sendable () async throws -> Void = {}
+    /// The batches of the requests for rows, if they are sent together.
+    var batches: RequestBatches?
 
     init(base: ServerAddress, transport: any Transport, options: SyncOptions, format: any RequestFormat) {
         self.base = base
@@ -97,6 +99,8 @@ struct ServerConnection: Sendable {
     }
 
     private func pause(_ delay: Duration) async throws {
+        batches?.leave()
+        defer { batches?.enter() }
         do {
             try await options.environment.sleep(delay)
         } catch {
@@ -105,7 +109,7 @@ struct ServerConnection: Sendable {
     }
 
     private func sendOnce(_ call: ServerCall, signIn: HTTPField?, timeout: Duration) async throws -> ServerAnswer {
-        var response = try await transmit(call.request, signIn: signIn, timeout: timeout)
+        var response = try await respond(to: call, signIn: signIn, timeout: timeout)
         let trust = Trust(base: base)
         let mark = call.mark(response)
         if trust.isForeign(response, mark: mark) {
@@ -135,6 +139,20 @@ struct ServerConnection: Sendable {
         var error = SyncError(.network, Trust(base: base).message(for: answer.response), status: answer.status)
         error.isFromOther = true
         return error
+    }
+
+    /// Sends a request, with others if it may be sent in a batch.
+    private func respond(to call: ServerCall, signIn: HTTPField?, timeout: Duration) async throws -> TransportResponse {
+        guard let batches else { return try await transmit(call.request, signIn: signIn, timeout: timeout) }
+        guard let request = call.rowRequest else {
+            batches.leave()
+            defer { batches.enter() }
+            return try await transmit(call.request, signIn: signIn, timeout: timeout)
+        }
+        return try await batches.send(request) { request in
+            try await willSend()
+            return try await transmit(request, signIn: signIn, timeout: timeout)
+        }
     }
 
     private func transmit(

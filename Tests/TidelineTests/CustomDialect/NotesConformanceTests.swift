@@ -7,8 +7,8 @@ import TidelineServerConformance
 
 @Suite("A second dialect, written by the article")
 struct NotesConformanceTests {
-    @Test("It keeps every promise of dialects")
-    func conforms() async throws {
+    @Test("It keeps every promise of dialects, also with batches of changes", arguments: [1, 25])
+    func conforms(_ maxBatchCount: Int) async throws {
         let server = NotesServer()
         let schema = TableSchema(
             "Note",
@@ -17,7 +17,8 @@ struct NotesConformanceTests {
                 .bytes("photo"),
             ], idMatching: .exact)
         var run = DialectConformance(
-            url: "http://notes.test/db", dialect: ServerDialect(NotesDialect()), schema: schema, transport: server)
+            url: "http://notes.test/db", dialect: ServerDialect(NotesDialect(maxBatchCount: maxBatchCount)),
+            schema: schema, transport: server)
         run.emptyServer = { server.empty() }
         let report = await run.report()
         // Its numbers are given in the order of the commits, and nothing waits for the change signals.

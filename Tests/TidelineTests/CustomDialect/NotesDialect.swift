@@ -5,6 +5,7 @@ import Tideline
 /// The dialect of ``NotesService``: rows with entity tags, and a feed of changes by sequence number.
 struct NotesDialect: CustomDialect {
     let name = "notes"
+    var maxBatchCount = 1
 
     /// Returns the row of an object with its identifier, its fields, and the number of its last change, the version.
     private func row(_ fields: JSONFields, in schema: TableSchema) throws -> Row {
@@ -61,9 +62,7 @@ extension NotesDialect {
         case .undelete: throw NotesError("the server cannot restore a row; insert it")
         }
     }
-}
 
-extension NotesDialect {
     /// The body of a failure, with the row of a conflict. Nothing but this server has these texts in it.
     private struct Problem: Decodable {
         enum Code: String, Decodable {
@@ -110,9 +109,35 @@ extension NotesDialect {
     }
 
     func isFromService(_ response: TransportResponse) -> Bool? { problem(of: response) == nil ? nil : true }
-}
 
-extension NotesDialect {
+    /// A request in the body of `POST batch`, and a response in its response.
+    struct Part: Codable {
+        var method, path: String
+        var headers: [String: String]
+        var body: String?
+    }
+
+    struct Answer: Codable {
+        var status: Int
+        var body: String
+    }
+
+    func request(forBatch requests: [ServerRequest]) throws -> ServerRequest {
+        let parts = requests.map { request in
+            let headers = request.headers.map { ($0.name.canonicalName, $0.value) }
+            return Part(
+                method: request.method.rawValue, path: request.target, headers: Dictionary(headers) { $1 },
+                body: request.body.map { String(decoding: $0, as: UTF8.self) })
+        }
+        return try ServerRequest(.post, path: ["batch"], body: Array(JSONEncoder().encode(parts)))
+    }
+
+    func responses(in response: TransportResponse, toBatch requests: [ServerRequest]) throws -> [TransportResponse] {
+        try JSONDecoder().decode([Answer].self, from: Data(response.body)).map {
+            TransportResponse(response: HTTPResponse(status: .init(code: $0.status)), body: Array($0.body.utf8))
+        }
+    }
+
     func changeSignals(over connection: DialectConnection) -> ChangeSignals? {
         ChangeSignals(
             AsyncThrowingStream {

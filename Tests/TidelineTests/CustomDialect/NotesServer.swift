@@ -56,15 +56,32 @@ final class NotesServer: Transport {
         case .answer(let answer)?: return answer
         default: break
         }
-        let path = target.prefix { $0 != "?" }.split(separator: "/").dropFirst()
-            .map { String($0).removingPercentEncoding ?? "" }
-        let answer = try state.withLock { try $0.service.respond(to: request, path, body ?? []) }
+        let answer = try target == "/db/batch" ? respond(toBatch: body ?? []) : respond(to: request, body ?? [])
         switch fault {
         case .loseAnswer?: throw TransportError(.timeout, "the answer was lost")
         case .delay(let body)?: try await body()
         default: break
         }
         return answer
+    }
+
+    private func respond(to request: HTTPRequest, _ body: [UInt8]) throws -> TransportResponse {
+        let path = (request.path ?? "").prefix { $0 != "?" }.split(separator: "/").dropFirst()
+            .map { String($0).removingPercentEncoding ?? "" }
+        return try state.withLock { try $0.service.respond(to: request, path, body) }
+    }
+
+    /// Responds to the requests in an array; see ``NotesDialect/Part``.
+    private func respond(toBatch body: [UInt8]) throws -> TransportResponse {
+        let answers = try JSONDecoder().decode([NotesDialect.Part].self, from: Data(body)).map { part in
+            var request = HTTPRequest(
+                method: .init(rawValue: part.method) ?? .get, scheme: nil, authority: nil, path: "/db/\(part.path)")
+            for (name, value) in part.headers { HTTPField.Name(name).map { request.headerFields[$0] = value } }
+            let answer = try respond(to: request, Array((part.body ?? "").utf8))
+            return NotesDialect.Answer(
+                status: answer.response.status.code, body: String(decoding: answer.body, as: UTF8.self))
+        }
+        return try .json(200, answers)
     }
 }
 

@@ -1,0 +1,106 @@
+internal import HTTPTypes
+internal import Synchronization
+internal import TidelineWire
+
+/// Sends the requests of several operations in one HTTP request, for a dialect with batches.
+///
+/// A batch is sent when it is full, or when no operation of the push can add to it: each one waits for a response, has ended,
+/// or pauses. One of the operations that wait sends it. Each response is then treated as that of a request alone.
+final class RequestBatches: Sendable {
+    private struct Entry: Sendable {
+        let request: ServerRequest
+        let continuation: CheckedContinuation<Turn, Never>
+    }
+
+    /// The end of the wait of an operation.
+    private enum Turn: Sendable {
+        case response(Result<TransportResponse, any Error>)
+        /// The operation, whose request is the first, sends the batch.
+        case lead([Entry])
+    }
+
+    private struct State {
+        /// The number of operations that may add a request before they wait.
+        var active = 0
+        var waiting: [Entry] = []
+        var idle: CheckedContinuation<Void, Never>?
+    }
+
+    private let state = Mutex(State())
+    private let dialect: any ClientDialect
+
+    /// Returns `nil` for a dialect without batches.
+    init?(_ dialect: any ClientDialect) {
+        guard dialect.maxBatchCount > 1 else { return nil }
+        self.dialect = dialect
+    }
+
+    /// Notes operations that may add requests.
+    func enter(_ count: Int = 1) { state.withLock { $0.active += count } }
+
+    /// Notes that an operation has ended, pauses, or waits for something else.
+    func leave() { advance { $0.active -= 1 } }
+
+    /// Waits until all operations have ended or pause.
+    func waitUntilIdle() async {
+        await withCheckedContinuation { continuation in advance { $0.idle = continuation } }
+    }
+
+    /// Sends a request with others, and returns its response. The caller must have entered.
+    ///
+    /// - Parameter transmit: Sends a request.
+    func send(
+        _ request: ServerRequest, by transmit: (WireRequest) async throws -> TransportResponse
+    ) async throws -> TransportResponse {
+        let turn = await withCheckedContinuation { continuation in
+            advance { state in
+                state.active -= 1
+                state.waiting.append(Entry(request: request, continuation: continuation))
+            }
+        }
+        switch turn {
+        case .response(let response): return try response.get()
+        case .lead(let batch):
+            let responses = await responses(to: batch.map(\.request), by: transmit)
+            enter(batch.count - 1)
+            for (entry, response) in zip(batch, responses).dropFirst() {
+                entry.continuation.resume(returning: .response(response))
+            }
+            return try responses[0].get()
+        }
+    }
+
+    /// Changes the state, and lets an operation send a batch if it is time, or ends the wait for all to end.
+    private func advance(_ change: (inout State) -> Void) {
+        let (batch, idle) = state.withLock { state -> ([Entry], CheckedContinuation<Void, Never>?) in
+            change(&state)
+            guard state.active == 0 || state.waiting.count >= dialect.maxBatchCount else { return ([], nil) }
+            guard !state.waiting.isEmpty else { return ([], state.idle.take()) }
+            let batch = Array(state.waiting.prefix(dialect.maxBatchCount))
+            state.waiting.removeFirst(batch.count)
+            state.active += 1
+            return (batch, nil)
+        }
+        batch.first?.continuation.resume(returning: .lead(batch))
+        idle?.resume()
+    }
+
+    /// Returns one response for each request. A failure of the whole batch, also one that cannot be divided, such as that of a
+    /// gateway, is the response to each.
+    private func responses(
+        to requests: [ServerRequest], by transmit: (WireRequest) async throws -> TransportResponse
+    ) async -> [Result<TransportResponse, any Error>] {
+        do {
+            let isAlone = requests.count == 1
+            let whole = try await transmit(isAlone ? requests[0].wire : dialect.request(forBatch: requests).wire)
+            if !isAlone, whole.response.status.kind == .successful,
+                let parts = try? dialect.responses(in: whole, toBatch: requests), parts.count == requests.count
+            {
+                return parts.map { .success($0) }
+            }
+            return requests.map { _ in .success(whole) }
+        } catch {
+            return requests.map { _ in .failure(error) }
+        }
+    }
+}

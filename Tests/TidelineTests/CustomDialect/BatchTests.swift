@@ -1,0 +1,74 @@
+import Testing
+import TidelineTestStores
+
+@testable import Tideline
+
+/// Pushes whose requests are sent together.
+@Suite("Custom dialect: batches")
+struct BatchTests {
+    /// Makes a client with the rows `a` to `c` and a conflicting update, an update, a delete, and five inserts.
+    private func makeScene(_ stores: StoreKind, maxBatchCount: Int) async throws -> (NotesWorld, NotesClient) {
+        let world = NotesWorld(stores)
+        let dialect = ServerDialect(NotesDialect(maxBatchCount: maxBatchCount))
+        let client = try await world.makeClient(dialect: dialect)
+        for id in ["a", "b", "c"] { world.server.write(id, ["text": "one"]) }
+        try await client.pull()
+        world.server.write("a", ["text": "theirs"])
+        for id in ["a", "b"] { try await client.notes.update(["id": .string(id), "text": "mine"]) }
+        try await client.notes.delete(id: "c")
+        for number in 0..<5 { try await client.notes.insert(["id": "n\(number)", "text": "new"]) }
+        world.server.clear()
+        return (world, client)
+    }
+
+    private func expectPushed(_ world: NotesWorld, _ client: NotesClient) async throws {
+        let errors = try await client.pushErrors()
+        #expect(errors.map(\.code) == [.conflict] && errors.first?.serverItem?["text"] == "theirs")
+        #expect(try await client.queue() == ["update a"])
+        #expect(world.server.fields("a")?["text"] == "theirs" && world.server.fields("b")?["text"] == "mine")
+        #expect(world.server.fields("c") == nil)
+        #expect((0..<5).allSatisfy { world.server.fields("n\($0)")?["text"] == "new" })
+        // Each change was carried out once: three rows, the change of another, and seven changes of the client.
+        world.server.write("last", ["text": "x"])
+        #expect(world.server.change("last") == 12)
+    }
+
+    @Test(
+        "P1 the changes in flight are sent in as few requests as the server takes, each with its own outcome",
+        arguments: StoreKind.perEngine, [2, 3, 25])
+    func outcomes(_ stores: StoreKind, _ maxBatchCount: Int) async throws {
+        let (world, client) = try await makeScene(stores, maxBatchCount: maxBatchCount)
+        var settings = PushSettings()
+        settings.maxInFlight = 8
+        await #expect(throws: SyncError.self) { try await client.client.push(settings: settings) }
+        let count = (8 + maxBatchCount - 1) / maxBatchCount
+        #expect(world.server.requests == Array(repeating: "POST /db/batch", count: count))
+        try await expectPushed(world, client)
+    }
+
+    @Test(
+        "P6 after the response to a batch was lost, each of its changes is carried out once", arguments: [true, false])
+    func lost(isApplied: Bool) async throws {
+        let (world, client) = try await makeScene(.simplest, maxBatchCount: 25)
+        world.server.inspect { request, _ in request.contains("batch") ? isApplied ? .loseAnswer : .loseRequest : nil }
+        let error = await #expect(throws: SyncError.self) { try await client.client.push() }
+        #expect(error?.code == .network)
+        world.server.inspect(nil)
+        try await expectPushed(world, client)
+    }
+
+    @Test(
+        "P3 a response to a batch that cannot be divided costs no edit, and makes no row look deleted",
+        arguments: [(200, "[]"), (200, Impostor.page), (200, #"{"status":"ok"}"#), (404, "no path"), (503, "")])
+    func undivided(_ status: Int, _ body: String) async throws {
+        let (world, client) = try await makeScene(.simplest, maxBatchCount: 25)
+        world.server.inspect { request, _ in
+            request.contains("batch") ? .answer(.unmarked(status, body)) : nil
+        }
+        let errors = (try? await client.pushErrors()) ?? []
+        #expect(!errors.contains { $0.isRowGone || $0.code == .conflict })
+        #expect(try await client.queue().count == 8)
+        world.server.inspect(nil)
+        try await expectPushed(world, client)
+    }
+}
