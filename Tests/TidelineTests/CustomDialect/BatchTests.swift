@@ -8,9 +8,7 @@ import TidelineTestStores
 struct BatchTests {
     /// Makes a client with the rows `a` to `c` and a conflicting update, an update, a delete, and five inserts.
     private func makeScene(_ stores: StoreKind, maxBatchCount: Int) async throws -> (NotesWorld, NotesClient) {
-        let world = NotesWorld(stores)
-        let dialect = ServerDialect(NotesDialect(maxBatchCount: maxBatchCount))
-        let client = try await world.makeClient(dialect: dialect)
+        let (world, client) = try await NotesWorld.withClient(stores, NotesDialect(maxBatchCount: maxBatchCount))
         for id in ["a", "b", "c"] { world.server.write(id, ["text": "one"]) }
         try await client.pull()
         world.server.write("a", ["text": "theirs"])
@@ -37,13 +35,15 @@ struct BatchTests {
         "P1 the changes in flight are sent in as few requests as the server takes, each with its own outcome",
         arguments: StoreKind.perEngine, [2, 3, 25])
     func outcomes(_ stores: StoreKind, _ maxBatchCount: Int) async throws {
-        let (world, client) = try await makeScene(stores, maxBatchCount: maxBatchCount)
-        var settings = PushSettings()
-        settings.maxInFlight = 8
-        await #expect(throws: SyncError.self) { try await client.client.push(settings: settings) }
-        let count = (8 + maxBatchCount - 1) / maxBatchCount
-        #expect(world.server.requests == Array(repeating: "POST /db/batch", count: count))
-        try await expectPushed(world, client)
+        // All at once, and in rounds.
+        for maxInFlight in [8, min(8, maxBatchCount)] {
+            let (world, client) = try await makeScene(stores, maxBatchCount: maxBatchCount)
+            let settings = PushSettings(maxInFlight: maxInFlight)
+            await #expect(throws: SyncError.self) { try await client.client.push(settings: settings) }
+            let count = (8 + maxBatchCount - 1) / maxBatchCount
+            #expect(world.server.requests == Array(repeating: "POST /db/batch", count: count))
+            try await expectPushed(world, client)
+        }
     }
 
     @Test(

@@ -137,8 +137,7 @@ struct CustomDialectPullTests {
         "F5 a cursor that the server no longer knows lets the pull begin with the first row",
         arguments: StoreKind.perEngine)
     func expired(_ stores: StoreKind) async throws {
-        let world = NotesWorld(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await NotesWorld.withClient(stores)
         world.server.write("a", ["text": "one"])
         try await client.pull()
         world.server.write("b", ["text": "two"])
@@ -157,8 +156,7 @@ struct CustomDialectPullTests {
 
     @Test("F5 a pull whose cursor has expired removes leavers", arguments: StoreKind.perEngine)
     func leaversOfExpired(_ stores: StoreKind) async throws {
-        let world = NotesWorld(stores)
-        let client = try await world.makeClient()
+        let (world, client) = try await NotesWorld.withClient(stores)
         for key in ["a", "b"] { world.server.write(key, ["text": "old"]) }
         try await client.pull()
         world.server.write("c", ["text": "new"])
@@ -171,7 +169,7 @@ struct CustomDialectPullTests {
     @Test("F4 the token of another dialect is not used, and nothing is lost", arguments: StoreKind.perEngine)
     func otherDialect(_ stores: StoreKind) async throws {
         let (world, client) = try await NotesWorld.withRow(stores)
-        let other = try await world.makeClient(store: client.store, dialect: ServerDialect(NotesVariant.replacing))
+        let other = try await world.makeClient(store: client.store, dialect: NotesVariant.replacing)
         world.server.clear()
         try await other.pull()
         #expect(world.server.requests == ["GET /db/Note/changes?after=0&limit=1000"])
@@ -220,8 +218,7 @@ struct CustomDialectPullTests {
     @Test("F5 pages that contradict themselves or make no progress are errors, not losses or loops")
     func hostilePages() async throws {
         func check(_ pages: [ServerPage<Int>], _ code: SyncError.Code, _ text: String) async throws {
-            let world = NotesWorld(.simplest)
-            let client = try await world.makeClient(dialect: ServerDialect(ScriptedDialect(pages: pages)))
+            let (_, client) = try await NotesWorld.withClient(.simplest, ScriptedDialect(pages: pages))
             try await client.client.define([TableSchema("Note", columns: [.json("tags")])])
             let error = await #expect(throws: SyncError.self) { try await client.pull() }
             #expect(error?.code == code && error?.table == "Note", "\(String(describing: error))")
@@ -256,7 +253,7 @@ struct CustomDialectPullTests {
             ServerPage(rows: [["id": "a", "text": "one", "version": "1"]], cursor: 1, isLast: true),
             ServerPage(rows: [["id": "b", "text": "two", "version": "1"]], cursor: 1, isLast: false),
         ]
-        let client = try await world.makeClient(dialect: ServerDialect(ScriptedDialect(pages: pages)))
+        let client = try await world.makeClient(dialect: ScriptedDialect(pages: pages))
         try await client.pull()
         world.server.clear()
         let error = await #expect(throws: SyncError.self) { try await client.pull() }
@@ -270,8 +267,7 @@ struct CustomDialectPullTests {
         "F4 the next pull begins where the first page of this one says, also after a pull that was cut",
         arguments: StoreKind.perEngine)
     func stepsBack(_ stores: StoreKind) async throws {
-        let world = NotesWorld(stores)
-        let client = try await world.makeClient(dialect: ServerDialect(NotesVariant.stepping()))
+        let (world, client) = try await NotesWorld.withClient(stores, NotesVariant.stepping())
         for id in ["a", "b", "c", "d", "e"] { world.server.write(id, ["text": "one"]) }
         world.server.inspect { request, _ in request.contains("after=2") ? .loseAnswer : nil }
         await #expect(throws: SyncError.self) {
@@ -290,8 +286,7 @@ struct CustomDialectPullTests {
 
     @Test("F5 a server that was restored says so by the cursor, and its links are followed to itself only")
     func restoredServer() async throws {
-        let world = NotesWorld(.simplest)
-        let client = try await world.makeClient(dialect: ServerDialect(NotesVariant.stepping()))
+        let (world, client) = try await NotesWorld.withClient(.simplest, NotesVariant.stepping())
         world.server.write("a", ["text": "one"])
         try await client.pull()
         world.server.inspect { request, _ in request.contains("after=5") ? .answer(.answer(200, "restored")) : nil }
@@ -302,7 +297,7 @@ struct CustomDialectPullTests {
             ("http://notes.test/db/Note/changes?after=0&limit=9", true), ("http://evil.test/db/x", false),
         ] {
             world.server.clear()
-            let linked = try await world.makeClient(dialect: ServerDialect(NotesVariant.stepping(link)))
+            let linked = try await world.makeClient(dialect: NotesVariant.stepping(link))
             linked.client.currentUser = SignedInUser(userID: "u", authenticationToken: "secret")
             do { try await linked.pull() } catch let error as SyncError {
                 #expect(error.code == .invalidAnswer && !isFollowed)
@@ -320,7 +315,7 @@ struct CustomDialectPullTests {
             if cursor != nil { result.deletedIDs = ["a"] }
             return result
         }
-        let client = try await world.makeClient(dialect: ServerDialect(variant))
+        let client = try await world.makeClient(dialect: variant)
         for id in ["a", "b"] { world.server.write(id, ["text": "one"]) }
         try await client.pull()
         world.server.write("b", nil)
@@ -341,7 +336,7 @@ struct CustomDialectPullTests {
             ServerPage(
                 rows: [["id": "a", "text": "three", "version": "3"]], deletedIDs: ["c"], cursor: 2, isLast: true),
         ]
-        let client = try await NotesWorld(stores).makeClient(dialect: ServerDialect(ScriptedDialect(pages: pages)))
+        let client = try await NotesWorld(stores).makeClient(dialect: ScriptedDialect(pages: pages))
         try await client.pull(PullSettings(pagesPerTransaction: 2))
         #expect(try client.texts() == ["a": "three"])
     }

@@ -66,8 +66,7 @@ struct CustomDialectPushTests {
 
     @Test("C3 a three-way merge resolves a conflict", arguments: StoreKind.perEngine)
     func merge(_ stores: StoreKind) async throws {
-        let world = NotesWorld(stores)
-        let client = try await world.makeClient { $0.conflictPolicy = .merge() }
+        let (world, client) = try await NotesWorld.withClient(stores) { $0.conflictPolicy = .merge() }
         world.server.write("a", ["text": "one", "likes": 1])
         try await client.pull()
         world.server.write("a", ["text": "theirs", "likes": 1])
@@ -188,8 +187,7 @@ struct CustomDialectPushTests {
         "P3 a missing table, or a gateway, does not make rows look deleted; the operations wait",
         arguments: [true, false])
     func missingTable(isService: Bool) async throws {
-        let world = NotesWorld(.simplest)
-        let client = try await world.makeClient { $0.conflictPolicy = .serverWins }
+        let (world, client) = try await NotesWorld.withClient(.simplest) { $0.conflictPolicy = .serverWins }
         for id in ["a", "b", "c"] { world.server.write(id, ["text": "one"]) }
         try await client.pull()
         try await client.notes.update(["id": "a", "text": "mine"])
@@ -232,8 +230,7 @@ struct CustomDialectPushTests {
     @Test("429 the delay of a success holds back the next request, and the dialect limits the changes in flight")
     func quotas() async throws {
         let (delays, now) = (Recorder<Duration>(), SharedValue(Timestamp.now))
-        let world = NotesWorld(.simplest)
-        let client = try await world.makeClient(dialect: ServerDialect(NotesVariant(name: "single", maxInFlight: 1))) {
+        let (world, client) = try await NotesWorld.withClient(.simplest, NotesVariant(name: "single", maxInFlight: 1)) {
             options in
             options.environment.sleep = { delays.add($0) }
             options.environment.now = { now.value }
@@ -309,8 +306,7 @@ struct CustomDialectPushTests {
 
     @Test("A dialect that replaces rows gets the whole row, with columns that the table does not define")
     func wholeRows() async throws {
-        let world = NotesWorld(.simplest)
-        let client = try await world.makeClient(dialect: ServerDialect(NotesVariant.replacing))
+        let (world, client) = try await NotesWorld.withClient(.simplest, NotesVariant.replacing)
         world.server.write("a", ["text": "one", "likes": 1, "color": "red"])
         try await client.pull()
         try await client.notes.update(["id": "a", "text": "two"])
@@ -333,8 +329,7 @@ struct CustomDialectPushTests {
 
     @Test("A row without columns that the table does not define is sent without a lookup, too")
     func wholeRowsWithoutOthers() async throws {
-        let world = NotesWorld(.simplest)
-        let client = try await world.makeClient(dialect: ServerDialect(NotesVariant.replacing))
+        let (world, client) = try await NotesWorld.withClient(.simplest, NotesVariant.replacing)
         world.server.write("a", ["text": "one"])
         try await client.pull()
         try await client.notes.insert(["id": "b", "text": "two"])
@@ -349,8 +344,7 @@ struct CustomDialectPushTests {
 
     @Test("L3 an identifier that the dialect does not accept is refused before anything is stored")
     func identifiers() async throws {
-        let world = NotesWorld(.simplest)
-        let client = try await world.makeClient(dialect: ServerDialect(NotesVariant.replacing))
+        let (_, client) = try await NotesWorld.withClient(.simplest, NotesVariant.replacing)
         let error = await #expect(throws: SyncError.self) {
             try await client.notes.insert(["id": "_a", "text": "one"])
         }

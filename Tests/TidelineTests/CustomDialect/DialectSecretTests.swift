@@ -11,7 +11,7 @@ struct DialectSecretTests {
         let world = NotesWorld(.simplest)
         let log = LogRecorder()
         var texts: [String] = []
-        for dialect in [ServerDialect(NotesDialect()), ServerDialect(NotesVariant.echoing)] {
+        for dialect in [NotesDialect(), NotesVariant.echoing] as [any CustomDialect] {
             let client = try await world.makeClient(dialect: dialect) { $0.logger = log.logger }
             texts += try await errors(of: client, world)
         }

@@ -34,7 +34,7 @@ struct DialectSignalTests {
                         return calls
                     })
             }
-            let client = try await world.makeClient(dialect: ServerDialect(dialect)) { options in
+            let client = try await world.makeClient(dialect: dialect) { options in
                 virtual.configureEnvironment(&options.environment)
             }
             try await scenario(Scene(virtual: virtual, world: world, client: client, calls: calls))
@@ -162,8 +162,9 @@ struct DialectSignalTests {
         let virtual = try VirtualWorld(.simplest)
         let isDue = SharedValue(false)
         try virtual.run {
-            let world = NotesWorld(.simplest)
-            let client = try await world.makeClient { virtual.configureEnvironment(&$0.environment) }
+            let (world, client) = try await NotesWorld.withClient(.simplest) {
+                virtual.configureEnvironment(&$0.environment)
+            }
             client.client.currentUser = SignedInUser(userID: "u", authenticationToken: "secret")
             world.server.inspect { [weak server = world.server] request, _ in
                 guard request.contains("poll") else { return nil }

@@ -13,9 +13,12 @@ struct NotesWorld: Sendable {
     init(_ stores: StoreKind) { self.stores = stores }
 
     /// Makes a world with a client without rows.
-    static func withClient(_ stores: StoreKind) async throws -> (NotesWorld, NotesClient) {
+    static func withClient(
+        _ stores: StoreKind, _ dialect: some CustomDialect = NotesDialect(),
+        configure: (inout SyncOptions) -> Void = { _ in }
+    ) async throws -> (NotesWorld, NotesClient) {
         let world = NotesWorld(stores)
-        return (world, try await world.makeClient())
+        return (world, try await world.makeClient(dialect: dialect, configure: configure))
     }
 
     /// Makes a world with a client that has pulled the row `a`.
@@ -29,11 +32,11 @@ struct NotesWorld: Sendable {
     }
 
     func makeClient(
-        store: TestStore? = nil, dialect: ServerDialect = ServerDialect(NotesDialect()),
+        store: TestStore? = nil, dialect: some CustomDialect = NotesDialect(),
         configure: (inout SyncOptions) -> Void = { _ in }
     ) async throws -> NotesClient {
         var options = SyncOptions()
-        options.dialect = dialect
+        options.dialect = ServerDialect(dialect)
         options.environment.sleep = { _ in }
         options.logger.logLevel = .critical
         configure(&options)

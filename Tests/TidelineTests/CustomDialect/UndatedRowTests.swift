@@ -11,8 +11,7 @@ struct UndatedRowTests {
         "F8 a change of others that meets the end of a push is found by the next pull, whatever has a time",
         arguments: StoreKind.perEngine, [false, true])
     func changedAfterPush(_ stores: StoreKind, datesAnswers: Bool) async throws {
-        let world = NotesWorld(stores)
-        let client = try await world.makeClient(dialect: ServerDialect(NotesVariant.dated(datesAnswers)))
+        let (world, client) = try await NotesWorld.withClient(stores, NotesVariant.dated(datesAnswers))
         world.server.write("a", ["text": "one"])
         try await client.pull()
         let once = Once()
@@ -153,7 +152,7 @@ struct UndatedRowTests {
             ServerPage(rows: [["id": "a", "text": "two", "version": "1"]], cursor: 2, isLast: true),
             ServerPage(rows: [["id": "a", "text": "two", "version": "1"]], cursor: 3, isLast: true),
         ]
-        let client = try await NotesWorld(stores).makeClient(dialect: ServerDialect(ScriptedDialect(pages: pages)))
+        let client = try await NotesWorld(stores).makeClient(dialect: ScriptedDialect(pages: pages))
         try await client.pull()
         #expect(try await client.pull().rowsStored == 1)
         #expect(try client.texts() == ["a": "two"])
