@@ -10,7 +10,6 @@ struct AdaptedDialect<D: CustomDialect>: ClientDialect {
     var isTableService: Bool { false }
     var replacesWholeRows: Bool { base.replacesWholeRows }
     var maxInFlight: Int { base.maxInFlight }
-    var maxBatchCount: Int { base.maxBatchCount }
     var maximumPageSize: Int { .max }
 
     func validateNewID(_ id: String, of table: String) throws(SyncError) {
@@ -37,16 +36,17 @@ struct AdaptedDialect<D: CustomDialect>: ClientDialect {
             { try base.meaning(of: $0, to: request) })
     }
 
-    func request(forBatch requests: [ServerRequest]) throws -> ServerRequest {
-        do {
-            return try base.request(forBatch: requests)
-        } catch {
-            throw SyncError(.invalidArgument, "the dialect \(name) cannot make the batch: \(error)", cause: error)
+    func makeBatches() -> RequestBatches? {
+        guard base.maxBatchCount > 1 else { return nil }
+        return RequestBatches(maximum: base.maxBatchCount) { [base, name] requests in
+            do {
+                return try base.request(forBatch: requests.map { ServerRequest($0) }).wire
+            } catch {
+                throw SyncError(.invalidArgument, "the dialect \(name) cannot make the batch: \(error)", cause: error)
+            }
+        } divide: { [base] response, requests in
+            try base.responses(in: response, toBatch: requests.map { ServerRequest($0) })
         }
-    }
-
-    func responses(in response: TransportResponse, toBatch requests: [ServerRequest]) throws -> [TransportResponse] {
-        try base.responses(in: response, toBatch: requests)
     }
 
     /// Returns a request with the meanings of its responses. Errors of the dialect become those of the client.
@@ -74,7 +74,7 @@ struct AdaptedDialect<D: CustomDialect>: ClientDialect {
             }
         }
         var call = ServerCall(request, mark: base.isFromService, meaning: read)
-        if isOfRow, !request.isLink { call.rowRequest = request }
+        call.isOfRow = isOfRow && !request.isLink
         return call
     }
 

@@ -10,8 +10,6 @@ protocol ClientDialect: RequestFormat {
     var replacesWholeRows: Bool { get }
     /// The greatest number of changes that may be in flight at the same time.
     var maxInFlight: Int { get }
-    /// See ``CustomDialect/maxBatchCount``.
-    var maxBatchCount: Int { get }
     /// The greatest number of rows that a request may ask for.
     var maximumPageSize: Int { get }
 
@@ -24,12 +22,8 @@ protocol ClientDialect: RequestFormat {
     ///
     /// - Throws: ``SyncError`` with code invalidArgument, or `WireError`, if the row cannot be sent.
     func call(for request: RowRequest) throws -> ServerCall
-    /// See ``CustomDialect/request(forBatch:)``.
-    ///
-    /// - Throws: ``SyncError`` with code invalidArgument.
-    func request(forBatch requests: [ServerRequest]) throws -> ServerRequest
-    /// See ``CustomDialect/responses(in:toBatch:)``.
-    func responses(in response: TransportResponse, toBatch requests: [ServerRequest]) throws -> [TransportResponse]
+    /// Returns the batches of the requests for rows in a push, or `nil` if each is sent alone.
+    func makeBatches() -> RequestBatches?
     /// Returns a request whose response shows that the service has the table of a row: its list.
     func confirmation(for request: RowRequest) throws -> ServerCall
     /// Returns whether a response to ``confirmation(for:)`` is such a list.
@@ -56,9 +50,7 @@ protocol ClientDialect: RequestFormat {
 }
 
 extension ClientDialect {
-    var maxBatchCount: Int { 1 }
-    func request(forBatch requests: [ServerRequest]) throws -> ServerRequest { requests[0] }
-    func responses(in response: TransportResponse, toBatch requests: [ServerRequest]) -> [TransportResponse] { [] }
+    func makeBatches() -> RequestBatches? { nil }
 }
 
 /// Sends requests of a dialect to the server of a client, with its authentication, for ``CustomDialect/changeSignals(over:)``.

@@ -72,6 +72,10 @@ public struct ServerRequest: Sendable, Hashable {
         body = nil
     }
 
+    init(_ wire: WireRequest) {
+        (method, target, headers, body, isLink) = (wire.method, wire.target, wire.headers, wire.body, false)
+    }
+
     var wire: WireRequest { WireRequest(method: method, target: target, headers: headers, body: body) }
 }
 

@@ -98,7 +98,7 @@ struct PushRun<Store: LocalStore>: Sendable {
         self.delegate = delegate
         self.settings = settings
         lease = pusher.database.makePushLease()
-        batches = delegate == nil ? RequestBatches(pusher.dialect) : nil
+        batches = delegate == nil ? pusher.dialect.makeBatches() : nil
     }
 
     func run() async -> PushResult {
@@ -175,13 +175,7 @@ struct PushRun<Store: LocalStore>: Sendable {
                     take(step, &flight, &result)
                     if step.isLost { group.cancelAll() }
                     if held == nil, let lease, !step.claimed.isEmpty { group.addTask { await keepRenewing(lease) } }
-                    batches?.enter(step.claimed.count)
-                    for claimed in step.claimed {
-                        group.addTask {
-                            await arrivals.append(end(of: claimed))
-                            batches?.leave()
-                        }
-                    }
+                    launch(step.claimed, in: &group, arrivals)
                 } catch {
                     lease?.resume(held)
                     await storeEach(&flight, after: error, &result)
@@ -199,6 +193,17 @@ struct PushRun<Store: LocalStore>: Sendable {
         if let abort = flight.abort { throw abort }
         pusher.database.clients.unavailable = [:]
         return !flight.mustWait
+    }
+
+    /// Sends operations, each in a task of its own.
+    private func launch(_ claimed: [Claimed], in group: inout TaskGroup<Void>, _ arrivals: ResponseQueue<Ended>) {
+        batches?.enter(claimed.count)
+        for one in claimed {
+            group.addTask {
+                await arrivals.append(end(of: one))
+                batches?.leave()
+            }
+        }
     }
 
     /// The operations of a push on their way, and those that have ended and are not stored yet.

@@ -8,7 +8,7 @@ internal import TidelineWire
 /// or pauses. One of the operations that wait sends it. Each response is then treated as that of a request alone.
 final class RequestBatches: Sendable {
     private struct Entry: Sendable {
-        let request: ServerRequest
+        let request: WireRequest
         let continuation: CheckedContinuation<Turn, Never>
     }
 
@@ -27,12 +27,19 @@ final class RequestBatches: Sendable {
     }
 
     private let state = Mutex(State())
-    private let dialect: any ClientDialect
+    private let maximum: Int
+    private let make: @Sendable ([WireRequest]) throws -> WireRequest
+    private let divide: @Sendable (TransportResponse, [WireRequest]) throws -> [TransportResponse]
 
-    /// Returns `nil` for a dialect without batches.
-    init?(_ dialect: any ClientDialect) {
-        guard dialect.maxBatchCount > 1 else { return nil }
-        self.dialect = dialect
+    /// - Parameters:
+    ///   - maximum: The greatest number of requests in a batch.
+    ///   - make: Returns one request for several.
+    ///   - divide: Returns one response for each request, from that to a batch.
+    init(
+        maximum: Int, make: @escaping @Sendable ([WireRequest]) throws -> WireRequest,
+        divide: @escaping @Sendable (TransportResponse, [WireRequest]) throws -> [TransportResponse]
+    ) {
+        (self.maximum, self.make, self.divide) = (maximum, make, divide)
     }
 
     /// Notes operations that may add requests.
@@ -50,7 +57,7 @@ final class RequestBatches: Sendable {
     ///
     /// - Parameter transmit: Sends a request.
     func send(
-        _ request: ServerRequest, by transmit: (WireRequest) async throws -> TransportResponse
+        _ request: WireRequest, by transmit: (WireRequest) async throws -> TransportResponse
     ) async throws -> TransportResponse {
         let turn = await withCheckedContinuation { continuation in
             advance { state in
@@ -74,9 +81,9 @@ final class RequestBatches: Sendable {
     private func advance(_ change: (inout State) -> Void) {
         let (batch, idle) = state.withLock { state -> ([Entry], CheckedContinuation<Void, Never>?) in
             change(&state)
-            guard state.active == 0 || state.waiting.count >= dialect.maxBatchCount else { return ([], nil) }
+            guard state.active == 0 || state.waiting.count >= maximum else { return ([], nil) }
             guard !state.waiting.isEmpty else { return ([], state.idle.take()) }
-            let batch = Array(state.waiting.prefix(dialect.maxBatchCount))
+            let batch = Array(state.waiting.prefix(maximum))
             state.waiting.removeFirst(batch.count)
             state.active += 1
             return (batch, nil)
@@ -88,13 +95,13 @@ final class RequestBatches: Sendable {
     /// Returns one response for each request. A failure of the whole batch, also one that cannot be divided, such as that of a
     /// gateway, is the response to each.
     private func responses(
-        to requests: [ServerRequest], by transmit: (WireRequest) async throws -> TransportResponse
+        to requests: [WireRequest], by transmit: (WireRequest) async throws -> TransportResponse
     ) async -> [Result<TransportResponse, any Error>] {
         do {
             let isAlone = requests.count == 1
-            let whole = try await transmit(isAlone ? requests[0].wire : dialect.request(forBatch: requests).wire)
+            let whole = try await transmit(isAlone ? requests[0] : make(requests))
             if !isAlone, whole.response.status.kind == .successful,
-                let parts = try? dialect.responses(in: whole, toBatch: requests), parts.count == requests.count
+                let parts = try? divide(whole, requests), parts.count == requests.count
             {
                 return parts.map { .success($0) }
             }

@@ -12,8 +12,8 @@ struct ServerCall: Sendable {
     var mark: @Sendable (TransportResponse) -> Bool? = { _ in nil }
     /// Whether the target is a link of the server; see ``ServerAddress/target(following:)``.
     var isLink = false
-    /// The request, if it may be sent in a batch.
-    var rowRequest: ServerRequest?
+    /// Whether the request may be sent in a batch.
+    var isOfRow = false
 }
 
 /// A response with its meaning.

@@ -144,12 +144,12 @@ struct ServerConnection: Sendable {
     /// Sends a request, with others if it may be sent in a batch.
     private func respond(to call: ServerCall, signIn: HTTPField?, timeout: Duration) async throws -> TransportResponse {
         guard let batches else { return try await transmit(call.request, signIn: signIn, timeout: timeout) }
-        guard let request = call.rowRequest else {
+        guard call.isOfRow else {
             batches.leave()
             defer { batches.enter() }
             return try await transmit(call.request, signIn: signIn, timeout: timeout)
         }
-        return try await batches.send(request) { request in
+        return try await batches.send(call.request) { request in
             try await willSend()
             return try await transmit(request, signIn: signIn, timeout: timeout)
         }
