@@ -1,8 +1,10 @@
 import Foundation
 import HTTPTypes
+import Synchronization
 import Testing
 import Tideline
 import TidelineConformance
+import TidelineMemory
 import TidelineServer
 import TidelineStore
 import TidelineSupport
@@ -21,10 +23,26 @@ struct DialectConformanceTests {
 
     static func kinto(_ dialect: ServerDialect, _ face: KintoFace) -> DialectConformance {
         var run = DialectConformance(url: "https://kinto.test/v1", dialect: dialect, schema: schema, transport: face)
-        run.emptyServer = { face.empty() }
+        run.emptyServer = { try face.empty() }
         run.holdNextChange = { face.holdNextChange() }
         run.hasChangeSignals = true
         return run
+    }
+
+    /// Makes a server of which each write with a multiple of a number collides, and whose pages may be cut.
+    static func face(collidesEvery: Int = 0, cutsPages: Bool = false) throws -> KintoFace {
+        let store = AnyStore(try MemoryStore())
+        var table = schema
+        table.systemColumns = .all
+        try store.define([table])
+        let writes = Mutex(0)
+        return KintoFace(store, [table]) { fault in
+            guard fault == .collision, collidesEvery > 0 else { return cutsPages && fault == .cutPage }
+            return writes.withLock { writes in
+                writes += 1
+                return writes.isMultiple(of: collidesEvery)
+            }
+        }
     }
 
     static func kinto() -> KintoDialect { KintoDialect(bucket: "b", pollInterval: .milliseconds(20)) }
@@ -44,8 +62,8 @@ struct DialectConformanceTests {
 
     @Test("The dialect of Kinto keeps every promise, also with cut pages and writes that collide")
     func kintoDialect() async throws {
-        try await expectPassed(Self.kinto(ServerDialect(Self.kinto()), KintoFace()), skipping: [])
-        let face = KintoFace(collidesEvery: 3, maximumPage: 3)
+        try await expectPassed(try Self.kinto(ServerDialect(Self.kinto()), Self.face()), skipping: [])
+        let face = try Self.face(collidesEvery: 3, cutsPages: true)
         try await expectPassed(Self.kinto(ServerDialect(Self.kinto()), face), skipping: [])
     }
 
@@ -64,7 +82,7 @@ struct DialectConformanceTests {
         arguments: 1...40 as ClosedRange<UInt64>)
     func convergence(_ seed: UInt64) async throws {
         var random = SplitMix64(seed: seed)
-        let face = KintoFace(collidesEvery: 4, maximumPage: 3)
+        let face = try Self.face(collidesEvery: 4, cutsPages: true)
         let scene = DialectScene(suite: Self.kinto(ServerDialect(Self.kinto()), face))
         var devices: [DialectDevice] = []
         for _ in 0..<3 { devices.append(try await scene.device(.clientWins)) }
@@ -97,7 +115,8 @@ struct DialectConformanceTests {
     @Test("Each broken dialect is found by its check", arguments: KintoFlaw.all)
     func broken(_ flaw: KintoFlaw) async throws {
         var run = Self.kinto(
-            ServerDialect(BrokenKinto(base: Self.kinto(), flaw: flaw)), KintoFace(collidesEvery: flaw.collidesEvery))
+            ServerDialect(BrokenKinto(base: Self.kinto(), flaw: flaw)), try Self.face(collidesEvery: flaw.collidesEvery)
+        )
         run.patience = .seconds(3)
         let check = try #require(DialectConformance.checks.first { $0.id == flaw.check })
         let result = await run.run(check)
@@ -117,7 +136,7 @@ struct DialectConformanceTests {
         let text = try #require(code.last?.components(separatedBy: "\n// end").first)
         #expect(article.contains("```swift\n\(text)\n```"), "the article must contain:\n\(text)")
         let report = await check(
-            ServerDialect(Self.kinto()), at: "https://kinto.test/v1", over: KintoFace())
+            ServerDialect(Self.kinto()), at: "https://kinto.test/v1", over: try Self.face())
         let hasFailures = report.hasFailures
         #expect(!hasFailures, "\(report.text)")
     }
@@ -131,7 +150,7 @@ struct DialectConformanceTests {
 
     @Test("A run needs a column that it can change, and its report names the dialect and not the key of the address")
     func reports() async throws {
-        var run = Self.kinto(ServerDialect(Self.kinto()), KintoFace())
+        var run = try Self.kinto(ServerDialect(Self.kinto()), Self.face())
         run.url += "?key=secret"
         run.schema = TableSchema("Todo", columns: [.bool("done")], idMatching: .exact)
         let report = await run.report()
@@ -150,160 +169,3 @@ func check(_ dialect: ServerDialect, at url: String, over transport: any Transpo
     return await run.report()
 }
 // end
-
-/// A dialect of Kinto that is broken in one way.
-struct KintoFlaw: Sendable, CustomTestStringConvertible {
-    var testDescription: String
-    /// The check that must find it.
-    var check: String
-    var request: @Sendable (inout ServerRequest) -> Void = { _ in }
-    var rowMeaning: @Sendable (TransportResponse, inout AnswerMeaning) -> Void = { _, _ in }
-    var pageMeaning: @Sendable (inout AnswerMeaning) -> Void = { _ in }
-    var page: @Sendable (inout Tideline.ServerPage<Int64>, Int64?) -> Void = { _, _ in }
-    var acceptsAnyID = false
-    var dropsFirstSignals = false
-    var collidesEvery = 0
-
-    static let all: [KintoFlaw] = [
-        KintoFlaw(
-            testDescription: "any 404 is gone", check: "DIA-306",
-            rowMeaning: { response, meaning in
-                if response.response.status == .notFound { meaning.kind = .gone }
-            }),
-        KintoFlaw(
-            testDescription: "409 is a conflict", check: "DIA-209",
-            rowMeaning: { response, meaning in
-                if response.response.status == .conflict { meaning = .conflict(nil) }
-            }, collidesEvery: 3),
-        KintoFlaw(testDescription: "there is no step back", check: "DIA-408", page: { page, _ in page.nextPull = nil }),
-        KintoFlaw(testDescription: "signals have no baseline", check: "DIA-601", dropsFirstSignals: true),
-        KintoFlaw(
-            testDescription: "503 lasts a day", check: "DIA-309",
-            rowMeaning: { response, meaning in
-                if response.response.status == .serviceUnavailable { meaning.retryAfter = .seconds(86_400) }
-            }),
-        KintoFlaw(
-            testDescription: "tombstones are ignored", check: "DIA-403",
-            page: { page, _ in
-                page.rows.removeAll { $0["deleted"] == true }
-            }),
-        KintoFlaw(
-            testDescription: "an update has no version", check: "DIA-202",
-            request: { request in
-                if request.method == .patch { request.headers[.ifMatch] = nil }
-            }),
-        KintoFlaw(
-            testDescription: "a delete has no version", check: "DIA-203",
-            request: { request in
-                if request.method == .delete { request.headers[.ifMatch] = nil }
-            }),
-        KintoFlaw(
-            testDescription: "a lost update is sent without a version", check: "DIA-502",
-            request: { request in
-                if request.method == .patch { request.headers[.ifMatch] = nil }
-            }),
-        KintoFlaw(testDescription: "an insert replaces", check: "DIA-201", request: { $0.headers[.ifNoneMatch] = nil }),
-        KintoFlaw(testDescription: "every page is the last", check: "DIA-401", page: { page, _ in page.isLast = true }),
-        KintoFlaw(
-            testDescription: "the cursor is that of the page before", check: "DIA-401",
-            page: { page, cursor in
-                page.cursor = cursor ?? 0
-            }),
-        KintoFlaw(
-            testDescription: "texts are cut", check: "DIA-102",
-            page: { page, _ in
-                for index in page.rows.indices {
-                    page.rows[index]["text"] = page.rows[index]["text"]?.string.map { .string(String($0.prefix(255))) }
-                }
-            }),
-        KintoFlaw(
-            testDescription: "a restored server is not recognized", check: "DIA-407",
-            pageMeaning: { meaning in
-                if meaning.kind == .gone { meaning.kind = .done }
-            }),
-        KintoFlaw(testDescription: "ids are not validated", check: "DIA-104", acceptsAnyID: true),
-        KintoFlaw(
-            testDescription: "nulls are not sent", check: "DIA-103",
-            request: { request in
-                request.body = request.body.map {
-                    Array(String(decoding: $0, as: UTF8.self).replacing(#/"[a-z]+":null,?/#, with: "").utf8)
-                }
-            }),
-        KintoFlaw(
-            testDescription: "a missing row is a conflict", check: "DIA-204",
-            rowMeaning: { _, meaning in
-                if meaning.kind == .gone { meaning = .refused("missing") }
-            }),
-        KintoFlaw(
-            testDescription: "versions are not read", check: "DIA-207",
-            rowMeaning: { _, meaning in
-                if meaning.row != nil { meaning.row?["version"] = .string("1") }
-            }),
-    ]
-}
-
-/// The dialect with a flaw.
-struct BrokenKinto: CustomDialect {
-    let base: KintoDialect
-    let flaw: KintoFlaw
-
-    var name: String { base.name }
-
-    func request(for page: PageRequest, after cursor: Int64?) throws -> ServerRequest {
-        try base.request(for: page, after: cursor)
-    }
-
-    func page(in response: TransportResponse, to page: PageRequest, after cursor: Int64?) throws
-        -> Tideline.ServerPage<Int64>
-    {
-        var read = try base.page(in: response, to: page, after: cursor)
-        flaw.page(&read, cursor)
-        return read
-    }
-
-    func meaning(of response: TransportResponse, to page: PageRequest, after cursor: Int64?) throws -> AnswerMeaning {
-        var meaning = try base.meaning(of: response, to: page, after: cursor)
-        flaw.pageMeaning(&meaning)
-        return meaning
-    }
-
-    func request(for row: RowRequest) throws -> ServerRequest {
-        var request = try base.request(for: row)
-        flaw.request(&request)
-        return request
-    }
-
-    func meaning(of response: TransportResponse, to row: RowRequest) throws -> AnswerMeaning {
-        var meaning = try base.meaning(of: response, to: row)
-        flaw.rowMeaning(response, &meaning)
-        return meaning
-    }
-
-    func isFromService(_ response: TransportResponse) -> Bool? { base.isFromService(response) }
-    func validateNewID(_ id: String) throws { if !flaw.acceptsAnyID { try base.validateNewID(id) } }
-
-    /// The signals of the base, or those after the first request.
-    func changeSignals(over connection: DialectConnection) -> ChangeSignals? {
-        guard flaw.dropsFirstSignals else { return base.changeSignals(over: connection) }
-        return ChangeSignals(
-            AsyncThrowingStream<String, any Error> { names in
-                let task = Task {
-                    var last: String?
-                    do {
-                        while true {
-                            let request = try ServerRequest(
-                                .get, path: ["buckets", "b", "collections", "Todo", "records"], query: [("_limit", "1")]
-                            )
-                            let stamp = try await connection.send(request).response.headerFields[.eTag]
-                            if let last, last != stamp { names.yield("Todo") }
-                            last = stamp
-                            try await Task.sleep(for: .milliseconds(20))
-                        }
-                    } catch {
-                        names.finish(throwing: error)
-                    }
-                }
-                names.onTermination = { _ in task.cancel() }
-            })
-    }
-}

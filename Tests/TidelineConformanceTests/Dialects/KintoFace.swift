@@ -5,135 +5,188 @@ import Tideline
 import TidelineStore
 import TidelineWire
 
-/// A server in the process that speaks the protocol of Kinto, for records of one collection, with faults of Kinto's own.
+/// A server that speaks the protocol of Kinto for the rows of a store, with faults of Kinto's own. A table is a collection, and
+/// the version of a row its stamp.
 final class KintoFace: Transport {
-    private struct Entry {
-        /// `nil` for a tombstone.
-        var fields: Row?
-        var stamp: Int64
-        var isHidden = false
+    /// A fault of one request.
+    enum Fault {
+        /// Two writers in one millisecond.
+        case collision
+        /// The storage fails.
+        case storage
+        /// The server asks its clients for less.
+        case backoff
+        /// A change gets a stamp that is lower than those of changes that lists have shown.
+        case lateStamp
+        /// The collection is missing, because someone puts a backup in its place.
+        case missing
+        /// A page has fewer records than requested.
+        case cutPage
+        /// A cache answers that the list is the same, although the client has none.
+        case notModified
     }
 
     private struct State {
-        var entries: [String: Entry] = [:]
-        var last: Int64 = 0
-        var writes = 0
-        /// Whether the next change is hidden from lists.
+        /// The identifiers that are hidden from lists.
+        var hidden: Set<String> = []
+        /// Whether the next change is hidden.
         var hidesNext = false
         /// How far the clock went back when the server was emptied, in milliseconds.
         var lag: Int64 = 0
-        /// The time of the server.
-        var now: Timestamp { Timestamp.now.advanced(byTicks: -lag * Timestamp.ticksPerMillisecond) }
     }
 
-    /// The number of a write, of which each is refused with 409 and the errno 122; 0 for none.
-    let collidesEvery: Int
-    /// The server's limit of a page.
-    let maximumPage: Int
+    private let store: AnyStore
+    private let tables: [TableSchema]
+    private let clock: @Sendable () -> Timestamp
+    private let happens: @Sendable (Fault) -> Bool
     private let state = Mutex(State())
 
-    init(collidesEvery: Int = 0, maximumPage: Int = 10_000) {
-        (self.collidesEvery, self.maximumPage) = (collidesEvery, maximumPage)
+    /// Creates a server for the tables of a store, which have all system columns.
+    init(
+        _ store: AnyStore, _ tables: [TableSchema], now: @escaping @Sendable () -> Timestamp = { .now },
+        happens: @escaping @Sendable (Fault) -> Bool
+    ) {
+        (self.store, self.tables, clock, self.happens) = (store, tables, now, happens)
+    }
+
+    private var now: Timestamp {
+        clock().advanced(byTicks: -state.withLock { $0.lag } * Timestamp.ticksPerMillisecond)
     }
 
     /// Removes everything. The stamps of later records are lower, as after a restore from a backup.
-    func empty() {
-        state.withLock { state in
-            state.entries = [:]
-            (state.last, state.lag) = (0, state.lag + 3_600_000)
-        }
+    func empty() throws {
+        try store.write { writer in for table in tables { try writer.delete(matching: TableQuery(table.name)) } }
+        state.withLock { $0.lag += 3_600_000 }
     }
 
     /// Hides the next change from lists until the closure is called.
     func holdNextChange() -> @Sendable () -> Void {
         state.withLock { $0.hidesNext = true }
-        return { [self] in
-            state.withLock { state in
-                state.hidesNext = false
-                for id in state.entries.keys { state.entries[id]?.isHidden = false }
-            }
-        }
+        return { [self] in state.withLock { ($0.hidesNext, $0.hidden) = (false, []) } }
     }
 
     func send(_ request: HTTPRequest, body: [UInt8]?, timeout: Duration) async throws -> TransportResponse {
+        try handle(request, body ?? [])
+    }
+
+    /// Answers a request.
+    ///
+    /// - Throws: The errors of the store.
+    func handle(_ request: HTTPRequest, _ body: [UInt8]) throws -> TransportResponse {
         let components = URLComponents(string: "http://kinto.test\(request.path ?? "")")
+        // ["buckets", B, "collections", C, "records", ID]
         let path = (components?.percentEncodedPath ?? "").split(separator: "/", omittingEmptySubsequences: false)
-            .map { $0.removingPercentEncoding ?? "" }
+            .map { $0.removingPercentEncoding ?? "" }.drop { $0 != "buckets" }.map { $0 }
         let query = Dictionary((components?.queryItems ?? []).map { ($0.name, $0.value ?? "") }) { $1 }
-        // ["", "v1", "buckets", B, "collections", C, "records", ID]
         var response: TransportResponse
-        if path.count < 7 || path[1] != "v1" || path[6] != "records" {
+        if path.count < 5 || path[4] != "records" {
             response = Self.failure(404, 111)
-        } else if path[5] != "Todo" {
-            response = Self.failure(404, 111)
-        } else if path.count == 7 {
-            response = try list(request, query)
-        } else if request.method != .get, path[7].wholeMatch(of: /[A-Za-z0-9][A-Za-z0-9_-]*/) == nil {
-            response = Self.failure(400, 107)
+        } else if let table = tables.first(where: { $0.name == path[3] }), !happens(.missing) {
+            if path.count == 5 {
+                response = try list(table, query, link: "https://kinto.test\(request.path ?? "")")
+            } else if request.method != .get, path[5].wholeMatch(of: /[A-Za-z0-9][A-Za-z0-9_-]*/) == nil {
+                response = Self.failure(400, 107)
+            } else {
+                response = try record(request, path[5], in: table, body)
+            }
         } else {
-            response = try record(request, path[7], body ?? [])
+            response = Self.failure(404, 111)
         }
-        response.response.headerFields[.date] = HTTPDate.text(of: state.withLock { $0.now })
+        response.response.headerFields[.date] = HTTPDate.text(of: now)
+        if happens(.backoff) { response.response.headerFields[HTTPField.Name("Backoff")!] = "2" }
         return response
     }
 
-    private func list(_ request: HTTPRequest, _ query: [String: String]) throws -> TransportResponse {
-        try state.withLock { state in
-            let since = query["_since"].flatMap { Int64($0) }
-            let visible = state.entries.filter { !$0.value.isHidden }.sorted { $0.value.stamp < $1.value.stamp }
-            let found = visible.filter { $0.value.stamp > since ?? -1 && (since != nil || $0.value.fields != nil) }
-            let page = found.prefix(min(query["_limit"].flatMap { Int($0) } ?? .max, maximumPage))
-            let records = try page.map { try Self.json($0.key, $0.value) }.joined(separator: ",")
-            var response = Self.answer(200, "{\"data\":[\(records)]}")
-            response.response.headerFields[.eTag] = "\"\(visible.last?.value.stamp ?? 0)\""
-            if page.count < found.count {
-                response.response.headerFields[HTTPField.Name("Next-Page")!] =
-                    "https://kinto.test/v1/buckets/b/collections/Todo/records?_token=\(page.count)"
+    private func list(_ table: TableSchema, _ query: [String: String], link: String) throws -> TransportResponse {
+        if happens(.notModified) { return Self.answer(304, "") }
+        let since = query["_since"].flatMap { Int64($0) }
+        let hidden = state.withLock { $0.hidden }
+        let visible = try store.read { try $0.rows(matching: TableQuery(table.name)).rows }
+            .filter { !hidden.contains($0.idText) }.sorted { $0.stamp < $1.stamp }
+        let found = visible.filter { $0.stamp > since ?? -1 && (since != nil || $0["deleted"] != true) }
+        let limit = query["_limit"].flatMap { Int($0) } ?? .max
+        let page = found.prefix(happens(.cutPage) ? min(3, max(1, limit / 2)) : limit)
+        let records = try page.map { try Self.json($0, table) }.joined(separator: ",")
+        var response = Self.answer(200, "{\"data\":[\(records)]}")
+        response.response.headerFields[.eTag] = "\"\(visible.last?.stamp ?? 0)\""
+        if page.count < found.count {
+            response.response.headerFields[HTTPField.Name("Next-Page")!] = "\(link)&_token=\(page.count)"
+        }
+        return response
+    }
+
+    private func record(
+        _ request: HTTPRequest, _ id: String, in table: TableSchema, _ body: [UInt8]
+    ) throws -> TransportResponse {
+        if request.method == .get {
+            let row = try store.read { try $0.row(in: table.name, id: id) }
+            guard let row, row["deleted"] != true else { return Self.failure(404, 110) }
+            return Self.answer(200, "{\"data\":\(try Self.json(row, table))}")
+        }
+        if happens(.collision) { return Self.failure(409, 122, retryAfter: 3) }
+        if happens(.storage) { return Self.failure(503, 201, retryAfter: 3) }
+        return try store.write { writer in
+            let stored = try writer.row(in: table.name, id: id)
+            let known = stored?["deleted"] == true ? nil : stored
+            let match = request.headerFields[.ifMatch]
+            if request.headerFields[.ifNoneMatch] != nil, let known { return try Self.conflict(known, table) }
+            if request.method != .put, known == nil { return Self.failure(404, 110) }
+            if let match, match != known.map({ "\"\($0.stamp)\"" }) { return try Self.conflict(known, table) }
+            var row = try Self.fields(request.method == .delete ? Array("{\"data\":{}}".utf8) : body, table)
+            if request.method != .patch {
+                for column in table.columns where row[column.name] == nil { row[column.name] = .null }
             }
-            return response
+            let stamp = nextStamp(after: stored, try writer.rows(matching: TableQuery(table.name)).rows)
+            row.id = .string(id)
+            row["deleted"] = .bool(request.method == .delete)
+            row["version"] = .string("\(stamp)")
+            row["updatedAt"] = Timestamp(milliseconds: stamp).map { .timestamp($0) }
+            try writer.upsert(row, into: table.name)
+            state.withLock { state in
+                if state.hidesNext { state.hidden.insert(id) }
+                state.hidesNext = false
+            }
+            let whole = (known ?? Row(id: row.id)).merging(row)
+            return Self.answer(known == nil ? 201 : 200, "{\"data\":\(try Self.json(whole, table))}")
         }
     }
 
-    private func record(_ request: HTTPRequest, _ id: String, _ body: [UInt8]) throws -> TransportResponse {
+    /// Returns the stamp of the next change, which no other row has.
+    private func nextStamp(after row: Row?, _ rows: [Row]) -> Int64 {
+        let stamps = Set(rows.map(\.stamp))
+        var stamp = max(now.ticks / Timestamp.ticksPerMillisecond, (stamps.max() ?? 0) + 1)
+        if happens(.lateStamp) { stamp = max(stamp - 1500, (row?.stamp ?? 0) + 1) }
+        while stamps.contains(stamp) { stamp += 1 }
+        return stamp
+    }
+
+    /// Returns the columns in the body of a change.
+    private static func fields(_ body: [UInt8], _ table: TableSchema) throws -> Row {
         struct Change: Decodable {
             var data: JSONFields
         }
-        return try state.withLock { state in
-            let known = state.entries[id].flatMap { $0.fields == nil ? nil : $0 }
-            if request.method == .get {
-                return try known.map { Self.answer(200, "{\"data\":\(try Self.json(id, $0))}") }
-                    ?? Self.failure(404, 110)
-            }
-            state.writes += 1
-            if collidesEvery > 0, state.writes.isMultiple(of: collidesEvery) {
-                return Self.failure(409, 122, retryAfter: 3)
-            }
-            let match = request.headerFields[.ifMatch]
-            if request.headerFields[.ifNoneMatch] != nil, let known { return try Self.conflict(id, known) }
-            if request.method != .put, known == nil { return Self.failure(404, 110) }
-            if let match, match != known.map({ "\"\($0.stamp)\"" }) { return try Self.conflict(id, known) }
-            var fields: Row?
-            if request.method != .delete {
-                let change = try JSONDecoder().decode(Change.self, from: Data(body)).data.row
-                fields = request.method == .patch ? (known?.fields ?? Row()).merging(change) : change
-            }
-            state.last = max(state.now.ticks / Timestamp.ticksPerMillisecond, state.last + 1)
-            let entry = Entry(fields: fields, stamp: state.last, isHidden: state.hidesNext)
-            state.hidesNext = false
-            state.entries[id] = entry
-            return Self.answer(known == nil ? 201 : 200, "{\"data\":\(try Self.json(id, entry))}")
+        let fields = try JSONDecoder().decode(Change.self, from: Data(body)).data.row
+        return table.columns.reduce(into: Row()) { row, column in
+            row[column.name] =
+                switch (column.type, fields[column.name]) {
+                case (.double, .int(let number)?): .double(Double(number))
+                case (.timestamp, .string(let text)?): Timestamp(text).map { .timestamp($0) }
+                case (.bytes, .string(let text)?): Data(base64Encoded: text).map { .bytes(Array($0)) }
+                case (_, let value): value
+                }
         }
     }
 
-    private static func json(_ id: String, _ entry: Entry) throws -> String {
-        let head = "{\"id\":\"\(id)\",\"last_modified\":\(entry.stamp)"
-        guard let fields = entry.fields else { return head + ",\"deleted\":true}" }
-        let members = String(decoding: try JSONEncoder().encode(JSONFields(fields)), as: UTF8.self).dropFirst()
+    private static func json(_ row: Row, _ table: TableSchema) throws -> String {
+        let head = "{\"id\":\"\(row.idText)\",\"last_modified\":\(row.stamp)"
+        if row["deleted"] == true { return head + ",\"deleted\":true}" }
+        let fields = JSONFields(JSONFields(row).row(in: table))
+        let members = String(decoding: try JSONEncoder().encode(fields), as: UTF8.self).dropFirst()
         return head + (members == "}" ? "" : ",") + members
     }
 
-    private static func conflict(_ id: String, _ known: Entry?) throws -> TransportResponse {
-        let details = try known.map { ",\"details\":{\"existing\":\(try json(id, $0))}" } ?? ""
+    private static func conflict(_ known: Row?, _ table: TableSchema) throws -> TransportResponse {
+        let details = try known.map { ",\"details\":{\"existing\":\(try json($0, table))}" } ?? ""
         return answer(412, "{\"code\":412,\"errno\":114,\"error\":\"Precondition Failed\"\(details)}")
     }
 
@@ -147,4 +200,9 @@ final class KintoFace: Transport {
         let response = HTTPResponse(status: .init(code: status), headerFields: [.contentType: "application/json"])
         return TransportResponse(response: response, body: Array(text.utf8))
     }
+}
+
+extension Row {
+    /// The stamp of a record, in milliseconds.
+    fileprivate var stamp: Int64 { self["version"]?.string.flatMap { Int64($0) } ?? 0 }
 }

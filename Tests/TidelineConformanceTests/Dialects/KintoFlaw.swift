@@ -1,0 +1,160 @@
+import HTTPTypes
+import Tideline
+import TidelineStore
+
+/// A dialect of Kinto that is broken in one way.
+struct KintoFlaw: Sendable, CustomStringConvertible {
+    var description: String
+    /// The check that must find it.
+    var check: String
+    var request: @Sendable (inout ServerRequest) -> Void = { _ in }
+    var rowMeaning: @Sendable (TransportResponse, inout AnswerMeaning) -> Void = { _, _ in }
+    var pageMeaning: @Sendable (inout AnswerMeaning) -> Void = { _ in }
+    var page: @Sendable (inout Tideline.ServerPage<Int64>, Int64?) -> Void = { _, _ in }
+    var acceptsAnyID = false
+    var dropsFirstSignals = false
+    var collidesEvery = 0
+
+    static let all: [KintoFlaw] = [
+        KintoFlaw(
+            description: "any 404 is gone", check: "DIA-306",
+            rowMeaning: { response, meaning in
+                if response.response.status == .notFound { meaning.kind = .gone }
+            }),
+        KintoFlaw(
+            description: "409 is a conflict", check: "DIA-209",
+            rowMeaning: { response, meaning in
+                if response.response.status == .conflict { meaning = .conflict(nil) }
+            }, collidesEvery: 3),
+        KintoFlaw(description: "there is no step back", check: "DIA-408", page: { page, _ in page.nextPull = nil }),
+        KintoFlaw(description: "signals have no baseline", check: "DIA-601", dropsFirstSignals: true),
+        KintoFlaw(
+            description: "503 lasts a day", check: "DIA-309",
+            rowMeaning: { response, meaning in
+                if response.response.status == .serviceUnavailable { meaning.retryAfter = .seconds(86_400) }
+            }),
+        KintoFlaw(
+            description: "tombstones are ignored", check: "DIA-403",
+            page: { page, _ in
+                page.rows.removeAll { $0["deleted"] == true }
+            }),
+        KintoFlaw(
+            description: "an update has no version", check: "DIA-202",
+            request: { request in
+                if request.method == .patch { request.headers[.ifMatch] = nil }
+            }),
+        KintoFlaw(
+            description: "a delete has no version", check: "DIA-203",
+            request: { request in
+                if request.method == .delete { request.headers[.ifMatch] = nil }
+            }),
+        KintoFlaw(
+            description: "a lost update is sent without a version", check: "DIA-502",
+            request: { request in
+                if request.method == .patch { request.headers[.ifMatch] = nil }
+            }),
+        KintoFlaw(description: "an insert replaces", check: "DIA-201", request: { $0.headers[.ifNoneMatch] = nil }),
+        KintoFlaw(description: "every page is the last", check: "DIA-401", page: { page, _ in page.isLast = true }),
+        KintoFlaw(
+            description: "the cursor is that of the page before", check: "DIA-401",
+            page: { page, cursor in
+                page.cursor = cursor ?? 0
+            }),
+        KintoFlaw(
+            description: "texts are cut", check: "DIA-102",
+            page: { page, _ in
+                for index in page.rows.indices {
+                    page.rows[index]["text"] = page.rows[index]["text"]?.string.map { .string(String($0.prefix(255))) }
+                }
+            }),
+        KintoFlaw(
+            description: "a restored server is not recognized", check: "DIA-407",
+            pageMeaning: { meaning in
+                if meaning.kind == .gone { meaning.kind = .done }
+            }),
+        KintoFlaw(description: "ids are not validated", check: "DIA-104", acceptsAnyID: true),
+        KintoFlaw(
+            description: "nulls are not sent", check: "DIA-103",
+            request: { request in
+                request.body = request.body.map {
+                    Array(String(decoding: $0, as: UTF8.self).replacing(#/"[a-z]+":null,?/#, with: "").utf8)
+                }
+            }),
+        KintoFlaw(
+            description: "a missing row is a conflict", check: "DIA-204",
+            rowMeaning: { _, meaning in
+                if meaning.kind == .gone { meaning = .refused("missing") }
+            }),
+        KintoFlaw(
+            description: "versions are not read", check: "DIA-207",
+            rowMeaning: { _, meaning in
+                if meaning.row != nil { meaning.row?["version"] = .string("1") }
+            }),
+    ]
+}
+
+/// The dialect with a flaw.
+struct BrokenKinto: CustomDialect {
+    let base: KintoDialect
+    let flaw: KintoFlaw
+
+    var name: String { base.name }
+
+    func request(for page: PageRequest, after cursor: Int64?) throws -> ServerRequest {
+        try base.request(for: page, after: cursor)
+    }
+
+    func page(in response: TransportResponse, to page: PageRequest, after cursor: Int64?) throws
+        -> Tideline.ServerPage<Int64>
+    {
+        var read = try base.page(in: response, to: page, after: cursor)
+        flaw.page(&read, cursor)
+        return read
+    }
+
+    func meaning(of response: TransportResponse, to page: PageRequest, after cursor: Int64?) throws -> AnswerMeaning {
+        var meaning = try base.meaning(of: response, to: page, after: cursor)
+        flaw.pageMeaning(&meaning)
+        return meaning
+    }
+
+    func request(for row: RowRequest) throws -> ServerRequest {
+        var request = try base.request(for: row)
+        flaw.request(&request)
+        return request
+    }
+
+    func meaning(of response: TransportResponse, to row: RowRequest) throws -> AnswerMeaning {
+        var meaning = try base.meaning(of: response, to: row)
+        flaw.rowMeaning(response, &meaning)
+        return meaning
+    }
+
+    func isFromService(_ response: TransportResponse) -> Bool? { base.isFromService(response) }
+    func validateNewID(_ id: String) throws { if !flaw.acceptsAnyID { try base.validateNewID(id) } }
+
+    /// The signals of the base, or those after the first request.
+    func changeSignals(over connection: DialectConnection) -> ChangeSignals? {
+        guard flaw.dropsFirstSignals else { return base.changeSignals(over: connection) }
+        return ChangeSignals(
+            AsyncThrowingStream<String, any Error> { names in
+                let task = Task {
+                    var last: String?
+                    do {
+                        while true {
+                            let request = try ServerRequest(
+                                .get, path: ["buckets", "b", "collections", "Todo", "records"], query: [("_limit", "1")]
+                            )
+                            let stamp = try await connection.send(request).response.headerFields[.eTag]
+                            if let last, last != stamp { names.yield("Todo") }
+                            last = stamp
+                            try await Task.sleep(for: .milliseconds(20))
+                        }
+                    } catch {
+                        names.finish(throwing: error)
+                    }
+                }
+                names.onTermination = { _ in task.cancel() }
+            })
+    }
+}
