@@ -236,7 +236,7 @@ let package = Package(
         executable(
             "CommandProbe", argumentParser + keyValue, "TidelineBenchmark", "TidelineConformance", "TidelineMemory",
             "TidelineSupport", path: "Tests/CommandProbe"),
-        executable("SimulationProbe", ["TidelineSimulation"], path: "Tests/SimulationProbe"),
+        executable("SimulationProbe", core, "TidelineSimulation", "TidelineWire", path: "Tests/SimulationProbe"),
 
         // The public API as users write it: every name beside Foundation, and one app over every store.
         .testTarget(
@@ -262,7 +262,7 @@ let package = Package(
             "TidelineKeyValue", "TidelinePostgreSQL", "TidelineTool", "TidelineWire"),
         tests("TidelineWireTests", ["TidelineWire"]),
         tests("TidelineServerTests", ["TidelinePostgreSQL", "TidelineServer", "TidelineTool", "TidelineWire"]),
-        tests("TidelineSimulationTests", stores, "TidelineSimulation"),
+        tests("TidelineSimulationTests", stores, "TidelineSimulation", "TidelineWire"),
         tests(
             "TidelineTests", logging, "SyncProbe", "TidelineLive", "TidelineServer", "TidelineServerConformance",
             "TidelineSimulation", "TidelineWire"),

@@ -35,7 +35,9 @@ public struct SimulatedDevice: Sendable {
         _ subscriptions: [SyncSubscription], settings: SyncSettings = SyncSettings(), for duration: Duration
     ) async throws {
         guard let client = device.client else { return }
-        try await withThrowingTaskGroup(of: Void.self) { group in
+        var settings = settings
+        if run.world.customServer != nil { settings.listensToServer = false }
+        try await withThrowingTaskGroup(of: Void.self) { [settings] group in
             group.addTask {
                 do {
                     try await client.run(subscriptions, settings: settings)

@@ -58,8 +58,8 @@ public struct SimulatedWorld: Sendable {
     /// The tables of an earlier version of the app, from which each device is updated in the course of the simulation;
     /// `nil` for none. By default, the earlier app lacks a column. A change of ``schema`` sets it to `nil`.
     public var earlierSchema: [TableSchema]? = [TableSchema("Todo", columns: [.string("title"), .int("rank")])]
-    /// The dialect that the devices and the server speak.
-    public var dialect = ServerDialect.zumo2
+    /// The dialect that the devices and the server speak. For that of another server, see ``speak(_:to:)``.
+    public var dialect = ServerDialect.zumo2 { didSet { customServer = nil } }
     /// The number of devices, each with a store of its own; 3 by default.
     public var devices = 3
     /// The number of steps before the final synchronization; 24 by default.
@@ -106,6 +106,11 @@ public struct SimulatedWorld: Sendable {
     /// takes time. A failure always has one.
     public var recordsTimeline = false
 
+    /// The server of a custom dialect; see ``speak(_:to:)``.
+    var customServer: CustomServer?
+    /// Whether the server of a custom dialect sometimes loses all rows and tombstones when it restarts, and has later or much
+    /// earlier times afterwards. The dialect must then find out that the times are earlier.
+    package var emptiesServer = false
     var invariants: [Invariant] = []
     var actions: [CustomAction] = []
 

@@ -1,20 +1,25 @@
 // Runs the simulation for a range of seeds, and prints the first failure in one line:
 //
-//     SimulationProbe FIRST LAST [--vary] [--timeline] [--digests]
+//     SimulationProbe FIRST LAST [--vary] [--dialect kinto] [--flaw FLAW] [--timeline] [--digests]
 //
 // With --vary, each seed determines a world (`SimulatedWorld.vary(by:)`).
+// With --dialect kinto, each seed determines a world whose devices speak the dialect of Kinto, which --flaw breaks: it is the
+// description of a `KintoFlaw`.
 // With --digests, it prints a digest of each seed's timeline, to compare builds.
 
 import TidelineSimulation
 
 let bounds = CommandLine.arguments.dropFirst().compactMap { UInt64($0) }
 let varies = CommandLine.arguments.contains("--vary")
+let speaksKinto = CommandLine.arguments.contains("kinto")
+let flaw = KintoFlaw.all.first { CommandLine.arguments.contains($0.description) }
 let printsDigests = CommandLine.arguments.contains("--digests")
 var events = 0
 for seed in bounds[0]...bounds[1] {
     do {
         let result = try await Simulation(seed: seed) { world in
             if varies { world.vary(by: seed) }
+            if speaksKinto { world.varyKinto(by: seed, flaw: flaw) }
             world.recordsTimeline = printsDigests
         }.run()
         events += result.events

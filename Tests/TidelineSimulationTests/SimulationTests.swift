@@ -38,6 +38,40 @@ struct SimulationTests {
         try await Simulation(seed: seed) { $0.vary(by: seed) }.run()
     }
 
+    @Test("The invariants hold in a custom dialect, whose server has late stamps and loses rows", arguments: Seeds(160))
+    func kinto(seed: UInt64) async throws {
+        try await Simulation(seed: seed) { $0.varyKinto(by: seed) }.run()
+    }
+
+    @Test(
+        "A mistake of a custom dialect is found",
+        arguments: [
+            "any 404 is gone", "there is no step back", "tombstones are ignored", "an update has no version",
+            "a delete has no version", "an insert replaces", "every page is the last",
+            "a restored server is not recognized",
+        ])
+    func flaws(_ name: String) async throws {
+        let flaw = try #require(KintoFlaw.all.first { $0.description == name })
+        await #expect(throws: SimulationFailure.self) {
+            for seed in 1...300 as ClosedRange<UInt64> {
+                try await Simulation(seed: seed) { $0.varyKinto(by: seed, flaw: flaw) }.run()
+            }
+        }
+    }
+
+    @Test("The same seed gives the same timeline in a custom dialect", arguments: UInt64(1)...10)
+    func repeatsKinto(seed: UInt64) async throws {
+        func timeline() async throws -> [String] {
+            try await Simulation(seed: seed) { world in
+                world.varyKinto(by: seed)
+                world.recordsTimeline = true
+            }.run().timeline
+        }
+        let first = try await timeline()
+        #expect(first.contains { $0.contains("/collections/") })
+        for _ in 1...3 { #expect(try await timeline() == first) }
+    }
+
     @Test("The same seed gives the same timeline of a sync that runs itself", arguments: UInt64(1)...10)
     func repeatsSelfRunning(seed: UInt64) async throws {
         func timeline() async throws -> [String] {

@@ -65,14 +65,7 @@ struct Oracle {
     init(devices count: Int, schema: [TableSchema], keepsTombstones: Bool = true) {
         self.keepsTombstones = keepsTombstones
         devices = Array(repeating: Device(), count: count)
-        columns = Dictionary(
-            schema.map { table in
-                let unique = table.columns.filter { column in
-                    ![.bool, .timestamp].contains(column.type)
-                        && !table.references.contains { $0.column == column.name }
-                }
-                return (table.name, unique.map(\.name))
-            }, uniquingKeysWith: { first, _ in first })
+        columns = Dictionary(schema.map { ($0.name, $0.uniqueColumns) }, uniquingKeysWith: { first, _ in first })
     }
 
     private func cells(_ table: String, _ row: String) -> [Cell] {
@@ -315,6 +308,15 @@ struct Oracle {
             if final.isNull { return !(devices.contains { $0.own[cell]?.contains(.null) == true }) }
             return devices[edit.device].seen[cell]?[final].map { $0 <= mark } ?? false
         }.map { log[$0].edit }
+    }
+}
+
+extension TableSchema {
+    /// The columns into which every edit writes a unique value.
+    var uniqueColumns: [String] {
+        columns.filter { column in
+            ![.bool, .timestamp].contains(column.type) && !references.contains { $0.column == column.name }
+        }.map(\.name)
     }
 }
 

@@ -11,6 +11,7 @@ extension WorldRun {
         checkDifference(of: error, device)
         switch error.code {
         case .conflict:
+            if error.isRowGone { checkGone(error.itemID, in: error.table, device) }
             // An edit can be in conflict with a row of a page.
             let row = LocalRow(device: device.index, table: error.table, id: error.itemID)
             let version = error.serverItem?["version"]?.string
@@ -33,12 +34,12 @@ extension WorldRun {
     func heard(_ response: TransportResponse, to message: Message) {
         guard let device = message.device, let table = message.table(in: world.schema) else { return }
         let status = response.response.status.code
-        let ids = message.id.map { [$0] } ?? message.quotedTexts
+        // A client of a custom dialect requests a page to find out whether the server is there, which no row has as its name.
+        let ids = message.id.map { [$0] } ?? (world.customServer == nil ? message.quotedTexts : [""])
         if message.request.method == .get, message.id == nil {
-            let page = try? JSONSerialization.jsonObject(with: Data(response.body))
+            let versions = versions(inPage: response, of: table)
             state.withLock { state in
-                for row in Self.rows(ofPage: page) ?? [] {
-                    guard let id = row["id"] as? String, let version = row["version"] as? String else { continue }
+                for (id, version) in versions {
                     state.shown[LocalRow(device: device, table: table, id: id), default: []].insert(version)
                 }
             }
@@ -54,6 +55,19 @@ extension WorldRun {
         }
     }
 
+    private func versions(inPage response: TransportResponse, of table: String) -> [(id: String, version: String)] {
+        if let custom = world.customServer, let schema = world.schema.first(where: { $0.name == table }) {
+            return custom.rows(response, schema).compactMap { row in
+                row["version"]?.string.map { (row.idText, $0) }
+            }
+        }
+        let page = try? JSONSerialization.jsonObject(with: Data(response.body))
+        return (Self.rows(ofPage: page) ?? []).compactMap { row in
+            guard let id = row["id"] as? String, let version = row["version"] as? String else { return nil }
+            return (id, version)
+        }
+    }
+
     /// Checks that the server has refused a request for a row, or that the row was looked up.
     func checkVerdict(on id: String, in table: String, _ outcome: String, _ device: Device) {
         let row = LocalRow(device: device.index, table: table, id: id)
@@ -62,6 +76,16 @@ extension WorldRun {
             $0.violated(
                 "only the server decides about a row",
                 "\(outcome) of \(table) \(id) on device \(device.index), about which the server said nothing")
+        }
+    }
+
+    /// Checks that a row that a device takes for deleted was deleted.
+    func checkGone(_ id: String, in table: String, _ device: Device) {
+        guard server.row(id, in: table) != nil, !withOracle({ $0.wasDeleted(id, in: table) }) else { return }
+        withOracle {
+            $0.violated(
+                "only the server decides about a row",
+                "device \(device.index) takes \(table) \(id) for deleted, which the server has never deleted")
         }
     }
 
@@ -127,11 +151,13 @@ extension WorldRun {
         }
     }
 
-    /// Checks that the two rows of a conflict differ.
+    /// Checks that the two rows of a conflict differ, unless they have no value that only one edit has written: an edit during the
+    /// push can make such rows equal.
     private func checkDifference(of error: TableOperationError, _ device: Device) {
         guard error.code == .conflict, let item = error.item, let server = error.serverItem, !server.isTombstone,
             error.kind != .delete, let table = world.schema.first(where: { $0.name == error.table }),
-            table.columns.allSatisfy({ item[$0.name] ?? .null == server[$0.name] ?? .null })
+            table.columns.allSatisfy({ item[$0.name] ?? .null == server[$0.name] ?? .null }),
+            table.uniqueColumns.contains(where: { !(item[$0] ?? .null).isNull })
         else { return }
         withOracle {
             $0.violated(
@@ -157,12 +183,15 @@ extension WorldRun {
             let (table, id) = message.row(in: world.schema),
             let author = state.withLock({ $0.authors[LocalRow(device: device, table: table, id: id)] })
         else { return }
-        let token = message.request.headerFields[.init("X-ZUMO-AUTH")!]
-        guard token != author.token, message.sentAt > author.mark else { return }
+        let field =
+            world.customServer?.authentication(author.token)
+            ?? HTTPField(name: .init("X-ZUMO-AUTH")!, value: author.token)
+        let sent = message.request.headerFields[field.name]
+        guard sent != field.value, message.sentAt > author.mark else { return }
         withOracle {
             $0.violated(
                 "requests have the token of the user who edited the row",
-                "device \(device) sent the edit of \(author.token) as \(token ?? "nobody"): \(message)")
+                "device \(device) sent the edit of \(author.token) as \(sent ?? "nobody"): \(message)")
         }
     }
 }

@@ -159,7 +159,8 @@ struct ScheduleGenerator {
         if happens(50) { return SimulationStep(number, .setClock(seconds: seconds), on: device) }
         // A server that stamps rows with a clock, and not later than all earlier rows, loses rows of more than the
         // look-back for every client when its clock goes back.
-        let isCoarse = ServerQuirks(rawValue: schedule.serverQuirks).contains(.millisecondStamps)
+        let isCoarse =
+            ServerQuirks(rawValue: schedule.serverQuirks).contains(.millisecondStamps) || world.customServer != nil
         return SimulationStep(number, .setServerClock(seconds: isCoarse ? max(-1, seconds) : seconds))
     }
 
@@ -193,7 +194,7 @@ struct ScheduleGenerator {
     }
 
     private mutating func fault(_ schedule: SimulationSchedule) -> SimulationStep.Fault? {
-        let kinds: [SimulationStep.Fault] =
+        var kinds: [SimulationStep.Fault] =
             (world.faults.contains(.network)
                 ? [.requestLost, .responseLost, .overtaken(isLost: happens(60)), .late(steps: 0), .doubled] : [])
             + (world.faults.contains(.server)
@@ -202,6 +203,7 @@ struct ScheduleGenerator {
                     .serverCrash(call: 0), .partial, .otherCase, .ahead(seconds: 0),
                 ]
                 : [])
+        kinds.removeAll { world.excludes($0) }
         guard !kinds.isEmpty else { return nil }
         switch pick(kinds) {
         case .late: return .late(steps: Int.random(in: 1...8, using: &random))

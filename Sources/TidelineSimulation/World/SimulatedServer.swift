@@ -10,8 +10,13 @@ final class SimulatedServer: Sendable {
     static let epoch: Int64 = 17_900_000_000_000_000
 
     private struct State {
-        var services: [TableService<SimulatedStore>] = []
+        var services: [SimulatedWorld.ServerHandler] = []
+        var store: SimulatedStore?
         var generation: Generation
+        /// Whether all rows and tombstones were lost.
+        var isEmptied = false
+        /// Whether the server of a custom dialect may inject faults.
+        var injectsFaults = false
         /// The difference between the server's clock and the world's time.
         var offset: Duration = .zero
         /// The delay between the stamp and the commit of the current request.
@@ -23,25 +28,32 @@ final class SimulatedServer: Sendable {
     private let state: Mutex<State>
     private let base: AnyStore
     private let schema: [TableSchema]
+    private let custom: SimulatedWorld.CustomServer?
     private let quirks: ServerQuirks
     private let serviceCount: Int
     private let hasClocksBehind: Bool
     private let executor: SimulationExecutor
 
     init(
-        base: AnyStore, schema: [TableSchema], schedule: SimulationSchedule, executor: SimulationExecutor
+        base: AnyStore, world: SimulatedWorld, schedule: SimulationSchedule, executor: SimulationExecutor
     ) throws {
         self.base = base
-        self.schema = schema
+        schema = world.schema
+        custom = world.customServer
         quirks = ServerQuirks(rawValue: schedule.serverQuirks)
         serviceCount = schedule.services
         hasClocksBehind = schedule.hasClocksBehind
         self.executor = executor
-        state = Mutex(State(generation: Generation(executor)))
+        state = Mutex(
+            State(generation: Generation(executor), injectsFaults: world.faults.contains(.server)))
         try restart()
     }
 
-    var softDeletes: Bool { !quirks.contains(.hardDelete) }
+    /// Whether deleted rows leave tombstones.
+    var softDeletes: Bool { !quirks.contains(.hardDelete) && !isEmptied }
+    /// Whether a deleted row cannot be inserted.
+    var keepsTombstones: Bool { softDeletes && custom == nil }
+    var isEmptied: Bool { state.withLock { $0.isEmptied } }
 
     /// Returns the time by the clock of a service.
     private func now(ofService number: Int = 0) -> Timestamp {
@@ -65,18 +77,60 @@ final class SimulatedServer: Sendable {
         let store = SimulatedStore(base, generation: generation, observing: schema) { [weak self] changes in
             self?.state.withLock { $0.changes += changes }
         }
+        let services = try (0..<serviceCount).map { try makeService($0, over: store) }
+        state.withLock { state in
+            state.generation = generation
+            state.store = store
+            state.services = services
+        }
+    }
+
+    private func makeService(_ number: Int, over store: SimulatedStore) throws -> SimulatedWorld.ServerHandler {
+        let clock: @Sendable () -> Timestamp = { [weak self] in self?.now(ofService: number) ?? .min }
+        if let custom {
+            let tables = schema.map { table in
+                var table = table
+                table.systemColumns = .all
+                return table
+            }
+            try store.define(tables)
+            return try custom.makeHandler(
+                .init(store: AnyStore(store), tables: tables, now: clock) { [weak self] range in
+                    guard self?.state.withLock({ $0.injectsFaults }) == true else { return range.lowerBound }
+                    return StepContext.current?.random(in: range) ?? range.lowerBound
+                })
+        }
         var options = TableServiceOptions(schemas: schema, maximumQueryTime: .seconds(3600), quirks: quirks)
         options.makeVersion = { [weak self] in self?.nextVersion() ?? "" }
         options.makeID = { [weak self] in "s\(self?.nextVersion() ?? "")" }
-        let services = try (0..<serviceCount).map { number in
-            var options = options
-            options.clock = { [weak self] in self?.now(ofService: number) ?? .min }
-            return try TableService(store: store, options: options)
+        options.clock = clock
+        let service = try TableService(store: store, options: options)
+        return { request, body in
+            let answer = service.handle(request, body: body)
+            return TransportResponse(response: answer.response, body: answer.body)
         }
-        state.withLock { state in
-            state.generation = generation
-            state.services = services
+    }
+
+    /// Ends the faults that the server of a custom dialect injects.
+    func endFaults() { state.withLock { $0.injectsFaults = false } }
+
+    /// Loses all rows and tombstones, and moves the clock.
+    ///
+    /// - Returns: The rows.
+    func empty(movingClockBy seconds: Int) throws -> [SimulatedStore.Change] {
+        let store = state.withLock { state in
+            state.isEmptied = true
+            state.changes = []
+            return state.store
         }
+        try store?.write { writer in
+            for table in schema {
+                let ids = try writer.rows(matching: TableQuery(table.name)).rows.compactMap(\.id)
+                try writer.delete(ids: ids, from: table.name)
+            }
+        }
+        try setClock(by: seconds)
+        return state.withLock { $0.changes }
     }
 
     /// Ends the server for good.
@@ -106,7 +160,7 @@ final class SimulatedServer: Sendable {
             return (state.services, state.generation)
         }
         generation.kill(at: crash)
-        let answer = services[service % services.count].handle(request, body: body)
+        let answer = Result { try services[service % services.count](request, body) }
         generation.kill(at: nil)
         let changes = state.withLock { state in
             state.commitDelay = .zero
@@ -116,7 +170,7 @@ final class SimulatedServer: Sendable {
             try restart()
             return (nil, changes)
         }
-        var response = TransportResponse(response: answer.response, body: answer.body)
+        var response = try answer.get()
         if commitDelay > .zero { response.response.headerFields[.date] = nil }
         return (response, changes)
     }

@@ -132,6 +132,8 @@ extension WorldRun {
 
     /// The filter of the pulls of some rows: those whose first number is even, or whose first text is not null.
     func filter(of table: String) -> RowPredicate? {
+        // A custom dialect may be unable to filter; see SimulatedWorld.speak.
+        guard world.customServer == nil else { return nil }
         let columns = world.schema.first { $0.name == table }?.columns ?? []
         if let number = columns.first(where: { $0.type == .int }) { return .column(number.name) > 8 }
         return columns.first { $0.type == .string }.map { .column($0.name) != .null }
@@ -206,7 +208,13 @@ extension WorldRun {
             try serverEdit(table, id, row, insert: !isThere)
         case .serverDelete(let table, let id):
             if server.row(id, in: table) != nil { try serverEdit(table, id, nil) }
-        case .serverRestart: try server.restart()
+        case .serverRestart:
+            try server.restart()
+            guard world.emptiesServer, let context = StepContext.current, context.random(in: 0..<2) == 0 else { break }
+            // A day is the most by which stamps are ahead of the clock, and the steps take days.
+            let seconds = context.random(in: 0..<2) * -100 * 86_400
+            log("server: it lost its rows, and its clock moved by \(seconds) seconds")
+            note(try server.empty(movingClockBy: seconds), of: nil)
         case .setServerClock(let seconds): try server.setClock(by: seconds)
         case .wait(let seconds): executor.advance(by: .seconds(seconds))
         default: break

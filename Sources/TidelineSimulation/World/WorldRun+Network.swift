@@ -9,32 +9,38 @@ internal import TidelineWire
 struct Message: Sendable, CustomStringConvertible {
     let request: HTTPRequest
     let body: [UInt8]
+    /// The path of the request in the form of a table service; see ``SimulatedWorld/CustomServer/path(_:tables:)``.
+    let path: String
+    private let isCustom: Bool
     /// The device, or `nil` for a script on the server.
     let device: Int?
     /// The mark of the device in the ``Oracle`` when it made the request.
     var sentAt: Int
 
-    init(_ request: HTTPRequest, _ body: [UInt8], from device: Int?, sentAt: Int) {
+    init(_ request: HTTPRequest, _ body: [UInt8], from device: Int?, sentAt: Int, in world: SimulatedWorld) {
         self.request = request
         self.body = body
+        let path = (request.path ?? "").prefix { $0 != "?" }
+        isCustom = world.customServer != nil
+        self.path = world.customServer?.path(path, tables: world.schema) ?? String(path)
         self.device = device
         self.sentAt = sentAt
     }
 
     var description: String {
-        "\(request.method) \(request.path?.removingPercentEncoding ?? "") \(Self.text(body))"
+        "\(request.method) \(request.path?.removingPercentEncoding ?? "") \(Self.text(body, isSorted: isCustom))"
     }
 
     /// The identifier of the row that the request changes or reads, or `nil` if it is for a table.
     var id: String? {
-        let parts = (request.path ?? "").prefix { $0 != "?" }.split(separator: "/")
+        let parts = path.split(separator: "/")
         if parts.count > 2 { return String(parts[2]).removingPercentEncoding }
         return (try? JSONSerialization.jsonObject(with: Data(body)) as? [String: Any])?["id"] as? String
     }
 
     /// Returns the table of the request, or `nil` if it is for none of the app's tables.
     func table(in schema: [TableSchema]) -> String? {
-        let parts = (request.path ?? "").prefix { $0 != "?" }.split(separator: "/")
+        let parts = path.split(separator: "/")
         guard parts.count >= 2, let name = String(parts[1]).removingPercentEncoding else { return nil }
         return schema.first { $0.name == name }?.name
     }
@@ -52,7 +58,16 @@ struct Message: Sendable, CustomStringConvertible {
         return parts.indices.filter { $0 % 2 == 1 }.map { String(parts[$0]) }
     }
 
-    static func text(_ body: [UInt8]) -> String { String(decoding: body.prefix(400), as: UTF8.self) }
+    /// - Parameter isSorted: Whether to sort the members of JSON, which an encoder may order differently each time.
+    static func text(_ body: [UInt8], isSorted: Bool) -> String {
+        var body = body
+        if isSorted, let json = try? JSONSerialization.jsonObject(with: Data(body)),
+            let data = try? JSONSerialization.data(withJSONObject: json, options: .sortedKeys)
+        {
+            body = Array(data)
+        }
+        return String(decoding: body.prefix(400), as: UTF8.self)
+    }
 }
 
 /// The network between the devices and the server.
@@ -64,7 +79,7 @@ extension WorldRun {
     ) async throws -> TransportResponse {
         let intermediary = isHealing ? nil : devices[device].intermediary
         if let response = intercept(request, by: intermediary) {
-            log("device \(device): \(Message(request, body, from: device, sentAt: 0))")
+            log("device \(device): \(Message(request, body, from: device, sentAt: 0, in: world))")
             try await executor.sleep(for: .milliseconds(20))
             log("device \(device): HTTP \(response.response.status.code) from something else than the server")
             return response
@@ -88,7 +103,7 @@ extension WorldRun {
         case .requestLost:
             log("device \(device): the request is lost")
             throw TransportError(.connection, "the request was lost")
-        case .late(let steps) where canBeLate(request):
+        case .late(let steps) where canBeLate(message):
             log("device \(device): the request is late")
             state.withLock { $0.late.append((message, $0.position + steps)) }
             throw TransportError(.timeout, "the request is late")
@@ -111,7 +126,7 @@ extension WorldRun {
 
     private func message(_ request: HTTPRequest, _ body: [UInt8], from device: Int) -> Message {
         let mark = StepContext.current?.mark ?? withOracle { $0.mark(of: device) }
-        var message = Message(request, body, from: device, sentAt: mark)
+        var message = Message(request, body, from: device, sentAt: mark, in: world)
         if let (table, id) = message.row(in: world.schema),
             let decided = withOracle({ $0.decision(device, id, in: table) })
         {
@@ -189,16 +204,12 @@ extension WorldRun {
     ///
     /// A client cannot protect itself from a repeated request without a version: an insert after the row was deleted
     /// for good, or an unconditional update.
-    private func canBeLate(_ request: HTTPRequest) -> Bool {
-        switch request.method {
+    private func canBeLate(_ message: Message) -> Bool {
+        switch message.request.method {
         case .get: false
-        case .post: server.softDeletes && isInsert(request)
-        default: request.headerFields[.ifMatch] != nil
+        case .post: server.keepsTombstones && message.path.split(separator: "/").count == 2
+        default: message.request.headerFields[.ifMatch] != nil
         }
-    }
-
-    private func isInsert(_ request: HTTPRequest) -> Bool {
-        (request.path ?? "").split(separator: "?")[0].split(separator: "/").count == 2
     }
 
     /// Processes a request on the server, and records its effects.
@@ -227,22 +238,22 @@ extension WorldRun {
         if message.request.method != .get, [409, 412].contains(response.response.status.code) {
             notePolicyConflict(message)
         }
-        if case .doubled = fault, canBeLate(message.request) {
+        if case .doubled = fault, canBeLate(message) {
             log("server: the request arrives again")
             note(try server.handle(message.request, message.body, service: service).changes, of: message)
         }
         return response
     }
 
-    private func note(_ changes: [SimulatedStore.Change], of message: Message) {
+    func note(_ changes: [SimulatedStore.Change], of message: Message?) {
         for change in changes {
             let before = change.before?.isTombstone == true ? nil : change.before
             let after = change.after?.isTombstone == true ? nil : change.after
             log("server: \(change.table) \(change.id.text) is \(after.map(\.brief) ?? "deleted")")
             withOracle {
                 $0.serverWrote(
-                    message.device, change.id.text, in: change.table, before: before, after: after,
-                    sentAt: message.sentAt, message.description)
+                    message?.device, change.id.text, in: change.table, before: before, after: after,
+                    sentAt: message?.sentAt ?? 0, message?.description ?? "the server lost its rows")
             }
         }
     }
@@ -288,12 +299,22 @@ extension WorldRun {
 
     /// Changes a row as a script on the server could.
     func serverEdit(_ table: String, _ id: String, _ values: Row?, insert: Bool = false) throws {
+        if let custom = world.customServer, let schema = world.schema.first(where: { $0.name == table }) {
+            let action: RowRequest.Action = values == nil ? .delete : insert ? .insert : .update
+            let made = try custom.request(RowRequest(action, of: id, in: schema, row: values ?? Row()))
+            let request = HTTPRequest(
+                method: made.method, scheme: "http", authority: "server.simulation", path: "/\(made.target)",
+                headerFields: made.headers)
+            try process(Message(request, made.body ?? [], from: nil, sentAt: 0, in: world))
+            return
+        }
         let path = "/tables/\(table)" + (insert ? "" : "/\(id)")
         var request = HTTPRequest(
             method: values == nil ? .delete : insert ? .post : .patch, scheme: "http", authority: "server.simulation",
             path: path)
         request.headerFields[.init("ZUMO-API-VERSION")!] = "2.0.0"
-        try process(Message(request, values.map { Array($0.jsonText.utf8) } ?? [], from: nil, sentAt: 0))
+        let body = values.map { Array($0.jsonText.utf8) } ?? []
+        try process(Message(request, body, from: nil, sentAt: 0, in: world))
     }
 
     /// The status of a response, with the identifiers and versions of its rows.
@@ -302,8 +323,8 @@ extension WorldRun {
         let json = try? JSONSerialization.jsonObject(with: Data(response.body))
         let object = json as? [String: Any]
         guard let rows = Self.rows(ofPage: json) else {
-            return object?["id"] == nil
-                ? "\(status) \(Message.text(response.body))" : "\(status) \(object.map(Self.brief) ?? "")"
+            let text = { Message.text(response.body, isSorted: self.world.customServer != nil) }
+            return "\(status) \(object?["id"] == nil ? text() : object.map(Self.brief) ?? "")"
         }
         let count = (object?["count"]).map { " (of \($0))" } ?? ""
         return "\(status) [\(rows.map(Self.brief).joined(separator: ", "))]\(count)"

@@ -58,15 +58,14 @@ final class WorldRun: Sendable {
         let run = Self.runs.add(1, ordering: .relaxed).newValue
         executor.seed(schedule.seed)
         server = try SimulatedServer(
-            base: AnyStore(try world.openStore("server-\(run)")), schema: world.schema, schedule: schedule,
-            executor: executor)
+            base: AnyStore(try world.openStore("server-\(run)")), world: world, schedule: schedule, executor: executor)
         devices = try (0..<schedule.devices).map {
             try Device($0, run: run, world: world, executor: executor, seed: schedule.seed)
         }
         state = Mutex(
             State(
                 oracle: Oracle(
-                    devices: schedule.devices, schema: world.schema, keepsTombstones: server.softDeletes),
+                    devices: schedule.devices, schema: world.schema, keepsTombstones: server.keepsTombstones),
                 timeline: recordsTimeline ? [] : nil))
     }
 
@@ -253,6 +252,7 @@ final class WorldRun: Sendable {
                 oracle.decided(device.index, id, in: table, server: server, result: result)
             }
             checkVerdict(on: id, in: table, rule, device)
+            if server == nil { checkGone(id, in: table, device) }
         }
         return decisions.compactMap { $0["itemId"]?.string }
     }
@@ -260,7 +260,7 @@ final class WorldRun: Sendable {
     /// Checks that a row does not go back to an older version. The versions of the simulated server are numbered, unless
     /// it numbers them for each row.
     private func checkProgress(from before: Row?, to after: Row, in table: String, _ device: Device) {
-        guard let old = before?["version"]?.string, let new = after["version"]?.string, old != new,
+        guard !server.isEmptied, let old = before?["version"]?.string, let new = after["version"]?.string, old != new,
             let oldNumber = Int(old.dropFirst()), let newNumber = Int(new.dropFirst()), newNumber < oldNumber
         else { return }
         withOracle {
@@ -319,6 +319,7 @@ final class WorldRun: Sendable {
         }
         log("all faults end; every device pushes until nothing is pending, and pulls")
         state.withLock { $0.isHealing = true }
+        server.endFaults()
         for device in devices { device.place(nil) }
         if healsByItself {
             try runJobs(until: executor.now + .seconds(700))
@@ -329,8 +330,10 @@ final class WorldRun: Sendable {
         for _ in 1...6 where devices.contains(where: { pendingCount($0) > 0 }) {
             for device in devices { try run(.push, on: device) }
         }
+        // A pull that continues an interrupted one leaves to the next one what has become visible before its position.
+        let pulls = world.customServer == nil ? 1 : 2
         for device in devices {
-            for table in world.schema { try run(lastPull(of: table, by: device), on: device) }
+            for table in world.schema { for _ in 0..<pulls { try run(lastPull(of: table, by: device), on: device) } }
         }
     }
 

@@ -1,0 +1,1 @@
+../TidelineSimulationTests/KintoWorld.swift

@@ -1,0 +1,1 @@
+../TidelineConformanceTests/Dialects/KintoDialect.swift

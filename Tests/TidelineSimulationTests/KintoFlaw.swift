@@ -1,0 +1,1 @@
+../TidelineConformanceTests/Dialects/KintoFlaw.swift
