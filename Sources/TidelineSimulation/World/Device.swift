@@ -140,7 +140,7 @@ final class Device: Sendable {
         for client in clients { try await client.define(schema) }
     }
 
-    private func makeOptions() -> SyncOptions {
+    func makeOptions() -> SyncOptions {
         var options = world.options
         options.systemTables = SystemTables()
         options.dialect = world.dialect

@@ -117,7 +117,8 @@ extension WorldRun {
     private func updateElsewhere(_ device: Device) async throws {
         let store = SimulatedStore(device.base, generation: device.generation, observing: world.schema) { _ in }
         let transport = SimulatedTransport(device: device.index, generation: device.generation, run: self)
-        let other = try SyncClient(url: "http://server.simulation", store: store, transport: transport)
+        let other = try SyncClient(
+            url: "http://server.simulation", store: store, transport: transport, options: device.makeOptions())
         try await other.define(world.schema)
     }
 
