@@ -190,15 +190,15 @@ extension DialectCheck {
     private static let page = "<!DOCTYPE html><html><head><title>Sign in</title></head><body>Sign in</body></html>"
 
     /// The responses of something between the client and the server: to all requests, or only to those of rows.
-    private static let answers: [(id: String, name: String, status: Int, body: String, isForAll: Bool)] = [
-        ("DIA-301", "a web page with the status 200", 200, page, true),
-        ("DIA-302", "404 to every request", 404, #"{"error":"no route"}"#, true),
-        ("DIA-303", "409 to every request", 409, "", true),
-        ("DIA-304", "403 with a web page to every request", 403, page, true),
-        ("DIA-305", "503 with a web page to every request", 503, page, true),
-        ("DIA-306", "404 to the requests of rows", 404, #"{"error":"no route"}"#, false),
-        ("DIA-307", "409 to the changes of rows", 409, #"{"error":"busy"}"#, false),
-        ("DIA-308", "200 with another service's JSON", 200, #"{"status":"ok"}"#, true),
+    private static let answers: [(id: String, name: String, statuses: [Int], body: String, isForAll: Bool)] = [
+        ("DIA-301", "a web page with the status 200", [200], page, true),
+        ("DIA-302", "404 to every request", [404], #"{"error":"no route"}"#, true),
+        ("DIA-303", "409 to every request", [409], "", true),
+        ("DIA-304", "403 with a web page to every request", [403], page, true),
+        ("DIA-305", "503 with a web page to every request", [503], page, true),
+        ("DIA-306", "404 or 410 to the requests of rows", [404, 410], #"{"error":"no route"}"#, false),
+        ("DIA-307", "409 to the changes of rows", [409], #"{"error":"busy"}"#, false),
+        ("DIA-308", "200 with another service's JSON", [200], #"{"status":"ok"}"#, true),
     ]
 
     static let gateways: [DialectCheck] =
@@ -207,7 +207,7 @@ extension DialectCheck {
                 answer.id, "A gateway that answers \(answer.name) neither loses edits nor makes rows look deleted",
                 "believe a status only with what the server alone sends: a header, a field of its errors; and throw in page "
                     + "and meaning for a body that is not the server's"
-            ) { try await checkGateway($0, answer.status, answer.body, isForAll: answer.isForAll) }
+            ) { try await checkGateway($0, answer.statuses, answer.body, isForAll: answer.isForAll) }
         } + [
             DialectCheck(
                 "DIA-309", "After 503 with Retry-After, the client waits that long and then succeeds",
@@ -227,7 +227,7 @@ extension DialectCheck {
 
     /// Makes one change of each kind, of which the server sees nothing, and then lets the server answer.
     private static func checkGateway(
-        _ scene: DialectScene, _ status: Int, _ body: String, isForAll: Bool
+        _ scene: DialectScene, _ statuses: [Int], _ body: String, isForAll: Bool
     ) async throws {
         let (one, two, ids) = try await scene.pair(1, 2)
         let inserted = scene.newID()
@@ -235,13 +235,13 @@ extension DialectCheck {
         try await one.delete(ids[1])
         try await one.insert(inserted, 4)
         let local = try await one.contents()
-        one.network.rule = { _, request in
-            let path = (request.path ?? "").prefix { $0 != "?" }
-            let isOfRow = request.method != .get || (ids + [inserted]).contains { path.contains($0) }
-            return isForAll || isOfRow ? .answer(response(status, body)) : nil
-        }
         var errors: [TableOperationError] = []
-        for _ in 1...2 {
+        for status in statuses + statuses {
+            one.network.rule = { _, request in
+                let path = (request.path ?? "").prefix { $0 != "?" }
+                let isOfRow = request.method != .get || (ids + [inserted]).contains { path.contains($0) }
+                return isForAll || isOfRow ? .answer(response(status, body)) : nil
+            }
             do {
                 errors += try await one.push()
             } catch is SyncError {

@@ -187,7 +187,7 @@ extension KintoDialect {
         if let message = problem?.message { meaning.message = message }
         switch (response.response.status.code, problem?.errno) {
         case (404, 110): break  // The record is gone.
-        case (404, _): meaning.kind = .refused  // The collection or the bucket is missing.
+        case (404, _), (410, _): meaning.kind = .refused  // The collection is missing, or something else answered.
         case (409, 122): (meaning.kind, meaning.retryAfter) = (.serverFailed, .zero)  // Two changes in one millisecond.
         case (503, 201): meaning.kind = .serverFailed  // Perhaps of this record only: PostgreSQL cannot store U+0000.
         default: break
