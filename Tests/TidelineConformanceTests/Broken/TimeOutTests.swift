@@ -1,4 +1,5 @@
 import BrokenStores
+import Foundation
 import Testing
 import TidelineStore
 
@@ -24,6 +25,16 @@ struct TimeOutTests {
         }
         // A check that does not wait has its own verdict.
         #expect(results.first { $0.id == "UPS-001" }?.status == .passed)
+    }
+
+    @Test(
+        "Only a check of the tier long may take longer than the limit",
+        arguments: [(CheckTier.long, CheckStatus.passed), (.stress, .failed)])
+    func longChecks(_ tier: CheckTier, _ status: CheckStatus) async {
+        let check = Check("LNG-999", "A check that waits", tier: tier) { _ in Thread.sleep(forTimeInterval: 4) }
+        let harness = StoreHarness(modes: []) { try PlainStore($0, flaw: nil) }
+        let suite = ConformanceSuite(harness, settings: ConformanceSettings(timeLimit: .seconds(2)))
+        #expect(await suite.run(check).status == status)
     }
 
     @Test("The first check waits for the whole limit, other checks of the store less, those of its group least")

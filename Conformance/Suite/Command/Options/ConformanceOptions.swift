@@ -42,7 +42,10 @@ public struct ConformanceOptions: ParsableArguments, Sendable {
     @Option(help: "The number of rows that the scale checks store; by default 100000, or 1000 for a server.")
     package var rows: Int?
 
-    @Option(help: ArgumentHelp("The time in seconds after which a check counts as hung.", valueName: "seconds"))
+    @Option(
+        help: ArgumentHelp(
+            "The time in seconds after which a check counts as hung; ten times as long for the profile long.",
+            valueName: "seconds"))
     package var timeLimit: Double = 300
 
     @Option(help: ArgumentHelp("The number of stores checked at the same time.", valueName: "number"))
