@@ -26,8 +26,8 @@ package struct PageParser: Sendable {
     /// Whether columns that a row omits become null; by default if `keepsOthers` is `true`.
     package var completesRows: Bool
     /// The member of a response with its rows, an empty name if the response is the array, or `nil` for a response of a table
-    /// service. With a name, the other members of the
-    /// response are returned, and a number may be the text of the column `version`.
+    /// service. With a name, the other members of the response are returned, and a number may be the text of the column
+    /// `version`.
     package var list: String?
     /// Whether it is an error if no column of the table occurs, but a name that differs from one only in case.
     package var checksNames = false

@@ -105,12 +105,7 @@ struct PageReader: ~Copyable {
                 let member = scanner.position
                 let name = try scanner.name()
                 let byte = try scanner.token()
-                if scanner.withContent(
-                    of: name,
-                    { [list] name in
-                        (list.map { [$0] } ?? ["results", "items"]).contains { name.elementsEqual($0.utf8) }
-                    })
-                {
+                if scanner.withContent(of: name, { [list] in Self.isList($0, named: list) }) {
                     guard !hasResults else { throw scanner.fault(.repeatedResults) }
                     guard byte == UInt8(ascii: "[") else { throw try misplaced(.notAPage) }
                     try readRows(into: &rows)
@@ -129,6 +124,12 @@ struct PageReader: ~Copyable {
             } while try scanner.hasNext(before: UInt8(ascii: "}"))
         }
         guard hasResults else { throw JSONFault(kind: .noResults, offset: start) }
+    }
+
+    /// Returns whether a member of a response has its rows.
+    private static func isList(_ member: some Sequence<UInt8>, named list: String?) -> Bool {
+        guard let list else { return member.elementsEqual("results".utf8) || member.elementsEqual("items".utf8) }
+        return member.elementsEqual(list.utf8)
     }
 
     private mutating func finishRow(into rows: inout PackedRows) throws(JSONFault) {
