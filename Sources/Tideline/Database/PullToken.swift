@@ -76,7 +76,7 @@ public struct PullToken: Sendable, Hashable, Codable {
     /// after its newest one.
     func start(lookback: Duration) -> Start? {
         guard let updatedAt else { return nil }
-        let earliest = (serverDate ?? updatedAt).advanced(byTicks: -lookback.ticks)
+        let earliest = (serverDate ?? updatedAt).advanced(by: .zero - lookback)
         return earliest <= updatedAt ? Start(bound: earliest) : Start(bound: updatedAt, isExclusive: isDrained == true)
     }
 
@@ -95,15 +95,6 @@ public struct PullToken: Sendable, Hashable, Codable {
         token.isDrained = nil
         token.ahead = nil
         return token
-    }
-}
-
-extension Duration {
-    /// The duration in ticks of a ``Timestamp``, at most about 12,000 years.
-    var ticks: Int64 {
-        // A longer duration exceeds the range of timestamps and would overflow.
-        let parts = min(self, .seconds(400_000_000_000)).components
-        return parts.seconds * Timestamp.ticksPerSecond + parts.attoseconds / 100_000_000_000
     }
 }
 

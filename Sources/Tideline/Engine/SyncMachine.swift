@@ -411,11 +411,3 @@ struct SyncMachine: Sendable {
         step.schedule(.offline(offlineCount), delay)
     }
 }
-
-extension Timestamp {
-    /// Returns the time after a duration, limited to a year.
-    func advanced(by duration: Duration) -> Timestamp {
-        let parts = Swift.min(Swift.max(duration, .zero), .seconds(86_400 * 366)).components
-        return advanced(byTicks: parts.seconds * Timestamp.ticksPerSecond + parts.attoseconds / 100_000_000_000)
-    }
-}

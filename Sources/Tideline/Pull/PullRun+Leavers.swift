@@ -37,7 +37,7 @@ extension PullRun {
         }
         // A device whose clock was set back compares now.
         guard let last, last <= now else { return true }
-        return last.advanced(byTicks: interval.ticks) <= now
+        return last.advanced(by: interval) <= now
     }
 
     /// Returns the local rows that match the query, and that the server does not have.

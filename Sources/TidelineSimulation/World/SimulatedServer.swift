@@ -196,10 +196,3 @@ final class SimulatedServer: Sendable {
         return try base.read { try $0.rows(matching: query).rows }.filter { !$0.isTombstone }
     }
 }
-
-extension Duration {
-    /// The duration in the units of ``Timestamp``.
-    var ticks: Int64 {
-        components.seconds * Timestamp.ticksPerSecond + components.attoseconds / 100_000_000_000
-    }
-}

@@ -50,6 +50,12 @@ public struct Timestamp: Sendable, Hashable, Comparable {
         return Timestamp(clampingTicks: overflow ? (ticks < 0 ? .min : .max) : sum)
     }
 
+    /// Returns this instant moved by a duration, which may be negative, clamped to the years 1 to 9999.
+    public func advanced(by duration: Duration) -> Timestamp { advanced(byTicks: duration.ticks) }
+
+    /// The number of whole milliseconds since 1970-01-01T00:00:00Z; negative for earlier instants.
+    public var milliseconds: Int64 { flooredToMillisecond.ticks / Self.ticksPerMillisecond }
+
     /// The last whole millisecond at or before this instant.
     package var flooredToMillisecond: Timestamp {
         let rest = ticks % Self.ticksPerMillisecond
@@ -57,6 +63,16 @@ public struct Timestamp: Sendable, Hashable, Comparable {
     }
 
     public static func < (a: Timestamp, b: Timestamp) -> Bool { a.ticks < b.ticks }
+}
+
+extension Duration {
+    /// The duration in ticks of a ``Timestamp``, at most about 12,000 years in either direction.
+    package var ticks: Int64 {
+        // A longer duration exceeds the range of timestamps and would overflow.
+        let limit = Duration.seconds(400_000_000_000)
+        let parts = max(min(self, limit), .zero - limit).components
+        return parts.seconds * Timestamp.ticksPerSecond + parts.attoseconds / 100_000_000_000
+    }
 }
 
 // MARK: - Calendar

@@ -17,10 +17,6 @@ struct VirtualWorld: Sendable {
 
     static let epoch: Int64 = 17_900_000_000_000_000
 
-    private static func ticks(_ duration: Duration) -> Int64 {
-        duration.components.seconds * Timestamp.ticksPerSecond + duration.components.attoseconds / 100_000_000_000
-    }
-
     init(_ stores: StoreKind, schemas: [TableSchema] = [World.schema]) throws {
         let executor = executor
         world = try World(stores) { options in
@@ -82,7 +78,7 @@ struct VirtualWorld: Sendable {
         environment.sleep = { try await executor.sleep(for: $0) }
         environment.random = { 0.5 }
         environment.now = {
-            Timestamp(clampingTicks: Self.epoch + Self.ticks(executor.now + offset.value))
+            Timestamp(clampingTicks: Self.epoch).advanced(by: executor.now + offset.value)
         }
         environment.storeExecutor = StoreExecutor(writes: executor.makeLane(), reads: executor)
         environment.taskExecutor = executor

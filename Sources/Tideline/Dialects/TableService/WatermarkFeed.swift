@@ -129,7 +129,7 @@ struct WatermarkFeed: PullFeed {
     ///
     /// The header has whole seconds.
     private func presentEnd(_ date: Timestamp) -> Timestamp {
-        date.advanced(byTicks: Timestamp.ticksPerSecond).advanced(byTicks: plan.settings.lookback.ticks)
+        date.advanced(byTicks: Timestamp.ticksPerSecond).advanced(by: plan.settings.lookback)
     }
 
     private mutating func noteAhead(in page: PulledPage) {
