@@ -87,7 +87,9 @@ public protocol CustomDialect: Sendable {
     ///
     /// The requests of operations that are in flight at the same time are sent together, so that ``PushSettings/maxInFlight`` and
     /// ``maxInFlight`` limit their number, too. Each response has its own meaning; if that of the batch is lost, it is unknown of
-    /// each change whether the server applied it. With a ``SyncContextDelegate``, each request is sent alone.
+    /// each change whether the server applied it. A request is sent alone if its operation was sent before, so that one that the
+    /// server cannot handle does not make others fail; after the server refused a batch in the same push; and with a
+    /// ``SyncContextDelegate``.
     var maxBatchCount: Int { get }
 
     /// Returns one request for several rows, each of which ``request(for:)`` has made. It contains no token of the user: the

@@ -24,7 +24,10 @@ extension OperationSender {
 
     /// Sends a request, with retries. A refusal that others give in the same form is the service's if the service is there.
     func ask(_ request: RowRequest) async throws -> RowAnswer {
-        var answer = RowAnswer(request: request, answer: try await connection.send(dialect.call(for: request)))
+        var call = try dialect.call(for: request)
+        // An operation that has failed alone or with others must not make others fail.
+        if operation.attempts > 0 { call.isOfRow = false }
+        var answer = RowAnswer(request: request, answer: try await connection.send(call))
         if answer.isRefused, answer.answer.isDoubtful, request.action != .lookUp {
             try await confirmService(after: answer)
             answer.answer.isDoubtful = false

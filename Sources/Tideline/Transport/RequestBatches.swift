@@ -23,11 +23,12 @@ final class RequestBatches: Sendable {
         /// The number of operations that may add a request before they wait.
         var active = 0
         var waiting: [Entry] = []
+        /// The greatest number of requests in a batch.
+        var maximum: Int
         var idle: CheckedContinuation<Void, Never>?
     }
 
-    private let state = Mutex(State())
-    private let maximum: Int
+    private let state: Mutex<State>
     private let make: @Sendable ([WireRequest]) throws -> WireRequest
     private let divide: @Sendable (TransportResponse, [WireRequest]) throws -> [TransportResponse]
 
@@ -39,7 +40,8 @@ final class RequestBatches: Sendable {
         maximum: Int, make: @escaping @Sendable ([WireRequest]) throws -> WireRequest,
         divide: @escaping @Sendable (TransportResponse, [WireRequest]) throws -> [TransportResponse]
     ) {
-        (self.maximum, self.make, self.divide) = (maximum, make, divide)
+        state = Mutex(State(maximum: maximum))
+        (self.make, self.divide) = (make, divide)
     }
 
     /// Notes operations that may add requests.
@@ -81,9 +83,9 @@ final class RequestBatches: Sendable {
     private func advance(_ change: (inout State) -> Void) {
         let (batch, idle) = state.withLock { state -> ([Entry], CheckedContinuation<Void, Never>?) in
             change(&state)
-            guard state.active == 0 || state.waiting.count >= maximum else { return ([], nil) }
+            guard state.active == 0 || state.waiting.count >= state.maximum else { return ([], nil) }
             guard !state.waiting.isEmpty else { return ([], state.idle.take()) }
-            let batch = Array(state.waiting.prefix(maximum))
+            let batch = Array(state.waiting.prefix(state.maximum))
             state.waiting.removeFirst(batch.count)
             state.active += 1
             return (batch, nil)
@@ -93,21 +95,31 @@ final class RequestBatches: Sendable {
     }
 
     /// Returns one response for each request. A failure of the whole batch, also one that cannot be divided, such as that of a
-    /// gateway, is the response to each.
+    /// gateway, is the response to each. If the server refuses the batch, because it takes smaller ones or none, each request
+    /// is sent alone, and so are later ones.
     private func responses(
         to requests: [WireRequest], by transmit: (WireRequest) async throws -> TransportResponse
     ) async -> [Result<TransportResponse, any Error>] {
-        do {
-            let isAlone = requests.count == 1
-            let whole = try await transmit(isAlone ? requests[0] : make(requests))
-            if !isAlone, whole.response.status.kind == .successful,
-                let parts = try? divide(whole, requests), parts.count == requests.count
-            {
-                return parts.map { .success($0) }
-            }
-            return requests.map { _ in .success(whole) }
-        } catch {
-            return requests.map { _ in .failure(error) }
+        let whole = await Self.result { try await transmit(requests.count == 1 ? requests[0] : make(requests)) }
+        guard requests.count > 1, case .success(let response) = whole else { return requests.map { _ in whole } }
+        if response.response.status.kind == .successful,
+            let parts = try? divide(response, requests), parts.count == requests.count
+        {
+            return parts.map { .success($0) }
         }
+        // 401 is about the user. After the others, the server asks for the same request again.
+        guard response.response.status.kind == .clientError,
+            ![401, 407, 408, 425, 429].contains(response.response.status.code)
+        else { return requests.map { _ in whole } }
+        state.withLock { $0.maximum = 1 }
+        var responses: [Result<TransportResponse, any Error>] = []
+        for request in requests { responses.append(await Self.result { try await transmit(request) }) }
+        return responses
+    }
+
+    private static func result(
+        _ transmit: () async throws -> TransportResponse
+    ) async -> Result<TransportResponse, any Error> {
+        do { return .success(try await transmit()) } catch { return .failure(error) }
     }
 }

@@ -80,12 +80,14 @@ struct ServerConnection: Sendable {
             options.logger.notice("\(call.request.method) \(path): HTTP \(answer.status), retrying in \(delay)")
             try await pause(delay)
             attempt += 1
+            // Another request may have made the batch fail.
+            call.isOfRow = false
         }
     }
 
     private func note(pause: Duration) {
         let now = options.environment.now()
-        let end = now.advanced(byTicks: min(pause, options.retry.maximumDelay).ticks)
+        let end = now.advanced(by: min(pause, options.retry.maximumDelay))
         pauseOfServer.withLock { $0 = now < end ? now..<end : nil }
     }
 

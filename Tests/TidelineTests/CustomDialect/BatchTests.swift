@@ -7,8 +7,11 @@ import TidelineTestStores
 @Suite("Custom dialect: batches")
 struct BatchTests {
     /// Makes a client with the rows `a` to `c` and a conflicting update, an update, a delete, and five inserts.
-    private func makeScene(_ stores: StoreKind, maxBatchCount: Int) async throws -> (NotesWorld, NotesClient) {
-        let (world, client) = try await NotesWorld.withClient(stores, NotesDialect(maxBatchCount: maxBatchCount))
+    private func makeScene(
+        _ stores: StoreKind, maxBatchCount: Int, configure: (inout SyncOptions) -> Void = { _ in }
+    ) async throws -> (NotesWorld, NotesClient) {
+        let dialect = NotesDialect(maxBatchCount: maxBatchCount)
+        let (world, client) = try await NotesWorld.withClient(stores, dialect, configure: configure)
         for id in ["a", "b", "c"] { world.server.write(id, ["text": "one"]) }
         try await client.pull()
         world.server.write("a", ["text": "theirs"])
@@ -57,9 +60,37 @@ struct BatchTests {
         try await expectPushed(world, client)
     }
 
+    @Test("P3 a change that the server cannot store fails alone, also if it makes the batch fail", arguments: [0, 2])
+    func poison(retries: Int) async throws {
+        let (world, client) = try await makeScene(.simplest, maxBatchCount: 25) {
+            $0.retry = RetryPolicy(maximumAttempts: 1 + retries, initialDelay: .milliseconds(1))
+        }
+        world.server.inspect { request, body in
+            request.hasSuffix("/n2") || body.contains("n2") ? .answer(.unmarked(500, "")) : nil
+        }
+        // Without retries, the next push sends alone what failed together.
+        for _ in 0...1 { _ = try? await client.pushErrors() }
+        #expect(try await client.queue() == ["update a", "insert n2"])
+        world.server.inspect(nil)
+        try await expectPushed(world, client)
+    }
+
+    @Test("P1 a server that takes smaller batches, or none, gets single requests", arguments: [400, 404, 413])
+    func refusedBatch(_ status: Int) async throws {
+        let (world, client) = try await makeScene(.simplest, maxBatchCount: 4)
+        world.server.inspect { request, _ in request.contains("batch") ? .answer(.unmarked(status, "")) : nil }
+        await #expect(throws: SyncError.self) { try await client.client.push() }
+        // The second batch may be on its way when the first is refused.
+        #expect((1...2).contains(world.server.requests.count { $0.contains("batch") }))
+        #expect(world.server.requests.count { $0.contains("/rows/") } == 8)
+        try await expectPushed(world, client)
+    }
+
     @Test(
         "P3 a response to a batch that cannot be divided costs no edit, and makes no row look deleted",
-        arguments: [(200, "[]"), (200, Impostor.page), (200, #"{"status":"ok"}"#), (404, "no path"), (503, "")])
+        arguments: [
+            (200, "[]"), (200, Impostor.page), (200, #"{"status":"ok"}"#), (200, #"[{"status":-1,"body":""}]"#),
+        ])
     func undivided(_ status: Int, _ body: String) async throws {
         let (world, client) = try await makeScene(.simplest, maxBatchCount: 25)
         world.server.inspect { request, _ in

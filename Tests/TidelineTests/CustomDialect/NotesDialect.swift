@@ -134,7 +134,8 @@ extension NotesDialect {
 
     func responses(in response: TransportResponse, toBatch requests: [ServerRequest]) throws -> [TransportResponse] {
         try JSONDecoder().decode([Answer].self, from: Data(response.body)).map {
-            TransportResponse(response: HTTPResponse(status: .init(code: $0.status)), body: Array($0.body.utf8))
+            guard 200..<600 ~= $0.status else { throw NotesError("this is no status") }
+            return TransportResponse(response: HTTPResponse(status: .init(code: $0.status)), body: Array($0.body.utf8))
         }
     }
 
