@@ -79,6 +79,12 @@ struct TimestampTests {
     func moving() {
         #expect(Timestamp.max.advanced(byTicks: .max) == .max)
         #expect(Timestamp.min.advanced(byTicks: .min) == .min)
+        for (duration, ticks) in [(.nanoseconds(250), 2), (.seconds(-1.5), -15_000_000)] as [(Duration, Int64)] {
+            #expect(Timestamp(clampingTicks: 0).advanced(by: duration).ticks == ticks)
+        }
+        let longest = Duration.seconds(Int64.max)
+        #expect(Timestamp.min.advanced(by: longest) == .max && Timestamp.max.advanced(by: .zero - longest) == .min)
+        #expect(Timestamp(clampingTicks: -1).milliseconds == -1 && Timestamp(clampingTicks: 19_999).milliseconds == 1)
         #expect(Timestamp(clampingTicks: -1).flooredToMillisecond.ticks == -10_000)
         #expect(Timestamp(clampingTicks: 19_999).flooredToMillisecond.ticks == 10_000)
         #expect(Timestamp.min.flooredToMillisecond == .min)

@@ -45,7 +45,11 @@ struct DialectConformanceTests {
         }
     }
 
-    static func kinto() -> KintoDialect { KintoDialect(bucket: "b", pollInterval: .milliseconds(20)) }
+    static func kinto() -> KintoDialect {
+        var dialect = KintoDialect(bucket: "b")
+        dialect.pollInterval = .milliseconds(20)
+        return dialect
+    }
 
     @Test("A table service keeps every promise, in each dialect", arguments: ServerDialect.all)
     func tableService(_ dialect: ServerDialect) async throws {

@@ -31,6 +31,8 @@ final class KintoFace: Transport {
         var hidden: Set<String> = []
         /// Whether the next change is hidden.
         var hidesNext = false
+        /// The records whose last change collided. The next one does not.
+        var collided: Set<String> = []
         /// How far the clock went back when the server was emptied, in milliseconds.
         var lag: Int64 = 0
     }
@@ -74,27 +76,45 @@ final class KintoFace: Transport {
     /// - Throws: The errors of the store.
     func handle(_ request: HTTPRequest, _ body: [UInt8]) throws -> TransportResponse {
         let components = URLComponents(string: "http://kinto.test\(request.path ?? "")")
-        // ["buckets", B, "collections", C, "records", ID]
-        let path = (components?.percentEncodedPath ?? "").split(separator: "/", omittingEmptySubsequences: false)
-            .map { $0.removingPercentEncoding ?? "" }.drop { $0 != "buckets" }.map { $0 }
+        let path = Self.path(components?.percentEncodedPath ?? "")
         let query = Dictionary((components?.queryItems ?? []).map { ($0.name, $0.value ?? "") }) { $1 }
         var response: TransportResponse
-        if path.count < 5 || path[4] != "records" {
-            response = Self.failure(404, 111)
-        } else if let table = tables.first(where: { $0.name == path[3] }), !happens(.missing) {
-            if path.count == 5 {
-                response = try list(table, query, link: "https://kinto.test\(request.path ?? "")")
-            } else if request.method != .get, path[5].wholeMatch(of: /[A-Za-z0-9][A-Za-z0-9_-]*/) == nil {
-                response = Self.failure(400, 107)
-            } else {
-                response = try record(request, path[5], in: table, body)
-            }
+        if path.last == "batch" {
+            response = try batch(body)
+        } else if path.count == 5, let table = table(path) {
+            response = try list(table, query, link: "https://kinto.test\(request.path ?? "")")
         } else {
-            response = Self.failure(404, 111)
+            response = try store.write { try respond(to: request, path, body, in: $0) }
         }
         response.response.headerFields[.date] = HTTPDate.text(of: now)
         if happens(.backoff) { response.response.headerFields[HTTPField.Name("Backoff")!] = "2" }
         return response
+    }
+
+    /// Returns the parts of a path from `buckets` on: `["buckets", B, "collections", C, "records", ID]`, or `["batch"]`.
+    private static func path(_ text: some StringProtocol) -> [String] {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+            .map { $0.removingPercentEncoding ?? "" }
+        return Array(parts.last == "batch" ? ["batch"] : parts.drop { $0 != "buckets" })
+    }
+
+    /// Returns the collection of a path, unless it is missing.
+    private func table(_ path: [String]) -> TableSchema? {
+        guard path.count > 4, path[4] == "records", let table = tables.first(where: { $0.name == path[3] }) else {
+            return nil
+        }
+        return happens(.missing) ? nil : table
+    }
+
+    /// Responds to a request for a record.
+    private func respond(
+        to request: HTTPRequest, _ path: [String], _ body: [UInt8], in writer: AnyWriter
+    ) throws -> TransportResponse {
+        guard path.count > 5, let table = table(path) else { return Self.failure(404, 111) }
+        guard request.method == .get || path[5].wholeMatch(of: /[A-Za-z0-9][A-Za-z0-9_-]*/) != nil else {
+            return Self.failure(400, 107)
+        }
+        return try record(request, path[5], in: table, body, writer)
     }
 
     private func list(_ table: TableSchema, _ query: [String: String], link: String) throws -> TransportResponse {
@@ -115,40 +135,80 @@ final class KintoFace: Transport {
         return response
     }
 
+    /// A request in a batch, and the response to it.
+    private struct Part: Codable {
+        var method: String?
+        var status: Int?
+        var path: String
+        var headers: [String: String]
+        var body: JSONFields?
+    }
+
+    /// Carries out a batch in a transaction. A collision undoes the changes before it, whose responses stay; a failure of the
+    /// storage is that of the batch.
+    private func batch(_ body: [UInt8]) throws -> TransportResponse {
+        let parts = try JSONDecoder().decode([String: [Part]].self, from: Data(body))["requests"] ?? []
+        guard parts.count <= 25 else { return Self.failure(400, 107) }
+        struct Undone: Error {}
+        var answers: [Part] = []
+        while answers.count < parts.count {
+            do {
+                try store.write { writer in
+                    for part in parts[answers.count...] {
+                        var request = HTTPRequest(
+                            method: .init(part.method ?? "") ?? .get, scheme: nil, authority: nil, path: nil)
+                        for (name, value) in part.headers {
+                            HTTPField.Name(name).map { request.headerFields[$0] = value }
+                        }
+                        let fields = try part.body.map { Array(try JSONEncoder().encode($0)) } ?? []
+                        let answer = try respond(to: request, Self.path(part.path), fields, in: writer)
+                        let status = answer.response.status.code
+                        let content = try JSONDecoder().decode(JSONFields.self, from: Data(answer.body))
+                        answers.append(Part(status: status, path: part.path, headers: [:], body: content))
+                        if status == 409 || status == 503 { throw Undone() }
+                    }
+                }
+            } catch is Undone {
+                if answers.last?.status == 503 { return Self.failure(503, 201, retryAfter: 3) }
+            }
+        }
+        return Self.answer(200, String(decoding: try JSONEncoder().encode(["responses": answers]), as: UTF8.self))
+    }
+
     private func record(
-        _ request: HTTPRequest, _ id: String, in table: TableSchema, _ body: [UInt8]
+        _ request: HTTPRequest, _ id: String, in table: TableSchema, _ body: [UInt8], _ writer: AnyWriter
     ) throws -> TransportResponse {
+        let stored = try writer.row(in: table.name, id: id)
+        let known = stored?["deleted"] == true ? nil : stored
         if request.method == .get {
-            let row = try store.read { try $0.row(in: table.name, id: id) }
-            guard let row, row["deleted"] != true else { return Self.failure(404, 110) }
-            return Self.answer(200, "{\"data\":\(try Self.json(row, table))}")
+            guard let known else { return Self.failure(404, 110) }
+            return Self.answer(200, "{\"data\":\(try Self.json(known, table))}")
         }
-        if happens(.collision) { return Self.failure(409, 122, retryAfter: 3) }
+        if happens(.collision), state.withLock({ $0.collided.insert(id).inserted }) {
+            return Self.failure(409, 122, retryAfter: 3)
+        }
+        state.withLock { _ = $0.collided.remove(id) }
         if happens(.storage) { return Self.failure(503, 201, retryAfter: 3) }
-        return try store.write { writer in
-            let stored = try writer.row(in: table.name, id: id)
-            let known = stored?["deleted"] == true ? nil : stored
-            let match = request.headerFields[.ifMatch]
-            if request.headerFields[.ifNoneMatch] != nil, let known { return try Self.conflict(known, table) }
-            if request.method != .put, known == nil { return Self.failure(404, 110) }
-            if let match, match != known.map({ "\"\($0.stamp)\"" }) { return try Self.conflict(known, table) }
-            var row = try Self.fields(request.method == .delete ? Array("{\"data\":{}}".utf8) : body, table)
-            if request.method != .patch {
-                for column in table.columns where row[column.name] == nil { row[column.name] = .null }
-            }
-            let stamp = nextStamp(after: stored, try writer.rows(matching: TableQuery(table.name)).rows)
-            row.id = .string(id)
-            row["deleted"] = .bool(request.method == .delete)
-            row["version"] = .string("\(stamp)")
-            row["updatedAt"] = Timestamp(milliseconds: stamp).map { .timestamp($0) }
-            try writer.upsert(row, into: table.name)
-            state.withLock { state in
-                if state.hidesNext { state.hidden.insert(id) }
-                state.hidesNext = false
-            }
-            let whole = (known ?? Row(id: row.id)).merging(row)
-            return Self.answer(known == nil ? 201 : 200, "{\"data\":\(try Self.json(whole, table))}")
+        let match = request.headerFields[.ifMatch]
+        if request.headerFields[.ifNoneMatch] != nil, let known { return try Self.conflict(known, table) }
+        if request.method != .put, known == nil { return Self.failure(404, 110) }
+        if let match, match != known.map({ "\"\($0.stamp)\"" }) { return try Self.conflict(known, table) }
+        var row = try Self.fields(request.method == .delete ? Array("{\"data\":{}}".utf8) : body, table)
+        if request.method != .patch {
+            for column in table.columns where row[column.name] == nil { row[column.name] = .null }
         }
+        let stamp = nextStamp(after: stored, try writer.rows(matching: TableQuery(table.name)).rows)
+        row.id = .string(id)
+        row["deleted"] = .bool(request.method == .delete)
+        row["version"] = .string("\(stamp)")
+        row["updatedAt"] = Timestamp(milliseconds: stamp).map { .timestamp($0) }
+        try writer.upsert(row, into: table.name)
+        state.withLock { state in
+            if state.hidesNext { state.hidden.insert(id) }
+            state.hidesNext = false
+        }
+        let whole = (known ?? Row(id: row.id)).merging(row)
+        return Self.answer(known == nil ? 201 : 200, "{\"data\":\(try Self.json(whole, table))}")
     }
 
     /// Returns the stamp of the next change, which no other row has.

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import Tideline
 import TidelineStore
@@ -11,6 +12,8 @@ struct KintoFlaw: Sendable, CustomStringConvertible {
     var rowMeaning: @Sendable (TransportResponse, inout AnswerMeaning) -> Void = { _, _ in }
     var pageMeaning: @Sendable (inout AnswerMeaning) -> Void = { _ in }
     var page: @Sendable (inout Tideline.ServerPage<Int64>, Int64?) -> Void = { _, _ in }
+    /// Whether the responses in a batch are taken as they are.
+    var believesBatches = false
     var acceptsAnyID = false
     var dropsFirstSignals = false
     var collidesEvery = 0
@@ -26,6 +29,9 @@ struct KintoFlaw: Sendable, CustomStringConvertible {
             rowMeaning: { response, meaning in
                 if response.response.status == .conflict { meaning = .conflict(nil) }
             }, collidesEvery: 3),
+        KintoFlaw(
+            description: "what a batch undoes counts as stored", check: "DIA-209", believesBatches: true,
+            collidesEvery: 3),
         KintoFlaw(description: "there is no step back", check: "DIA-408", page: { page, _ in page.nextPull = nil }),
         KintoFlaw(description: "signals have no baseline", check: "DIA-601", dropsFirstSignals: true),
         KintoFlaw(
@@ -128,6 +134,23 @@ struct BrokenKinto: CustomDialect {
         var meaning = try base.meaning(of: response, to: row)
         flaw.rowMeaning(response, &meaning)
         return meaning
+    }
+
+    var maxBatchCount: Int { base.maxBatchCount }
+
+    func request(forBatch requests: [ServerRequest]) throws -> ServerRequest {
+        try base.request(forBatch: requests)
+    }
+
+    func responses(in response: TransportResponse, toBatch requests: [ServerRequest]) throws -> [TransportResponse] {
+        guard flaw.believesBatches else { return try base.responses(in: response, toBatch: requests) }
+        struct Part: Decodable { var status: Int, body: JSONFields }
+        return try JSONDecoder().decode([String: [Part]].self, from: Data(response.body))["responses"]?.map {
+            var part = response
+            part.response.status = .init(code: $0.status)
+            part.body = Array(try JSONEncoder().encode($0.body))
+            return part
+        } ?? []
     }
 
     func isFromService(_ response: TransportResponse) -> Bool? { base.isFromService(response) }

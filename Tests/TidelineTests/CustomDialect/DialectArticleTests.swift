@@ -21,10 +21,10 @@ struct DialectArticleTests {
             try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
                 .components(separatedBy: "\n// article: ").dropFirst()
         }
-        #expect(parts.count == 8)
+        #expect(parts.count == 9)
         for part in parts {
             let lines = part.components(separatedBy: "\n").dropFirst()
-            let text = lines.prefix { $0 != "// end" }.joined(separator: "\n")
+            let text = lines.prefix { $0 != "// end" }.joined(separator: "\n").trimmingCharacters(in: .newlines)
             #expect(article.contains("```swift\n\(text)\n```"), "the article must contain:\n\(text)")
         }
     }

@@ -18,21 +18,21 @@ public struct KintoDialect: CustomDialect {
     /// be named `version`, but a field can.
     public let fields: [String: String]
     /// The time between two requests of the change signals for a table.
-    public let pollInterval: Duration
+    public var pollInterval = Duration.seconds(10)
+    /// The maximum number of changes in a batch, at most the server's `batch_max_requests`.
+    public var maxBatchCount = 25
 
     public var name: String { "kinto/\(bucket)" }
 
     /// Creates the dialect of a bucket.
-    public init(bucket: String, fields: [String: String] = [:], pollInterval: Duration = .seconds(10)) {
-        (self.bucket, self.fields, self.pollInterval) = (bucket, fields, pollInterval)
-    }
+    public init(bucket: String, fields: [String: String] = [:]) { (self.bucket, self.fields) = (bucket, fields) }
 
     /// Returns the path of the records of a table.
     private func records(of table: String) -> [String] { ["buckets", bucket, "collections", table, "records"] }
 
     /// Returns the row of a record, or of a tombstone, which has no members but `id`, `last_modified`, and `deleted`.
-    private func row(_ record: JSONFields, in schema: TableSchema) throws -> Row {
-        guard let id = record.row.id, case .int(let stamp)? = record.row["last_modified"] else {
+    private func row(_ record: JSONFields?, in schema: TableSchema) throws -> Row {
+        guard let record, let id = record.row.id, let stamp = record.row["last_modified"]?.int else {
             throw KintoError("a record without id or last_modified")
         }
         let isTombstone = record.row["deleted"] == true && record.row.columnNames.count == 2
@@ -49,15 +49,9 @@ public struct KintoError: Error, CustomStringConvertible {
     public let description: String
     init(_ description: String) { self.description = description }
 }
-// end
 
 // article: pull
 extension KintoDialect {
-    /// A list of records.
-    private struct Records: Decodable {
-        var data: [JSONFields]
-    }
-
     /// Requests the records and tombstones that changed after the cursor, the stamp of the last one before, in milliseconds.
     public func request(for page: PageRequest, after cursor: Int64?) throws -> ServerRequest {
         guard page.predicate == nil else { throw KintoError("rows that leave a filter are not listed; pull all rows") }
@@ -72,14 +66,15 @@ extension KintoDialect {
     public func page(
         in response: TransportResponse, to page: PageRequest, after cursor: Int64?
     ) throws -> ServerPage<Int64> {
-        guard let newest = stamp(of: response) else { throw KintoError("a list without an ETag") }
-        let rows = try JSONDecoder().decode(Records.self, from: Data(response.body)).data.map {
-            try row($0, in: page.schema)
-        }
+        let members = try JSONDecoder().decode([String: [JSONFields]].self, from: Data(response.body))
+        guard let newest = stamp(of: response), let rows = try members["data"]?.map({ try row($0, in: page.schema) })
+        else { throw KintoError("a list without an ETag or data") }
+        // Where PostgreSQL stores the records, a change gets its stamp before its commit, so that it may appear after one with a
+        // greater stamp.
+        let visible = response.serverTime?.advanced(by: .zero - page.lookback).milliseconds
         return ServerPage(
             rows: rows, cursor: rows.last?["version"]?.string.flatMap { Int64($0) } ?? cursor ?? 0,
-            isLast: response.response.headerFields[.nextPage] == nil,
-            nextPull: min(newest, visible(in: response, lookback: page.lookback) ?? newest))
+            isLast: response.response.headerFields[.nextPage] == nil, nextPull: min(newest, visible ?? newest))
     }
 
     /// Returns the stamp of the collection's newest change, which is the entity tag of a list.
@@ -87,32 +82,20 @@ extension KintoDialect {
         response.response.headerFields[.eTag].flatMap { Int64($0.filter { $0 != "\"" }) }
     }
 
-    /// Returns the stamp up to which a list shows all changes. Where PostgreSQL stores the records, a change gets its stamp
-    /// before its commit, so that it may appear after one with a greater stamp.
-    private func visible(in response: TransportResponse, lookback: Duration) -> Int64? {
-        guard let time = response.serverTime else { return nil }
-        let (seconds, attoseconds) = lookback.components
-        return time.ticks / Timestamp.ticksPerMillisecond - seconds * 1_000 - attoseconds / 1_000_000_000_000_000
-    }
-
     /// A list whose newest change is older than the cursor comes from a server that was emptied or restored.
     public func meaning(
         of response: TransportResponse, to page: PageRequest, after cursor: Int64?
     ) throws -> AnswerMeaning {
         let meaning = meaning(of: response)
-        guard meaning.kind == .done, let cursor, let newest = stamp(of: response), newest < cursor else {
-            return meaning
-        }
+        guard meaning.kind == .done, let cursor, let last = stamp(of: response), last < cursor else { return meaning }
         return .gone
     }
 }
 
 extension HTTPField.Name {
-    // The names are valid constants, so they are not nil.
-    fileprivate static let nextPage = Self("Next-Page")!
-    fileprivate static let backoff = Self("Backoff")!
+    // The names are valid, so they are not nil.
+    fileprivate static let (nextPage, backoff) = (Self("Next-Page")!, Self("Backoff")!)
 }
-// end
 
 // article: push
 extension KintoDialect {
@@ -144,36 +127,56 @@ extension KintoDialect {
         }
     }
 }
-// end
+
+// article: batches
+extension KintoDialect {
+    /// A request in a batch, or the response to one.
+    private struct Part: Codable {
+        var method: String?
+        var status: Int?
+        var path: String
+        var headers: [String: String]
+        var body: JSONFields?
+    }
+
+    public func request(forBatch requests: [ServerRequest]) throws -> ServerRequest {
+        let parts = try requests.map { request in
+            let headers = request.headers.map { ($0.name.canonicalName, $0.value) }
+            return Part(
+                method: request.method.rawValue, path: "/" + request.target, headers: Dictionary(headers) { $1 },
+                body: try request.body.map { try JSONDecoder().decode(JSONFields.self, from: Data($0)) })
+        }
+        return try ServerRequest(.post, path: ["batch"], body: Array(JSONEncoder().encode(["requests": parts])))
+    }
+
+    public func responses(
+        in response: TransportResponse, toBatch requests: [ServerRequest]
+    ) throws -> [TransportResponse] {
+        let parts = try JSONDecoder().decode([String: [Part]].self, from: Data(response.body))["responses"] ?? []
+        // With 409, the server undoes the changes before it in the batch, whose responses still say that they were made.
+        let undoing = parts.first { $0.status == 409 }
+        return try parts.map { part in
+            guard let status = (undoing ?? part).status, 200..<600 ~= status else { throw KintoError("no status") }
+            var answer = response
+            answer.response.status = .init(code: status)
+            answer.body = Array(try JSONEncoder().encode((undoing ?? part).body))
+            return answer
+        }
+    }
+}
 
 // article: meaning
 extension KintoDialect {
-    /// The body of a failure. No gateway has a number of the error in it.
-    private struct Problem: Decodable {
-        var errno: Int
-        var message: String?
-    }
-
-    /// The body of a conflict. The record is absent if it was deleted.
-    private struct Conflict: Decodable {
-        struct Details: Decodable {
-            var existing: JSONFields?
-        }
-        var details: Details?
-    }
-
-    /// The body of a change and of a lookup.
-    private struct Record: Decodable {
-        var data: JSONFields
-    }
-
     public func meaning(of response: TransportResponse, to row: RowRequest) throws -> AnswerMeaning {
         var meaning = meaning(of: response)
-        let body = Data(response.body)
         switch meaning.kind {
-        case .done: meaning.row = try self.row(JSONDecoder().decode(Record.self, from: body).data, in: row.schema)
+        case .done:
+            let members = try JSONDecoder().decode([String: JSONFields].self, from: Data(response.body))
+            meaning.row = try self.row(members["data"], in: row.schema)
         case .conflict:
-            let existing = try? JSONDecoder().decode(Conflict.self, from: body).details?.existing
+            // The details are absent if the record was deleted.
+            guard case .json(let details)? = problem(of: response)?["details"] else { break }
+            let existing = try? JSONDecoder().decode([String: JSONFields].self, from: Data(details.utf8))["existing"]
             meaning.row = try existing.map { try self.row($0, in: row.schema) }
         default: break
         }
@@ -184,8 +187,8 @@ extension KintoDialect {
     private func meaning(of response: TransportResponse) -> AnswerMeaning {
         var meaning = AnswerMeaning(byStatusOf: response)
         let problem = problem(of: response)
-        if let message = problem?.message { meaning.message = message }
-        switch (response.response.status.code, problem?.errno) {
+        if let message = problem?["message"]?.string { meaning.message = message }
+        switch (response.response.status.code, problem?["errno"]?.int) {
         case (404, 110): break  // The record is gone.
         case (404, _), (410, _): meaning.kind = .refused  // The collection is missing, or something else answered.
         case (409, 122): (meaning.kind, meaning.retryAfter) = (.serverFailed, .zero)  // Two changes in one millisecond.
@@ -198,16 +201,15 @@ extension KintoDialect {
         return meaning
     }
 
-    private func problem(of response: TransportResponse) -> Problem? {
+    /// Returns the members of the body of a failure. No gateway has a number of the error in it.
+    private func problem(of response: TransportResponse) -> Row? {
         guard response.response.status.kind != .successful else { return nil }
-        return try? JSONDecoder().decode(Problem.self, from: Data(response.body))
+        let members = try? JSONDecoder().decode(JSONFields.self, from: Data(response.body)).row
+        return members?["errno"]?.int == nil ? nil : members
     }
 
-    public func isFromService(_ response: TransportResponse) -> Bool? {
-        problem(of: response) == nil ? nil : true
-    }
+    public func isFromService(_ response: TransportResponse) -> Bool? { problem(of: response) == nil ? nil : true }
 }
-// end
 
 // article: authentication
 extension KintoDialect {
@@ -216,7 +218,6 @@ extension KintoDialect {
         HTTPField(name: .authorization, value: "Basic \(Data(token.utf8).base64EncodedString())")
     }
 }
-// end
 
 // article: signals
 extension KintoDialect {
@@ -244,4 +245,3 @@ extension KintoDialect {
             })
     }
 }
-// end

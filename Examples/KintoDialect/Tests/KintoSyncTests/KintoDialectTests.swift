@@ -185,6 +185,44 @@ struct KintoDialectTests {
         #expect(try await device.texts() == expected)
     }
 
+    @Test("Two devices whose batches collide lose and double nothing", arguments: Backend.available)
+    func batches(_ backend: Backend) async throws {
+        let scene = try await Scene(backend)
+        let devices = [try await scene.device(), try await scene.device()]
+        for round in 0..<4 {
+            for (number, device) in devices.enumerated() {
+                for index in 0..<50 {
+                    try await device.todos.insert(["id": "d\(number)r\(round)i\(index)", "text": "one"])
+                }
+            }
+            async let first: Void = devices[0].settle(maxInFlight: 25)
+            async let second: Void = devices[1].settle(maxInFlight: 25)
+            _ = try await (first, second)
+        }
+        let expected = Set((0..<400).map { "d\($0 / 200)r\($0 / 50 % 4)i\($0 % 50)" })
+        #expect(Set(try await scene.texts().keys) == expected)
+        for device in devices {
+            try await device.pull()
+            #expect(Set(try await device.texts().keys) == expected)
+        }
+    }
+
+    @Test(
+        "A record that the database cannot store fails alone",
+        arguments: Backend.available.filter { $0 == .postgresql })
+    func unstorable(_ backend: Backend) async throws {
+        let scene = try await Scene(backend)
+        let device = try await scene.device()
+        for id in ["a", "b", "c", "d"] {
+            try await device.todos.insert(["id": .string(id), "text": id == "c" ? "\0" : "one"])
+        }
+        // The server asks for a longer pause than this client makes, so that the first pushes end there.
+        for _ in 1...5 where try await device.client.pendingOperationsCount > 1 { _ = try? await device.pushErrors() }
+        #expect(try await device.pushErrors() == [.serverFailed])
+        #expect(try await scene.texts().keys.sorted() == ["a", "b", "d"])
+        #expect(try await device.client.pendingOperationsCount == 1)
+    }
+
     @Test("A change is signaled, also one before the first signal", arguments: Backend.available)
     func signals(_ backend: Backend) async throws {
         let scene = try await Scene(backend)

@@ -32,8 +32,9 @@ struct Scene: Sendable {
     ) async throws -> Device {
         var options = SyncOptions()
         // The column `edition` is the field `version` of the records.
-        options.dialect = ServerDialect(
-            KintoDialect(bucket: bucket, fields: ["edition": "version"], pollInterval: .milliseconds(100)))
+        var dialect = KintoDialect(bucket: bucket, fields: ["edition": "version"])
+        dialect.pollInterval = .milliseconds(100)
+        options.dialect = ServerDialect(dialect)
         options.conflictPolicy = policy
         options.logger.logLevel = .critical
         options.timeout = .seconds(isCut ? 2 : 60)
@@ -105,9 +106,10 @@ struct Device: Sendable {
     }
 
     /// Pushes and pulls until both have succeeded and nothing is left, whatever the network does.
-    func settle() async throws {
+    func settle(maxInFlight: Int = 8) async throws {
         for _ in 1...500 {
             do {
+                try await client.push(settings: PushSettings(maxInFlight: maxInFlight))
                 try await pull(100)
                 if try await client.pendingOperationsCount == 0 { return }
             } catch is SyncError {
