@@ -1,6 +1,7 @@
 import Testing
 import TidelineStore
 import TidelineTestStores
+import TidelineTestSupport
 
 @testable import Tideline
 
@@ -47,6 +48,33 @@ struct ConflictTests {
     }
 
     // MARK: The error
+
+    @Test(
+        "C1 rows that an edit during the push has made the same are no conflict",
+        arguments: StoreKind.perEngine, allPairs([true, false], [true, false]))
+    func same(_ stores: StoreKind, _ way: (isManual: Bool, isSame: Bool)) async throws {
+        let world = try World(stores)
+        let first = try await world.makeSyncedClient()
+        let client = try await world.makeClient { $0.conflictPolicy = way.isManual ? .manual : .clientWins }
+        try await client.items.pull()
+        try await first.items.update(["id": "a", "text": "theirs", "priority": 9])
+        try await first.context.push()
+        try await client.items.update(["id": "a", "text": "mine"])
+        client.transport.inspect { request, _ in
+            guard request.isUpdate else { return nil }
+            client.transport.inspect(nil)
+            return .delay {
+                try await client.items.update(["id": "a", "text": "theirs", "priority": way.isSame ? 9 : 8])
+            }
+        }
+        let errors = try await pushErrors(client)
+        let isDecided = way.isSame || !way.isManual
+        #expect(errors.map(\.code) == (isDecided ? [] : [.conflict]))
+        #expect(try await client.queue() == (isDecided ? [] : ["update a"]))
+        #expect(try await client.client.decisions().isEmpty == (way.isSame || way.isManual))
+        #expect(try world.serverRow("a")?["priority"] == (way.isSame || way.isManual ? 9 : 8))
+        if isDecided { #expect(try client.row("a")?.version == world.serverRow("a")?.version) }
+    }
 
     @Test(
         "C1 a conflict contains operation, local item and server item, and the operation stays",

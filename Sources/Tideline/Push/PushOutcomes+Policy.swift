@@ -34,26 +34,26 @@ extension PushOutcomes {
         return Ancestor(row: base.map(codec.completed), uncertain: Set(columns))
     }
 
-    /// Lets the policy resolve a conflict.
+    /// Lets the policy resolve a conflict, unless the two rows are the same.
     ///
     /// - Parameters:
     ///   - item: The local row, or the deleted row for a delete.
     ///   - failure: The conflict. Becomes the failure of the policy if that fails, and final if the policy leaves the
     ///     conflict to the app.
+    ///   - mayResolve: Whether the policy may be asked.
     /// - Returns: The end of the operation, or `nil` if the conflict is not resolved.
     func resolve(
         _ current: TableOperation, item: Row?, _ failure: inout OperationFailure, _ ancestor: Ancestor,
-        in writer: some StoreWriter
+        mayResolve: Bool, in writer: some StoreWriter
     ) throws -> StoredEnd? {
-        guard !policy.isManual else { return nil }
         let record = OperationErrorRecord(current, failure: failure, item: item, time: now())
-        guard failure.serverItem != nil || record.isRowGone, item != nil || current.kind == .delete else { return nil }
-        let server = record.isRowGone ? nil : failure.serverItem.map(codec.completed)
-        let conflict = RowConflict(
-            table: schema.name, id: current.itemID, base: ancestor.row,
-            local: current.kind == .delete ? nil : item.map(codec.completed), server: server,
-            isInsert: current.kind == .insert, uncertain: ancestor.uncertain)
-        guard conflict.local != nil || server != nil else { return nil }
+        if try isSame(item, current, failure) {
+            try settle(record, current, .discard, in: writer)
+            return .settled
+        }
+        guard mayResolve, !policy.isManual, let conflict = conflict(of: record, item: item, current, ancestor) else {
+            return nil
+        }
         let (decision, rule): (ConflictPolicy.Decision, String)
         do throws(OperationFailure) {
             (decision, rule) = try decide(conflict, failure)
@@ -65,15 +65,46 @@ extension PushOutcomes {
             failure.isFinal = true
             return nil
         }
-        try ConflictResolution(operations: operations, schema: schema, inFlight: [])
-            .apply(resolution, to: current, record, in: writer)
+        try settle(record, current, resolution, in: writer)
         var result: Row?
         if case .row(let row) = decision { result = row }
         try decisions.add(
             operations.takeID(in: writer), conflict, rule: rule, result: result, time: record.time, in: writer)
-        recentlyPushed.note(table: schema.name, itemKey: current.itemKey, base: failure.serverItem?.stamp)
         if case .discard = resolution { return .settled }
         return .rebased
+    }
+
+    /// Returns the conflict for the policy, or `nil` if there is nothing that a policy can decide about.
+    private func conflict(
+        of record: OperationErrorRecord, item: Row?, _ current: TableOperation, _ ancestor: Ancestor
+    ) -> RowConflict? {
+        let isDelete = current.kind == .delete
+        guard record.failure.serverItem != nil || record.isRowGone, item != nil || isDelete else { return nil }
+        let conflict = RowConflict(
+            table: schema.name, id: current.itemID, base: ancestor.row,
+            local: isDelete ? nil : item.map(codec.completed),
+            server: record.isRowGone ? nil : record.failure.serverItem.map(codec.completed),
+            isInsert: current.kind == .insert, uncertain: ancestor.uncertain)
+        return conflict.local != nil || conflict.server != nil ? conflict : nil
+    }
+
+    /// Returns whether an edit during the request has made the local row the same as the newest known row of the server, so that
+    /// there is nothing to decide.
+    private func isSame(_ item: Row?, _ current: TableOperation, _ failure: OperationFailure) throws -> Bool {
+        guard current.kind != .delete, let item, let server = try current.pulled.map(codec.row) ?? failure.serverItem,
+            !server.isTombstone
+        else { return false }
+        return codec.changes(of: item, since: codec.completed(server)).isEmpty
+    }
+
+    /// Ends a conflict.
+    private func settle(
+        _ record: OperationErrorRecord, _ current: TableOperation, _ resolution: OperationResolution,
+        in writer: some StoreWriter
+    ) throws {
+        try ConflictResolution(operations: operations, schema: schema, inFlight: [])
+            .apply(resolution, to: current, record, in: writer)
+        recentlyPushed.note(table: schema.name, itemKey: current.itemKey, base: record.failure.serverItem?.stamp)
     }
 
     /// Returns the decision of the policy, with a complete row that fits the table.

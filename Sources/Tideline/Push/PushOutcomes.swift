@@ -201,7 +201,9 @@ struct PushOutcomes: Sendable {
                 current, codec: codec, base: try current.base.map(codec.row), bodies: try current.sent.map(codec.row))
             match = failure.serverItem.flatMap { lost.match($0) }
             let known = try ancestor.map { Ancestor(row: $0) } ?? self.ancestor(of: current, lost, match)
-            if mayResolve, let end = try resolve(current, item: item, &failure, known, in: writer) { return end }
+            if let end = try resolve(current, item: item, &failure, known, mayResolve: mayResolve, in: writer) {
+                return end
+            }
         }
         let hasChanged = current.revision != sent.revision && !failure.isConflict && !failure.isFinal
         current.lastError = hasChanged ? nil : failure.message

@@ -151,13 +151,11 @@ extension WorldRun {
         }
     }
 
-    /// Checks that the two rows of a conflict differ, unless they have no value that only one edit has written: an edit during the
-    /// push can make such rows equal.
+    /// Checks that the two rows of a conflict differ.
     private func checkDifference(of error: TableOperationError, _ device: Device) {
         guard error.code == .conflict, let item = error.item, let server = error.serverItem, !server.isTombstone,
             error.kind != .delete, let table = world.schema.first(where: { $0.name == error.table }),
-            table.columns.allSatisfy({ item[$0.name] ?? .null == server[$0.name] ?? .null }),
-            table.uniqueColumns.contains(where: { !(item[$0] ?? .null).isNull })
+            table.columns.allSatisfy({ item[$0.name] ?? .null == server[$0.name] ?? .null })
         else { return }
         withOracle {
             $0.violated(
