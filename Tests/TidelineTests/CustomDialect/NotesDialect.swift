@@ -117,10 +117,7 @@ extension NotesDialect {
         var body: String?
     }
 
-    struct Answer: Codable {
-        var status: Int
-        var body: String
-    }
+    struct Answer: Codable { var status: Int, body: String }
 
     func request(forBatch requests: [ServerRequest]) throws -> ServerRequest {
         let parts = requests.map { request in
