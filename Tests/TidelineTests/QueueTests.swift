@@ -120,6 +120,54 @@ struct QueueTests {
         #expect(try await clients[0].context.pendingOperations().map(\.itemID) == (0..<8).map { "r\($0)" })
     }
 
+    @Test("Q1 a change finds the operation that another client has added to its row", arguments: StoreKind.perEngine)
+    func operationOfOtherClient(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let first = try await world.makeClient()
+        try await changeInTurn(first, try await world.makeClient(store: first.store))
+    }
+
+    @Test("Q1 a change finds the operation that another process has added to its row", arguments: StoreKind.sharing)
+    func operationOfOtherProcess(_ stores: StoreKind) async throws {
+        let (world, file) = (try World(stores), try StoreFiles(stores))
+        let first = try await world.makeClient(store: try file.open())
+        try await changeInTurn(first, try await world.makeClient(store: try file.open()))
+    }
+
+    private func changeInTurn(_ first: Client, _ second: Client) async throws {
+        try await first.items.insert(["id": "a"])
+        try await second.items.insert(["id": "b"])
+        try await first.items.update(["id": "b", "text": "edited"])
+        await #expect(throws: CancellationError.self) {
+            try await first.context.transaction { transaction in
+                try transaction.delete(id: "a", from: "TodoItem")
+                try transaction.insert(["id": "gone"], into: "TodoItem")
+                throw CancellationError()
+            }
+        }
+        try await second.items.update(["id": "a", "text": "edited"])
+        try await first.items.insert(["id": "gone"])
+        try await first.items.delete(id: "gone")
+        #expect(try await first.queue() == ["insert a", "insert b"])
+        try await second.items.forcePurge()
+        try await first.items.insert(["id": "a"])
+        try await first.items.update(["id": "a", "text": "edited"])
+        #expect(try await second.queue() == ["insert a"])
+    }
+
+    @Test("Q1 a change finds the operation that was added before a restart", arguments: StoreKind.persistent)
+    func operationBeforeRestart(_ stores: StoreKind) async throws {
+        let (world, file) = (try World(stores), try StoreFiles(stores))
+        for text in ["one", "two", "three"] {
+            let store = try file.open()
+            let client = try await world.makeClient(store: store)
+            if text == "one" { try await client.items.insert(["id": "a"]) }
+            try await client.items.update(["id": "a", "text": .string(text)])
+            #expect(try await client.queue() == ["insert a"])
+            try store.close()
+        }
+    }
+
     @Test(
         "Q1 a damaged operation counter is an error and does not reuse a number", arguments: StoreKind.perEngine,
         ["x", "9223372036854775807"])

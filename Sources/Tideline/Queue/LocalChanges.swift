@@ -156,7 +156,7 @@ final class LocalChanges {
     // MARK: Queue
 
     private func pendingOperations(of id: String, in reader: some StoreReader) throws -> [TableOperation] {
-        try operations.operations(of: schema.name, key: schema.itemKey(id), in: reader)
+        try operations.operations(of: schema.name, key: schema.itemKey(id), at: epoch, in: reader)
     }
 
     private func apply(

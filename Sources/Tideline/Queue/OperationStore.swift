@@ -6,6 +6,7 @@ internal import TidelineWire
 struct OperationStore: Sendable {
     let tables: SystemTables
     private let block = NumberBlock()
+    private let edited = EditedRows()
     private let columns = KnownQueueColumns()
     private static let counterID = "lastOperationId"
 
@@ -33,6 +34,17 @@ struct OperationStore: Sendable {
             return .next
         }
         return found
+    }
+
+    /// Returns the operations of one row for a change of the app, without a lookup if the row is known to have none.
+    ///
+    /// - Parameter epoch: See ``SyncDatabase/editEpoch(_:)``.
+    func operations(
+        of table: String, key: String, at epoch: UInt64?, in reader: some StoreReader
+    ) throws -> [TableOperation] {
+        let mayExist = try edited.contains(key, in: epoch) { try reader.isEmpty(TableQuery(tables.operations)) }
+        guard mayExist else { return [] }
+        return try operations(of: table, key: key, in: reader)
     }
 
     /// Returns the operations of a table, oldest first.
@@ -185,6 +197,7 @@ struct OperationStore: Sendable {
     func save(_ operation: TableOperation, using rows: inout PackedRows, in writer: some StoreWriter) throws {
         rows.removeAll()
         try rows.append(operation, at: columns.columns(of: rows.shape), sent: Self.json(operation.sent))
+        edited.insert(operation.itemKey)
         try writer.upsert(rows, into: tables.operations)
     }
 
@@ -357,6 +370,52 @@ private final class NumberBlock: Sendable {
     func begin(_ name: String, after last: Int64, upTo limit: Int64, at epoch: UInt64?) -> Int64 {
         state.withLock { $0 = State(name: name, last: last + 1, limit: limit, epoch: epoch) }
         return last + 1
+    }
+}
+
+/// The rows that may have operations, if the queue was empty when an epoch began; see ``SyncDatabase/editEpoch(_:)``.
+///
+/// In an epoch, only changes of the app by this client add operations, and none of them is rolled back.
+private final class EditedRows: Sendable {
+    private struct State {
+        var epoch: UInt64?
+        /// A Bloom filter of the rows' keys, or `nil` if the rows are not known.
+        var filter: [UInt64]?
+    }
+
+    private let state = Mutex(State())
+    private let hasher = IDHasher(matching: .exact)
+    private static let wordCount = 1_024
+
+    /// Returns whether a row may have an operation. Rows of different tables with equal keys count as one.
+    ///
+    /// - Parameter isQueueEmpty: Returns whether the queue is empty now. It is called once in each epoch.
+    func contains(_ key: String, in epoch: UInt64?, isQueueEmpty: () throws -> Bool) rethrows -> Bool {
+        guard let epoch else { return true }
+        let known: Bool? = state.withLock { state in
+            guard state.epoch == epoch else { return nil }
+            guard state.filter != nil else { return true }
+            let (word, bits) = place(of: key)
+            return state.filter.map { $0[word] & bits == bits }
+        }
+        if let known { return known }
+        let isEmpty = try isQueueEmpty()
+        state.withLock { $0 = State(epoch: epoch, filter: isEmpty ? Array(repeating: 0, count: Self.wordCount) : nil) }
+        return !isEmpty
+    }
+
+    /// Notes that an operation of a row is stored.
+    func insert(_ key: String) {
+        state.withLock { state in
+            guard state.filter != nil else { return }
+            let (word, bits) = place(of: key)
+            state.filter?[word] |= bits
+        }
+    }
+
+    private func place(of key: String) -> (word: Int, bits: UInt64) {
+        let hash = key.withUTF8Bytes { hasher.hash($0) }
+        return (Int(hash % UInt64(Self.wordCount)), 1 << (hash >> 10 & 63) | 1 << (hash >> 16 & 63))
     }
 }
 
