@@ -1,55 +1,54 @@
 internal import TidelineStore
 
-/// Runs the blocking calls of the store on a ``StoreExecutor``, within the calling task.
+/// Runs the blocking calls of the store on a ``StoreExecutor``, within the calling task. Errors become ``SyncError``s.
 ///
 /// Writes run one at a time, in the order of the calls. Until it reaches the executor of the writes, a call runs on its
 /// caller's actor without suspension, so that calls from one actor keep their order.
-struct StoreRunner<Store: LocalStore>: Sendable {
-    private let store: Store
+struct StoreRunner: Sendable {
     private let writes: SerialAccess
     private let reads: any TaskExecutor
 
-    init(store: Store, executor: StoreExecutor) {
-        self.store = store
+    init(_ executor: StoreExecutor) {
         writes = SerialAccess(executor.writes)
         reads = executor.reads
     }
 
-    nonisolated(nonsending) func read<T: Sendable>(
-        _ body: @escaping @Sendable (Store.Reader) throws -> T
-    ) async throws -> T {
-        try await withTaskExecutorPreference(reads) { try await readConcurrently(body) }
+    nonisolated(nonsending) func read<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
+        do {
+            return try await withTaskExecutorPreference(reads) { try await Self.runConcurrently(body) }
+        } catch {
+            throw SyncError.wrapping(error)
+        }
     }
 
-    @concurrent private func readConcurrently<T: Sendable>(
-        _ body: @Sendable (Store.Reader) throws -> T
-    ) async throws -> T {
-        try store.read(body)
+    @concurrent private static func runConcurrently<T: Sendable>(_ body: @Sendable () throws -> T) async throws -> T {
+        try body()
     }
 
     /// Runs a call that changes the store, unless the task is cancelled before it begins.
-    nonisolated(nonsending) func perform<T: Sendable>(
-        _ body: @Sendable (Store) throws -> T
-    ) async throws -> T {
-        try await writes.run {
-            try Task.checkCancellation()
-            return try body(store)
+    nonisolated(nonsending) func perform<T: Sendable>(_ body: @Sendable () throws -> T) async throws -> T {
+        do {
+            return try await writes.run {
+                try Task.checkCancellation()
+                return try body()
+            }
+        } catch {
+            throw SyncError.wrapping(error)
         }
     }
 
     /// Runs a write transaction, even if the task is cancelled: a push stores the responses to requests in flight.
-    nonisolated(nonsending) func writeEvenIfCancelled<T: Sendable>(
-        _ body: @escaping @Sendable (Store.Writer) throws -> T
+    nonisolated(nonsending) func performEvenIfCancelled<T: Sendable>(
+        _ body: @escaping @Sendable () throws -> T
     ) async throws -> T {
         do {
-            return try await writes.run { try store.write(body) }
+            return try await writes.run(body)
         } catch {
             guard Task.isCancelled, error is CancellationError || (error as? StoreError)?.code == .cancelled else {
-                throw error
+                throw SyncError.wrapping(error)
             }
             // The store has written nothing. A separate task is not cancelled.
-            let (store, writes) = (store, writes)
-            return try await Task(executorPreference: reads) { try await writes.run { try store.write(body) } }.value
+            return try await Task(executorPreference: reads) { try await perform(body) }.value
         }
     }
 }

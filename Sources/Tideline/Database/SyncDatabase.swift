@@ -12,7 +12,7 @@ final class SyncDatabase<Store: LocalStore>: Sendable {
     let environment: SyncEnvironment
     let clients: StoreClients
     let localChanges = LocalChangeObserver()
-    private let runner: StoreRunner<ObservedStore<Store>>
+    private let runner: StoreRunner
     private let sharesFiles: Bool
     private let leaseDuration: Duration?
     /// The name of this client in the lease of its pushes. Nothing depends on its value.
@@ -31,7 +31,7 @@ final class SyncDatabase<Store: LocalStore>: Sendable {
         tables = options.systemTables
         environment = options.environment
         clients = .sharing(observed.object)
-        runner = StoreRunner(store: observed, executor: options.environment.storeExecutor ?? StoreExecutor())
+        runner = StoreRunner(options.environment.storeExecutor ?? StoreExecutor())
         sharesFiles = store.capabilities.sharesFilesWithProcesses
         leaseDuration = sharesFiles ? options.pushLeaseDuration : nil
     }
@@ -41,15 +41,15 @@ final class SyncDatabase<Store: LocalStore>: Sendable {
     nonisolated(nonsending) func reading<T: Sendable>(
         _ body: @escaping @Sendable (Store.Reader) throws -> T
     ) async throws -> T {
-        try await SyncError.wrappingErrors { try await runner.read(body) }
+        try await runner.read { [observed] in try observed.read(body) }
     }
 
     /// Runs a write transaction of the app, unless the task is cancelled before it begins.
     nonisolated(nonsending) func changing<T: Sendable>(
         _ body: @escaping @Sendable (Writer) throws -> T
     ) async throws -> T {
-        let result = try await performing { [self] store in
-            let result = try store.write(noting(body))
+        let result = try await runner.perform {
+            let result = try write(body)
             isUnsettled.store(false, ordering: .relaxed)
             return result
         }
@@ -61,7 +61,7 @@ final class SyncDatabase<Store: LocalStore>: Sendable {
     nonisolated(nonsending) func writing<T: Sendable>(
         _ body: @escaping @Sendable (Writer) throws -> T
     ) async throws -> T {
-        try await SyncError.wrappingErrors { try await runner.writeEvenIfCancelled(noting(body)) }
+        try await runner.performEvenIfCancelled { [self] in try write(body) }
     }
 
     /// Runs another blocking call on the store, exclusive of this client's writes, unless the task is cancelled before
@@ -69,14 +69,12 @@ final class SyncDatabase<Store: LocalStore>: Sendable {
     nonisolated(nonsending) func performing<T: Sendable>(
         _ body: @escaping @Sendable (ObservedStore<Store>) throws -> T
     ) async throws -> T {
-        try await SyncError.wrappingErrors { try await runner.perform(body) }
+        try await runner.perform { try body(observed) }
     }
 
-    /// Returns a body that counts its transaction.
-    private func noting<T: Sendable>(
-        _ body: @escaping @Sendable (Writer) throws -> T
-    ) -> @Sendable (Writer) throws -> T {
-        { [self] writer in
+    /// Runs a transaction and counts it.
+    private func write<T>(_ body: (Writer) throws -> T) throws -> T {
+        try observed.write { writer in
             clients.noteWrite()
             ownWrites.add(1, ordering: .relaxed)
             if isUnsettled.exchange(true, ordering: .relaxed) { unsettledWrites.add(1, ordering: .relaxed) }

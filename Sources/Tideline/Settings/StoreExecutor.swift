@@ -34,7 +34,7 @@ private final class WriteQueue: SerialExecutor {
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        queue.async(qos: job.qualityOfService) { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+        queue.run(job) { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
     }
 }
 
@@ -45,18 +45,21 @@ private final class ReadQueue: TaskExecutor {
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        queue.async(qos: job.qualityOfService) { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        queue.run(job) { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 }
 
-extension UnownedJob {
-    /// The quality of service that corresponds to the priority of the job's task.
-    fileprivate var qualityOfService: DispatchQoS {
-        switch TaskPriority(priority) ?? .medium {
-        case .high...: .userInitiated
-        case .medium...: .default
-        case .low...: .utility
-        default: .background
+extension DispatchQueue {
+    /// Runs a job with the quality of service that corresponds to the priority of its task.
+    fileprivate func run(_ job: UnownedJob, _ body: @escaping @Sendable () -> Void) {
+        let qualityOfService: DispatchQoS
+        switch TaskPriority(job.priority) ?? .medium {
+        case .high...: qualityOfService = .userInitiated
+        // Without one, dispatch needs no work item.
+        case .medium...: return async(execute: body)
+        case .low...: qualityOfService = .utility
+        default: qualityOfService = .background
         }
+        async(qos: qualityOfService, execute: body)
     }
 }

@@ -48,6 +48,8 @@ package final class ObservationHub: Sendable {
     /// Tells other processes of commits, and is sent by them, if the store's files are shared.
     /// The observed store.
     private let store: any LocalStore
+    /// The store object, or `nil` if the store is a value.
+    let object: ObjectIdentifier?
     private let signal: CommitSignal?
     /// The nanoseconds after which the store looks for external commits without a signal.
     private let quiet: UInt64
@@ -61,6 +63,7 @@ package final class ObservationHub: Sendable {
 
     private init(of store: any LocalStore, maximumRecordedRows: Int, signal: CommitSignal?, quiet: UInt64) {
         self.store = store
+        object = Self.object(store)
         self.maximumRecordedRows = maximumRecordedRows
         self.signal = signal
         self.quiet = quiet
@@ -72,9 +75,6 @@ package final class ObservationHub: Sendable {
 
     /// The hubs of store objects. A hub keeps its store, so the store of an entry that is not empty exists.
     private static let hubs = LockedValue<[ObjectIdentifier: Entry]>([:])
-
-    /// The store object, or `nil` if the store is a value.
-    var object: ObjectIdentifier? { Self.object(store) }
 
     private static func object(_ store: any LocalStore) -> ObjectIdentifier? {
         type(of: store) is AnyClass ? ObjectIdentifier(store as AnyObject) : nil
