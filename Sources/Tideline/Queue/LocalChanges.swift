@@ -31,6 +31,11 @@ final class LocalChanges {
         self.inFlight = inFlight
     }
 
+    deinit {
+        if let rows = rows.take() { operations.spareRows.keep(rows) }
+        if let rows = queueRows.take() { operations.spareOperations.keep(rows) }
+    }
+
     /// Inserts a row with an identifier that is valid for a new row, and returns it as stored.
     func insert(_ given: Row, in writer: some StoreWriter) throws -> Row {
         guard writesRows else {
@@ -53,17 +58,21 @@ final class LocalChanges {
         try writer.upsert(rows, into: schema.name)
         // The row is new, so it is stored as it is packed here and need not be read back.
         let row = rows.withRow(at: 0) { $0.owned() }
-        self.rows = consume rows
+        keep(rows)
         return row
     }
 
     /// Returns an empty batch for the table's rows.
     private func takeRows(in writer: some StoreWriter) throws -> PackedRows {
         guard var rows = rows.take() else {
-            return PackedRows(shape: try writer.shape(of: schema.name), byteCapacity: 512)
+            return operations.spareRows.take(try writer.shape(of: schema.name))
         }
         rows.removeAll()
         return rows
+    }
+
+    private func keep(_ rows: consuming PackedRows) {
+        if !rows.isLarge { self.rows = consume rows }
     }
 
     /// Merges the named columns into a row. Unless `overwriting` is true, the row's version must equal the stored
@@ -79,7 +88,7 @@ final class LocalChanges {
         if !overwriting { try requireCurrent(given, stored) }
         guard stored != nil || !writesRows else { throw noSuchRow(given.idText) }
         try merge(rows, id: given.idText, over: stored, in: writer)
-        self.rows = consume rows
+        keep(rows)
     }
 
     /// Merges a packed row into the stored one, and queues the update.
@@ -110,7 +119,7 @@ final class LocalChanges {
         var rows = try takeRows(in: writer)
         try rows.append(edits)
         try merge(rows, id: id, over: stored, in: writer)
-        self.rows = consume rows
+        keep(rows)
         return .success(try writer.row(in: schema.name, id: id) ?? changed)
     }
 
@@ -215,7 +224,7 @@ final class LocalChanges {
     private func save(_ operation: TableOperation, in writer: some StoreWriter) throws {
         var rows = try queueRows.take() ?? operations.makeRows(in: writer)
         try operations.save(operation, using: &rows, in: writer)
-        queueRows = consume rows
+        if !rows.isLarge { queueRows = consume rows }
     }
 
     private func revise(_ operation: inout TableOperation, in writer: some StoreWriter) throws {

@@ -3,12 +3,16 @@ internal import TidelineStore
 internal import TidelineWire
 
 /// Reads and writes operations and their error records in the system tables, within a transaction of the caller.
-struct OperationStore: Sendable {
+final class OperationStore: Sendable {
     let tables: SystemTables
     private let block = NumberBlock()
     private let edited = EditedRows()
+    /// The memory of the app's changes, one for rows and one for operations.
+    let (spareRows, spareOperations) = (SpareBatch(), SpareBatch())
     private let columns = KnownQueueColumns()
     private static let counterID = "lastOperationId"
+
+    init(tables: SystemTables) { self.tables = tables }
 
     // MARK: Reading
 
@@ -187,11 +191,12 @@ struct OperationStore: Sendable {
     func save(_ operation: TableOperation, in writer: some StoreWriter) throws {
         var rows = try makeRows(in: writer)
         try save(operation, using: &rows, in: writer)
+        spareOperations.keep(rows)
     }
 
     /// Returns an empty batch for ``save(_:using:in:)``, which several calls in one transaction may share.
     func makeRows(in reader: some StoreReader) throws -> PackedRows {
-        PackedRows(shape: try reader.shape(of: tables.operations), byteCapacity: 1_024)
+        spareOperations.take(try reader.shape(of: tables.operations))
     }
 
     func save(_ operation: TableOperation, using rows: inout PackedRows, in writer: some StoreWriter) throws {
@@ -321,6 +326,31 @@ extension RowView {
         guard tag(at: index) == .json else { return nil }
         return withBytes(at: index) { String(decoding: $0, as: UTF8.self) }
     }
+}
+
+/// A batch whose memory the next transaction uses.
+final class SpareBatch: Sendable {
+    private let batch = Mutex<PackedRows?>(nil)
+
+    /// Returns an empty batch for rows of a shape.
+    func take(_ shape: RowShape) -> PackedRows {
+        guard var rows = batch.withLock({ $0.take() }), rows.shape === shape else {
+            return PackedRows(shape: shape, byteCapacity: 1_024)
+        }
+        rows.removeAll()
+        return rows
+    }
+
+    func keep(_ rows: consuming PackedRows) {
+        guard !rows.isLarge else { return }
+        var rows: PackedRows? = rows
+        batch.withLock { swap(&$0, &rows) }
+    }
+}
+
+extension PackedRows {
+    /// Whether the memory of the batch is not worth keeping.
+    var isLarge: Bool { byteCount > 65_536 }
 }
 
 /// The operation numbers that this client may still assign; see ``OperationStore/takeID(in:at:isOwn:)``.
