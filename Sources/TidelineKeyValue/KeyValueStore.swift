@@ -19,6 +19,8 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
     private let sharesFilesWithProcesses: Bool
     let lock = ReadWriteLock()
     private let definitions: LockedValue<Definitions>
+    /// The objects that maintain the indexes of the tables that were changed, whose memory the next write uses.
+    private let indexEntries = LockedValue<[IndexEntries]>([])
     /// Stored, because looking up a generic type in each read would cost as much as the transaction of a short read.
     private let readMap: KeyMap<Engine.Snapshot>.Type = KeyMap<Engine.Snapshot>.self
     private let writeMap: KeyStoreMap<Engine.Transaction>.Type = KeyStoreMap<Engine.Transaction>.self
@@ -203,10 +205,11 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
             if !known.isCurrent(after: commit, isShared: sharesFilesWithProcesses) { rowCounts = RowCounts() }
             let session = Session(
                 writing: map, catalog, rowCounts.take(), definitions,
-                precedingCommit: sharesFilesWithProcesses ? commit : nil)
+                precedingCommit: sharesFilesWithProcesses ? commit : nil, indexEntries.withLock { $0 })
             defer { session.end() }
             let result = try body(session)
             try session.finish()
+            indexEntries.withLock { $0 = session.indexEntries }
             outcome = unsafe TransactionOutcome(
                 catalog: catalog, precedingCommit: commit,
                 commit: session.hasChanges ? transaction.ownCommitNumber : nil,

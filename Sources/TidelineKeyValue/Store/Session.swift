@@ -17,7 +17,7 @@ final class Session {
     /// The table that was requested last. Most bodies request the same table repeatedly.
     private var lastTable: StoredTable?
     /// The objects that maintain the indexes of the tables that this transaction changes, which reuse their memory.
-    private var indexEntries: [IndexEntries] = []
+    private(set) var indexEntries: [IndexEntries] = []
     /// The error of a partially applied change. The transaction can then only be rolled back.
     private(set) var failure: StoreError?
     /// The row counts that this transaction knows; after ``finish()``, those that it leaves.
@@ -38,13 +38,14 @@ final class Session {
     /// Creates a session that reads and writes.
     init(
         writing store: any KeyStore, _ catalog: Catalog, _ rowCounts: consuming RowCounts,
-        _ definitions: LockedValue<Definitions>, precedingCommit: UInt64?
+        _ definitions: LockedValue<Definitions>, precedingCommit: UInt64?, _ indexEntries: [IndexEntries]
     ) {
         unsafe openKeys = store
         openStore = store
         self.catalog = catalog
         self.definitions = definitions
         self.precedingCommit = precedingCommit
+        self.indexEntries = indexEntries
         unsafe self.rowCounts = rowCounts
     }
 
@@ -219,6 +220,8 @@ final class Session {
         if table.indexes.isEmpty { return nil }
         for known in indexEntries where known.table === table { return known }
         let entries = IndexEntries(of: table)
+        // An earlier definition of the table may have left others.
+        indexEntries.removeAll { $0.table.name == table.name }
         indexEntries.append(entries)
         return entries
     }
