@@ -1,13 +1,17 @@
 internal import TidelineStore
 
 /// The app's changes of several tables within one write transaction of the store.
-final class ChangeScope<Store: LocalStore>: TransactionScope {
+///
+/// It is generic over the writer, whose type would otherwise be looked up for each change.
+final class ChangeScope<Store: LocalStore, Writer: StoreWriter>: TransactionScope {
     private let context: SyncContext<Store>
-    private let writer: SyncDatabase<Store>.Writer
+    private let writer: Writer
     /// The changes of each table used so far, by its name.
     private var tables: [String: LocalChanges] = [:]
+    /// The changes of the table used last, which most changes are of.
+    private var last: LocalChanges?
 
-    init(_ context: SyncContext<Store>, _ writer: SyncDatabase<Store>.Writer) {
+    init(_ context: SyncContext<Store>, _ writer: Writer) {
         self.context = context
         self.writer = writer
     }
@@ -15,9 +19,10 @@ final class ChangeScope<Store: LocalStore>: TransactionScope {
     var options: SyncOptions { context.options }
 
     private func changes(of table: String) throws -> LocalChanges {
-        if let changes = tables[table] { return changes }
-        let changes = try context.editor.changes(of: table, in: writer)
+        if let last, last.schema.name == table { return last }
+        let changes = try tables[table] ?? context.editor.changes(of: table, in: writer)
         tables[table] = changes
+        last = changes
         return changes
     }
 

@@ -78,7 +78,7 @@ extension SyncContext: TableContext {
     }
 
     nonisolated(nonsending) func update(_ row: Row, in table: String, overwriting: Bool) async throws {
-        try await database.changing { [editor] in
+        try await database.changing { [self] in
             try editor.changes(of: table, in: $0).update(row, overwriting: overwriting, in: $0)
         }
     }
@@ -86,13 +86,13 @@ extension SyncContext: TableContext {
     nonisolated(nonsending) func update(
         id: String, in table: String, _ change: @escaping @Sendable (inout Row) throws -> Void
     ) async throws -> Row {
-        try await database.changing { [editor] in
+        try await database.changing { [self] in
             try editor.changes(of: table, in: $0).update(id: id, in: $0, change)
         }.get()
     }
 
     nonisolated(nonsending) func delete(_ row: Row, from table: String) async throws {
-        try await database.changing { [editor] in try editor.changes(of: table, in: $0).delete(row, in: $0) }
+        try await database.changing { [self] in try editor.changes(of: table, in: $0).delete(row, in: $0) }
     }
 
     nonisolated(nonsending) func row(id: String, in table: String) async throws -> Row? {

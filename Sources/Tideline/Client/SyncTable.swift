@@ -28,9 +28,9 @@ public struct SyncTable: Sendable {
     ///   - ``SyncError/Code/store`` if the store fails.
     @discardableResult
     public nonisolated(nonsending) func insert(_ row: Row) async throws -> Row {
+        guard row.needsID else { return try await context.insert(row, into: name) }
         var row = row
-        // A value that is not a valid identifier stays in the row and fails validation.
-        if row["id"] == nil { row.id = .string(context.options.environment.makeID()) }
+        row.id = .string(context.options.environment.makeID())
         return try await context.insert(row, into: name)
     }
 
@@ -250,6 +250,9 @@ public struct SyncTable: Sendable {
 }
 
 extension Row {
+    /// Whether the row has no identifier. A value that is not a valid one stays in the row and fails validation.
+    var needsID: Bool { id == nil && self["id"] == nil }
+
     /// Creates a row that names a stored row, in the given version if it is not `nil`.
     init(id: String, version: String?) {
         self.init(id: .string(id), distinctColumns: version.map { [("version", .string($0))] } ?? [])

@@ -41,8 +41,9 @@ public final class SyncTransaction {
     @discardableResult
     public func insert(_ row: Row, into table: String) throws -> Row {
         try perform { scope in
+            guard row.needsID else { return try scope.insert(row, into: table) }
             var row = row
-            if row["id"] == nil { row.id = .string(scope.options.environment.makeID()) }
+            row.id = .string(scope.options.environment.makeID())
             return try scope.insert(row, into: table)
         }
     }

@@ -40,7 +40,12 @@ enum RowInput {
                 throw undefined(name, id: id, schema)
             }
             next = index + 1
-            rows.set(try fitted(value, to: schema.columns[index], id: id, schema), at: index)
+            switch (value, schema.columns[index].type) {
+            case (.string, .string), (.bool, .bool), (.int, .int), (.timestamp, .timestamp):
+                // Nothing else is checked, so the value and the column are not copied.
+                rows.set(value, at: index)
+            default: rows.set(try fitted(value, to: schema.columns[index], id: id, schema), at: index)
+            }
         }
         if completing { rows.completeRow() }
     }
