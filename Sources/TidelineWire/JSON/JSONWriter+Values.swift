@@ -61,7 +61,8 @@ extension JSONWriter {
                 bytes.append(contentsOf: text[start..<(end - 1)])
                 bytes.append(contentsOf: "\u{FFFD}".utf8)
             } else {
-                bytes.append(contentsOf: text[start..<end])
+                // A slice would be copied byte by byte.
+                bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: text[start..<end]))
                 guard end < text.count else { break }
                 appendEscaped(text[end])
                 end += 1
