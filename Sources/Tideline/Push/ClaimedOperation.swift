@@ -16,17 +16,16 @@ final class ClaimedOperation<Store: LocalStore>: AttemptJournal {
     private struct State {
         /// The bodies whose responses were lost.
         var unknown: [String]
-        /// The first request, if it was stored with the claim, and its body.
-        var announced: (attempt: Attempt, body: String?)?
-        /// The values that the first request of an update writes, if it was stored with the claim.
-        var changes: Row?
+        /// The attempt of the first request, if it was stored with the claim and is not sent yet.
+        var announced: Attempt?
+        /// The values of the first request, if it was stored with the claim and is not a delete.
+        var first: OperationSender.Values?
     }
 
     var schema: TableSchema { codec.schema }
     var unknownBodies: [String] { state.withLock { $0.unknown } }
-    /// The changes of an update since the base row, as they were when the operation was claimed, or `nil` if they are not
-    /// known.
-    var changes: Row? { state.withLock { $0.changes } }
+    /// The values of the first request, as they were when the operation was claimed, or `nil` if they are not known.
+    var first: OperationSender.Values? { state.withLock { $0.first } }
 
     init(
         _ operation: TableOperation, codec: RowCodec, snapshot: Row?, database: SyncDatabase<Store>,
@@ -51,33 +50,38 @@ final class ClaimedOperation<Store: LocalStore>: AttemptJournal {
     /// Returns the row to send with the base version: the local row, or the deleted row for a delete; `nil` if the row
     /// no longer exists.
     func item() throws -> Row? {
-        var item = try operation.kind == .delete ? operation.deletedItem.map(codec.row) ?? Row() : snapshot
-        item?.id = .string(operation.itemID)
-        item?["version"] = operation.baseVersion.map { .string($0) }
+        guard var item = try operation.kind == .delete ? operation.deletedItem.map(codec.row) ?? Row() : snapshot else {
+            return nil
+        }
+        item.id = .string(operation.itemID)
+        let version: Value? = operation.baseVersion.map { .string($0) }
+        // A row that is not changed stays packed.
+        if item["version"] != version { item["version"] = version }
         return item
     }
 
     // MARK: Journal
 
     /// Records the first request in the transaction that claims the operation.
-    func announce(_ body: Row?, in writer: SyncDatabase<Store>.Writer) throws {
+    func announce(_ first: OperationSender.Values?, in writer: SyncDatabase<Store>.Writer) throws {
         // The operation was read in this transaction.
         var stored = operation
-        let json = json(of: body)
-        let attempt = try note(json, of: &stored)
+        let attempt = try note(json(of: first?.noted), of: &stored)
         try operations.save(stored, in: writer)
         state.withLock { state in
-            state.announced = (attempt, json)
-            if operation.kind == .update { state.changes = body }
+            state.announced = attempt
+            state.first = first
         }
     }
 
     func note(_ body: Row?) async throws -> Attempt {
-        let (json, kind) = (json(of: body), operation.kind)
-        if let announced = state.withLock({ $0.announced.take() }), announced.body == json {
-            state.withLock { $0.unknown = announced.attempt.bodies }
-            return announced.attempt
+        let announced: Attempt? = state.withLock { state in
+            guard let attempt = state.announced.take(), state.first?.noted == body else { return nil }
+            state.unknown = attempt.bodies
+            return attempt
         }
+        if let announced { return announced }
+        let (json, kind) = (json(of: body), operation.kind)
         let attempt: Attempt? = try await change { [self] operation in
             // Another process has applied or changed the operation since it was claimed. The next push sends the rest.
             guard operation.kind == kind else { return nil }

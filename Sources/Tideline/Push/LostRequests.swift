@@ -77,16 +77,16 @@ extension RowCodec {
     /// Returns the columns in which the item differs from its ancestor, with the item's values, including null. Without
     /// an ancestor, returns all columns of the item.
     func changes(of item: Row, since ancestor: Row?) -> Row {
-        var changes = Row(id: item.id)
-        for name in appColumns {
+        var changes: [(name: String, value: Value)] = []
+        for (index, name) in appColumns.enumerated() {
+            let value = item.value(of: name, guess: index)
             guard let ancestor else {
-                if let value = item[name] { changes[name] = value }
+                if let value { changes.append((name, value)) }
                 continue
             }
-            let value = item[name] ?? .null
-            if value != ancestor[name] ?? .null { changes[name] = value }
+            if value ?? .null != ancestor.value(of: name, guess: index) ?? .null { changes.append((name, value ?? .null)) }
         }
-        return changes
+        return Row(id: item.id, distinctColumns: changes)
     }
 
     /// Returns whether others have changed one of these columns differently: the server row's value differs from the

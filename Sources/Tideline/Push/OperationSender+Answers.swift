@@ -215,7 +215,9 @@ extension OperationSender {
 
     /// Returns whether a response omits an app column that has a value in the known row.
     private func lacks(_ row: Row, valuesOf known: Row) -> Bool {
-        codec.appColumns.contains { row[$0] == nil && !(known[$0] ?? .null).isNull }
+        codec.appColumns.enumerated().contains { index, name in
+            row.value(of: name, guess: index) == nil && !(known.value(of: name, guess: index) ?? .null).isNull
+        }
     }
 
     /// Returns the result of a delete that was accepted.
@@ -327,10 +329,9 @@ extension RowCodec {
     /// Returns the body of an insert: the app's columns that are not null. Servers respond to unknown columns with an
     /// error, even if the values are null.
     func insertBody(of item: Row) -> Row {
-        var body = Row(id: item.id)
-        for name in appColumns {
-            if let value = item[name], !value.isNull { body[name] = value }
+        let columns = appColumns.enumerated().compactMap { index, name in
+            item.value(of: name, guess: index).flatMap { $0.isNull ? nil : (name: name, value: $0) }
         }
-        return body
+        return Row(id: item.id, distinctColumns: columns)
     }
 }

@@ -15,8 +15,18 @@ struct OperationSender: Sendable {
     let journal: any AttemptJournal
     /// The policy for conflicts of the table.
     let policy: ConflictPolicy
-    /// The changes of an update, if they were computed for the item when the operation was claimed.
-    var claimedChanges: Row?
+    /// The values of the first request, if they were computed for the item when the operation was claimed.
+    var first: Values?
+
+    /// The values of an insert or update.
+    struct Values: Sendable {
+        /// The columns to send.
+        var body: Row
+        /// The base row, or `nil` if there is none.
+        var base: Row?
+        /// The values that the request writes relative to the base row.
+        var noted: Row
+    }
 
     /// The server's response to an operation.
     struct Result: Sendable {
@@ -41,15 +51,15 @@ struct OperationSender: Sendable {
     /// Sends `item`.
     func send(_ item: Row) async throws -> Result {
         if operation.kind == .delete { return try await delete(version: item.version) }
-        let item = try claimedChanges == nil ? checked(item) : item
+        let item = try first == nil ? checked(item) : item
         if operation.kind == .insert { return try await insert(item, mayUndelete: operation.restores) }
         return try await operation.restores ? restore(item) : update(item)
     }
 
     /// The first request, as far as it is known before it is sent.
     enum FirstRequest: Sendable {
-        /// It writes these values, relative to the base row; `nil` for a delete.
-        case certain(Row?)
+        /// It writes these values; `nil` for a delete.
+        case certain(Values?)
         /// Another request may precede it, or there is none.
         case uncertain
     }
@@ -58,11 +68,11 @@ struct OperationSender: Sendable {
     func firstRequest(for item: Row) throws -> FirstRequest {
         switch operation.kind {
         case .delete: return needsLookUp(item.version, try lostRequests()) ? .uncertain : .certain(nil)
-        case .insert: return .certain(try insertion(of: checked(item)).noted)
+        case .insert: return .certain(try insertion(of: checked(item)))
         case .update:
-            let changes = try operation.restores ? Row() : changes(of: checked(item))
-            let isKnown = try isTarget(operation.base.map(codec.row), of: item.version)
-            return changes.isEmpty || !isKnown ? .uncertain : .certain(Row().merging(changes))
+            guard !operation.restores else { return .uncertain }
+            let values = try changes(of: checked(item))
+            return values.body.isEmpty || !isTarget(values.base, of: item.version) ? .uncertain : .certain(values)
         }
     }
 
@@ -83,8 +93,9 @@ struct OperationSender: Sendable {
 
     /// - Parameter mayUndelete: Whether a deleted row with the identifier is restored. The app knows of that row.
     func insert(_ item: Row, mayUndelete: Bool = false) async throws -> Result {
-        let (body, base, noted) = try insertion(of: item)
-        let attempt = try await journal.note(noted)
+        let values = try first ?? insertion(of: item)
+        let (body, base) = (values.body, values.base)
+        let attempt = try await journal.note(values.noted)
         let answer = try await ask(request(.insert, row: body))
         switch try kind(of: answer) {
         case .done:
@@ -103,12 +114,12 @@ struct OperationSender: Sendable {
     }
 
     /// Returns the body of an insert, the base row, and the values that the insert writes relative to it.
-    private func insertion(of item: Row) throws -> (body: Row, base: Row, noted: Row) {
+    private func insertion(of item: Row) throws -> Values {
         let body = codec.insertBody(of: item)
-        let base = try operation.base.map(codec.row) ?? Row()
+        guard let base = try operation.base.map(codec.row) else { return Values(body: body, base: Row(), noted: body) }
         // A row that replaces a deleted one keeps none of its values.
         let cleared = codec.appColumns.filter { body[$0] == nil && !(base[$0] ?? .null).isNull }
-        return (body, base, cleared.reduce(into: body) { $0[$1] = .null })
+        return Values(body: body, base: base, noted: cleared.reduce(into: body) { $0[$1] = .null })
     }
 
     /// Returns the failure for an identifier that exists on the server in a row that the user cannot read, such as
@@ -124,21 +135,23 @@ struct OperationSender: Sendable {
     // MARK: Update
 
     private func update(_ item: Row) async throws -> Result {
-        let base = try operation.base.map(codec.row)
-        let body = try claimedChanges ?? changes(of: item)
-        if body.isEmpty { return Result(row: try localBase() ?? base, isUnsent: true) }
-        return try await patch(body, of: item, version: item.version, known: Row(), base: base, round: 1)
+        let values = try first ?? changes(of: item)
+        if values.body.isEmpty { return Result(row: try localBase() ?? values.base, isUnsent: true) }
+        return try await patch(
+            values.body, of: item, version: item.version, known: Row(), base: values.base, round: 1)
     }
 
     /// Returns the values that an update sends: the changes since the base row. Columns that a lost request may have
     /// written are overwritten, too.
-    private func changes(of item: Row) throws -> Row {
-        let changes = codec.changes(of: item, since: try localBase() ?? operation.base.map(codec.row))
-        return try journal.unknownBodies.reduce(changes) { body, json in
+    private func changes(of item: Row) throws -> Values {
+        let base = try operation.base.map(codec.row)
+        let changes = codec.changes(of: item, since: try localBase() ?? base)
+        let body = try journal.unknownBodies.reduce(changes) { body, json in
             let lost = try codec.row(json)
             let names = codec.appColumns.filter { lost[$0] != nil && body[$0] == nil }
             return names.reduce(into: body) { $0[$1] = item[$1] ?? .null }
         }
+        return Values(body: body, base: base, noted: Row().merging(body))
     }
 
     /// Returns the base row as a migration changed it, or `nil` if none did.

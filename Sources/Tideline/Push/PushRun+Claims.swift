@@ -99,9 +99,9 @@ extension PushRun {
             operations: pusher.queue.operations, lease: lease)
         // A delegate decides for itself what is sent.
         if delegate == nil, let item = try claimed.item(),
-            case .certain(let body)? = try? sender(for: claimed, as: operation.kind).firstRequest(for: item)
+            case .certain(let values)? = try? sender(for: claimed, as: operation.kind).firstRequest(for: item)
         {
-            try claimed.announce(body, in: writer)
+            try claimed.announce(values, in: writer)
         }
         pusher.database.clients.inFlight.insert(id)
         return .claimed(claimed)
@@ -118,18 +118,14 @@ extension PushRun {
         return record
     }
 
-    /// Returns the sender of an operation. It sends nothing after the push has been aborted.
+    /// Returns the sender of an operation.
     func sender(for claimed: Claimed, as kind: OperationKind) -> OperationSender {
         var operation = claimed.operation
         operation.kind = kind
-        var connection = pusher.connection
-        connection.willSend = { try await confirmRequest() }
-        connection.batches = batches
         return OperationSender(
             connection: connection, dialect: pusher.dialect, codec: claimed.codec, operation: operation,
             parameters: settings.parameters, trust: trust, journal: claimed,
-            policy: pusher.policies.policy(for: operation.table),
-            claimedChanges: kind == .update ? claimed.changes : nil)
+            policy: pusher.policies.policy(for: operation.table), first: claimed.first)
     }
 }
 

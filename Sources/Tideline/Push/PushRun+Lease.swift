@@ -26,10 +26,12 @@ extension PushRun {
     /// Throws if a request must not be sent: the push has been aborted, or another process has taken it over.
     ///
     /// A process that was suspended until its lease had expired finds out here.
-    func confirmRequest() async throws {
+    static func confirmRequest(
+        _ database: SyncDatabase<Store>, _ lease: PushLease?, _ isClosing: Flag
+    ) async throws {
         if lease?.isLost ?? false { throw SyncError.leaseLost }
         if isClosing.isSet { throw SyncError(.cancelled, "the push was aborted") }
         guard let lease, !lease.isCurrent else { return }
-        guard try await pusher.database.writing({ try lease.confirm(in: $0) }) else { throw SyncError.leaseLost }
+        guard try await database.writing({ try lease.confirm(in: $0) }) else { throw SyncError.leaseLost }
     }
 }

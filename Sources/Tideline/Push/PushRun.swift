@@ -17,6 +17,8 @@ struct PushRun<Store: LocalStore>: Sendable {
     let trust = ServiceTrust()
     /// The batches of requests, or `nil` if each is sent alone. An operation of a delegate may wait for another one.
     let batches: RequestBatches?
+    /// The connection of this push. It sends nothing after the push has been aborted.
+    let connection: ServerConnection
 
     typealias Claimed = ClaimedOperation<Store>
 
@@ -99,6 +101,9 @@ struct PushRun<Store: LocalStore>: Sendable {
         self.settings = settings
         lease = pusher.database.makePushLease()
         batches = delegate == nil ? pusher.dialect.makeBatches() : nil
+        connection = ServerConnection(pusher.connection, batches: batches) { [lease, isClosing] in
+            try await Self.confirmRequest(pusher.database, lease, isClosing)
+        }
     }
 
     func run() async -> PushResult {
@@ -229,8 +234,7 @@ struct PushRun<Store: LocalStore>: Sendable {
         flight.ended += flight.open
         let isLast = flight.running.isEmpty || flight.abort != nil
         flight.open = separateUnavailable(from: &flight.ended, &flight.machine, isLast: isLast)
-        // Closures, because this generic type would create each key path again every time.
-        flight.abort = flight.abort ?? flight.ended.lazy.compactMap { $0.abort }.first
+        for one in flight.ended where flight.abort == nil { flight.abort = one.abort }
     }
 
     /// Continues with the result of a transaction.

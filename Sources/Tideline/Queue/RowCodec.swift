@@ -3,8 +3,10 @@ internal import TidelineStore
 internal import TidelineWire
 
 /// Converts rows of one table to and from JSON text, and compares rows for a push.
-struct RowCodec: Sendable {
+final class RowCodec: Sendable {
     let schema: TableSchema
+    /// The names of the app's columns. Only these are sent and compared.
+    let appColumns: [String]
     /// The parser of stored rows. It accepts any JSON, because stores do not check the text that an app writes itself.
     let parser: PageParser
     /// The parser of the server's rows.
@@ -14,6 +16,7 @@ struct RowCodec: Sendable {
 
     init(schema: TableSchema) {
         self.schema = schema
+        appColumns = schema.columns.map(\.name)
         var answerParser = PageParser(schema: schema, keepsOthers: true)
         var parser = schema.systemColumns.contains(.extra) ? PageParser(schema: schema) : answerParser
         parser.acceptsAnyJSON = true
@@ -24,9 +27,6 @@ struct RowCodec: Sendable {
         changeParser = answerParser
         self.parser = parser
     }
-
-    /// The names of the app's columns. Only these are sent and compared.
-    var appColumns: [String] { schema.columns.map(\.name) }
 
     /// Parses a stored row. Columns that the table no longer defines are omitted.
     func row(_ json: String) throws -> Row {
@@ -42,16 +42,20 @@ struct RowCodec: Sendable {
 
     /// Returns the server's row with null in the app's columns that it omits. The two are equivalent on the wire.
     func completed(_ row: Row) -> Row {
-        schema.columns.reduce(into: row) { row, column in
-            if row[column.name] == nil { row[column.name] = .null }
+        var completed = row
+        for (index, name) in appColumns.enumerated() where row.value(of: name, guess: index) == nil {
+            completed[name] = .null
         }
+        return completed
     }
 
     /// Returns the row with the values of another one in the app's columns that it omits, or null.
     func completed(_ row: Row, from other: Row) -> Row {
-        schema.columns.reduce(into: row) { row, column in
-            if row[column.name] == nil { row[column.name] = other[column.name] ?? .null }
+        var completed = row
+        for (index, name) in appColumns.enumerated() where row.value(of: name, guess: index) == nil {
+            completed[name] = other.value(of: name, guess: index) ?? .null
         }
+        return completed
     }
 
     /// Returns whether a row has any of the app's columns.
@@ -82,8 +86,9 @@ struct RowCodec: Sendable {
     /// Throws ``OperationFailure`` if a row from the server or a delegate cannot be stored in the table.
     func requireFit(_ row: Row?, _ code: OperationFailure.Code) throws {
         guard let row else { return }
-        for (name, value) in row.values where !SystemColumns.names.contains(name) {
-            guard let column = schema.column(name) else {
+        for (index, (name, value)) in row.values.enumerated() where !SystemColumns.contains(name: name) {
+            let isGuessed = index < appColumns.count && appColumns[index] == name
+            guard let column = isGuessed ? schema.columns[index] : schema.column(name) else {
                 throw OperationFailure(code, "the table has no column \(name.debugDescription)")
             }
             guard !value.isNull || column.isOptional, value.type == nil || value.type == column.type,
@@ -200,7 +205,9 @@ extension TableSchema {
     func itemKey(_ id: String) -> String { idMatching == .exact ? id : id.asciiLowercased }
 
     /// Returns whether two identifiers, or keys of them, are of the same row.
-    func hasSameKey(_ a: String, _ b: String) -> Bool { RowID.string(itemKey(a)) == .string(itemKey(b)) }
+    func hasSameKey(_ a: String, _ b: String) -> Bool {
+        RowID.string(a) == .string(b) || RowID.string(itemKey(a)) == .string(itemKey(b))
+    }
 }
 
 extension Row {

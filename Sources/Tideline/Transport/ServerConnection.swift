@@ -10,25 +10,40 @@ internal import Foundation
 #endif
 
 /// Sends requests to one server: adds address, headers, and authentication, and retries.
-struct ServerConnection: Sendable {
+final class ServerConnection: Sendable {
     let base: ServerAddress
     let transport: any Transport
     let options: SyncOptions
     let format: any RequestFormat
-    let account = Account()
-    private let refresh = SharedRefresh()
+    let account: Account
+    private let refresh: SharedRefresh
     /// From when and until when the server asked for no further request, or `nil`.
-    private let pauseOfServer = LockedValue<Range<Timestamp>?>(nil)
+    private let pauseOfServer: LockedValue<Range<Timestamp>?>
+    /// The headers of each request, or `nil` if those of the dialect are its own.
+    private let headers: HTTPFields?
     /// Called before each request, including retries. Throws if the request must not be sent.
-    var willSend: @Sendable () async throws -> Void = {}
+    private let willSend: @Sendable () async throws -> Void
     /// The batches of the requests for rows, if they are sent together.
-    var batches: RequestBatches?
+    private let batches: RequestBatches?
 
     init(base: ServerAddress, transport: any Transport, options: SyncOptions, format: any RequestFormat) {
         self.base = base
         self.transport = transport
         self.options = options
         self.format = format
+        (account, refresh, pauseOfServer) = (Account(), SharedRefresh(), LockedValue(nil))
+        headers = format.isTableService ? Self.headers(format, options) : nil
+        (willSend, batches) = ({}, nil)
+    }
+
+    /// Creates a connection that shares the sign-in and the pauses of another one, for one push.
+    init(
+        _ other: ServerConnection, batches: RequestBatches?, willSend: @escaping @Sendable () async throws -> Void
+    ) {
+        (base, transport, options, format) = (other.base, other.transport, other.options, other.format)
+        (account, refresh, pauseOfServer) = (other.account, other.refresh, other.pauseOfServer)
+        headers = other.headers
+        (self.willSend, self.batches) = (willSend, batches)
     }
 
     /// Sends a request and returns the response, whatever its status.
@@ -178,19 +193,21 @@ struct ServerConnection: Sendable {
         var http = HTTPRequest(
             method: request.method, scheme: base.scheme, authority: base.authority,
             path: base.pathAndQuery(of: request.target))
-        http.headerFields[.userAgent] = "Tideline/\(TidelineVersion.current)"
-        let own = format.headers(installationID: options.installationID)
-        for fields in [own, options.headers, request.headers] {
-            for field in fields { http.headerFields[fields: field.name] = fields[fields: field.name] }
-        }
+        http.headerFields = headers ?? Self.headers(format, options)
+        http.headerFields.set(request.headers)
         // The built-in dialects accept JSON, unless the app names a type for all requests.
-        if format.isTableService, request.headers[.accept] == "application/json",
-            let accept = options.headers[.accept]
-        {
+        if format.isTableService, let accept = options.headers[.accept], request.headers[.accept] == "application/json" {
             http.headerFields[.accept] = accept
         }
         if let signIn { http.headerFields[signIn.name] = signIn.value }
         return http
+    }
+
+    private static func headers(_ format: any RequestFormat, _ options: SyncOptions) -> HTTPFields {
+        var headers: HTTPFields = [.userAgent: "Tideline/\(TidelineVersion.current)"]
+        headers.set(format.headers(installationID: options.installationID))
+        headers.set(options.headers)
+        return headers
     }
 
     private func failure(_ error: TransportError) -> SyncError {
@@ -233,5 +250,15 @@ struct ServerConnection: Sendable {
             if let fresh { return fresh }
         }
         return try await authorize(false)
+    }
+}
+
+extension HTTPFields {
+    /// Replaces the fields that have the names of others.
+    fileprivate mutating func set(_ others: HTTPFields) {
+        for field in others {
+            // A second field of a name is rare.
+            self[fields: field.name] = contains(field.name) ? others[fields: field.name] : [field]
+        }
     }
 }

@@ -97,7 +97,7 @@ extension ODataDialect {
     package func mayRefusePageSize(status: Int) -> Bool { status == 400 }
 
     package func version(of response: HTTPResponse) -> String? {
-        response.headerFields[.eTag].flatMap { ETag.version(fromETag: $0) }
+        response.headerFields.value(of: .eTag).flatMap { ETag.version(fromETag: $0) }
     }
 
     // MARK: Headers
@@ -172,7 +172,15 @@ extension ODataDialect {
 enum ODataColumns {
     /// Whether a column is sent. System columns are not: the server sets them, and rejects or stores values sent for
     /// them.
-    static func travels(_ column: String) -> Bool { !SystemColumns.names.contains(column) }
+    static func travels(_ column: String) -> Bool { !SystemColumns.contains(name: column) }
+}
+
+extension HTTPFields {
+    /// Returns the value of a field, as the subscript does, which takes five times as long for a field that occurs once.
+    func value(of name: HTTPField.Name) -> String? {
+        guard let index = firstIndex(where: { $0.name == name }) else { return nil }
+        return self[(index + 1)...].contains { $0.name == name } ? self[name] : self[index].value
+    }
 }
 
 extension HTTPField.Name {

@@ -3,7 +3,8 @@ package enum PercentEncoding {
     /// Returns the text with all characters except letters, digits, `-`, `.`, `_` and `~` encoded, for use in a path or
     /// query.
     package static func encode(_ text: some StringProtocol) -> String {
-        encode(text.utf8) { $0.isUnreserved }
+        if text.utf8.allSatisfy(\.isUnreserved) { return String(text) }
+        return encode(text.utf8) { $0.isUnreserved }
     }
 
     /// Returns the encoded text of a query value. Leaves some allowed characters unencoded that are frequent in OData,

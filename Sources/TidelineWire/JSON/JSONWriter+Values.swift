@@ -74,8 +74,9 @@ extension JSONWriter {
 
     private mutating func appendEscaped(_ byte: UInt8) {
         switch byte {
-        case UInt8(ascii: "\""): append(word: "\\\"")
-        case UInt8(ascii: "\\"): append(word: "\\\\")
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+            bytes.append(UInt8(ascii: "\\"))
+            bytes.append(byte)
         case 0x0A: append(word: "\\n")
         case 0x0D: append(word: "\\r")
         case 0x09: append(word: "\\t")
