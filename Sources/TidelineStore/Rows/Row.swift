@@ -90,6 +90,12 @@ public struct Row: Sendable {
         return nil
     }
 
+    /// Returns whether both rows have the same identifier and are unchanged since they were read with the same bytes.
+    package func hasSameBytes(as other: Row) -> Bool {
+        guard let shape, shape === other.shape else { return false }
+        return id == other.id && bytes == other.bytes
+    }
+
     /// The value of a typed column, or `nil` if it is null, absent, or of another type. Setting `nil` stores null.
     public subscript<T: ColumnValue>(column: Column<T>) -> T? {
         get { self[column.name].flatMap { T(columnValue: $0) } }

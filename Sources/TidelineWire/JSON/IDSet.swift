@@ -12,11 +12,15 @@ struct IDSet {
     /// The position in the batch of the first inserted row.
     private let firstRow: Int
 
+    private static let minimumSize = 64
+
     /// Creates a set for the rows from position `firstRow`, with capacity for about `count` rows.
     init(matching: IDMatching, firstRow: Int, expecting count: Int) {
         hasher = IDHasher(matching: matching)
         self.firstRow = firstRow
-        var size = 64
+        places = []
+        guard count > 0 else { return }
+        var size = Self.minimumSize
         while size < count * 2 { size *= 2 }
         places = Array(repeating: 0, count: size)
         hashes.reserveCapacity(count)
@@ -48,7 +52,7 @@ struct IDSet {
     }
 
     private mutating func grow() {
-        places = Array(repeating: 0, count: places.count * 2)
+        places = Array(repeating: 0, count: max(places.count * 2, Self.minimumSize))
         for (index, hash) in hashes.enumerated() {
             var place = Int(truncatingIfNeeded: hash) & (places.count - 1)
             while places[place] != 0 { place = (place + 1) & (places.count - 1) }

@@ -58,7 +58,7 @@ extension JSONWriter {
                 let length = UTF8Check.sequenceLength(in: view, at: end)
                 end += max(length, 1)
                 if length > 0 { continue }
-                bytes.append(contentsOf: text[start..<(end - 1)])
+                bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: text[start..<(end - 1)]))
                 bytes.append(contentsOf: "\u{FFFD}".utf8)
             } else {
                 // A slice would be copied byte by byte.

@@ -28,6 +28,9 @@ struct MemberTable: Sendable {
     /// The number for all other names except learned names, which have the numbers after it.
     let unknown: Member
 
+    /// The member expected after each member: the order of the shape, until the reader has seen another order.
+    let initialSuccessors: [Member]
+
     /// The name of the member with the identifier.
     let idName: String
     private let deletedName: String
@@ -44,14 +47,12 @@ struct MemberTable: Sendable {
         deleted = shape.count + 1
         start = shape.count + 2
         unknown = shape.count + 3
+        initialSuccessors = [Member](1...(shape.count + 1)) + [0, 0, 0]
         patterns = (columns.map(\.name) + [idName, deletedName]).map { Self.pattern(of: Array($0.utf8)) }
         patterns += [Pattern(), Pattern()]
         // If the shape has a column `deleted`, the name always refers to that column.
         if self.shape.index(of: deletedName) != nil { patterns[deleted] = Pattern() }
     }
-
-    /// The member expected after each member: the order of the shape, until the reader has seen another order.
-    var initialSuccessors: [Member] { [Member](1...(shape.count + 1)) + [0, 0, 0] }
 
     /// Returns the length of the bytes `"name":` of `member` if they are at `offset`, otherwise 0.
     ///

@@ -277,7 +277,8 @@ struct PageReader: ~Copyable {
             }
             misspelled = place.map { JSONFault(kind: .misspelledName, offset: name.start - 1, place: $0) }
         }
-        if member == members.unknown, !name.hasEscapes {
+        // A name in the first row, which may be the only one, is not worth it.
+        if member == members.unknown, info.rowCount > 0, !name.hasEscapes {
             member = members.learn(scanner.slice(name.start, name.end))
             if member == successors.count { successors.append(0) }
         }
