@@ -19,6 +19,8 @@ final class SyncDatabase<Store: LocalStore>: Sendable {
     private let leaseHolder = String(UInt64.random(in: .min ... .max), radix: 16)
     /// The number of write transactions of this client, which are among those of ``clients``.
     private let ownWrites = Atomic<UInt64>(0)
+    /// The number of write transactions of pushes, which are among those of this client.
+    private let pushWrites = Atomic<UInt64>(0)
     /// Whether a write transaction has begun and is not known to be a committed change of the app.
     private let isUnsettled = Atomic(false)
     /// The number of the transactions that were followed by another one while ``isUnsettled`` was set.
@@ -95,6 +97,15 @@ final class SyncDatabase<Store: LocalStore>: Sendable {
     func editEpoch(_ external: UInt64?) -> UInt64? {
         guard observed.object != nil, external != nil || !sharesFiles else { return nil }
         return commitsOfOthers(external) &+ unsettledWrites.load(ordering: .relaxed)
+    }
+
+    /// Counts a write transaction of a push, within it. Returns a number that stays the same as long as only pushes of this
+    /// client write. What a push has stored of an operation then holds in its next transaction, too. `nil` if others may
+    /// commit unseen, as for ``editEpoch(_:)``.
+    func beginPushWrite(_ external: UInt64?) -> UInt64? {
+        pushWrites.add(1, ordering: .relaxed)
+        guard observed.object != nil, external != nil || !sharesFiles else { return nil }
+        return (external ?? 0) &+ clients.writes &- pushWrites.load(ordering: .relaxed)
     }
 
     // MARK: Locks

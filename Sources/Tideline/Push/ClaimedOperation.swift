@@ -2,24 +2,34 @@ internal import Synchronization
 internal import TidelineStore
 
 /// An operation in flight, with the local row as it was when the operation was claimed.
-final class ClaimedOperation<Store: LocalStore>: AttemptJournal {
-    private let database: SyncDatabase<Store>
-    private let operations: OperationStore
+final class ClaimedOperation: AttemptJournal {
+    /// Changes the stored operation. Returns `nil` and changes nothing if the operation no longer exists or if the closure
+    /// returns `nil`. Throws if another process has taken over the push.
+    typealias Change =
+        @Sendable (@escaping @Sendable (inout TableOperation) throws -> Attempt?) async throws -> Changed?
+    /// The attempt of a change, and the bodies that are stored after it.
+    typealias Changed = (attempt: Attempt, sent: [String])
+
     let operation: TableOperation
     let codec: RowCodec
     /// The local row, or `nil` if there is none.
     let snapshot: Row?
-    /// The lease of the push, if other processes share the store.
-    private let lease: PushLease?
+    /// See ``SyncDatabase/beginPushWrite(_:)``, in the transaction of the claim.
+    private let epoch: UInt64?
+    private let change: Change
     private let state: Mutex<State>
 
     private struct State {
+        /// The operation as it was stored with the claim.
+        var stored: TableOperation
         /// The bodies whose responses were lost.
         var unknown: [String]
         /// The attempt of the first request, if it was stored with the claim and is not sent yet.
         var announced: Attempt?
         /// The values of the first request, if it was stored with the claim and is not a delete.
         var first: OperationSender.Values?
+        /// The row to send, if the first request was stored with the claim.
+        var item: Row?
     }
 
     var schema: TableSchema { codec.schema }
@@ -27,19 +37,22 @@ final class ClaimedOperation<Store: LocalStore>: AttemptJournal {
     /// The values of the first request, as they were when the operation was claimed, or `nil` if they are not known.
     var first: OperationSender.Values? { state.withLock { $0.first } }
 
-    init(
-        _ operation: TableOperation, codec: RowCodec, snapshot: Row?, database: SyncDatabase<Store>,
-        operations: OperationStore, lease: PushLease?
-    ) {
+    init(_ operation: TableOperation, codec: RowCodec, snapshot: Row?, at epoch: UInt64?, change: @escaping Change) {
+        state = Mutex(State(stored: operation, unknown: operation.sent))
         var operation = operation
         operation.item = try? operation.deletedItem.map(codec.row) ?? snapshot
         self.operation = operation
         self.codec = codec
         self.snapshot = snapshot
-        self.database = database
-        self.operations = operations
-        self.lease = lease
-        state = Mutex(State(unknown: operation.sent))
+        self.epoch = epoch
+        self.change = change
+    }
+
+    /// Returns the operation as it is stored, or `nil` if it may have changed, or another one of its row have been added.
+    ///
+    /// - Parameter epoch: See ``SyncDatabase/beginPushWrite(_:)``.
+    func stored(at epoch: UInt64?) -> TableOperation? {
+        epoch != nil && epoch == self.epoch ? state.withLock { $0.stored } : nil
     }
 
     /// The stamp of the base row, or `nil` if there was none.
@@ -50,6 +63,7 @@ final class ClaimedOperation<Store: LocalStore>: AttemptJournal {
     /// Returns the row to send with the base version: the local row, or the deleted row for a delete; `nil` if the row
     /// no longer exists.
     func item() throws -> Row? {
+        if let item = state.withLock({ $0.item.take() }) { return item }
         guard var item = try operation.kind == .delete ? operation.deletedItem.map(codec.row) ?? Row() : snapshot else {
             return nil
         }
@@ -63,18 +77,19 @@ final class ClaimedOperation<Store: LocalStore>: AttemptJournal {
     // MARK: Journal
 
     /// Records the first request in the transaction that claims the operation.
-    func announce(_ first: OperationSender.Values?, in writer: SyncDatabase<Store>.Writer) throws {
+    func announce(
+        _ first: OperationSender.Values?, of item: Row, with operations: OperationStore, in writer: some StoreWriter
+    ) throws {
         // The operation was read in this transaction.
-        var stored = operation
+        var stored = state.withLock { $0.stored }
         let attempt = try note(json(of: first?.noted), of: &stored)
         try operations.save(stored, in: writer)
-        state.withLock { state in
-            state.announced = attempt
-            state.first = first
+        state.withLock { [stored] in
+            $0 = State(stored: stored, unknown: $0.unknown, announced: attempt, first: first, item: item)
         }
     }
 
-    func note(_ body: Row?) async throws -> Attempt {
+    nonisolated(nonsending) func note(_ body: Row?) async throws -> Attempt {
         let announced: Attempt? = state.withLock { state in
             guard let attempt = state.announced.take(), state.first?.noted == body else { return nil }
             state.unknown = attempt.bodies
@@ -82,13 +97,18 @@ final class ClaimedOperation<Store: LocalStore>: AttemptJournal {
         }
         if let announced { return announced }
         let (json, kind) = (json(of: body), operation.kind)
-        let attempt: Attempt? = try await change { [self] operation in
+        let changed = try await change { [self] operation in
             // Another process has applied or changed the operation since it was claimed. The next push sends the rest.
-            guard operation.kind == kind else { return nil }
-            return try note(json, of: &operation)
+            operation.kind == kind ? try note(json, of: &operation) : nil
         }
-        guard let attempt else { throw OperationRemoved() }
-        return attempt
+        return try confirmed(changed)
+    }
+
+    /// Returns the attempt after a change, and keeps the bodies that were stored.
+    private func confirmed(_ changed: Changed?) throws -> Attempt {
+        guard let changed else { throw OperationRemoved() }
+        state.withLock { $0.unknown = changed.sent }
+        return changed.attempt
     }
 
     /// Returns a body as it is stored. Those of a restore are marked.
@@ -109,40 +129,24 @@ final class ClaimedOperation<Store: LocalStore>: AttemptJournal {
     }
 
     func forget(_ attempt: Attempt) async throws -> Bool {
-        let isForgotten: Bool? = try await change { operation in
+        let changed = try await change { operation in
             guard operation.attempts == attempt.number else { return nil }
             operation.sent.removeAll { $0 == attempt.added }
-            return true
+            return attempt
         }
-        return isForgotten ?? false
+        guard let changed else { return false }
+        state.withLock { $0.unknown = changed.sent }
+        return true
     }
 
     func note(tombstone: Row) async throws {
         let json = tombstone.json
-        let isNoted: Bool? = try await change { operation in
+        let changed = try await change { operation in
             operation.base = json
             operation.baseVersion = tombstone.version
             operation.sent = []
-            return true
+            return Attempt(bodies: [], number: operation.attempts)
         }
-        guard isNoted != nil else { throw OperationRemoved() }
-    }
-
-    /// Changes the stored operation. Returns `nil` and changes nothing if the operation no longer exists or if `body`
-    /// returns `nil`. Throws if another process has taken over the push.
-    private func change<T: Sendable>(_ body: @escaping @Sendable (inout TableOperation) throws -> T?) async throws -> T?
-    {
-        let (database, operations, lease, id) = (database, operations, lease, operation.id)
-        let outcome: (T, [String])? = try await database.writing { writer in
-            guard try lease?.confirm(in: writer) ?? true else { throw SyncError.leaseLost }
-            guard var operation = try operations.operation(id, in: writer),
-                let result = try body(&operation)
-            else { return nil }
-            try operations.save(operation, in: writer)
-            return (result, operation.sent)
-        }
-        guard let (result, sent) = outcome else { return nil }
-        state.withLock { $0.unknown = sent }
-        return result
+        _ = try confirmed(changed)
     }
 }

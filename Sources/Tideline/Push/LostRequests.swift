@@ -84,7 +84,9 @@ extension RowCodec {
                 if let value { changes.append((name, value)) }
                 continue
             }
-            if value ?? .null != ancestor.value(of: name, guess: index) ?? .null { changes.append((name, value ?? .null)) }
+            if value ?? .null != ancestor.value(of: name, guess: index) ?? .null {
+                changes.append((name, value ?? .null))
+            }
         }
         return Row(id: item.id, distinctColumns: changes)
     }

@@ -23,7 +23,7 @@ extension OperationSender {
     }
 
     /// Sends a request, with retries. A refusal that others give in the same form is the service's if the service is there.
-    func ask(_ request: RowRequest) async throws -> RowAnswer {
+    nonisolated(nonsending) func ask(_ request: RowRequest) async throws -> RowAnswer {
         var call = try dialect.call(for: request)
         // An operation that has failed alone or with others must not make others fail.
         if operation.attempts > 0 { call.isOfRow = false }
@@ -170,9 +170,11 @@ extension OperationSender {
     ///     must be requested.
     ///   - known: The row as the request left it, with changes of others, or `nil` for `ancestor`. Columns that the response
     ///     omits have its values.
-    func result(_ answer: RowAnswer, sent: Row, ancestor: Row, known: Row? = nil) async throws -> Result {
-        let (row, isAnswered) = try await row(in: answer, from: known ?? ancestor)
-        var result = Result(row: row, ancestor: isAnswered ? nil : ancestor)
+    nonisolated(nonsending) func result(
+        _ answer: RowAnswer, sent: Row, ancestor: @autoclosure () -> Row, known: @autoclosure () -> Row? = nil
+    ) async throws -> Result {
+        let (row, isAnswered) = try await row(in: answer, from: known() ?? ancestor())
+        var result = Result(row: row, ancestor: isAnswered ? nil : ancestor())
         // A row that was read later may contain changes of others.
         if isAnswered { result.warnings = warnings(sent: sent, stored: row) }
         return result
@@ -193,12 +195,14 @@ extension OperationSender {
     /// Returns the row in the response to an insert or update. If the response has no readable row, requests it.
     ///
     /// - Parameter known: The row as the request left it. Columns that the response omits have its values.
-    func row(in answer: RowAnswer, from known: Row) async throws -> (row: Row, isAnswered: Bool) {
+    nonisolated(nonsending) func row(
+        in answer: RowAnswer, from known: @autoclosure () -> Row
+    ) async throws -> (row: Row, isAnswered: Bool) {
         if let row = try serverRow(in: answer) {
             guard codec.schema.hasSameKey(row.idText, operation.itemKey) else {
                 throw OperationFailure.foreignID(row.idText, for: id, in: table, answer.answer.status)
             }
-            return (completed(row, from: known), true)
+            return (completed(row, from: known()), true)
         }
         // The response of something else may mean that nothing was carried out.
         guard let row = try await lookUpAfterDoubt() else { throw connection.foreign(answer.answer) }
@@ -207,9 +211,9 @@ extension OperationSender {
 
     /// Returns the row of a response with the known values of the app's columns that it omits. If it omits values, its
     /// further columns may not be all either.
-    private func completed(_ row: Row, from known: Row) -> Row {
-        var completed = codec.completed(row, from: known)
-        if case .json? = row.extra, lacks(row, valuesOf: known) { completed.extra = .null }
+    private func completed(_ row: Row, from known: @autoclosure () -> Row) -> Row {
+        var completed = codec.completed(row, from: known())
+        if case .json? = row.extra, lacks(row, valuesOf: known()) { completed.extra = .null }
         return completed
     }
 
@@ -225,8 +229,9 @@ extension OperationSender {
     /// A table service responds without a body, or with the row. Any other body may come from elsewhere, such as the
     /// sign-in page of a network. The row is then requested.
     func deletion(_ answer: RowAnswer) async throws -> Result {
-        if dialect.tableService == nil || isDeleteAnswer(answer.answer) {
-            let row = try? serverRow(in: answer)
+        let row = try? serverRow(in: answer)
+        let isOfRow = row.map { codec.schema.hasSameKey($0.idText, operation.itemKey) } ?? false
+        if isOfRow || dialect.tableService == nil || isDeleteAnswer(answer.answer) {
             return Result(tombstone: row?.isTombstone == true ? row : nil)
         }
         guard let row = try await lookUpAfterDoubt() else { return Result() }

@@ -35,7 +35,9 @@ extension OperationSender {
     ///   - version: The version that the update is based on, or `nil` to change any version.
     ///   - json: The known row as JSON. It may have columns that the table no longer defines.
     ///   - row: The known row.
-    func target(of version: String?, _ json: String?, _ row: Row?) async throws -> FoundTarget {
+    nonisolated(nonsending) func target(
+        of version: String?, _ json: String?, _ row: Row?
+    ) async throws -> FoundTarget {
         guard dialect.replacesWholeRows else { return .known(UpdateTarget(version: version)) }
         if isTarget(row, of: version) { return .known(UpdateTarget(version: version, row: json)) }
         guard let server = try await lookUp(), !server.isTombstone else { return .gone }

@@ -49,7 +49,7 @@ struct OperationSender: Sendable {
     var id: String { operation.itemID }
 
     /// Sends `item`.
-    func send(_ item: Row) async throws -> Result {
+    nonisolated(nonsending) func send(_ item: Row) async throws -> Result {
         if operation.kind == .delete { return try await delete(version: item.version) }
         let item = try first == nil ? checked(item) : item
         if operation.kind == .insert { return try await insert(item, mayUndelete: operation.restores) }
@@ -85,14 +85,14 @@ struct OperationSender: Sendable {
         }
         var item = item
         item.id = .string(id)
-        _ = try RowInput.checked(item, for: codec.schema, isKnown: true)
+        try RowInput.check(item, for: codec.schema)
         return item
     }
 
     // MARK: Insert
 
     /// - Parameter mayUndelete: Whether a deleted row with the identifier is restored. The app knows of that row.
-    func insert(_ item: Row, mayUndelete: Bool = false) async throws -> Result {
+    nonisolated(nonsending) func insert(_ item: Row, mayUndelete: Bool = false) async throws -> Result {
         let values = try first ?? insertion(of: item)
         let (body, base) = (values.body, values.base)
         let attempt = try await journal.note(values.noted)
@@ -134,7 +134,7 @@ struct OperationSender: Sendable {
 
     // MARK: Update
 
-    private func update(_ item: Row) async throws -> Result {
+    private nonisolated(nonsending) func update(_ item: Row) async throws -> Result {
         let values = try first ?? changes(of: item)
         if values.body.isEmpty { return Result(row: try localBase() ?? values.base, isUnsent: true) }
         return try await patch(
@@ -165,7 +165,7 @@ struct OperationSender: Sendable {
     ///   - base: The base row.
     ///   - built: The row that the changes are based on, if the server row may also contain changes of others.
     ///   - server: The server row in this version, or `nil` for the base row.
-    func patch(
+    nonisolated(nonsending) func patch(
         _ changes: Row, of item: Row, version: String?, known: Row, base: Row?, built: Row? = nil,
         server: Row? = nil, round: Int
     ) async throws -> Result {
@@ -206,15 +206,16 @@ struct OperationSender: Sendable {
     }
 
     /// Returns the result of a patch that the server applied.
-    private func patched(
+    private nonisolated(nonsending) func patched(
         _ answer: RowAnswer, _ changes: Row, _ body: Row, _ target: UpdateTarget, base: Row?, built: Row?, server: Row?
     ) async throws -> Result {
-        let ancestor = (built ?? base ?? Row()).merging(changes)
+        let ancestor = built ?? base ?? Row()
         // Usually, the row that the request changed is the base row.
         let isBase = built == nil && server == nil && base != nil && target.version == base?.version
-        let known = try isBase ? nil : (server ?? replacedRow(target, base) ?? Row()).merging(changes)
-        var result = try await result(answer, sent: body, ancestor: ancestor, known: known)
-        if built != nil { result.ancestor = ancestor }
+        let known = try isBase ? nil : server ?? replacedRow(target, base) ?? Row()
+        var result = try await result(
+            answer, sent: body, ancestor: ancestor.merging(changes), known: known?.merging(changes))
+        if built != nil { result.ancestor = ancestor.merging(changes) }
         return result
     }
 
@@ -256,7 +257,7 @@ struct OperationSender: Sendable {
 
     // MARK: Delete
 
-    private func delete(version: String?) async throws -> Result {
+    private nonisolated(nonsending) func delete(version: String?) async throws -> Result {
         var version = version
         let lost = try lostRequests()
         if needsLookUp(version, lost) {
@@ -309,7 +310,7 @@ protocol AttemptJournal: Sendable {
     ///
     /// - Parameter body: The values that the request and known earlier requests write, relative to the base row; `nil`
     ///   for a request without a body.
-    func note(_ body: Row?) async throws -> Attempt
+    nonisolated(nonsending) func note(_ body: Row?) async throws -> Attempt
     /// Records that the body of a refused request was not applied, unless another process has sent a request for the
     /// operation since, perhaps with the same body.
     ///

@@ -19,14 +19,15 @@ struct PushOutcomes: Sendable {
     ///
     /// - Parameters:
     ///   - sent: The operation as it was when its request was made, with the kind that was sent.
+    ///   - stored: The stored operation, if nobody can have changed the queue since it was claimed; `nil` to read it.
     ///   - snapshot: The local row as it was then.
     ///   - mayResolve: Whether the policy may resolve a conflict with an edit that was made in the meantime.
     func succeed(
-        _ sent: TableOperation, snapshot: Row?, answer: OperationSender.Result, mayResolve: Bool,
-        in writer: some StoreWriter
+        _ sent: TableOperation, stored: TableOperation?, snapshot: Row?, answer: OperationSender.Result,
+        mayResolve: Bool, in writer: some StoreWriter
     ) throws -> StoredEnd {
-        guard let current = try operations.operation(sent.id, in: writer) else { return .done }
-        let waiting = try waitingOperation(behind: sent, in: writer)
+        guard let current = try stored ?? operations.operation(sent.id, in: writer) else { return .done }
+        let waiting = try stored == nil ? waitingOperation(behind: sent, in: writer) : nil
         let newer = try newerCopy(answer, current, sent)
         if let newer, !newer.isTombstone {
             do {
@@ -127,7 +128,11 @@ struct PushOutcomes: Sendable {
     ) throws -> StoredEnd {
         let local = try writer.row(in: schema.name, id: sent.itemID)
         // Without a snapshot, the row was inserted again in the meantime.
-        let edits = local.map { codec.changes(of: $0, since: snapshot ?? server) } ?? Row()
+        let edits =
+            local.map { local in
+                let isUnchanged = snapshot?.hasSameBytes(as: local) ?? false
+                return isUnchanged ? Row() : codec.changes(of: local, since: snapshot ?? server)
+            } ?? Row()
         let isDeleted = local == nil && snapshot != nil
         let counts = isDeleted ? { _ in true } : policy.counts
         if let ancestor,
@@ -137,14 +142,16 @@ struct PushOutcomes: Sendable {
             let failure = OperationFailure(.conflict, "the row was changed on the server", serverItem: server)
             return try fail(sent, failure, ancestor: ancestor, mayResolve: mayResolve, in: writer)
         }
-        let merged = server.merging(edits)
+        let merged = edits.isEmpty ? server : server.merging(edits)
         if var waiting {
             waiting.baseVersion = server.version
             waiting.base = server.json
             try operations.save(waiting, in: writer)
             try operations.remove(current, in: writer)
             if waiting.kind == .delete { return .done }
-        } else if current.revision != sent.revision || !codec.changes(of: merged, since: server).isEmpty {
+        } else if current.revision != sent.revision
+            || !edits.isEmpty && !codec.changes(of: merged, since: server).isEmpty
+        {
             // Another process edited the row while the request was in flight.
             try rebase(current, onto: server, version: server.version, in: writer)
             if current.kind == .delete { return .done }

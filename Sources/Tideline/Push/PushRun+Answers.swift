@@ -4,27 +4,27 @@ internal import TidelineWire
 /// Sends operations and determines their ends, with the delegate if there is one.
 extension PushRun {
     /// Sends an operation, or lets the delegate perform it.
-    func answer(to claimed: Claimed) async throws -> Answer {
+    nonisolated(nonsending) func answer(to claimed: ClaimedOperation) async throws -> PushAnswer {
         guard let item = try claimed.item() else {
             let failure = OperationFailure(
                 .invalidItem, "the row is no longer in the local table; insert it again, or cancel the operation")
-            return Answer(outcome: .failure(failure), kind: claimed.operation.kind)
+            return PushAnswer(outcome: .failure(failure), kind: claimed.operation.kind)
         }
         guard let delegate else {
             do {
                 let result = try await send(item, as: claimed.operation.kind, claimed)
                 try claimed.codec.requireFit(result.row, .invalidAnswer)
-                return Answer(outcome: .success(result), kind: claimed.operation.kind)
+                return PushAnswer(outcome: .success(result), kind: claimed.operation.kind)
             } catch let failure as OperationFailure {
-                return Answer(outcome: .failure(failure), kind: claimed.operation.kind)
+                return PushAnswer(outcome: .failure(failure), kind: claimed.operation.kind)
             }
         }
         return try await answer(to: claimed, item, of: delegate)
     }
 
     private func answer(
-        to claimed: Claimed, _ item: Row, of delegate: some SyncContextDelegate
-    ) async throws -> Answer {
+        to claimed: ClaimedOperation, _ item: Row, of delegate: some SyncContextDelegate
+    ) async throws -> PushAnswer {
         let operation = PushOperation(claimed.operation, item: item) { kind, item in
             try await send(item, as: kind, claimed)
         }
@@ -33,16 +33,16 @@ extension PushRun {
                 try await delegate.perform(operation)
             }
             let result = try result(row, of: operation, claimed)
-            return Answer(
+            return PushAnswer(
                 outcome: result.map { .success($0) }, kind: operation.kind, cancelsPush: operation.isCancelled)
         } catch {
             if error is OperationRemoved || Self.endsPush(error) { throw error }
             // A failure that occurred before the delegate cancelled the push is reported with it.
             let met =
                 error as? OperationFailure ?? (operation.isCancelled ? operation.failure as? OperationFailure : nil)
-            if operation.isCancelled, met == nil { return Answer(kind: operation.kind, cancelsPush: true) }
+            if operation.isCancelled, met == nil { return PushAnswer(kind: operation.kind, cancelsPush: true) }
             let failure = met ?? OperationFailure(.delegate, "the delegate failed: \(error)", cause: error)
-            return Answer(outcome: .failure(failure), kind: operation.kind, cancelsPush: operation.isCancelled)
+            return PushAnswer(outcome: .failure(failure), kind: operation.kind, cancelsPush: operation.isCancelled)
         }
     }
 
@@ -50,7 +50,7 @@ extension PushRun {
     ///
     /// A missing row is a result only for a delete, and for an execution that succeeded without a row.
     private func result(
-        _ row: Row?, of operation: PushOperation, _ claimed: Claimed
+        _ row: Row?, of operation: PushOperation, _ claimed: ClaimedOperation
     ) throws -> OperationSender.Result? {
         if let row {
             var result = operation.result ?? OperationSender.Result()
@@ -88,8 +88,8 @@ extension PushRun {
 
     /// Sends an item. An item that does not fit its table, or a request that cannot be encoded (such as an identifier
     /// or value without a wire format), is this operation's failure.
-    private func send(
-        _ item: Row, as kind: OperationKind, _ claimed: Claimed
+    private nonisolated(nonsending) func send(
+        _ item: Row, as kind: OperationKind, _ claimed: ClaimedOperation
     ) async throws -> OperationSender.Result {
         do {
             return try await sender(for: claimed, as: kind).send(item)

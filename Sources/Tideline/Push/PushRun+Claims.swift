@@ -9,7 +9,7 @@ extension PushRun {
 
     /// Claims operations until the machine has to wait or ends the push.
     func claimNext(
-        _ step: inout Step, _ dependencies: PushDependencies?, in writer: SyncDatabase<Store>.Writer
+        _ step: inout PushStep, _ dependencies: PushDependencies?, in writer: SyncDatabase<Store>.Writer
     ) throws {
         var searches = 0
         // The operation that was found last, unless something has been claimed since then, which may change others.
@@ -43,11 +43,11 @@ extension PushRun {
 
     /// Claims the operation to send, and reports what has become of it to the machine.
     private func claim(
-        _ id: Int64, _ known: TableOperation?, _ step: inout Step, _ dependencies: PushDependencies?,
+        _ id: Int64, _ known: TableOperation?, _ step: inout PushStep, _ dependencies: PushDependencies?,
         searches: inout Int, in writer: SyncDatabase<Store>.Writer
     ) throws {
         do {
-            switch try claim(id, known, step.machine, dependencies, in: writer) {
+            switch try claim(id, known, step.machine, at: step.epoch, dependencies, in: writer) {
             case .claimed(let claimed):
                 step.claimed.append(claimed)
                 searches = 0
@@ -63,7 +63,7 @@ extension PushRun {
     }
 
     private enum Claim {
-        case claimed(Claimed)
+        case claimed(ClaimedOperation)
         /// The operation no longer exists.
         case removed
         /// Another operation must succeed before.
@@ -74,8 +74,8 @@ extension PushRun {
     ///
     /// - Parameter known: The operation as it was read in this transaction, or `nil` if it was not.
     private func claim(
-        _ id: Int64, _ known: TableOperation?, _ machine: PushMachine, _ dependencies: PushDependencies?,
-        in writer: SyncDatabase<Store>.Writer
+        _ id: Int64, _ known: TableOperation?, _ machine: PushMachine, at epoch: UInt64?,
+        _ dependencies: PushDependencies?, in writer: SyncDatabase<Store>.Writer
     ) throws -> Claim {
         guard var operation = try known ?? pusher.queue.operations.operation(id, in: writer) else { return .removed }
         guard let schema = try writer.schemaIfDefined(of: operation.table) else {
@@ -94,17 +94,30 @@ extension PushRun {
             pusher.options.logger.debug("the \(operation.title) waits for the \(other.title)")
             return .mustWait(PushMachine.Candidate(other))
         }
-        let claimed = Claimed(
-            operation, codec: codec, snapshot: snapshot, database: pusher.database,
-            operations: pusher.queue.operations, lease: lease)
+        let claimed = ClaimedOperation(
+            operation, codec: codec, snapshot: snapshot, at: epoch, change: change(of: id))
         // A delegate decides for itself what is sent.
         if delegate == nil, let item = try claimed.item(),
             case .certain(let values)? = try? sender(for: claimed, as: operation.kind).firstRequest(for: item)
         {
-            try claimed.announce(values, in: writer)
+            try claimed.announce(values, of: item, with: pusher.queue.operations, in: writer)
         }
         pusher.database.clients.inFlight.insert(id)
         return .claimed(claimed)
+    }
+
+    /// Returns a function that changes a stored operation, in a transaction of its own.
+    private func change(of id: Int64) -> ClaimedOperation.Change {
+        let (database, operations, lease) = (pusher.database, pusher.queue.operations, lease)
+        return { change in
+            try await database.writing { writer in
+                guard try lease?.confirm(in: writer) ?? true else { throw SyncError.leaseLost }
+                guard var operation = try operations.operation(id, in: writer), let attempt = try change(&operation)
+                else { return nil }
+                try operations.save(operation, in: writer)
+                return (attempt, operation.sent)
+            }
+        }
     }
 
     /// Stores the failure of an operation that could not be claimed.
@@ -119,7 +132,7 @@ extension PushRun {
     }
 
     /// Returns the sender of an operation.
-    func sender(for claimed: Claimed, as kind: OperationKind) -> OperationSender {
+    func sender(for claimed: ClaimedOperation, as kind: OperationKind) -> OperationSender {
         var operation = claimed.operation
         operation.kind = kind
         return OperationSender(

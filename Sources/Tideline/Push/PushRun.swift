@@ -20,81 +20,6 @@ struct PushRun<Store: LocalStore>: Sendable {
     /// The connection of this push. It sends nothing after the push has been aborted.
     let connection: ServerConnection
 
-    typealias Claimed = ClaimedOperation<Store>
-
-    /// The end of an operation, determined by the delegate or the server.
-    struct Answer: Sendable {
-        /// The outcome, or `nil` if the delegate ended the push before anything was sent.
-        var outcome: Result<OperationSender.Result, OperationFailure>?
-        /// The kind that was sent, which a delegate may change.
-        var kind: OperationKind
-        /// Whether the delegate requested the end of the push.
-        var cancelsPush = false
-    }
-
-    /// An operation that is no longer in flight and not stored yet.
-    struct Ended: Sendable {
-        var claimed: Claimed
-        var answer: Result<Answer, any Error>
-
-        var id: Int64 { claimed.operation.id }
-
-        /// The error that ends the push, or `nil` if it may continue.
-        var abort: (any Error)? {
-            switch answer {
-            case .success(let answer):
-                answer.cancelsPush ? SyncError(.cancelled, "the push was cancelled by the delegate") : nil
-            case .failure(let error): error is OperationRemoved ? nil : error
-            }
-        }
-
-        /// The error if the server was reached and not available for the operation, or `nil`.
-        var unavailable: SyncError? {
-            guard case .failure(let error as SyncError) = answer, error.code == .network, error.status != nil else {
-                return nil
-            }
-            return error.isFromOther ? nil : error
-        }
-
-        /// Makes an error that would end the push the failure of the operation.
-        mutating func fail(_ error: SyncError) {
-            let failure = OperationFailure(.serverFailed, error.message, status: error.status, cause: error)
-            answer = .success(Answer(outcome: .failure(failure), kind: claimed.operation.kind))
-        }
-
-        /// Returns the event for the push machine.
-        func event(_ end: StoredEnd) -> PushMachine.Event {
-            switch end {
-            case .rebased: return .rebased(id)
-            case .settled: return .succeeded(id)
-            case .done, .failed: break
-            }
-            guard case .success(let answer) = answer, let outcome = answer.outcome else { return .succeeded(id) }
-            if case .failure(let failure) = outcome {
-                return .failed(id, isServerFailure: failure.code == .serverFailed)
-            }
-            if case .done = end { return .succeeded(id) }
-            return .failed(id, isServerFailure: false)
-        }
-    }
-
-    /// The result of a transaction: the outcomes that it stored, and the operations that it claimed.
-    struct Step: Sendable {
-        var machine: PushMachine
-        var claimed: [Claimed] = []
-        var stored: [(ended: Ended, end: StoredEnd)] = []
-        /// The errors of operations that could not be claimed.
-        var unclaimed: [OperationErrorRecord] = []
-        /// Whether the machine ends the push because the server fails repeatedly.
-        var givesUp = false
-        /// Whether the search for operations continues in another transaction.
-        var isUnfinished = false
-        /// Whether another process pushes, so that nothing was claimed.
-        var mustWait = false
-        /// Whether another process has taken the lease, so that nothing was stored.
-        var isLost = false
-    }
-
     init(_ pusher: Pusher<Store>, delegate: (any SyncContextDelegate)?, settings: PushSettings) {
         self.pusher = pusher
         self.delegate = delegate
@@ -166,8 +91,8 @@ struct PushRun<Store: LocalStore>: Sendable {
     private func send(
         _ start: (machine: PushMachine, dependencies: PushDependencies?), _ result: inout PushResult
     ) async throws -> Bool {
-        var flight = Flight(machine: start.machine, isClosing: isClosing)
-        let arrivals = ResponseQueue<Ended>()
+        var flight = PushFlight(machine: start.machine, isClosing: isClosing)
+        let arrivals = ResponseQueue<EndedOperation>()
         await withTaskGroup(of: Void.self) { group in
             repeat {
                 receive(&flight)
@@ -201,7 +126,9 @@ struct PushRun<Store: LocalStore>: Sendable {
     }
 
     /// Sends operations, each in a task of its own.
-    private func launch(_ claimed: [Claimed], in group: inout TaskGroup<Void>, _ arrivals: ResponseQueue<Ended>) {
+    private func launch(
+        _ claimed: [ClaimedOperation], in group: inout TaskGroup<Void>, _ arrivals: ResponseQueue<EndedOperation>
+    ) {
         batches?.enter(claimed.count)
         for one in claimed {
             group.addTask {
@@ -211,24 +138,8 @@ struct PushRun<Store: LocalStore>: Sendable {
         }
     }
 
-    /// The operations of a push on their way, and those that have ended and are not stored yet.
-    private struct Flight {
-        var machine: PushMachine
-        let isClosing: Flag
-        var running: Set<Int64> = []
-        var ended: [Ended] = []
-        /// Operations for which the server was not available, while it is open whether others succeed.
-        var open: [Ended] = []
-        var isUnfinished = false
-        var mustWait = false
-        /// The error that ends the push.
-        var abort: (any Error)? { didSet { if abort != nil { isClosing.set() } } }
-
-        var isOver: Bool { ended.isEmpty && open.isEmpty && !isUnfinished }
-    }
-
     /// Takes the operations that have ended out of those on their way.
-    private func receive(_ flight: inout Flight) {
+    private func receive(_ flight: inout PushFlight) {
         if Task.isCancelled, flight.abort == nil { flight.abort = SyncError(.cancelled, "the push was cancelled") }
         for one in flight.ended { flight.running.remove(one.id) }
         flight.ended += flight.open
@@ -238,7 +149,7 @@ struct PushRun<Store: LocalStore>: Sendable {
     }
 
     /// Continues with the result of a transaction.
-    private func take(_ step: Step, _ flight: inout Flight, _ result: inout PushResult) {
+    private func take(_ step: PushStep, _ flight: inout PushFlight, _ result: inout PushResult) {
         flight.machine = report(step, &result)
         flight.isUnfinished = step.isUnfinished
         flight.mustWait = step.mustWait
@@ -249,7 +160,7 @@ struct PushRun<Store: LocalStore>: Sendable {
 
     /// Stores the outcomes one by one after a transaction failed and stored nothing. One outcome that the store rejects must not
     /// undo the others.
-    private func storeEach(_ flight: inout Flight, after error: any Error, _ result: inout PushResult) async {
+    private func storeEach(_ flight: inout PushFlight, after error: any Error, _ result: inout PushResult) async {
         pusher.database.clients.inFlight = flight.running.union((flight.ended + flight.open).map { $0.id })
         for one in flight.ended { await storeAlone(one, &flight, &result) }
         flight.abort = flight.abort ?? error
@@ -263,12 +174,12 @@ struct PushRun<Store: LocalStore>: Sendable {
     /// - Returns: The operations about which those in flight, or those that ended just now, have still to decide. They are
     ///   removed from `ended`.
     private func separateUnavailable(
-        from ended: inout [Ended], _ machine: inout PushMachine, isLast: Bool
-    ) -> [Ended] {
+        from ended: inout [EndedOperation], _ machine: inout PushMachine, isLast: Bool
+    ) -> [EndedOperation] {
         guard ended.contains(where: { $0.unavailable != nil }) else { return [] }
         let isDecided = isLast && ended.allSatisfy { $0.unavailable != nil }
-        var open: [Ended] = []
-        var others: [Ended] = []
+        var open: [EndedOperation] = []
+        var others: [EndedOperation] = []
         for var one in ended {
             guard let error = one.unavailable else {
                 others.append(one)
@@ -302,16 +213,16 @@ struct PushRun<Store: LocalStore>: Sendable {
             "\(PushMachine.maximumServerFailures) operations in a row failed on the server; try again later")
     }
 
-    private func end(of claimed: Claimed) async -> Ended {
+    private nonisolated(nonsending) func end(of claimed: ClaimedOperation) async -> EndedOperation {
         do {
-            return Ended(claimed: claimed, answer: .success(try await answer(to: claimed)))
+            return EndedOperation(claimed: claimed, answer: .success(try await answer(to: claimed)))
         } catch {
-            return Ended(claimed: claimed, answer: .failure(error))
+            return EndedOperation(claimed: claimed, answer: .failure(error))
         }
     }
 
     /// Adds what a transaction has stored to the result, and returns the machine as it is afterwards.
-    private func report(_ step: Step, _ result: inout PushResult) -> PushMachine {
+    private func report(_ step: PushStep, _ result: inout PushResult) -> PushMachine {
         for record in step.unclaimed {
             result.operationErrors.append(TableOperationError(record, resolver: pusher.resolver))
             result.progress.failed += 1
@@ -349,19 +260,20 @@ struct PushRun<Store: LocalStore>: Sendable {
     /// attempts are stored, so that a lost response is recognized.
     /// - Parameter isLast: Whether the push ends unless operations are claimed.
     private func advance(
-        _ ended: [Ended], _ machine: PushMachine, _ dependencies: PushDependencies? = nil, claims: Bool,
+        _ ended: [EndedOperation], _ machine: PushMachine, _ dependencies: PushDependencies? = nil, claims: Bool,
         isLast: Bool = false
-    ) async throws -> Step {
+    ) async throws -> PushStep {
         let (pusher, lease) = (pusher, lease)
         return try await pusher.database.writing { writer in
-            var step = Step(machine: machine)
+            var step = PushStep(
+                machine: machine, epoch: pusher.database.beginPushWrite(try writer.externalCommitNumber()))
             guard try lease?.confirm(in: writer) ?? true else {
                 for one in ended { pusher.database.clients.inFlight.remove(one.id) }
                 step.isLost = true
                 return step
             }
             for one in ended {
-                let end = try store(one, mayResolve: step.machine.mayResolve(one.id), in: writer)
+                let end = try store(one, at: step.epoch, mayResolve: step.machine.mayResolve(one.id), in: writer)
                 pusher.database.clients.inFlight.remove(one.id)
                 step.machine.handle(one.event(end))
                 step.stored.append((one, end))
@@ -373,7 +285,7 @@ struct PushRun<Store: LocalStore>: Sendable {
     }
 
     /// Stores the outcome of one operation. If that fails, the operation stays in the queue.
-    private func storeAlone(_ ended: Ended, _ flight: inout Flight, _ result: inout PushResult) async {
+    private func storeAlone(_ ended: EndedOperation, _ flight: inout PushFlight, _ result: inout PushResult) async {
         do {
             flight.machine = report(try await advance([ended], flight.machine, claims: false), &result)
             return
@@ -381,13 +293,15 @@ struct PushRun<Store: LocalStore>: Sendable {
             flight.abort = flight.abort ?? error
         }
         // A second error, from the store, must not hide the first. The operation is in the queue in any case.
-        let unknown = Ended(claimed: ended.claimed, answer: .failure(CancellationError()))
+        let unknown = EndedOperation(claimed: ended.claimed, answer: .failure(CancellationError()))
         _ = try? await advance([unknown], flight.machine, claims: false)
         pusher.database.clients.inFlight.remove(ended.id)
     }
 
     /// Stores the outcome of an operation.
-    private func store(_ ended: Ended, mayResolve: Bool, in writer: SyncDatabase<Store>.Writer) throws -> StoredEnd {
+    private func store(
+        _ ended: EndedOperation, at epoch: UInt64?, mayResolve: Bool, in writer: SyncDatabase<Store>.Writer
+    ) throws -> StoredEnd {
         let claimed = ended.claimed
         let outcomes = pusher.outcomes(with: claimed.codec)
         pusher.recentlyPushed.note(
@@ -402,11 +316,103 @@ struct PushRun<Store: LocalStore>: Sendable {
             var sent = claimed.operation
             sent.kind = answer.kind
             return try outcomes.succeed(
-                sent, snapshot: claimed.snapshot, answer: result, mayResolve: mayResolve, in: writer)
+                sent, stored: claimed.stored(at: epoch), snapshot: claimed.snapshot, answer: result,
+                mayResolve: mayResolve, in: writer)
         case .failure(let failure):
             return try outcomes.fail(claimed.operation, failure, mayResolve: mayResolve, in: writer)
         case nil:
             return try outcomes.abandon(claimed.operation, in: writer)
         }
     }
+}
+
+/// The end of an operation, determined by the delegate or the server.
+struct PushAnswer: Sendable {
+    /// The outcome, or `nil` if the delegate ended the push before anything was sent.
+    var outcome: Result<OperationSender.Result, OperationFailure>?
+    /// The kind that was sent, which a delegate may change.
+    var kind: OperationKind
+    /// Whether the delegate requested the end of the push.
+    var cancelsPush = false
+}
+
+/// An operation that is no longer in flight and not stored yet.
+struct EndedOperation: Sendable {
+    var claimed: ClaimedOperation
+    var answer: Result<PushAnswer, any Error>
+
+    var id: Int64 { claimed.operation.id }
+
+    /// The error that ends the push, or `nil` if it may continue.
+    var abort: (any Error)? {
+        switch answer {
+        case .success(let answer):
+            answer.cancelsPush ? SyncError(.cancelled, "the push was cancelled by the delegate") : nil
+        case .failure(let error): error is OperationRemoved ? nil : error
+        }
+    }
+
+    /// The error if the server was reached and not available for the operation, or `nil`.
+    var unavailable: SyncError? {
+        guard case .failure(let error as SyncError) = answer, error.code == .network, error.status != nil else {
+            return nil
+        }
+        return error.isFromOther ? nil : error
+    }
+
+    /// Makes an error that would end the push the failure of the operation.
+    mutating func fail(_ error: SyncError) {
+        let failure = OperationFailure(.serverFailed, error.message, status: error.status, cause: error)
+        answer = .success(PushAnswer(outcome: .failure(failure), kind: claimed.operation.kind))
+    }
+
+    /// Returns the event for the push machine.
+    func event(_ end: StoredEnd) -> PushMachine.Event {
+        switch end {
+        case .rebased: return .rebased(id)
+        case .settled: return .succeeded(id)
+        case .done, .failed: break
+        }
+        guard case .success(let answer) = answer, let outcome = answer.outcome else { return .succeeded(id) }
+        if case .failure(let failure) = outcome {
+            return .failed(id, isServerFailure: failure.code == .serverFailed)
+        }
+        if case .done = end { return .succeeded(id) }
+        return .failed(id, isServerFailure: false)
+    }
+}
+
+/// The result of a transaction: the outcomes that it stored, and the operations that it claimed.
+struct PushStep: Sendable {
+    var machine: PushMachine
+    /// See ``SyncDatabase/beginPushWrite(_:)``.
+    var epoch: UInt64?
+    var claimed: [ClaimedOperation] = []
+    var stored: [(ended: EndedOperation, end: StoredEnd)] = []
+    /// The errors of operations that could not be claimed.
+    var unclaimed: [OperationErrorRecord] = []
+    /// Whether the machine ends the push because the server fails repeatedly.
+    var givesUp = false
+    /// Whether the search for operations continues in another transaction.
+    var isUnfinished = false
+    /// Whether another process pushes, so that nothing was claimed.
+    var mustWait = false
+    /// Whether another process has taken the lease, so that nothing was stored.
+    var isLost = false
+}
+
+/// The operations of a push on their way, and those that have ended and are not stored yet.
+private struct PushFlight {
+    var machine: PushMachine
+    let isClosing: Flag
+    var running: Set<Int64> = []
+    var ended: [EndedOperation] = []
+    /// Operations for which the server was not available, while it is open whether others succeed.
+    var open: [EndedOperation] = []
+    var isUnfinished = false
+    var mustWait = false
+    /// The error that ends the push.
+    var abort: (any Error)? { didSet { if abort != nil { isClosing.set() } } }
+
+    var isOver: Bool { ended.isEmpty && open.isEmpty && !isUnfinished }
 }

@@ -7,6 +7,8 @@ final class RowCodec: Sendable {
     let schema: TableSchema
     /// The names of the app's columns. Only these are sent and compared.
     let appColumns: [String]
+    /// The names of the system columns that the table stores.
+    private let systemColumns: [String]
     /// The parser of stored rows. It accepts any JSON, because stores do not check the text that an app writes itself.
     let parser: PageParser
     /// The parser of the server's rows.
@@ -17,6 +19,7 @@ final class RowCodec: Sendable {
     init(schema: TableSchema) {
         self.schema = schema
         appColumns = schema.columns.map(\.name)
+        systemColumns = schema.systemColumns.columns.map(\.name)
         var answerParser = PageParser(schema: schema, keepsOthers: true)
         var parser = schema.systemColumns.contains(.extra) ? PageParser(schema: schema) : answerParser
         parser.acceptsAnyJSON = true
@@ -41,21 +44,16 @@ final class RowCodec: Sendable {
     }
 
     /// Returns the server's row with null in the app's columns that it omits. The two are equivalent on the wire.
-    func completed(_ row: Row) -> Row {
-        var completed = row
-        for (index, name) in appColumns.enumerated() where row.value(of: name, guess: index) == nil {
-            completed[name] = .null
-        }
-        return completed
-    }
+    func completed(_ row: Row) -> Row { completed(row, from: Row()) }
 
     /// Returns the row with the values of another one in the app's columns that it omits, or null.
-    func completed(_ row: Row, from other: Row) -> Row {
-        var completed = row
-        for (index, name) in appColumns.enumerated() where row.value(of: name, guess: index) == nil {
-            completed[name] = other.value(of: name, guess: index) ?? .null
+    func completed(_ row: Row, from other: @autoclosure () -> Row) -> Row {
+        let lacking = appColumns.indices.filter { row.value(of: appColumns[$0], guess: $0) == nil }
+        guard !lacking.isEmpty else { return row }
+        let other = other()
+        return lacking.reduce(into: row) { completed, index in
+            completed[appColumns[index]] = other.value(of: appColumns[index], guess: index) ?? .null
         }
-        return completed
     }
 
     /// Returns whether a row has any of the app's columns.
@@ -65,7 +63,18 @@ final class RowCodec: Sendable {
 
     /// Replaces a stored row by the server's. Columns that the server's row omits become null.
     func replace(_ id: String, by row: Row, in writer: some StoreWriter) throws {
-        try writer.upsert(completed(row).fitted(to: schema, id: id), into: schema.name)
+        var columns = appColumns.enumerated().map { index, name in
+            (name: name, value: row.value(of: name, guess: index) ?? .null)
+        }
+        for (index, name) in systemColumns.enumerated() {
+            guard let value = row.value(of: name, guess: appColumns.count + index) else { continue }
+            columns.append((name, value))
+        }
+        var stored = Row(id: .string(id), distinctColumns: columns)
+        stored.forgetExtra(of: schema)
+        var rows = PackedRows(shape: try writer.shape(of: schema.name), byteCapacity: 512)
+        try rows.append(stored)
+        try writer.upsert(rows, into: schema.name)
     }
 
     /// Stores the row that a pull has stored with a removed operation, because no later pull returns it. A row that does
@@ -221,14 +230,18 @@ extension Row {
     }
 
     /// Returns the row with the stored identifier and without the system columns that the table does not store.
-    ///
-    /// The server's further columns belong to one version of the row: with another version they are not known.
     func fitted(to schema: TableSchema, id: String) -> Row {
         let stored = schema.systemColumns.columns.map(\.name)
         var row = filteringColumns { !SystemColumns.contains(name: $0) || stored.contains($0) }
-        if schema.systemColumns.contains(.extra), row.extra == nil, row["version"] != nil { row.extra = .null }
+        row.forgetExtra(of: schema)
         row.id = .string(id)
         return row
+    }
+
+    /// Sets the server's further columns to null if they are absent and the version is not. They belong to one version of
+    /// the row: with another version they are not known.
+    fileprivate mutating func forgetExtra(of schema: TableSchema) {
+        if schema.systemColumns.contains(.extra), extra == nil, self["version"] != nil { extra = .null }
     }
 
     /// The time of the server's last change to the row.

@@ -20,6 +20,14 @@ enum RowInput {
         return Row(id: row.id, distinctColumns: checked)
     }
 
+    /// Checks a row with an identifier that exists, as ``checked(_:for:isKnown:)`` does.
+    static func check(_ row: Row, for schema: TableSchema) throws {
+        try checkID(of: row, for: schema, isKnown: true)
+        for (position, (name, value)) in row.values.enumerated() where !SystemColumns.contains(name: name) {
+            _ = try fitted(value, column: name, guess: position, id: row.idText, schema: schema)
+        }
+    }
+
     /// Begins a row of the batch with the columns of a row from the app, without system columns, and with integers converted
     /// to doubles for columns of type double. The caller sets the identifier and ends the row.
     ///

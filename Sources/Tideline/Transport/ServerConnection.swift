@@ -108,7 +108,7 @@ final class ServerConnection: Sendable {
 
     /// Waits until the end of the delay that the server asked for with a response that is not retried. A clock that is set back
     /// does not make it longer.
-    private func waitForServer() async throws {
+    private nonisolated(nonsending) func waitForServer() async throws {
         guard let range = pauseOfServer.withLock({ $0 }) else { return }
         let now = options.environment.now()
         guard range.contains(now) else { return }
@@ -125,7 +125,9 @@ final class ServerConnection: Sendable {
         }
     }
 
-    private func sendOnce(_ call: ServerCall, signIn: HTTPField?, timeout: Duration) async throws -> ServerAnswer {
+    private nonisolated(nonsending) func sendOnce(
+        _ call: ServerCall, signIn: HTTPField?, timeout: Duration
+    ) async throws -> ServerAnswer {
         var response = try await respond(to: call, signIn: signIn, timeout: timeout)
         let trust = Trust(base: base)
         let mark = call.mark(response)
@@ -159,7 +161,9 @@ final class ServerConnection: Sendable {
     }
 
     /// Sends a request, with others if it may be sent in a batch.
-    private func respond(to call: ServerCall, signIn: HTTPField?, timeout: Duration) async throws -> TransportResponse {
+    private nonisolated(nonsending) func respond(
+        to call: ServerCall, signIn: HTTPField?, timeout: Duration
+    ) async throws -> TransportResponse {
         guard let batches else { return try await transmit(call.request, signIn: signIn, timeout: timeout) }
         guard call.isOfRow else {
             batches.leave()
@@ -172,7 +176,7 @@ final class ServerConnection: Sendable {
         }
     }
 
-    private func transmit(
+    private nonisolated(nonsending) func transmit(
         _ request: WireRequest, signIn: HTTPField?, timeout: Duration
     ) async throws -> TransportResponse {
         let http = makeRequest(request, signIn: signIn)
@@ -196,7 +200,8 @@ final class ServerConnection: Sendable {
         http.headerFields = headers ?? Self.headers(format, options)
         http.headerFields.set(request.headers)
         // The built-in dialects accept JSON, unless the app names a type for all requests.
-        if format.isTableService, let accept = options.headers[.accept], request.headers[.accept] == "application/json" {
+        if format.isTableService, let accept = options.headers[.accept], request.headers[.accept] == "application/json"
+        {
             http.headerFields[.accept] = accept
         }
         if let signIn { http.headerFields[signIn.name] = signIn.value }
@@ -224,7 +229,7 @@ final class ServerConnection: Sendable {
     /// Returns the header that authenticates a request.
     ///
     /// - Parameter count: The number of refreshes before the request that the server refused, or `nil` if none was.
-    private func signIn(refreshAfter count: Int?) async throws -> HTTPField? {
+    private nonisolated(nonsending) func signIn(refreshAfter count: Int?) async throws -> HTTPField? {
         do {
             _ = try account.userForRequest()
             if let field = try await authorization(refreshAfter: count) { return field }
@@ -241,7 +246,7 @@ final class ServerConnection: Sendable {
         }
     }
 
-    private func authorization(refreshAfter count: Int?) async throws -> HTTPField? {
+    private nonisolated(nonsending) func authorization(refreshAfter count: Int?) async throws -> HTTPField? {
         guard let authorize = options.authorization else { return nil }
         if let count {
             let fresh = try await refresh.run(after: count) {
