@@ -54,6 +54,8 @@ mutants: dependencies
 # The formatter opens all files that it is given at once: there are more than a user may have open.
 lint:
 	@$(SWIFT_FILES) | xargs -0 -n 200 swift format lint --strict --parallel
+	@! $(SWIFT_FILES) | LC_ALL=C.UTF-8 xargs -0 grep -HnE '^.{121}' | grep -E '^[^:]+:[0-9]+: *//' || \
+	    { echo 'error: wrap these comments at 120 columns' >&2; exit 1; }
 	@scripts/count-phrases
 	@scripts/check-rooms
 

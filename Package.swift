@@ -9,7 +9,8 @@ let settings: [SwiftSetting] =
 // Not where members of C structures are used: their module depends on the order in which modules are built.
 let pure = settings + [.enableUpcomingFeature("MemberImportVisibility")]
 let strict = pure + [.strictMemorySafety()]
-// `make test` optimizes the libraries that do most of the work, and keeps their assertions: the tests take half as long.
+// `make test` optimizes the libraries that do most of the work, and keeps their assertions: the tests take half as
+// long.
 let isOptimized = Context.environment["TIDELINE_OPTIMIZE"] != nil
 let optimizedTargets: Set = [
     "Tideline", "TidelineKeyValue", "TidelineLevelDB", "TidelineLive", "TidelineLMDB", "TidelineMemory",
@@ -142,8 +143,8 @@ let package = Package(
         // Sync: the wire protocol that client and server share, the client, and the server.
         library("TidelineWire", ["TidelineStore"] + http, settings: pure),
         library("Tideline", ["TidelineLive", "TidelineStore", "TidelineWire"] + http + logging, settings: pure),
-        // The macro for typed tables. Its expansion is a library, because a test target that depends on a macro target makes
-        // the package manager build all tests for the host. The plug-in is the program that the compiler starts.
+        // The macro for typed tables. Its expansion is a library, because a test target that depends on a macro target
+        // makes the package manager build all tests for the host. The plug-in is the program that the compiler starts.
         library("TidelineMacros", ["Tideline", "TidelineStore", "TidelineMacroPlugin"], settings: pure),
         library(
             "TidelineMacroExpansion",
@@ -165,8 +166,8 @@ let package = Package(
             "TidelineSimulation", core + logging, "TidelineMemory", "TidelineServer", "TidelineSupport", "TidelineWire",
             settings: pure),
 
-        // The conformance suite with its command, that for servers with the same reports, and a layer around the file calls
-        // of the program that links it, for fault injection and crash recording.
+        // The conformance suite with its command, that for servers with the same reports, and a layer around the file
+        // calls of the program that links it, for fault injection and crash recording.
         library(
             "TidelineConformance", argumentParser + keyValue, "TidelineLive", "TidelineSupport",
             path: "Conformance/Suite"),

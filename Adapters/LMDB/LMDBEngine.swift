@@ -13,9 +13,9 @@ public import TidelineStore
 /// - **The map grows automatically**, even within a transaction, up to ``LMDBOptions/maximumMapSize``. Pages of deleted
 ///   rows are reused, but the file never shrinks. During a read, pages freed by later commits are not reused, and each
 ///   such commit grows the file by about ten pages. Keep reads short.
-/// - **Processes** share the files. A process removes the reader entries that killed processes leave behind, at the latest
-///   when the file has grown by a megabyte. While a process is suspended inside a write, others cannot write: they throw
-///   ``StoreError/Code/busy`` after ``LMDBOptions/busyTimeout``. The folder must be on a local file system.
+/// - **Processes** share the files. A process removes the reader entries that killed processes leave behind, at the
+///   latest when the file has grown by a megabyte. While a process is suspended inside a write, others cannot write:
+///   they throw ``StoreError/Code/busy`` after ``LMDBOptions/busyTimeout``. The folder must be on a local file system.
 /// - **Stores in one process** with the same folder share one environment, which closes with the last of them.
 /// - **Tables and indexes** number at most 4,095. An index that is removed leaves room for another.
 /// - **Damage** is detected when the file is opened after an unclean shutdown, or always; see

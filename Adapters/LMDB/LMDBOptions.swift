@@ -35,19 +35,19 @@ public struct LMDBOptions: Sendable {
     public var isReadOnly: Bool
     /// Whether a missing folder or store is created; the parent folder must exist.
     public var createsIfMissing: Bool
-    /// The initially reserved address space, in bytes. It uses neither memory nor disk space, and grows automatically. If
-    /// there is too little address space, such as under `ulimit -v`, the map begins smaller.
-    /// Growing waits until no read of this process is in flight, so choose a size that makes it rare.
+    /// The initially reserved address space, in bytes. It uses neither memory nor disk space, and grows automatically.
+    /// If there is too little address space, such as under `ulimit -v`, the map begins smaller. Growing waits until no
+    /// read of this process is in flight, so choose a size that makes it rare.
     public var mapSize: Int
     /// The maximum size of the map, in bytes; beyond it, ``StoreError/Code/full`` is thrown.
     public var maximumMapSize: Int
-    /// The maximum number of concurrent reads in all processes; further reads wait. The process that opens the store first
-    /// determines it.
+    /// The maximum number of concurrent reads in all processes; further reads wait. The process that opens the store
+    /// first determines it.
     public var maximumReaders: Int
-    /// How long to wait before throwing ``StoreError/Code/busy``: for writers of other processes, and for processes that
-    /// open the store; for reads of other processes when there are ``maximumReaders``; and for reads of this process to end
-    /// when the map has to grow. Writers in one process wait for each other without limit. A wait for other processes also
-    /// ends when the task is cancelled, with ``StoreError/Code/cancelled``.
+    /// How long to wait before throwing ``StoreError/Code/busy``: for writers of other processes, and for processes
+    /// that open the store; for reads of other processes when there are ``maximumReaders``; and for reads of this
+    /// process to end when the map has to grow. Writers in one process wait for each other without limit. A wait for
+    /// other processes also ends when the task is cancelled, with ``StoreError/Code/cancelled``.
     public var busyTimeout: Duration
     /// When the file is checked for damage.
     public var verification: Verification

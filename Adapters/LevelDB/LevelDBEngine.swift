@@ -19,9 +19,9 @@ public import TidelineStore
 /// After a failed write, reads continue, and LevelDB is closed and reopened before the next write. That write waits up
 /// to ten seconds for reads in flight, then throws ``StoreError/Code/busy``; reads that begin meanwhile wait for it.
 ///
-/// Only LevelDB may change the files while they are open: if the log or another file was removed, renamed, or replaced, the
-/// next commit throws ``StoreError/Code/io``. Tables are not checked. Truncating a table, which LevelDB maps, crashes the
-/// process.
+/// Only LevelDB may change the files while they are open: if the log or another file was removed, renamed, or replaced,
+/// the next commit throws ``StoreError/Code/io``. Tables are not checked. Truncating a table, which LevelDB maps,
+/// crashes the process.
 ///
 /// ``StoreError/engineCode`` is the operating system's error number if LevelDB's message contains its description;
 /// LevelDB has no error codes of its own.
@@ -43,8 +43,8 @@ public final class LevelDBEngine: OrderedKeyValueEngine {
     ///
     /// - Throws: ``StoreError``: ``StoreError/Code/locked`` if another store or process has the folder open;
     ///   ``StoreError/Code/notAStore`` if it belongs to another program; ``StoreError/Code/corrupt`` if it is damaged;
-    ///   ``StoreError/Code/readOnly`` if it cannot be written to; ``StoreError/Code/full``; otherwise ``StoreError/Code/io``,
-    ///   with the reason.
+    ///   ``StoreError/Code/readOnly`` if it cannot be written to; ``StoreError/Code/full``; otherwise
+    ///   ``StoreError/Code/io``, with the reason.
     public init(path: String, options: LevelDBOptions = .init()) throws {
         let folder = try DatabaseFolder(path, createsIfMissing: options.createsIfMissing)
         do throws(StoreError) {

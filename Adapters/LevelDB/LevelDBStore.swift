@@ -28,8 +28,8 @@ extension KeyValueStore where Engine == LevelDBEngine {
     /// format record are rebuilt. The files of which a part is unreadable are kept in the subfolder `lost`, and so are
     /// damaged rows and the rows of tables whose definitions are lost, in the file `entries.txt`.
     ///
-    /// If anything but the last commits is lost, the tokens of incremental pulls are removed, so that the next pull of each
-    /// query receives all its rows. Pending operations may be lost, too.
+    /// If anything but the last commits is lost, the tokens of incremental pulls are removed, so that the next pull of
+    /// each query receives all its rows. Pending operations may be lost, too.
     ///
     /// - Returns: The part of the store that was lost, as far as it is known.
     /// - Throws: ``StoreError/Code/locked`` if the store is open, in this process or another;

@@ -2,8 +2,8 @@ public import TidelineStore
 
 /// Options for opening a ``PostgreSQLStore``.
 public struct PostgreSQLOptions: Sendable {
-    /// The name of the database schema (namespace) that contains the store's tables. Several stores can share a database
-    /// in different schemas. At most 63 bytes of UTF-8, without control characters.
+    /// The name of the database schema (namespace) that contains the store's tables. Several stores can share a
+    /// database in different schemas. At most 63 bytes of UTF-8, without control characters.
     public var schema: String
     /// The durability of a commit: ``StoreCapabilities/Durability/full`` waits until the server has written the commit
     /// to its disk (`synchronous_commit = on`, or what the server has set beyond it, such as `remote_apply`),
@@ -15,11 +15,11 @@ public struct PostgreSQLOptions: Sendable {
     public var createsIfMissing: Bool
     /// How long to wait for a lock held by another connection before throwing ``StoreError/Code/busy``.
     public var busyTimeout: Duration
-    /// How long to wait for a response of the server before its connection is closed and ``StoreError/Code/io`` is thrown: at
-    /// the beginning of a transaction, where ``busyTimeout`` is added if it is longer, twice as long at its end and for
-    /// statements about single rows. Queries of any size, and changes of definitions, may take longer as long as the server responds on
-    /// another connection; ``PostgreSQLReader/limitTime`` limits queries. The time for a connection itself is `connect_timeout` of
-    /// the connection string, by default 10 seconds.
+    /// How long to wait for a response of the server before its connection is closed and ``StoreError/Code/io`` is
+    /// thrown: at the beginning of a transaction, where ``busyTimeout`` is added if it is longer, twice as long at its
+    /// end and for statements about single rows. Queries of any size, and changes of definitions, may take longer as
+    /// long as the server responds on another connection; ``PostgreSQLReader/limitTime`` limits queries. The time for a
+    /// connection itself is `connect_timeout` of the connection string, by default 10 seconds.
     public var responseTimeout: Duration
     /// The maximum number of concurrent reads, each of which uses a connection. Further reads wait for them. Writes use
     /// one connection more.

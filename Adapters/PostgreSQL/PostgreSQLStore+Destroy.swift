@@ -1,11 +1,11 @@
 internal import TidelineStore
 
 extension PostgreSQLStore {
-    /// Removes the store from a database: its tables and, if nothing else is in it, its schema. Other tables in the schema
-    /// stay. Does nothing if there is no store.
+    /// Removes the store from a database: its tables and, if nothing else is in it, its schema. Other tables in the
+    /// schema stay. Does nothing if there is no store.
     ///
-    /// A store that is open is recognized by its connections to the server. One that is connected as another user, or whose
-    /// connections were lost, is not recognized and cannot be used afterward.
+    /// A store that is open is recognized by its connections to the server. One that is connected as another user, or
+    /// whose connections were lost, is not recognized and cannot be used afterward.
     ///
     /// - Parameters:
     ///   - connection: The connection string or URL, as for opening.

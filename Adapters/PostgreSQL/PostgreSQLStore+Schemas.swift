@@ -9,8 +9,8 @@ extension PostgreSQLStore {
 
     /// Removes all schemas whose names begin with a prefix, with everything in them, whether stores are open or not.
     ///
-    /// - Throws: ``StoreError/Code/io`` if the database cannot be used, with the reason; ``StoreError/Code/readOnly`` if
-    ///   there is no permission to remove a schema.
+    /// - Throws: ``StoreError/Code/io`` if the database cannot be used, with the reason; ``StoreError/Code/readOnly``
+    ///   if there is no permission to remove a schema.
     package static func removeSchemas(withPrefix prefix: String, connection: String) throws {
         let connection = try ConnectionString(connection, schema: prefix).connect(
             responseTimeout: .seconds(60))

@@ -2,8 +2,8 @@ public import TidelineStore
 
 /// A ``LocalStore`` in a PostgreSQL database, for servers of several processes and machines.
 ///
-/// Each table of the store is a database table with the same name and column names, in a schema of the database that the
-/// options name. SQL tools can read it:
+/// Each table of the store is a database table with the same name and column names, in a schema of the database that
+/// the options name. SQL tools can read it:
 ///
 /// | type of the column | type in PostgreSQL |
 /// |---|---|
@@ -15,17 +15,17 @@ public import TidelineStore
 /// The primary key of a table whose ids ignore ASCII case is the column `__key`, and an index of text uses a column
 /// `__prefix_…` with its first 64 characters. Names of more than 63 bytes are stored abbreviated, with a hash. Other
 /// programs may read the tables at any time. A program that writes to them must set these columns too, and increase
-/// `commits` in the table `tideline_store` first in its transaction. Values written by other programs are validated when
-/// they are read.
+/// `commits` in the table `tideline_store` first in its transaction. Values written by other programs are validated
+/// when they are read.
 ///
 /// Any number of processes can open the store. Writers wait for each other, at most for
-/// ``PostgreSQLOptions/busyTimeout``; readers wait only while definitions change. The store uses tables, indexes, and statements that
-/// systems compatible with PostgreSQL have, too: no triggers, sequences, or functions. NaN cannot be stored.
-/// A row must fit in a page of the server apart from its long values, which leaves room for about 990 numbers or 400 long
-/// texts, and has at most 500 MB.
+/// ``PostgreSQLOptions/busyTimeout``; readers wait only while definitions change. The store uses tables, indexes, and
+/// statements that systems compatible with PostgreSQL have, too: no triggers, sequences, or functions. NaN cannot be
+/// stored. A row must fit in a page of the server apart from its long values, which leaves room for about 990 numbers
+/// or 400 long texts, and has at most 500 MB.
 ///
-/// Small upserts are sent with the next statement of their transaction, so that each does not wait for the server. If the
-/// server refuses a row, that statement throws the error, or ``write(_:)``.
+/// Small upserts are sent with the next statement of their transaction, so that each does not wait for the server. If
+/// the server refuses a row, that statement throws the error, or ``write(_:)``.
 ///
 /// A connection that was lost is opened again with the next read or write. If it is lost while the server commits, the
 /// write throws ``StoreError/Code/io``, and whether its changes are stored is not known: read them before repeating it.
@@ -42,21 +42,22 @@ public final class PostgreSQLStore: LocalStore {
 
     /// Opens the store in a database.
     ///
-    /// Waits for writes in progress, at most ``PostgreSQLOptions/busyTimeout``, unless the store is opened for reading only: the
-    /// server finishes a commit that it has received, also if the process that sent it was killed, and what that process left
-    /// does not change later.
+    /// Waits for writes in progress, at most ``PostgreSQLOptions/busyTimeout``, unless the store is opened for reading
+    /// only: the server finishes a commit that it has received, also if the process that sent it was killed, and what
+    /// that process left does not change later.
     ///
     /// - Parameters:
     ///   - connection: A connection string of libpq, such as `host=db.example.com dbname=todo user=tideline`, or a URL,
     ///     such as `postgresql://tideline@db.example.com/todo`. The settings that it does not contain come from the
-    ///     environment (`PGHOST`, `PGPASSWORD`, `PGPASSFILE`, …) and the password file, as for PostgreSQL's programs. No
-    ///     error contains the password.
+    ///     environment (`PGHOST`, `PGPASSWORD`, `PGPASSFILE`, …) and the password file, as for PostgreSQL's programs.
+    ///     No error contains the password.
     ///   - options: The schema, and others.
-    /// - Throws: ``StoreError``: ``StoreError/Code/io`` if the database cannot be used, with the reason, or if there is no
-    ///   store and the options do not allow creating it; ``StoreError/Code/notAStore`` if the schema contains tables of
-    ///   another program in the place of the store's; ``StoreError/Code/readOnly`` if there is no permission to create
-    ///   the store; ``StoreError/Code/newerFormat``; ``StoreError/Code/corrupt``; ``StoreError/Code/schemaMismatch``
-    ///   for a name that is not in normalization form C, which an earlier version accepted.
+    /// - Throws: ``StoreError``: ``StoreError/Code/io`` if the database cannot be used, with the reason, or if there is
+    ///   no store and the options do not allow creating it; ``StoreError/Code/notAStore`` if the schema contains tables
+    ///   of another program in the place of the store's; ``StoreError/Code/readOnly`` if there is no permission to
+    ///   create the store; ``StoreError/Code/newerFormat``; ``StoreError/Code/corrupt``;
+    ///   ``StoreError/Code/schemaMismatch`` for a name that is not in normalization form C, which an earlier version
+    ///   accepted.
     public init(connection: String, options: PostgreSQLOptions = .init()) throws {
         let target = try ConnectionString(connection, schema: options.schema)
         let format = try StoreFormat(checking: options.schema)

@@ -21,8 +21,8 @@ public struct SQLiteOptions: Sendable {
     /// or a page written by another program, is reported as ``StoreError/Code/corrupt`` and never read as a different
     /// value. An existing file keeps the format that it was created with.
     ///
-    /// Two kinds of damage are not detected. A page of an earlier state, for example from a restored copy of a part of the
-    /// disk, has a valid checksum; ``SQLiteStore/verify()`` finds it only where it contradicts other pages. And the
+    /// Two kinds of damage are not detected. A page of an earlier state, for example from a restored copy of a part of
+    /// the disk, has a valid checksum; ``SQLiteStore/verify()`` finds it only where it contradicts other pages. And the
     /// write-ahead log ends at its first damaged part: the commits from there on are lost without an error, because the
     /// same state is left by a process that was killed during a commit.
     ///
@@ -30,9 +30,9 @@ public struct SQLiteOptions: Sendable {
     /// and queries without an index 40 to 45 %; writes take as long as without checksums. SQLite's own tools can read
     /// the file. Before writing to it with them, run `PRAGMA user_version = 1`, which turns its checksums off.
     public var checksums: Bool
-    /// Whether reads map the file into memory, up to 256 MiB of it, which makes reads of large stores faster. If another
-    /// program then truncates the file, reading it ends the process with a signal (`SIGBUS`) instead of throwing
-    /// ``StoreError/Code/corrupt``. A file with checksums is not mapped.
+    /// Whether reads map the file into memory, up to 256 MiB of it, which makes reads of large stores faster. If
+    /// another program then truncates the file, reading it ends the process with a signal (`SIGBUS`) instead of
+    /// throwing ``StoreError/Code/corrupt``. A file with checksums is not mapped.
     public var mapsFile: Bool
     /// The maximum number of concurrent reads, each on its own connection; further reads wait. At least 1.
     public var maximumReaders: Int

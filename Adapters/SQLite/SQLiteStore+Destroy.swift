@@ -74,8 +74,8 @@ extension Connection {
         }
     }
 
-    /// Closes the connection after the creation of a store failed, and removes the files unless another process uses them or
-    /// has stored something.
+    /// Closes the connection after the creation of a store failed, and removes the files unless another process uses
+    /// them or has stored something.
     func abandonCreation() {
         defer { close() }
         rollBack()

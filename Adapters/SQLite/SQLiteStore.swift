@@ -12,13 +12,13 @@ public import TidelineStore
 /// The file uses a write-ahead log, so readers and the writer do not wait for each other. Other processes can open the
 /// file too; the store waits for their locks for up to ``SQLiteOptions/busyTimeout``. NaN cannot be stored.
 ///
-/// Versions 3.7.0 to 3.51.2 of SQLite, except 3.44.6 and 3.50.7 and later versions of the same series, can lose commits or
-/// damage the file if two connections write or run a checkpoint at the same time, in one process or several. It is very
-/// rare. Use a later version of SQLite if you can; with one of these, opening the first store writes a warning to SQLite's
-/// error log (`SQLITE_CONFIG_LOG`). See [The WAL-Reset Bug](https://sqlite.org/wal.html#walresetbug).
+/// Versions 3.7.0 to 3.51.2 of SQLite, except 3.44.6 and 3.50.7 and later versions of the same series, can lose commits
+/// or damage the file if two connections write or run a checkpoint at the same time, in one process or several. It is
+/// very rare. Use a later version of SQLite if you can; with one of these, opening the first store writes a warning to
+/// SQLite's error log (`SQLITE_CONFIG_LOG`). See [The WAL-Reset Bug](https://sqlite.org/wal.html#walresetbug).
 ///
-/// While a store is open, only the store may remove, rename, or replace its files: if another program does, the next commit
-/// throws ``StoreError/Code/io``.
+/// While a store is open, only the store may remove, rename, or replace its files: if another program does, the next
+/// commit throws ``StoreError/Code/io``.
 ///
 /// Damage to the file is reported as ``StoreError/Code/corrupt`` when the damaged page is read. A flipped bit within a
 /// value is detected only in a file with checksums; see ``SQLiteOptions/checksums``. ``verify()`` reads the whole
@@ -30,8 +30,8 @@ public final class SQLiteStore: LocalStore {
     private let busyTimeout: Duration
     private let catalog: LockedValue<Catalog>
 
-    /// Opens the store in the file at `path`, a file system path. Next to it are the write-ahead log, and a file by which
-    /// processes tell each other of commits.
+    /// Opens the store in the file at `path`, a file system path. Next to it are the write-ahead log, and a file by
+    /// which processes tell each other of commits.
     ///
     /// - Throws: ``StoreError``: ``StoreError/Code/io`` if the file cannot be opened, with the reason;
     ///   ``StoreError/Code/notAStore`` if it is not a store; ``StoreError/Code/corrupt`` if it is damaged;
@@ -279,8 +279,8 @@ extension Connection {
         }
     }
 
-    /// Returns how a file can be read: normally, or as an immutable file, on a file system where the shared memory of the
-    /// write-ahead log cannot be created. An immutable file must have no log.
+    /// Returns how a file can be read: normally, or as an immutable file, on a file system where the shared memory of
+    /// the write-ahead log cannot be created. An immutable file must have no log.
     fileprivate static func readingPurpose(
         _ path: String, _ options: SQLiteOptions, _ deadline: Deadline
     ) throws(StoreError) -> Purpose {

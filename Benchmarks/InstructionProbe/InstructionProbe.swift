@@ -10,8 +10,8 @@ internal import TidelineBenchmark
 ///     InstructionProbe SUBJECT WORK ROWS FOLDER     performs the work and prints its number of units
 ///     InstructionProbe queue …                      works on a queue; see ``QueueWork``
 ///
-/// `main` is synchronous and performs the work on its thread, because valgrind does not support that the main thread ends
-/// before the others, as it does with an asynchronous `main` on Linux.
+/// `main` is synchronous and performs the work on its thread, because valgrind does not support that the main thread
+/// ends before the others, as it does with an asynchronous `main` on Linux.
 @main
 enum InstructionProbe {
     static func main() {
@@ -44,8 +44,8 @@ enum InstructionProbe {
         }
     }
 
-    /// Performs the work twice, each time on a new database. The first time is not counted and covers one-time work of the
-    /// process, such as type metadata.
+    /// Performs the work twice, each time on a new database. The first time is not counted and covers one-time work of
+    /// the process, such as type metadata.
     private static func measure(
         _ work: CountedWork, by subject: ProbeSubject, rows: Int, folder: String
     ) throws -> Int {
@@ -124,7 +124,8 @@ struct ProbeRun {
         }
     }
 
-    /// Writes all rows, reopens the database, and reads all rows, so that they come from the final files and are cached.
+    /// Writes all rows, reopens the database, and reads all rows, so that they come from the final files and are
+    /// cached.
     private func load(_ session: any BenchmarkSession, _ source: RowSource) throws {
         let ids = (0..<rows).map { source.id($0) }
         var works: [Work] = [.upsert(try source.batches(0..<rows, of: settings.batch))]

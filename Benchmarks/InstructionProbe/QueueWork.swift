@@ -16,7 +16,8 @@ import TidelineStore
 ///     InstructionProbe queue ENGINE PATH fill N                   creates a store with N operations in its queue
 ///     InstructionProbe queue ENGINE PATH enqueue|revise|push K    performs an operation K times
 ///
-/// The store `memory` is not persistent, so it needs `fill N` first: `InstructionProbe queue memory - fill 100 push 10`.
+/// The store `memory` is not persistent, so it needs `fill N` first:
+/// `InstructionProbe queue memory - fill 100 push 10`.
 enum QueueWork {
     static let items = TableSchema("TodoItem", columns: [.string("text"), .bool("complete")])
 

@@ -17,8 +17,8 @@ internal import TidelineWire
 public struct ServerConformance: Sendable {
     /// The options of a suite.
     public struct Options: Sendable {
-        /// The table that the suite may write. It has the ``ServerConformance/columns``, or is created with the first row
-        /// that needs it.
+        /// The table that the suite may write. It has the ``ServerConformance/columns``, or is created with the first
+        /// row that needs it.
         public var table = "ConformanceItem"
         /// Whether the table may contain rows of others, which the suite does not change. By default, such a table is
         /// refused.
@@ -62,8 +62,8 @@ public struct ServerConformance: Sendable {
     ///   - dialect: One of the built-in dialects.
     ///   - transport: Sends the requests.
     ///   - options: The options of the suite.
-    /// - Throws: `SyncError` with code `invalidArgument` for an invalid address; ``ServerConformanceError`` for a dialect
-    ///   that is not built in.
+    /// - Throws: `SyncError` with code `invalidArgument` for an invalid address; ``ServerConformanceError`` for a
+    ///   dialect that is not built in.
     public init(
         url: String, dialect: ServerDialect = .zumo2, transport: any Transport, options: Options = Options()
     ) throws {
@@ -90,8 +90,8 @@ public struct ServerConformance: Sendable {
         return result
     }
 
-    /// Runs a check, and throws a ``ServerConformanceError`` if the server does not keep the promise and clients rely on
-    /// it.
+    /// Runs a check, and throws a ``ServerConformanceError`` if the server does not keep the promise and clients rely
+    /// on it.
     public func verify(_ check: ServerCheck) async throws {
         let result = await run(check)
         guard result.status.isFailure else { return }
@@ -101,8 +101,8 @@ public struct ServerConformance: Sendable {
 
     /// Deletes the rows that several checks share. Call it after the last check.
     ///
-    /// - Returns: What the suite leaves in the table, as a sentence, or `nil` if that is nothing. A server with soft delete
-    ///   keeps deleted rows.
+    /// - Returns: What the suite leaves in the table, as a sentence, or `nil` if that is nothing. A server with soft
+    ///   delete keeps deleted rows.
     @discardableResult
     public func finish() async -> String? {
         await Task {

@@ -8,12 +8,12 @@ public import Tideline
 
 /// A transport that uses async-http-client: for Linux, and for servers and tools on any platform.
 ///
-/// Connections are reused, at most ``Options/maximumConnectionsPerHost`` for each host, or one with HTTP/2, which a server can
-/// offer over TLS. An instance closes its connections when it is deallocated; ``shared`` never is. Redirects are not followed,
-/// and responses in gzip or deflate are decompressed.
+/// Connections are reused, at most ``Options/maximumConnectionsPerHost`` for each host, or one with HTTP/2, which a
+/// server can offer over TLS. An instance closes its connections when it is deallocated; ``shared`` never is. Redirects
+/// are not followed, and responses in gzip or deflate are decompressed.
 ///
-/// The environment variables for proxies, such as `https_proxy` and `NO_PROXY`, are not read. Set a proxy in the closure
-/// `configure` of ``init(options:configure:)``.
+/// The environment variables for proxies, such as `https_proxy` and `NO_PROXY`, are not read. Set a proxy in the
+/// closure `configure` of ``init(options:configure:)``.
 ///
 /// - Throws: ``send(_:body:timeout:)`` throws a `TransportError` with one of the codes `connection`, `timeout`, `tls`,
 ///   `tooLarge`, `invalidResponse`, `cancelled`, and `invalidRequest`. Its cause is the

@@ -27,10 +27,10 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
 
     /// Creates a store over an open engine, which it owns and closes.
     ///
-    /// - Throws: ``StoreError/Code/notAStore`` if the engine's content is not a store, ``StoreError/Code/corrupt`` if it
-    ///   is damaged, ``StoreError/Code/newerFormat``, ``StoreError/Code/unsupported`` if the engine's keys are too short
-    ///   (``OrderedKeyValueEngine/maximumKeyLength``), ``StoreError/Code/schemaMismatch`` for a name that is not in
-    ///   normalization form C, which an earlier version accepted, and the errors of the engine. The engine is then
+    /// - Throws: ``StoreError/Code/notAStore`` if the engine's content is not a store, ``StoreError/Code/corrupt`` if
+    ///   it is damaged, ``StoreError/Code/newerFormat``, ``StoreError/Code/unsupported`` if the engine's keys are too
+    ///   short (``OrderedKeyValueEngine/maximumKeyLength``), ``StoreError/Code/schemaMismatch`` for a name that is not
+    ///   in normalization form C, which an earlier version accepted, and the errors of the engine. The engine is then
     ///   closed.
     public init(engine: Engine) throws {
         self.engine = engine

@@ -10,8 +10,8 @@ public import TidelineStore
 /// The first update has the result as of the start. A consumer that is slower than the commits receives the newest
 /// result, with the changes of several commits merged. A consumer may write to the store in its loop.
 ///
-/// Each iterator runs the query on its own. The sequence ends when the task is cancelled or the store is closed, and with an
-/// error that concerns the whole query: one that the table cannot answer, or the store's end
+/// Each iterator runs the query on its own. The sequence ends when the task is cancelled or the store is closed, and
+/// with an error that concerns the whole query: one that the table cannot answer, or the store's end
 /// (``StoreError/Code/closed``). A row that cannot be decoded does not end it; see ``LiveUpdate/failures``.
 public struct LiveQuery<Element: Sendable>: AsyncSequence, Sendable {
     /// The query.
@@ -20,8 +20,8 @@ public struct LiveQuery<Element: Sendable>: AsyncSequence, Sendable {
     let decode: @Sendable (Row) throws -> Element
     let mapError: @Sendable (any Error) -> any Error
 
-    /// Returns the live query with its rows decoded by a closure, which runs in the consumer's task, once for each changed
-    /// row.
+    /// Returns the live query with its rows decoded by a closure, which runs in the consumer's task, once for each
+    /// changed row.
     public func map<T>(_ transform: @escaping @Sendable (Element) throws -> T) -> LiveQuery<T> {
         let decode = decode
         return LiveQuery<T>(

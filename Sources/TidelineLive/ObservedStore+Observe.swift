@@ -4,8 +4,8 @@ public import TidelineStore
 extension ObservedStore {
     /// Observes the rows that a query returns.
     ///
-    /// The query is read when its iteration begins, in a transaction that excludes other writes. An iteration that begins within
-    /// a body of this store throws ``StoreError/Code/busy``.
+    /// The query is read when its iteration begins, in a transaction that excludes other writes. An iteration that
+    /// begins within a body of this store throws ``StoreError/Code/busy``.
     public func observe(_ query: TableQuery) -> LiveQuery<Row> {
         observe(query, opening: openElsewhere, mapError: { $0 })
     }

@@ -8,16 +8,16 @@ public import TidelineStore
 ///     print(update.rows.count, update.changes)
 /// }
 /// ```
-/// It is a ``StoreLayer``. Changes are seen if they are made through an `ObservedStore` around the same
-/// store object (or, if the store is a value, through a copy of this one), not if they are made through the wrapped store. While nobody observes a table, its writes cost
-/// nothing more.
+/// It is a ``StoreLayer``. Changes are seen if they are made through an `ObservedStore` around the same store object
+/// (or, if the store is a value, through a copy of this one), not if they are made through the wrapped store. While
+/// nobody observes a table, its writes cost nothing more.
 ///
 /// Changes by other processes, and by other stores over the same files, are seen if the wrapped store has
-/// ``LocalStore/externalCommits``. When their number has changed, all live queries are read again at one commit. While there are
-/// live queries, the number is read when another observed store signals a commit (``ExternalCommits/signalPath``), at most
-/// about 20 times a second, and otherwise 4 times a second; without a signal, it is read about 20 times a second. A commit
-/// through this store that comes first does the same. If the store is busy, the number is read again later; another error
-/// ends the live queries.
+/// ``LocalStore/externalCommits``. When their number has changed, all live queries are read again at one commit. While
+/// there are live queries, the number is read when another observed store signals a commit
+/// (``ExternalCommits/signalPath``), at most about 20 times a second, and otherwise 4 times a second; without a signal,
+/// it is read about 20 times a second. A commit through this store that comes first does the same. If the store is
+/// busy, the number is read again later; another error ends the live queries.
 public struct ObservedStore<Base: LocalStore>: StoreLayer {
     public typealias Reader = Base.Reader
     public typealias Writer = ObservedWriter<Base.Writer>
@@ -34,14 +34,15 @@ public struct ObservedStore<Base: LocalStore>: StoreLayer {
         records = false
     }
 
-    /// Wraps a store. Around another `ObservedStore`, and around a store object that another one wraps, all live queries are
-    /// those of the first one, with its settings.
+    /// Wraps a store. Around another `ObservedStore`, and around a store object that another one wraps, all live
+    /// queries are those of the first one, with its settings.
     ///
     /// - Parameters:
     ///   - base: The store.
-    ///   - maximumRecordedRows: The number of rows of a table up to which the changes of a transaction are recorded. After
-    ///     a larger transaction, or one of more than 16 MiB, the queries of the table are read again, so that memory stays
-    ///     bounded. Queries that take little time to read are read again after fewer rows, but at least 100.
+    ///   - maximumRecordedRows: The number of rows of a table up to which the changes of a transaction are recorded.
+    ///     After a larger transaction, or one of more than 16 MiB, the queries of the table are read again, so that
+    ///     memory stays bounded. Queries that take little time to read are read again after fewer rows, but at least
+    ///     100.
     public init(_ base: Base, maximumRecordedRows: Int = 10_000) {
         self.init(base, maximumRecordedRows: maximumRecordedRows, quiet: 250_000_000)
     }
@@ -67,8 +68,8 @@ public struct ObservedStore<Base: LocalStore>: StoreLayer {
         readAgain(redefined: tables)
     }
 
-    /// Creates and migrates tables as the closure decides. The live queries of these tables are read again, and those of other
-    /// tables receive the rows that the closure writes.
+    /// Creates and migrates tables as the closure decides. The live queries of these tables are read again, and those
+    /// of other tables receive the rows that the closure writes.
     public func redefine(_ body: (ObservedWriter<Base.Writer>) throws -> [TableSchema]) throws {
         var tables: [TableSchema] = []
         var pending: PendingCommit?
@@ -154,8 +155,8 @@ public struct ObservedStore<Base: LocalStore>: StoreLayer {
 
     /// Reads the live queries again if others have committed since they were read.
     ///
-    /// A store that is busy is tried again at the next look. Any other error ends the live queries, as it does when they are
-    /// read.
+    /// A store that is busy is tried again at the next look. Any other error ends the live queries, as it does when
+    /// they are read.
     private func readAgainAfterExternalCommits() {
         do {
             let number = try base.externalCommits?.number()

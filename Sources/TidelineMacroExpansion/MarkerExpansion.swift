@@ -3,7 +3,8 @@ internal import SwiftDiagnostics
 package import SwiftSyntax
 package import SwiftSyntaxMacros
 
-/// The implementation of the macros that mark properties for `@Table`: `@Column`, `@Index`, `@Merge`, and `@References`.
+/// The implementation of the macros that mark properties for `@Table`: `@Column`, `@Index`, `@Merge`, and
+/// `@References`.
 package protocol MarkerExpansion: PeerMacro {}
 
 extension MarkerExpansion {

@@ -1,8 +1,8 @@
 #if Macros
 /// The rules for names of tables and columns that `TableSchema.validate()` checks when a table is defined.
 ///
-/// They are repeated here, because a macro that links TidelineStore would make the compiler build it twice. A test compares
-/// them.
+/// They are repeated here, because a macro that links TidelineStore would make the compiler build it twice. A test
+/// compares them.
 package enum NameRules {
     /// Returns why a name cannot be that of a table, or `nil` if it can.
     package static func problem(withTable name: String) -> String? {

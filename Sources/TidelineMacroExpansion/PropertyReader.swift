@@ -13,7 +13,8 @@ struct PropertyReader {
     private(set) var hasValidID = false
     /// The number of columns that are declared before `id`.
     private(set) var idPosition = 0
-    /// Whether the compiler makes the memberwise initializer, with a parameter of the property's type for each property.
+    /// Whether the compiler makes the memberwise initializer, with a parameter of the property's type for each
+    /// property.
     private(set) var hasMemberwiseInitializer = true
 
     init(record: String) { self.record = record }

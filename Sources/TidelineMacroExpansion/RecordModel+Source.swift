@@ -15,8 +15,8 @@ extension RecordModel {
     /// - Parameters:
     ///   - type: The record's type.
     ///   - missing: The protocols to which the type does not conform otherwise.
-    ///   - isComplete: Whether `columns` are all the stored properties. If not, the compilation fails, and the source avoids
-    ///     errors beside those that are reported.
+    ///   - isComplete: Whether `columns` are all the stored properties. If not, the compilation fails, and the source
+    ///     avoids errors beside those that are reported.
     func conformance(of type: String, missing: Set<String>, isComplete: Bool) -> String {
         let protocols = [("TidelineStore", "TableRecord")] + (merges ? [("Tideline", "MergingRecord")] : [])
         let conformances = protocols.filter { missing.contains($0.1) }.map { "\($0.0).\($0.1)" }
@@ -115,14 +115,15 @@ extension RecordModel {
 }
 
 extension ColumnModel {
-    /// The name of the property as an argument's label, where only these keywords need backticks, and others must not have them.
+    /// The name of the property as an argument's label, where only these keywords need backticks, and others must not
+    /// have them.
     fileprivate var label: String {
         let isWord = plainProperty.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
         return isWord && !["inout", "let", "var"].contains(plainProperty) ? plainProperty : property
     }
 
-    /// The values that others read as, with the label of the reader's method and a name: that of null, and that of a value which
-    /// the type cannot hold. A null of an optional property is `nil`, whatever its default value.
+    /// The values that others read as, with the label of the reader's method and a name: that of null, and that of a
+    /// value which the type cannot hold. A null of an optional property is `nil`, whatever its default value.
     fileprivate var substitutes: [(label: String, name: String, value: ExprSyntax)] {
         let null = isOptional ? nil : defaultValue
         return [null.map { ("default", property, $0) }, unknown.map { ("unknown", "unknown_\(plainProperty)", $0) }]
@@ -166,8 +167,8 @@ private final class NameFinder: SyntaxVisitor {
     }
 }
 
-/// Replaces names that mean something else in the struct `Columns`, which is nested in the record: `Self`, and `ID` with a type in
-/// angle brackets, because `ID` is the identifier of the record there.
+/// Replaces names that mean something else in the struct `Columns`, which is nested in the record: `Self`, and `ID`
+/// with a type in angle brackets, because `ID` is the identifier of the record there.
 private final class NestedNames: SyntaxRewriter {
     private let record: String
 

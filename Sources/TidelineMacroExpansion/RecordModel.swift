@@ -16,8 +16,8 @@ struct RecordModel {
     /// The attributes of the type that its extensions need.
     var attributes: [String]
     var columns: [ColumnModel]
-    /// The number of columns that are declared before `id`, or `nil` if the struct may not have the memberwise initializer
-    /// that the compiler makes.
+    /// The number of columns that are declared before `id`, or `nil` if the struct may not have the memberwise
+    /// initializer that the compiler makes.
     var idPosition: Int?
 }
 
@@ -42,8 +42,8 @@ struct ColumnModel {
     var indexes: [[StringLiteralExprSyntax]] = []
     /// The syntax with the column's name.
     var nameSyntax: Syntax
-    /// The file and the line of the type as arguments of `#sourceLocation`, if the macro does not know the type, so that the
-    /// compiler's error falls on that line.
+    /// The file and the line of the type as arguments of `#sourceLocation`, if the macro does not know the type, so
+    /// that the compiler's error falls on that line.
     var location: String?
 
     /// The name of the property without backticks.

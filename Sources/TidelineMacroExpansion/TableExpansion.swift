@@ -6,8 +6,9 @@ package import SwiftSyntaxMacros
 
 /// The implementation of `@Table`. The compiler looks for a macro in the module of the plug-in, whose type conforms.
 ///
-/// The names of types are written in members of the struct, because an extension of a type that is nested in another does not
-/// see the names in the outer one. The initializer is in an extension, so that the struct keeps its memberwise initializer.
+/// The names of types are written in members of the struct, because an extension of a type that is nested in another
+/// does not see the names in the outer one. The initializer is in an extension, so that the struct keeps its memberwise
+/// initializer.
 package protocol TableExpansion: ExtensionMacro, MemberMacro {}
 
 extension TableExpansion {

@@ -1,8 +1,8 @@
 @_exported public import Tideline
 
 #if Macros
-/// Makes a struct the record of a table: adds the conformance to `TableRecord`, and to `MergingRecord` if a property has
-/// ``Merge(_:)``.
+/// Makes a struct the record of a table: adds the conformance to `TableRecord`, and to `MergingRecord` if a property
+/// has ``Merge(_:)``.
 ///
 /// ```swift
 /// @Table("TodoItem")
@@ -16,10 +16,10 @@
 /// }
 /// ```
 ///
-/// Each stored property except `id` is a column. Its type conforms to `ColumnValue`; it may be omitted if the default value is
-/// a Boolean, a number, or text. The column of an optional property, and of a property with a default value, is optional. A
-/// row without a value then reads as `nil` or the default value; an optional property is `nil` whatever its default value.
-/// Computed and static properties are not columns.
+/// Each stored property except `id` is a column. Its type conforms to `ColumnValue`; it may be omitted if the default
+/// value is a Boolean, a number, or text. The column of an optional property, and of a property with a default value,
+/// is optional. A row without a value then reads as `nil` or the default value; an optional property is `nil` whatever
+/// its default value. Computed and static properties are not columns.
 ///
 /// - Parameters:
 ///   - name: The name of the table, locally and on the server, as a string literal.
@@ -42,13 +42,14 @@ public macro Table(_ name: String, idMatching: IDMatching = .asciiCaseInsensitiv
 @attached(peer)
 public macro Column(_ name: String) = #externalMacro(module: "TidelineMacroPlugin", type: "MarkerMacro")
 
-/// Declares what a property is if its type cannot hold the stored value, as a case of an enumeration that only a later version of
-/// the app has. Without it, such a row is not fetched.
+/// Declares what a property is if its type cannot hold the stored value, as a case of an enumeration that only a later
+/// version of the app has. Without it, such a row is not fetched.
 ///
 /// ```swift
 /// @Column(unknown: Status.other) var status: Status
 /// ```
-/// The stored value stays: an update that does not change the property does not write it. Queries compare the stored value.
+/// The stored value stays: an update that does not change the property does not write it. Queries compare the stored
+/// value.
 /// - Parameter unknown: The substitute.
 @attached(peer)
 public macro Column<Value>(unknown: Value) = #externalMacro(module: "TidelineMacroPlugin", type: "MarkerMacro")
@@ -62,8 +63,8 @@ public macro Column<Value>(unknown: Value) = #externalMacro(module: "TidelineMac
 public macro Column<Value>(_ name: String, unknown: Value) =
     #externalMacro(module: "TidelineMacroPlugin", type: "MarkerMacro")
 
-/// Adds an index over the column of a property, and over the columns of further properties, which order the rows with the same
-/// value of the first.
+/// Adds an index over the column of a property, and over the columns of further properties, which order the rows with
+/// the same value of the first.
 ///
 /// ```swift
 /// @Index var due: Date?

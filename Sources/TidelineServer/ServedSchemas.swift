@@ -11,8 +11,8 @@ package struct ServedSchemas: Sendable {
         !schema.isSystem && schema.systemColumns == .all && schema.idType == .string
     }
 
-    /// Returns the definitions of tables merged with the existing ones: a column that was ever served remains. Includes other
-    /// existing tables that need an index.
+    /// Returns the definitions of tables merged with the existing ones: a column that was ever served remains. Includes
+    /// other existing tables that need an index.
     func merged(_ schemas: [TableSchema], over existing: [TableSchema]) throws -> [TableSchema] {
         let definitions = try schemas.map { schema in
             guard schema.idType == .string else {
@@ -52,8 +52,8 @@ package struct ServedSchemas: Sendable {
         return ownerFirst(served)
     }
 
-    /// Returns the definition with indexes that begin with the owner, if the rows have one: a query of a user then never walks
-    /// through the rows of others.
+    /// Returns the definition with indexes that begin with the owner, if the rows have one: a query of a user then
+    /// never walks through the rows of others.
     func ownerFirst(_ schema: TableSchema) -> TableSchema {
         guard let owner = owner(schema.name), schema.column(owner)?.type == .string else { return schema }
         var result = schema

@@ -7,15 +7,17 @@ internal import TidelineWire
 package struct ServedTableRecord {
     /// The definition of the system table.
     ///
-    /// `clock` is the table's last timestamp, `definition` its definition as JSON, and `revision` a number that increases
-    /// with each change of the definition. All are null for a table that only earlier versions have written to.
+    /// `clock` is the table's last timestamp, `definition` its definition as JSON, and `revision` a number that
+    /// increases with each change of the definition. All are null for a table that only earlier versions have written
+    /// to.
     package static let schema: TableSchema = {
         var schema = StoreRole.serverMark
         schema.columns = [.timestamp("clock"), .string("definition"), .int("revision")]
         return schema
     }()
 
-    /// The last timestamp of the table, or `nil` if it has no rows or is the table of an earlier version, which kept no clock.
+    /// The last timestamp of the table, or `nil` if it has no rows or is the table of an earlier version, which kept no
+    /// clock.
     private(set) var clock: Timestamp?
     /// The revision of the table's definition, or 0 if it was never recorded.
     private(set) var revision: Int64 = 0
@@ -62,7 +64,8 @@ package struct ServedTableRecord {
         return rules.ownerFirst(try stored.union(recorded))
     }
 
-    /// Returns whether the record and the store have everything that a definition has, and the store all that is recorded.
+    /// Returns whether the record and the store have everything that a definition has, and the store all that is
+    /// recorded.
     static func isComplete(
         _ definition: TableSchema, in reader: some StoreReader, _ rules: ServedSchemas
     ) throws -> Bool {

@@ -58,8 +58,8 @@ struct TableAccess: Sendable {
         return query.filter(.column(owner.column) == .literal(.string(owner.userID)))
     }
 
-    /// Calls `body` with a row, or returns `nil` if it does not exist for the caller. The store tests the owner, so that the row of
-    /// another one is not read whole.
+    /// Calls `body` with a row, or returns `nil` if it does not exist for the caller. The store tests the owner, so
+    /// that the row of another one is not read whole.
     func withRow<T>(
         _ id: RowID, in table: ServedTable, _ reader: some StoreReader, _ body: (borrowing RowView) throws -> T
     ) throws -> T? {
@@ -111,8 +111,8 @@ extension TableServiceOptions {
 
     /// Checks the rights against the tables, so that none is without effect.
     ///
-    /// - Throws: ``StoreError/Code/schemaMismatch`` for rights of a table that is not served, for an owner column that the
-    ///   table lacks or that is no string column, and the errors of ``TableRights/validate(for:)``.
+    /// - Throws: ``StoreError/Code/schemaMismatch`` for rights of a table that is not served, for an owner column that
+    ///   the table lacks or that is no string column, and the errors of ``TableRights/validate(for:)``.
     func validateRights(of tables: [TableSchema]) throws {
         try defaultRights.validate(for: "all tables without rights of their own")
         for name in rights.keys.sorted() where !tables.contains(where: { $0.name == name }) {

@@ -37,10 +37,10 @@ struct OutdatedDefinition: Error {}
 
 /// The served tables, which can gain columns, also from other services over the same store.
 ///
-/// A store's `define` hides the columns that a definition does not name. If two services define a table at the same time,
-/// one may hide columns that the other has just added. Therefore each service adds its definition to a record after
-/// defining the table, and defines the table again if the store then lacks recorded columns. A request that finds another
-/// definition than its service knows reads it again, and completes it first if columns are hidden.
+/// A store's `define` hides the columns that a definition does not name. If two services define a table at the same
+/// time, one may hide columns that the other has just added. Therefore each service adds its definition to a record
+/// after defining the table, and defines the table again if the store then lacks recorded columns. A request that finds
+/// another definition than its service knows reads it again, and completes it first if columns are hidden.
 ///
 /// One thread at a time reads or changes definitions of the store. The body of a transaction never does, so there is no
 /// deadlock. Looking up a known table never waits for the store.
@@ -155,8 +155,8 @@ final class TableCatalog<Store: LocalStore>: Sendable {
         throw Self.changing(name)
     }
 
-    /// Records definitions that the store has, and defines the tables again until nothing that any service has recorded is
-    /// missing.
+    /// Records definitions that the store has, and defines the tables again until nothing that any service has recorded
+    /// is missing.
     private func complete(_ definitions: [TableSchema]) throws {
         guard !definitions.isEmpty else { return }
         for _ in 0..<Self.maximumRounds {

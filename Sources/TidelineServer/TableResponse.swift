@@ -8,8 +8,8 @@ public struct TableResponse: Sendable, Hashable {
     public var response: HTTPResponse
     /// The body; may be empty.
     public var body: [UInt8]
-    /// The reason of a failure of the server, for its log. It is not in the body, because it can name the server's files and
-    /// databases.
+    /// The reason of a failure of the server, for its log. It is not in the body, because it can name the server's
+    /// files and databases.
     public var failureReason: String?
 
     /// Creates a response without a failure.

@@ -2,13 +2,13 @@ public import TidelineStore
 
 /// The sender of a request: a user, or a client that has not signed in.
 ///
-/// A ``TableService`` does not authenticate requests. The caller of ``TableService/handle(_:body:caller:)`` does, for example
-/// by the signature of a token, and names the user.
+/// A ``TableService`` does not authenticate requests. The caller of ``TableService/handle(_:body:caller:)`` does, for
+/// example by the signature of a token, and names the user.
 public struct Caller: Sendable, CustomStringConvertible {
     /// The user's identifier, or `nil` for an anonymous caller. Users are compared by the bytes of their identifiers.
     public let userID: String?
-    /// When the caller's sign-in ends, or `nil` if it does not. A ``ChangeSignal`` ends its responses then; the caller of
-    /// ``TableService/handle(_:body:caller:)`` checks it before each request.
+    /// When the caller's sign-in ends, or `nil` if it does not. A ``ChangeSignal`` ends its responses then; the caller
+    /// of ``TableService/handle(_:body:caller:)`` checks it before each request.
     public let expiration: Timestamp?
 
     /// Creates a caller. One with an empty identifier is anonymous.
@@ -37,14 +37,15 @@ public struct Caller: Sendable, CustomStringConvertible {
 /// options.rights["Country"] = TableRights(read: .anyone, insert: .nobody, update: .nobody, delete: .nobody)
 /// ```
 ///
-/// A request that needs a sign-in is answered with 401 and `WWW-Authenticate: Bearer`, and a request of a signed-in user
-/// without the right with 403. Both answers are the same whether or not a row exists.
+/// A request that needs a sign-in is answered with 401 and `WWW-Authenticate: Bearer`, and a request of a signed-in
+/// user without the right with 403. Both answers are the same whether or not a row exists.
 ///
 /// ## Owned rows
 ///
-/// In a table with an ``owner`` column, each row belongs to the user whose identifier is in this column. For everyone else
-/// the row does not exist: it is in no page and no count, a lookup or a change is answered with 404, and an insert of its id
-/// with 409 without the row. The service sets the column; a request that names another owner is answered with 403.
+/// In a table with an ``owner`` column, each row belongs to the user whose identifier is in this column. For everyone
+/// else the row does not exist: it is in no page and no count, a lookup or a change is answered with 404, and an insert
+/// of its id with 409 without the row. The service sets the column; a request that names another owner is answered with
+/// 403.
 ///
 /// A row without an owner belongs to nobody, and no request can read or change it. This concerns the existing rows of a
 /// table that gains an owner column, until the column is set directly in the store.
@@ -67,10 +68,11 @@ public struct TableRights: Sendable, Hashable {
     public var read: Holder
     /// The right to insert rows.
     public var insert: Holder
-    /// The right to change rows, and to restore deleted ones. It includes no caller without the right to read, because the
-    /// response contains the row.
+    /// The right to change rows, and to restore deleted ones. It includes no caller without the right to read, because
+    /// the response contains the row.
     public var update: Holder
-    /// The right to delete rows. It includes no caller without the right to read, because the response contains the row.
+    /// The right to delete rows. It includes no caller without the right to read, because the response contains the
+    /// row.
     public var delete: Holder
 
     /// Creates rights. All are held by every user unless specified otherwise.

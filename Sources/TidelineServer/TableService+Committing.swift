@@ -70,8 +70,8 @@ extension TableService {
     /// The least time limit for the queries of a transaction, which can have many writes.
     private static var minimumWriteTime: Duration { .seconds(5) }
 
-    /// Runs each write in a transaction of its own, until the store cannot be written: the others would wait for as long, one
-    /// after the other.
+    /// Runs each write in a transaction of its own, until the store cannot be written: the others would wait for as
+    /// long, one after the other.
     private func commitEach(_ writes: [PendingWrite<Store>]) -> [Result<TableResponse, any Error>] {
         var failure: StoreError?
         return writes.map { write in
@@ -102,8 +102,8 @@ extension TableService {
 
     /// Returns whether the store has a row as a transaction has written it.
     ///
-    /// A write waits for the commit in question, if it is still in progress, and, because it changes something, for the replicas
-    /// that the commit should have waited for.
+    /// A write waits for the commit in question, if it is still in progress, and, because it changes something, for the
+    /// replicas that the commit should have waited for.
     private func isStored(_ row: WriteTransaction<Store>.WrittenRow) throws -> Bool {
         try store.write { writer in
             let isStored = try writer.withRow(in: row.table, id: row.id) { stored in

@@ -106,7 +106,8 @@ extension TableService {
         return (ids, total)
     }
 
-    /// The number of rows that are read at once for a costly condition. Rows can be large, and a store may sort them in memory.
+    /// The number of rows that are read at once for a costly condition. Rows can be large, and a store may sort them in
+    /// memory.
     private static var rowsPerLookup: Int { 25 }
 
     /// The maximum size in bytes of the values that a costly filter creates for one row.

@@ -140,8 +140,8 @@ extension TableService {
         }
     }
 
-    /// Merges `change` into a row, unless the row does not exist for the caller or `answer` returns another response for the current
-    /// row.
+    /// Merges `change` into a row, unless the row does not exist for the caller or `answer` returns another response
+    /// for the current row.
     private func change(
         _ id: String, in table: ServedTable, to change: Row, _ access: TableAccess,
         _ transaction: WriteTransaction<Store>,

@@ -20,8 +20,8 @@ internal import TidelineWire
 /// any row. The original behavior can be enabled; see ``ServerQuirks``.
 ///
 /// Several services may serve one store at the same time, also in several processes if the store shares its files
-/// (``TidelineStore/StoreCapabilities/sharesFilesWithProcesses``). The store keeps the last timestamp of each table, so the
-/// order of `updatedAt` is the order of commits regardless of which service wrote a row and of its clock. A service
+/// (``TidelineStore/StoreCapabilities/sharesFilesWithProcesses``). The store keeps the last timestamp of each table, so
+/// the order of `updatedAt` is the order of commits regardless of which service wrote a row and of its clock. A service
 /// finds tables and columns that another has created.
 public final class TableService<Store: LocalStore>: Sendable {
     let store: Store
@@ -62,8 +62,8 @@ public final class TableService<Store: LocalStore>: Sendable {
     ///   - request: The method, path with query, and headers. The scheme and authority, if present, are used in the
     ///     link to the next page.
     ///   - body: The body, decompressed; may be empty.
-    ///   - caller: The user who sent the request, whom the caller of this method has authenticated; anonymous by default.
-    ///     ``TableServiceOptions/rights`` specifies what each user may do.
+    ///   - caller: The user who sent the request, whom the caller of this method has authenticated; anonymous by
+    ///     default. ``TableServiceOptions/rights`` specifies what each user may do.
     public func handle(_ request: HTTPRequest, body: [UInt8], caller: Caller = .anonymous) -> TableResponse {
         let began = began
         var attempt = 0
@@ -83,8 +83,8 @@ public final class TableService<Store: LocalStore>: Sendable {
         }
     }
 
-    /// Returns the response to a request that is refused whatever its body is: one that is invalid, or that the caller has no right
-    /// to make. Returns `nil` for any other request. Does not call the store.
+    /// Returns the response to a request that is refused whatever its body is: one that is invalid, or that the caller
+    /// has no right to make. Returns `nil` for any other request. Does not call the store.
     package func refusal(of request: HTTPRequest, caller: Caller) -> TableResponse? {
         let began = began
         do {
@@ -99,10 +99,10 @@ public final class TableService<Store: LocalStore>: Sendable {
 
     /// Handles one request, and commits a write together with the other writes that wait.
     ///
-    /// Any number of threads can call this method at once. Work that may wait for the store is passed to `schedule`. Small writes to
-    /// known tables are checked before it returns, and wait while a transaction is in progress: the closure that runs it commits
-    /// them too, up to 256 in one transaction, until none waits. Each write has a response of its own; one that is refused does
-    /// not affect the others.
+    /// Any number of threads can call this method at once. Work that may wait for the store is passed to `schedule`.
+    /// Small writes to known tables are checked before it returns, and wait while a transaction is in progress: the
+    /// closure that runs it commits them too, up to 256 in one transaction, until none waits. Each write has a response
+    /// of its own; one that is refused does not affect the others.
     ///
     /// - Parameters:
     ///   - request: As in ``handle(_:body:caller:)``.
@@ -173,7 +173,8 @@ public final class TableService<Store: LocalStore>: Sendable {
         finish(exchange, with: outcome)
     }
 
-    /// Adds a write to those that wait for a transaction. Returns whether the caller has to see that they are committed.
+    /// Adds a write to those that wait for a transaction. Returns whether the caller has to see that they are
+    /// committed.
     private func append(_ write: PendingWrite<Store>, of exchange: Exchange) -> Bool {
         queue.append(.init(write: write) { self.finish(exchange, with: $0) })
     }
@@ -207,8 +208,8 @@ public final class TableService<Store: LocalStore>: Sendable {
     /// The maximum number of attempts while other services change the table of a request.
     private static var maximumAttempts: Int { 10 }
 
-    /// Returns the response for an outcome, or `nil` if the definition of the table was read again and the request must be
-    /// repeated. Nothing was written in this case.
+    /// Returns the response for an outcome, or `nil` if the definition of the table was read again and the request must
+    /// be repeated. Nothing was written in this case.
     func answer(
         for outcome: Result<TableResponse, any Error>, of request: HTTPRequest, since definitions: Int, _ attempt: Int
     ) -> TableResponse? {
@@ -331,8 +332,8 @@ public final class TableService<Store: LocalStore>: Sendable {
         return table
     }
 
-    /// Returns whether a table does not exist, and its first insert would create it. Its pages are empty, as clients pull a
-    /// table before they insert a row.
+    /// Returns whether a table does not exist, and its first insert would create it. Its pages are empty, as clients
+    /// pull a table before they insert a row.
     private func isYetToBeCreated(_ name: String) throws -> Bool {
         guard options.createsTablesOnFirstInsert, catalog.table(name) == nil else { return false }
         // Another service may have created it.
@@ -341,8 +342,8 @@ public final class TableService<Store: LocalStore>: Sendable {
         return (try? catalog.preview(name, with: [])) != nil
     }
 
-    /// Rejects a body that the sender does not declare as JSON, such as that of a form of a web page. A sender need not declare
-    /// it.
+    /// Rejects a body that the sender does not declare as JSON, such as that of a form of a web page. A sender need not
+    /// declare it.
     private func requireJSON(_ request: HTTPRequest) throws(RequestRejection) {
         guard let type = request.headerFields[.contentType], type != "application/json" else { return }
         let media = type.prefix { $0 != ";" }.lowercased().filter { $0 != " " }

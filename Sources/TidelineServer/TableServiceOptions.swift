@@ -18,31 +18,32 @@ public struct TableServiceOptions: Sendable {
     public var defaultPageSize: Int
     /// The maximum number of rows in a page of a Datasync 3 response, whatever the request specifies.
     public var datasyncPageSize: Int
-    /// The maximum size of a page in bytes, before compression; 16 MiB by default. A page ends before the row that would
-    /// exceed it, and links to the next page; it has at least one row. The clients of both dialects read on after such a page,
-    /// as after those of the original back ends, which have fewer rows than requested if the server's page size is smaller.
+    /// The maximum size of a page in bytes, before compression; 16 MiB by default. A page ends before the row that
+    /// would exceed it, and links to the next page; it has at least one row. The clients of both dialects read on after
+    /// such a page, as after those of the original back ends, which have fewer rows than requested if the server's page
+    /// size is smaller.
     public var maximumPageBytes = 16 << 20
     /// The maximum size of a body in bytes; larger ones are answered with 413.
     public var maximumBodySize: Int
-    /// The time limit for finding the rows of a page; beyond it, the request is answered with 400. The store must support it:
-    /// ``StoreReader/limitTime``. With any store, it holds for costly filters, which the service evaluates
-    /// itself: those that make texts longer (`replace`, `concat`), search for long texts, or have more than 20 functions or
-    /// 2,000 comparisons.
+    /// The time limit for finding the rows of a page; beyond it, the request is answered with 400. The store must
+    /// support it: ``StoreReader/limitTime``. With any store, it holds for costly filters, which the service evaluates
+    /// itself: those that make texts longer (`replace`, `concat`), search for long texts, or have more than 20
+    /// functions or 2,000 comparisons.
     public var maximumQueryTime: Duration
     /// The rights of tables by name. Each table must be one of ``schemas`` or already be in the store.
     public var rights: [String: TableRights]
-    /// The rights of all other tables; ``TableRights/open`` by default. With an owner column, a table that is created by its
-    /// first row gets the column.
+    /// The rights of all other tables; ``TableRights/open`` by default. With an owner column, a table that is created
+    /// by its first row gets the column.
     public var defaultRights: TableRights
-    /// The number of tables from which on requests can create no more; 1,000 by default. A request that needs another table is
-    /// answered with 400.
+    /// The number of tables from which on requests can create no more; 1,000 by default. A request that needs another
+    /// table is answered with 400.
     public var maximumTables = 1_000
-    /// The maximum number of columns of a table to which requests add columns; 1,000 by default. A request that needs more is
-    /// answered with 400. Clients choose the names, which are kept forever.
+    /// The maximum number of columns of a table to which requests add columns; 1,000 by default. A request that needs
+    /// more is answered with 400. Clients choose the names, which are kept forever.
     public var maximumColumns = 1_000
-    /// The URL at which clients reach the service, such as `https://example.com/api`, for links to next pages and rows. By
-    /// default, links have the scheme and authority of the request, which are wrong behind a proxy that ends TLS or removes a
-    /// part of the path.
+    /// The URL at which clients reach the service, such as `https://example.com/api`, for links to next pages and rows.
+    /// By default, links have the scheme and authority of the request, which are wrong behind a proxy that ends TLS or
+    /// removes a part of the path.
     public var publicURL: String?
     /// Behaviors of the original back ends to reproduce; none by default.
     public var quirks: ServerQuirks
@@ -53,11 +54,11 @@ public struct TableServiceOptions: Sendable {
     /// Returns the id for a row that was inserted without one.
     public var makeID: @Sendable () -> String
 
-    /// Called with each request before its response is returned, on the thread of the response; `nil` by default. It must not
-    /// block.
+    /// Called with each request before its response is returned, on the thread of the response; `nil` by default. It
+    /// must not block.
     ///
-    /// A span of a tracing library begins at the present time less ``ServedRequest/duration``, and its context is in the headers of
-    /// the request. With swift-metrics:
+    /// A span of a tracing library begins at the present time less ``ServedRequest/duration``, and its context is in
+    /// the headers of the request. With swift-metrics:
     ///
     /// ```swift
     /// let timer = Timer(label: "requests")

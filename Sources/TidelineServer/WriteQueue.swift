@@ -14,8 +14,8 @@ struct PendingWrite<Store: LocalStore>: Sendable {
     let body: @Sendable (WriteTransaction<Store>) throws -> TableResponse
 }
 
-/// The writes that wait for a transaction. The next one commits them together, also those that arrive while it waits for
-/// other processes to begin.
+/// The writes that wait for a transaction. The next one commits them together, also those that arrive while it waits
+/// for other processes to begin.
 ///
 /// A write that finds no transaction in progress does not wait for others.
 final class WriteQueue<Store: LocalStore>: Sendable {

@@ -4,8 +4,9 @@ internal import TidelineWire
 /// A transaction in which one or more requests write, one after the other.
 ///
 /// A request decides first and writes last: if it throws before its first change, the transaction can be used for other
-/// requests. The rows that several requests read are read together, and those that they write are written together at the
-/// end, so that a database server is not asked for each of them. A request alone takes fewer instructions without that.
+/// requests. The rows that several requests read are read together, and those that they write are written together at
+/// the end, so that a database server is not asked for each of them. A request alone takes fewer instructions without
+/// that.
 final class WriteTransaction<Store: LocalStore> {
     private let writer: Store.Writer
     private let options: TableServiceOptions
@@ -59,8 +60,8 @@ final class WriteTransaction<Store: LocalStore> {
         if isForSeveral { try readRows(of: writes) }
     }
 
-    /// Checks that the definition of a table is current. It stays current until the transaction ends, so that the store is
-    /// asked only once.
+    /// Checks that the definition of a table is current. It stays current until the transaction ends, so that the store
+    /// is asked only once.
     ///
     /// - Throws: ``OutdatedDefinition`` if another service has changed it.
     func requireCurrent(_ table: ServedTable) throws {
@@ -147,8 +148,8 @@ final class WriteTransaction<Store: LocalStore> {
 
     // MARK: Writing
 
-    /// Returns the timestamp for a row: the current time, but always later than the last timestamp of the table, whichever
-    /// service made it.
+    /// Returns the timestamp for a row: the current time, but always later than the last timestamp of the table,
+    /// whichever service made it.
     ///
     /// Pulls by `updatedAt` rely on this order. The clock of a table is read and set in the transaction that writes the
     /// rows, and transactions run one after the other, so the order of timestamps is the order of commits.

@@ -29,8 +29,8 @@ public struct SimulatedDevice: Sendable {
         try await device.client?.pull(query, queryID: queryID)
     }
 
-    /// Runs a sync that runs itself for a time; see `SyncClient.run(_:settings:)`. Returns at once if one is running on the
-    /// device.
+    /// Runs a sync that runs itself for a time; see `SyncClient.run(_:settings:)`. Returns at once if one is running on
+    /// the device.
     public func sync(
         _ subscriptions: [SyncSubscription], settings: SyncSettings = SyncSettings(), for duration: Duration
     ) async throws {
@@ -74,7 +74,8 @@ public struct SimulatedDevice: Sendable {
         let context = StepContext.current
         let (edits, refusals) = (context?.edits, context?.refusals)
         defer {
-            // The model takes what is committed for an edit of the user, and so accepts what should have been rolled back.
+            // The model takes what is committed for an edit of the user, and so accepts what should have been rolled
+            // back.
             if context?.refusals != refusals, context?.edits != edits {
                 run.withOracle {
                     $0.violated("a transaction that throws changes nothing", "device \(index) committed its changes")

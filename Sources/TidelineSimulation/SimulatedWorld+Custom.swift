@@ -6,17 +6,18 @@ extension SimulatedWorld {
     /// Processes a request of a device.
     public typealias ServerHandler = @Sendable (HTTPRequest, [UInt8]) throws -> TransportResponse
 
-    /// The parts of the simulation that the server of a custom dialect uses. It must not use any other state, time, or chance.
+    /// The parts of the simulation that the server of a custom dialect uses. It must not use any other state, time, or
+    /// chance.
     public struct ServerEnvironment: Sendable {
-        /// The rows that the server has, with its tables defined. Each call can throw, because the server was killed: do not
-        /// catch its errors, and carry out each request in one transaction.
+        /// The rows that the server has, with its tables defined. Each call can throw, because the server was killed:
+        /// do not catch its errors, and carry out each request in one transaction.
         public let store: AnyStore
         /// The tables, with all system columns.
         public let tables: [TableSchema]
         /// Returns the time by the server's clock, which can jump.
         public let now: @Sendable () -> Timestamp
-        /// Returns a random number from a range, determined by the seed, for faults of the server; the lower bound if there
-        /// are to be no faults.
+        /// Returns a random number from a range, determined by the seed, for faults of the server; the lower bound if
+        /// there are to be no faults.
         public let random: @Sendable (Range<Int>) -> Int
     }
 
@@ -41,9 +42,9 @@ extension SimulatedWorld {
 
     /// Lets the devices speak a custom dialect to a server of the test's author.
     ///
-    /// The server keeps its rows in a store of the simulation, which observes them. Each row has the app's columns, the column
-    /// `version` with the text that the dialect takes for the version, and `updatedAt`; a deleted row stays, with true in
-    /// `deleted` and null in the app's columns. The server may insert it again.
+    /// The server keeps its rows in a store of the simulation, which observes them. Each row has the app's columns, the
+    /// column `version` with the text that the dialect takes for the version, and `updatedAt`; a deleted row stays,
+    /// with true in `deleted` and null in the app's columns. The server may insert it again.
     ///
     /// ```swift
     /// world.speak(NotesDialect()) { environment in
@@ -53,10 +54,10 @@ extension SimulatedWorld {
     /// ```
     ///
     /// Some of what the simulation does with a table service is left out:
-    /// - Pulls have no filter, and the server no quirks of table services and at most two services, because a server of another
-    ///   kind may list changes in another way.
-    /// - Pages are not cut without an indication, and columns not renamed or left out: a dialect may rely on its server for this.
-    ///   Requests that it makes without a condition are not repeated.
+    /// - Pulls have no filter, and the server no quirks of table services and at most two services, because a server of
+    ///   another kind may list changes in another way.
+    /// - Pages are not cut without an indication, and columns not renamed or left out: a dialect may rely on its server
+    ///   for this. Requests that it makes without a condition are not repeated.
     /// - Stamps of late commits, and the clock that goes back by more than a second, depend on the server: it can use
     ///   ``ServerEnvironment/random``.
     /// - The dialect's change signals are not used.

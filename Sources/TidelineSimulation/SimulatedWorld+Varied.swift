@@ -2,8 +2,8 @@ internal import Tideline
 internal import TidelineStore
 
 extension SimulatedWorld {
-    /// Changes the dialect, the tables, the conflict policy, the settings of pushes, and the numbers of services and of clients,
-    /// as a seed determines, and adds edits in transactions and a sync that runs itself.
+    /// Changes the dialect, the tables, the conflict policy, the settings of pushes, and the numbers of services and of
+    /// clients, as a seed determines, and adds edits in transactions and a sync that runs itself.
     ///
     /// Of 192 seeds in a row, each has another combination.
     package mutating func vary(by seed: UInt64) {
@@ -49,8 +49,8 @@ extension SimulatedWorld {
 extension SimulatedDevice {
     /// Changes up to four rows of any tables in one transaction, which sometimes throws at its end.
     ///
-    /// No row is changed twice, because the model sees a transaction as a whole: a row that is deleted and inserted again
-    /// would look like an update, although it is restored if others have deleted it.
+    /// No row is changed twice, because the model sees a transaction as a whole: a row that is deleted and inserted
+    /// again would look like an update, although it is restored if others have deleted it.
     fileprivate func editRows(of tables: [TableSchema]) async throws {
         struct Refusal: Error {}
         var edits: [(table: TableSchema, id: String, isDelete: Bool)] = []

@@ -25,8 +25,8 @@ public struct SimulatedWorld: Sendable {
 
         /// Lost, late, and repeated requests, and lost responses.
         public static let network = Faults(rawValue: 1)
-        /// Error responses, unreadable responses, responses in part, pages with too few rows, late commits, and crashes of
-        /// the server.
+        /// Error responses, unreadable responses, responses in part, pages with too few rows, late commits, and crashes
+        /// of the server.
         public static let server = Faults(rawValue: 2)
         /// The end of a device's process at any call of its store or of the network.
         public static let kills = Faults(rawValue: 4)
@@ -46,9 +46,9 @@ public struct SimulatedWorld: Sendable {
 
     /// The app's tables. By default, one table with a text, a number, and a Boolean.
     ///
-    /// The workload writes a unique value into each column that it changes, except that a `bool` repeats, a `timestamp` is
-    /// always the time of the device's clock, and a column that references a table contains the identifier of one of its
-    /// rows, or of a row that does not exist. Tables need string identifiers.
+    /// The workload writes a unique value into each column that it changes, except that a `bool` repeats, a `timestamp`
+    /// is always the time of the device's clock, and a column that references a table contains the identifier of one of
+    /// its rows, or of a row that does not exist. Tables need string identifiers.
     public var schema: [TableSchema] = [
         TableSchema("Todo", columns: [.string("title"), .int("rank"), .bool("done")])
     ]
@@ -75,8 +75,8 @@ public struct SimulatedWorld: Sendable {
     /// An edit that a resolution drops is not a violation. To check that a policy keeps edits, add an
     /// ``invariant(_:_:)`` with ``SimulationState/lostEdits``.
     public var policy: (any SyncContextDelegate)?
-    /// The options of each device's client, such as ``/Tideline/SyncOptions/conflictPolicies``. The simulation replaces the
-    /// environment, the logger, the number of attempts, and the names of the system tables.
+    /// The options of each device's client, such as ``/Tideline/SyncOptions/conflictPolicies``. The simulation replaces
+    /// the environment, the logger, the number of attempts, and the names of the system tables.
     public var options = SyncOptions()
     /// The behaviors of the server, from which each seed chooses one.
     ///
@@ -87,8 +87,8 @@ public struct SimulatedWorld: Sendable {
     ]
     /// The greatest number of services over the server's store, 1 to 8. By default, some seeds have 2.
     ///
-    /// With more than 2, each seed has 2 to this number, each with a clock 7 seconds behind that of the previous one. The
-    /// devices then pull without a look-back, unless the server's quirks make timestamps that are not ordered.
+    /// With more than 2, each seed has 2 to this number, each with a clock 7 seconds behind that of the previous one.
+    /// The devices then pull without a look-back, unless the server's quirks make timestamps that are not ordered.
     public var services = 2
     /// The number of clients of each device's store object, 1 to 8; 1 by default. They take turns.
     public var clientsPerStore = 1
@@ -108,8 +108,8 @@ public struct SimulatedWorld: Sendable {
 
     /// The server of a custom dialect; see ``speak(_:to:)``.
     var customServer: CustomServer?
-    /// Whether the server of a custom dialect sometimes loses all rows and tombstones when it restarts, and has later or much
-    /// earlier times afterwards. The dialect must then find out that the times are earlier.
+    /// Whether the server of a custom dialect sometimes loses all rows and tombstones when it restarts, and has later
+    /// or much earlier times afterwards. The dialect must then find out that the times are earlier.
     package var emptiesServer = false
     var invariants: [Invariant] = []
     var actions: [CustomAction] = []

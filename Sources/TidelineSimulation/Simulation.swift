@@ -6,8 +6,8 @@ internal import TidelineStore
 /// The devices run the real sync core over real stores, and the server is a real `TableService`. Their tasks run on one
 /// thread, on a virtual clock, with faults of the network, the server, and the processes. After the last step, all
 /// faults end and the devices synchronize. Then the simulation checks that no edit was lost, that each operation took
-/// effect once, that nothing was overwritten unseen, that deleted rows stay deleted, that the queues are empty, that all
-/// replicas equal the server, and the invariants of the test's author. <doc:TestingYourAppsSync> lists all checks.
+/// effect once, that nothing was overwritten unseen, that deleted rows stay deleted, that the queues are empty, that
+/// all replicas equal the server, and the invariants of the test's author. <doc:TestingYourAppsSync> lists all checks.
 ///
 /// A seed gives the same run each time, in debug builds and in optimized builds.
 ///

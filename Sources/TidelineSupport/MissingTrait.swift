@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// Ends a program of this package that was built without a trait that it needs: prints the command that builds and runs it
-/// with the trait, and exits with status 1.
+/// Ends a program of this package that was built without a trait that it needs: prints the command that builds and runs
+/// it with the trait, and exits with status 1.
 package func exitForMissingTrait(_ trait: String) -> Never {
     let arguments = CommandLine.arguments
     let program = URL(fileURLWithPath: arguments[0]).lastPathComponent

@@ -39,8 +39,8 @@ struct TidelineCommand: AsyncParsableCommand {
     private static let furtherCommands: [any ParsableCommand.Type] = []
     #endif
 
-    /// Returns the command for arguments, to which the configuration of `serve` is added. Returns `nil` if the arguments only
-    /// ask for the configuration, which is then printed.
+    /// Returns the command for arguments, to which the configuration of `serve` is added. Returns `nil` if the
+    /// arguments only ask for the configuration, which is then printed.
     private static func parse(_ arguments: [String]) throws -> (any ParsableCommand)? {
         guard arguments.first == ServeCommand.configuration.commandName else { return try parseAsRoot(arguments) }
         let configuration = try ServeConfiguration(

@@ -28,7 +28,8 @@ extension URLRequest {
 extension TransportResponse {
     /// Creates the response of a completed task.
     ///
-    /// - Throws: ``TransportError`` for a body that is shorter than announced, or in an encoding that was not requested.
+    /// - Throws: ``TransportError`` for a body that is shorter than announced, or in an encoding that was not
+    ///   requested.
     init(_ answer: URLResponse?, to method: String?, body: [UInt8]) throws(TransportError) {
         guard let answer = answer as? HTTPURLResponse, (100..<1000).contains(answer.statusCode) else {
             throw TransportError(.invalidResponse, "the response is not a valid HTTP response")

@@ -15,11 +15,11 @@ public import Foundation
 /// are stored or sent, redirects are not followed, and responses in gzip or deflate are decompressed.
 ///
 /// The transport counts the body of a response while it arrives. URLSession does not show it the other bytes on the
-/// wire, such as headers: a response with an endless head ends with the timeout of the request. A connection has no time
-/// limit of its own. Header fields with the same name are combined into one.
+/// wire, such as headers: a response with an endless head ends with the timeout of the request. A connection has no
+/// time limit of its own. Header fields with the same name are combined into one.
 ///
-/// On Linux and Windows, URLSession is FoundationNetworking, and the transport keeps fewer promises. **A connection that
-/// closes within the head of a response ends the process**, as do some malformed responses, among them some with
+/// On Linux and Windows, URLSession is FoundationNetworking, and the transport keeps fewer promises. **A connection
+/// that closes within the head of a response ends the process**, as do some malformed responses, among them some with
 /// trailers or with an impossible `Location` or `Content-Length`: where that matters, use `TidelineAsyncHTTPClient`.
 /// Responses are not compressed, the size of a redirect's body is not limited, a redirect without a `Location` has no
 /// body, and most failures have the code `connection`.

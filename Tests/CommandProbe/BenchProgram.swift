@@ -7,8 +7,8 @@ import TidelineStore
 
 /// The benchmark command in an author's executable, for tests.
 ///
-/// Its subjects are a memory store, or stores with faults. The subject `stopwatch` writes a file of 20 MB to the path in the
-/// first argument and prints the measured number of written bytes and the peak memory.
+/// Its subjects are a memory store, or stores with faults. The subject `stopwatch` writes a file of 20 MB to the path
+/// in the first argument and prints the measured number of written bytes and the peak memory.
 struct BenchProgram: ParsableCommand {
     @OptionGroup var options: BenchOptions
 

@@ -3,8 +3,8 @@ import Foundation
 import TidelineConformance
 import TidelineMemory
 
-/// The conformance command in an author's executable, over harmful stores, and with `BENCH` in the environment the benchmark
-/// command; used by the tests.
+/// The conformance command in an author's executable, over harmful stores, and with `BENCH` in the environment the
+/// benchmark command; used by the tests.
 @main
 enum CommandProbe {
     static func main() async throws {

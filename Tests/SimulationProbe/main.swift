@@ -2,10 +2,9 @@
 //
 //     SimulationProbe FIRST LAST [--vary] [--dialect kinto] [--flaw FLAW] [--timeline] [--digests]
 //
-// With --vary, each seed determines a world (`SimulatedWorld.vary(by:)`).
-// With --dialect kinto, each seed determines a world whose devices speak the dialect of Kinto, which --flaw breaks: it is the
-// description of a `KintoFlaw`.
-// With --digests, it prints a digest of each seed's timeline, to compare builds.
+// With --vary, each seed determines a world (`SimulatedWorld.vary(by:)`). With --dialect kinto, each seed determines a
+// world whose devices speak the dialect of Kinto, which --flaw breaks: it is the description of a `KintoFlaw`. With
+// --digests, it prints a digest of each seed's timeline, to compare builds.
 
 import TidelineSimulation
 

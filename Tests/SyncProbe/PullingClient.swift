@@ -5,7 +5,8 @@ import TidelineSQLite
 import TidelineStore
 import TidelineTestSupport
 
-/// A client that pulls a large table and may be killed at any time: `SyncProbe pull <engine> <folder> <rows> <page size>`.
+/// A client that pulls a large table and may be killed at any time:
+/// `SyncProbe pull <engine> <folder> <rows> <page size>`.
 ///
 /// For each requested page it prints `asked <number of its first row> <kB of memory>` and waits for a line on its input
 /// before it returns the page. At its end it prints `ended <rows stored by this run> <kB of memory>`.

@@ -9,8 +9,8 @@ import TidelineTestSupport
 /// A client that pushes the queue of a store and may be killed or suspended at any time: `SyncProbe push <engine>
 /// <folder> <seconds of its lease>`.
 ///
-/// It prints each request as a ``RelayedRequest`` and reads the ``RelayedResponse`` from its input. At its end it prints
-/// `sent <number of operations>`, or `failed <code>`.
+/// It prints each request as a ``RelayedRequest`` and reads the ``RelayedResponse`` from its input. At its end it
+/// prints `sent <number of operations>`, or `failed <code>`.
 enum PushingClient {
     static func main(_ words: [String]) async throws {
         guard words.count == 3, let seconds = Int(words[2]) else { SyncProbe.usage() }

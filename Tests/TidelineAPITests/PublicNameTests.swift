@@ -23,10 +23,10 @@ import TidelineSimulation
 import TidelineStore
 import TidelineURLSession
 
-// Every public type, without its module, in a file that also imports Foundation, RegexBuilder, Testing, and the names of
-// SwiftUI, Combine, SwiftData, Observation, and SQLiteData. A name that two modules define would be ambiguous here. `Column`,
-// `ForeignKey` and `Row` are ambiguous in a file that also imports GRDB, where they are written `TidelineStore.Row`; a test of
-// Benchmarks/GRDB does so.
+// Every public type, without its module, in a file that also imports Foundation, RegexBuilder, Testing, and the names
+// of SwiftUI, Combine, SwiftData, Observation, and SQLiteData. A name that two modules define would be ambiguous here.
+// `Column`, `ForeignKey` and `Row` are ambiguous in a file that also imports GRDB, where they are written
+// `TidelineStore.Row`; a test of Benchmarks/GRDB does so.
 
 private func tidelineStore(
     _: AnyReader.Type, _: AnyStore.Type, _: AnyWriter.Type, _: BorrowedValue.Type, _: Column<Bool>.Type,

@@ -5,8 +5,8 @@ import TidelineStore
 import TidelineSupport
 import TidelineTestStores
 
-/// A sequence of random writes under random live queries. After each write, the result of each live query that is read must
-/// equal that of the same query asked then.
+/// A sequence of random writes under random live queries. After each write, the result of each live query that is read
+/// must equal that of the same query asked then.
 struct LiveOracle {
     /// One change within a transaction.
     enum Change: CustomStringConvertible {

@@ -6,8 +6,8 @@ import TidelineTestStores
 #endif
 
 extension StoreKind {
-    /// A kind of each engine that a server can use. PostgreSQL is one if its server is installed, and the tests have the
-    /// trait with the type that starts it.
+    /// A kind of each engine that a server can use. PostgreSQL is one if its server is installed, and the tests have
+    /// the trait with the type that starts it.
     #if PostgreSQL
     static let served = perEngine + (DatabaseServer.isInstalled ? [postgreSQL] : [])
 

@@ -48,7 +48,8 @@ public final class EditingProcess {
         process.waitUntilExit()
     }
 
-    /// Kills the process and waits until it has ended. Returns the lines that it printed and that were not expected yet.
+    /// Kills the process and waits until it has ended. Returns the lines that it printed and that were not expected
+    /// yet.
     public func killed() -> [String] {
         kill()
         // Without the write end of this process, the output ends.

@@ -34,7 +34,8 @@ public struct StoreKind: Sendable, CustomTestStringConvertible {
     private typealias Opening = @Sendable (_ path: String) throws -> any LocalStore
 
     /// - Parameters:
-    ///   - lasting: Opens the store for the conformance suite, if `opening` uses a lower durability than the store supports.
+    ///   - lasting: Opens the store for the conformance suite, if `opening` uses a lower durability than the store
+    ///     supports.
     ///   - readOnly: Opens the store for reading only.
     ///   - keyValueEngine: Opens the key-value engine below the store.
     private init(

@@ -1,8 +1,8 @@
 /// A limit on the number of concurrent test bodies. Tests that limit the time of a thread need a share of the
 /// processors.
 public actor ConcurrencyLimit {
-    /// The limit on checks of the conformance suite. All begin at once otherwise, and on a busy machine those that wait for
-    /// threads of their own time out.
+    /// The limit on checks of the conformance suite. All begin at once otherwise, and on a busy machine those that wait
+    /// for threads of their own time out.
     public static let checks = ConcurrencyLimit(4)
 
     private var free: Int

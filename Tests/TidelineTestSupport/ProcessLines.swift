@@ -9,7 +9,8 @@ public final class ProcessLines {
     /// Reads the pipe to which a process writes.
     public init(of process: Process, _ output: Pipe) { (self.process, self.output) = (process, output) }
 
-    /// Returns the next line, or `nil` if the output has ended. A process that writes none within the time limit is ended.
+    /// Returns the next line, or `nil` if the output has ended. A process that writes none within the time limit is
+    /// ended.
     public func next() -> String? {
         let alarm = DispatchWorkItem { [weak process] in process?.terminate() }
         DispatchQueue.global().asyncAfter(deadline: .now() + WaitLimit.seconds, execute: alarm)

@@ -8,7 +8,8 @@ import TidelineTestStores
 @testable import Tideline
 @testable import TidelineSimulation
 
-/// Rule P9: of several processes that share a store, one pushes. The processes are clients of one file, on a virtual clock.
+/// Rule P9: of several processes that share a store, one pushes. The processes are clients of one file, on a virtual
+/// clock.
 @Suite("Push lease", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct PushLeaseTests {
     /// Two processes of one device.

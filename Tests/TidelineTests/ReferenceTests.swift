@@ -7,11 +7,12 @@ import TidelineTestSupport
 
 @testable import Tideline
 
-/// Rule Q3 for references between tables: parents first on insert, children first on delete, on a server that refuses any
-/// other order.
+/// Rule Q3 for references between tables: parents first on insert, children first on delete, on a server that refuses
+/// any other order.
 @Suite("References", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct ReferenceTests {
-    /// Makes a world whose client and server have the folder `f`, the list `l` in it, and the items `i` and `j` in that.
+    /// Makes a world whose client and server have the folder `f`, the list `l` in it, and the items `i` and `j` in
+    /// that.
     private func makeSynced(_ stores: StoreKind, configure: (inout SyncOptions) -> Void = { _ in }) async throws
         -> ReferenceWorld
     {

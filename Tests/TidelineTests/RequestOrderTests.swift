@@ -5,7 +5,8 @@ import TidelineTestStores
 
 @testable import Tideline
 
-/// A copy pulled beside a pending operation is newer or older by the order of requests, also if the server's clock goes back.
+/// A copy pulled beside a pending operation is newer or older by the order of requests, also if the server's clock goes
+/// back.
 @Suite("Copies by the order of requests", .releasesClients, .bothDialects)
 struct RequestOrderTests {
     private static let refusing = PullSettings(whenPushFails: .pullOthers)

@@ -7,8 +7,8 @@ import TidelineTestStores
 /// The comparison of local rows with the server's, and their repair.
 @Suite("Verification of tables", .bothDialects, .releasesClients)
 struct VerifyTests {
-    /// Makes a client whose rows `a` to `d` are those of the server, and then lets the server change: `a` has another version,
-    /// `b` is gone, `n` is new, all with old timestamps.
+    /// Makes a client whose rows `a` to `d` are those of the server, and then lets the server change: `a` has another
+    /// version, `b` is gone, `n` is new, all with old timestamps.
     private func makeDrifted(_ world: World) async throws -> Client {
         try world.plant("a", "b", "c", "d", at: 10_000)
         world.clock.advance(by: .seconds(60))

@@ -80,8 +80,8 @@ struct FairnessTests {
         #expect(order == ["a0", "b0", "a'0", "a1", "a2", "a3"])
     }
 
-    /// The number of long reads that run before the first short one of a client: a first page is expected to take as long as other
-    /// ones of its table.
+    /// The number of long reads that run before the first short one of a client: a first page is expected to take as
+    /// long as other ones of its table.
     private static let delays: [(kind: ReadQueue.Read.Kind, group: String, reads: Int)] = [
         (.single, "a", 1), (.page("Short"), "a", 1), (.page("Long"), "a", 20), (.page("Long"), "b", 1),
     ]

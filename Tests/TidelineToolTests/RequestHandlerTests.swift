@@ -11,7 +11,8 @@ import TidelineStore
 
 @testable import TidelineTool
 
-/// Requests that reach the handler without a network, for a server with one thread. The test runs the work of the thread.
+/// Requests that reach the handler without a network, for a server with one thread. The test runs the work of the
+/// thread.
 @Suite("Request handler")
 struct RequestHandlerTests {
     /// The work that waits for the thread.

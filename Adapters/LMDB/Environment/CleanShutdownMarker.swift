@@ -139,8 +139,8 @@ struct CleanShutdownMarker {
         ]
     }
 
-    /// Syncs the data file with a time of change that no later change can have: the system's own times have a resolution
-    /// of milliseconds.
+    /// Syncs the data file with a time of change that no later change can have: the system's own times have a
+    /// resolution of milliseconds.
     private static func syncData(in folder: Folder) -> Bool {
         let descriptor = SystemCalls.open(folder.dataPath, O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else { return false }

@@ -88,9 +88,9 @@ extension Environment {
 
     /// Begins a read transaction again if two commits were made since it began.
     ///
-    /// LMDB notes the number of the newest commit, and then copies the roots of that commit from one of two pages, each of which
-    /// every other commit replaces. If two commits are made in between, the roots can be those of the second, which other
-    /// readers do not see yet, or a part of both.
+    /// LMDB notes the number of the newest commit, and then copies the roots of that commit from one of two pages, each
+    /// of which every other commit replaces. If two commits are made in between, the roots can be those of the second,
+    /// which other readers do not see yet, or a part of both.
     func renewIfOvertaken(_ transaction: OpaquePointer) -> CInt {
         var information = MDB_envinfo()
         while true {

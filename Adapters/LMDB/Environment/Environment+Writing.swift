@@ -95,8 +95,8 @@ extension Environment {
 
     // MARK: Commit
 
-    /// Throws an error if the files are not at their paths anymore, before a commit is acknowledged. Called under the write
-    /// lock.
+    /// Throws an error if the files are not at their paths anymore, before a commit is acknowledged. Called under the
+    /// write lock.
     func requireFilesForCommit() throws(StoreError) {
         try folderChanges.recheck { () throws(StoreError) in try requireFiles() }
     }
@@ -156,8 +156,8 @@ extension Environment {
         return file
     }
 
-    /// Waits until no other process that uses this engine writes. On a file system without such locks, a transaction that
-    /// outgrows the map beside another process fails with ``StoreError/Code/busy``.
+    /// Waits until no other process that uses this engine writes. On a file system without such locks, a transaction
+    /// that outgrows the map beside another process fails with ``StoreError/Code/busy``.
     private func lockFile(within timeout: Duration) throws(StoreError) {
         _ = try SystemCalls.lock(file, within: timeout, at: path)
     }

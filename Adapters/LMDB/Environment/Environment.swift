@@ -9,8 +9,8 @@ internal import TidelineStore
 /// changes only with exclusive access, and `durability` only under the write lock.
 /// Everything else has its own lock.
 final class Environment: @unchecked Sendable {
-    /// The maximum number of key spaces: tables, indexes, and the catalog. A write transaction copies one word for each possible one,
-    /// a read transaction allocates it once.
+    /// The maximum number of key spaces: tables, indexes, and the catalog. A write transaction copies one word for each
+    /// possible one, a read transaction allocates it once.
     static let maximumSpaces = 4096
 
     let handle: OpaquePointer
@@ -33,8 +33,8 @@ final class Environment: @unchecked Sendable {
     var durability: StoreCapabilities.Durability?
     /// Whether this process has written, so that ``CleanShutdownMarker`` counts it. Changes only under the write lock.
     var isCounted = false
-    /// Whether the file was known to be intact when it was opened, and no commit has failed since. Changes only while the
-    /// file is being opened and under the write lock.
+    /// Whether the file was known to be intact when it was opened, and no commit has failed since. Changes only while
+    /// the file is being opened and under the write lock.
     var isIntact = false
     /// Whether the data file was created by this opening. Changes only while the file is being opened.
     var isNew = false

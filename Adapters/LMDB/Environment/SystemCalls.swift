@@ -8,8 +8,8 @@ enum SystemCalls {
 
     /// Takes the exclusive lock of a file, for which it waits if another process has it.
     ///
-    /// A process that is suspended does not release the lock, and a blocked system call would end neither in time nor with
-    /// the task. So the lock is tried at intervals, more often the longer it takes, like the lock of SQLite.
+    /// A process that is suspended does not release the lock, and a blocked system call would end neither in time nor
+    /// with the task. So the lock is tried at intervals, more often the longer it takes, like the lock of SQLite.
     /// - Returns: `false` on a file system without such locks.
     /// - Throws: ``StoreError/Code/busy`` after `timeout`; ``StoreError/Code/cancelled``.
     static func lock(_ descriptor: Int32, within timeout: Duration, at path: String) throws(StoreError) -> Bool {

@@ -6,8 +6,8 @@ internal import TidelineKeyValue
 ///   pull into a table, which checks for every row whether it is new, therefore does not have to query LevelDB. Every
 ///   key must be recorded before it is stored. A recorded key that is not stored, or is deleted again, costs only an
 ///   unnecessary lookup. Nothing is recorded about a space that was not empty when it was first used.
-/// - **Existing keys**: those that a transaction found and remembered; see ``LevelDBTransaction/remember(_:)``. A key is
-///   forgotten before it is deleted, and all keys are forgotten when a transaction is rolled back.
+/// - **Existing keys**: those that a transaction found and remembered; see ``LevelDBTransaction/remember(_:)``. A key
+///   is forgotten before it is deleted, and all keys are forgotten when a transaction is rolled back.
 ///
 /// `@unchecked Sendable`: it is used only within writes, of which the engine runs one at a time.
 final class LookupCache: @unchecked Sendable {

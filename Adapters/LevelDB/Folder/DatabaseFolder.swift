@@ -47,8 +47,8 @@ final class DatabaseFolder: Sendable {
     /// Releases the lock.
     func release() { lock.release() }
 
-    /// Throws an error if the files are not at their paths anymore, before a commit is acknowledged. Tables are not checked:
-    /// LevelDB replaces them at any time.
+    /// Throws an error if the files are not at their paths anymore, before a commit is acknowledged. Tables are not
+    /// checked: LevelDB replaces them at any time.
     func requireFiles() throws(StoreError) {
         try changes.withLock { changes throws(StoreError) in
             try changes.recheck { () throws(StoreError) in

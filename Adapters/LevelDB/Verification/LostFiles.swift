@@ -8,7 +8,8 @@ struct LostFiles {
     init(folder: String) { self.folder = folder }
 
     static let folderName = "lost"
-    /// The name of the file with entries that no table can read: the bytes of a key and a value on each line, hexadecimal.
+    /// The name of the file with entries that no table can read: the bytes of a key and a value on each line,
+    /// hexadecimal.
     private static let entriesName = "entries.txt"
 
     /// The names of the files.
@@ -25,7 +26,8 @@ struct LostFiles {
     ///
     /// LevelDB's repair ignores checksums in logs, and reads every existing table.
     ///
-    /// - Returns: Whether the remaining files contain all changes up to some commit and none after it, as far as is known.
+    /// - Returns: Whether the remaining files contain all changes up to some commit and none after it, as far as is
+    ///   known.
     func quarantine() throws(StoreError) -> Bool {
         var manifest = try? Manifest(in: folder)
         if let known = manifest, try !known.isCurrent(in: folder) { manifest = nil }

@@ -54,11 +54,12 @@ extension Connection {
         try start(["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"] + settings.all, format.selectStore, format)
     }
 
-    /// Begins a write: changes the only row of the store's table first, and thus waits for the writers of all processes.
+    /// Begins a write: changes the only row of the store's table first, and thus waits for the writers of all
+    /// processes.
     ///
     /// Each statement of the transaction sees what was committed before it, and no other writer can commit. So nothing
-    /// can fail because of concurrent changes until the end. The transaction is not declared to write, so that a server whose
-    /// operator has stopped writes by `default_transaction_read_only` refuses it.
+    /// can fail because of concurrent changes until the end. The transaction is not declared to write, so that a server
+    /// whose operator has stopped writes by `default_transaction_read_only` refuses it.
     func beginWriting(_ format: StoreFormat) throws(StoreError) -> Start {
         try start(
             ["BEGIN ISOLATION LEVEL READ COMMITTED"] + settings.all + settings.writing, format.lockStore,
@@ -73,7 +74,8 @@ extension Connection {
         limit = .serverResponds
     }
 
-    /// Waits until the writes in progress have ended, if they do in time. Reports no error: a write reports the same one.
+    /// Waits until the writes in progress have ended, if they do in time. Reports no error: a write reports the same
+    /// one.
     func awaitWriters(_ format: StoreFormat) {
         if (try? beginWriting(format)) != nil { rollBack() }
     }
@@ -125,7 +127,8 @@ extension Connection {
         }
     }
 
-    /// Ends a transaction without its changes, or closes the connection if that is not possible, which has the same effect.
+    /// Ends a transaction without its changes, or closes the connection if that is not possible, which has the same
+    /// effect.
     func rollBack() {
         forgetWaiting()
         if isLost || isIdle { return }

@@ -4,8 +4,8 @@ internal import TidelineStore
 
 /// A connection to the server with its prepared statements. Used by one thread at a time, which the pool guarantees.
 ///
-/// Every wait for the server has a limit: the system notices a machine that is gone, but not a server that is frozen or a
-/// pooler that has no connection to it.
+/// Every wait for the server has a limit: the system notices a machine that is gone, but not a server that is frozen or
+/// a pooler that has no connection to it.
 final class Connection {
     /// How long to wait for the response to a statement.
     enum Limit {
@@ -31,8 +31,8 @@ final class Connection {
     /// The names of the prepared statements, by their text.
     private var prepared: [String: String] = [:]
     private var preparedCount = 0
-    /// The beginning of the names, which no other connection has: a pooler can pass the statements of one connection to the
-    /// session of another.
+    /// The beginning of the names, which no other connection has: a pooler can pass the statements of one connection to
+    /// the session of another.
     private let namePrefix = "tideline_\(String(UInt64.random(in: 0 ... .max), radix: 36))_"
     /// Whether each transaction may be in another session, so that nothing of a session can be used by the next one.
     private(set) var isPooled = false

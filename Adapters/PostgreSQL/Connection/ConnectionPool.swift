@@ -2,8 +2,8 @@ internal import TidelineStore
 
 /// The connections of a store: one writer and one reader per read in flight.
 ///
-/// A connection is opened when it is first needed, and again after it was lost, such as by a restart of the server. While the server
-/// does not respond, one thread at a time tries again and waits, and all others fail at once.
+/// A connection is opened when it is first needed, and again after it was lost, such as by a restart of the server.
+/// While the server does not respond, one thread at a time tries again and waits, and all others fail at once.
 ///
 /// `@unchecked Sendable`: a connection is used by one thread at a time, which the lock ensures.
 final class ConnectionPool: @unchecked Sendable {
@@ -93,8 +93,8 @@ final class ConnectionPool: @unchecked Sendable {
         }
     }
 
-    /// Begins on a connection. One that was lost while it was idle is replaced: nothing was done on it yet. So is one to a server
-    /// that no longer accepts writes: the connection string can name another one.
+    /// Begins on a connection. One that was lost while it was idle is replaced: nothing was done on it yet. So is one
+    /// to a server that no longer accepts writes: the connection string can name another one.
     private func replacing<T>(
         _ connection: Connection?, _ begin: (Connection) throws(StoreError) -> T
     ) throws(StoreError) -> (Connection, T) {

@@ -50,8 +50,8 @@ struct ConnectionString: Sendable {
         return settings
     }
 
-    /// A machine that no longer answers is noticed within half a minute, also while a response is awaited. The string can contain
-    /// other values. Sockets of the same machine ignore these settings.
+    /// A machine that no longer answers is noticed within half a minute, also while a response is awaited. The string
+    /// can contain other values. Sockets of the same machine ignore these settings.
     private static let limits = [
         ("keepalives_idle", "10"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
         ("tcp_user_timeout", "25000"),

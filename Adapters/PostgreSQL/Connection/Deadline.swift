@@ -18,7 +18,8 @@ struct Deadline {
                 return try attempt()
             } catch {
                 guard mayPass(error), start.duration(to: .now) < timeout else { throw error }
-                // No signal tells when the other transaction has ended. The pause differs, so that two do not meet again.
+                // No signal tells when the other transaction has ended. The pause differs, so that two do not meet
+                // again.
                 Thread.sleep(forTimeInterval: .random(in: 0.001...0.02))
             }
         }

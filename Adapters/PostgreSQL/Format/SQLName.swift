@@ -2,7 +2,8 @@ internal import TidelineStore
 
 extension String {
     /// The name under which PostgreSQL stores an object with this name. It cuts names at 63 bytes, so a longer name is
-    /// replaced by its beginning and a hash of all of it. So is the name of a column that every table of PostgreSQL has.
+    /// replaced by its beginning and a hash of all of it. So is the name of a column that every table of PostgreSQL
+    /// has.
     var storedName: String {
         guard utf8.count > Self.maximumNameLength || Self.systemColumns.contains(self) else { return self }
         var beginning = ""

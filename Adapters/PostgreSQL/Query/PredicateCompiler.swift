@@ -12,15 +12,15 @@ struct PredicateCompiler {
 
     init(_ table: StoredTable) { self.table = table }
 
-    /// The limits of a predicate that is compiled: PostgreSQL's parser needs stack space for each level, and a statement
-    /// has at most 65,535 parameters.
+    /// The limits of a predicate that is compiled: PostgreSQL's parser needs stack space for each level, and a
+    /// statement has at most 65,535 parameters.
     private static let maximumDepth = 100
     private static let maximumNodes = 20_000
 
     /// Compiles as many terms of a conjunction as possible.
     ///
-    /// - Returns: The SQL of a condition that every matching row fulfills, or `nil` if there is none, and the terms that
-    ///   are left to be evaluated.
+    /// - Returns: The SQL of a condition that every matching row fulfills, or `nil` if there is none, and the terms
+    ///   that are left to be evaluated.
     mutating func compile(_ predicate: RowPredicate) -> (sql: String?, rest: [RowPredicate]) {
         guard Self.isSmall(predicate) else { return (nil, [predicate]) }
         var conditions: [String] = []

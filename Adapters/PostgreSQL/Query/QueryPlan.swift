@@ -1,6 +1,7 @@
 internal import TidelineStore
 
-/// A query compiled to SQL for as far as SQL has the evaluator's meaning, and the part that is evaluated in the process.
+/// A query compiled to SQL for as far as SQL has the evaluator's meaning, and the part that is evaluated in the
+/// process.
 struct QueryPlan {
     let table: StoredTable
     private let query: TableQuery

@@ -2,9 +2,9 @@ internal import TidelineStore
 
 /// The rows of a query in chunks, so that a scan of a large table does not hold it in memory.
 ///
-/// Few rows are read by one statement. If there are more, a cursor reads the rest, or all of them if the query has no order: the
-/// server can then return the rows of two statements in different orders. The cursor is opened before the first rows are used,
-/// so that it does not see changes that are made for them.
+/// Few rows are read by one statement. If there are more, a cursor reads the rest, or all of them if the query has no
+/// order: the server can then return the rows of two statements in different orders. The cursor is opened before the
+/// first rows are used, so that it does not see changes that are made for them.
 struct RowChunks {
     private let table: StoredTable
     private let connection: Connection

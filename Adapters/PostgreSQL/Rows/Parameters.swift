@@ -157,8 +157,8 @@ struct ArrayParameter {
         withUnsafeBytes(of: length) { for index in 0..<4 { elements[start + index] = $0[index] } }
     }
 
-    /// Appends the dimensions, whether there are nulls, the type and, for one dimension, its length and first index, then
-    /// each element after its length.
+    /// Appends the dimensions, whether there are nulls, the type and, for one dimension, its length and first index,
+    /// then each element after its length.
     fileprivate func append(to bytes: inout [UInt8]) {
         bytes.appendBigEndian(1 as Int32)
         bytes.appendBigEndian((hasNull ? 1 : 0) as Int32)

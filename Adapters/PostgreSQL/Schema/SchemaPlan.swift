@@ -129,8 +129,8 @@ private struct StoredIndex: Equatable {
     private let table: String
     private let columns: String
 
-    /// The number of columns that an index contains at most. With the beginnings of so many texts and the longest id, an
-    /// entry is shorter than PostgreSQL's limit.
+    /// The number of columns that an index contains at most. With the beginnings of so many texts and the longest id,
+    /// an entry is shorter than PostgreSQL's limit.
     private static let maximumColumns = 5
 
     init(_ index: IndexSchema, of schema: TableSchema) {

@@ -57,7 +57,8 @@ final class Session {
         return table
     }
 
-    /// Calls `body` with the connection. PostgreSQL accepts no more statements in a transaction in which one has failed.
+    /// Calls `body` with the connection. PostgreSQL accepts no more statements in a transaction in which one has
+    /// failed.
     ///
     /// - Parameter isLong: Whether the time depends on the rows of the table.
     private func attempt<T>(
@@ -76,7 +77,8 @@ final class Session {
         }
     }
 
-    /// Returns how long to wait for the response to a statement. A query with a time limit is ended by the server, if it responds.
+    /// Returns how long to wait for the response to a statement. A query with a time limit is ended by the server, if
+    /// it responds.
     private func limit(isLong: Bool, on connection: Connection) -> Connection.Limit {
         if let timeLimit { return .time(timeLimit.remaining + .seconds(1)) }
         return isLong ? .serverResponds : .time(connection.settings.rows)

@@ -138,8 +138,8 @@ struct Upsert {
 }
 
 extension StoredTable {
-    /// Returns a statement that inserts rows with these columns, or updates the existing ones. Its parameters are an array
-    /// for the keys, one for the ids if these differ, and one for each column.
+    /// Returns a statement that inserts rows with these columns, or updates the existing ones. Its parameters are an
+    /// array for the keys, one for the ids if these differ, and one for each column.
     func upsert(_ columns: [StoredColumn]) -> String {
         let assignments = assignments(columns)
         let list = (keyColumns + assignments.map(\.column)).joined(separator: ", ")
@@ -151,8 +151,8 @@ extension StoredTable {
             "INSERT INTO \(sqlName) (\(list)) SELECT \(values) FROM \(arrays(columns)) ON CONFLICT (\(key)) DO \(action)"
     }
 
-    /// Returns a statement that updates these columns of the existing rows, with the same parameters. Without columns, its
-    /// number of changes still shows which rows exist.
+    /// Returns a statement that updates these columns of the existing rows, with the same parameters. Without columns,
+    /// its number of changes still shows which rows exist.
     func update(_ columns: [StoredColumn]) -> String {
         let changes = assignments(columns).map { "\($0.column) = \($0.value)" }.joined(separator: ", ")
         let key = "\(key) = \"new\".\"k0\""

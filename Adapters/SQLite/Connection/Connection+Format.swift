@@ -30,8 +30,8 @@ extension Connection {
         }
     }
 
-    /// Returns the error with its cause if the log cannot be created. On a read-only medium, SQLite cannot create its shared
-    /// memory even to read.
+    /// Returns the error with its cause if the log cannot be created. On a read-only medium, SQLite cannot create its
+    /// shared memory even to read.
     func explaining(_ error: StoreError) -> StoreError {
         let isUnopened = error.engineCode.map { $0 & 0xFF == Int(SQLITE_CANTOPEN) } == true
         guard isUnopened, let path else { return error }
@@ -43,8 +43,8 @@ extension Connection {
         return error
     }
 
-    /// Adds checksums to pages that an earlier version wrote without them, once for each store, and rejects such pages from
-    /// then on.
+    /// Adds checksums to pages that an earlier version wrote without them, once for each store, and rejects such pages
+    /// from then on.
     ///
     /// A page without a checksum has zeros in its place. If the sums of other pages are wrong, the file is damaged, and
     /// nothing is added.

@@ -70,12 +70,12 @@ extension Connection {
     /// cache size is in KiB.
     private static let settings = ["cache_size = -65536", "temp_store = MEMORY", "wal_autocheckpoint = 8000"]
 
-    /// The size in bytes to which the log is truncated when it begins again after a complete checkpoint. It is the size at
-    /// which a commit runs a checkpoint, so only a log that grew during a long read is truncated.
+    /// The size in bytes to which the log is truncated when it begins again after a complete checkpoint. It is the size
+    /// at which a commit runs a checkpoint, so only a log that grew during a long read is truncated.
     private static let logLimit = "journal_size_limit = 33554432"
 
-    /// The size in bytes of the part of the file that a reader maps. A writer does not, because SQLite then searches the
-    /// write-ahead log for each page that it reads, even if the page is in its cache.
+    /// The size in bytes of the part of the file that a reader maps. A writer does not, because SQLite then searches
+    /// the write-ahead log for each page that it reads, even if the page is in its cache.
     private static let mapping = "mmap_size = 268435456"
 
     /// Apple's systems write a synced file through the drive's cache only when they are asked to; others ignore it.
@@ -125,8 +125,8 @@ extension Connection {
         return obstacleToCreation(at: DatabaseFile.removed(path))
     }
 
-    /// Returns why a file cannot be created, by trying to: SQLite does not keep the reason. Other processes do not use a file
-    /// with the given path for commits.
+    /// Returns why a file cannot be created, by trying to: SQLite does not keep the reason. Other processes do not use
+    /// a file with the given path for commits.
     static func obstacleToCreation(at path: String) -> (StoreError.Code, String)? {
         let file = Foundation.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         guard file >= 0 else {

@@ -126,8 +126,8 @@ final class Connection {
         return try statement.step() ? statement.int(0) : 0
     }
 
-    /// Returns a number that changes with the commits of other connections, in this process or another, not with those of
-    /// this connection. No read may be active.
+    /// Returns a number that changes with the commits of other connections, in this process or another, not with those
+    /// of this connection. No read may be active.
     func externalCommitNumber() throws(StoreError) -> UInt64 {
         let statement = try statement(of: .readVersion)
         defer { statement.rewind() }
@@ -188,8 +188,8 @@ final class Connection {
 
     // MARK: Files
 
-    /// Throws an error if the file, its log, or the shared memory of the log is not at its path anymore, before a commit is
-    /// acknowledged.
+    /// Throws an error if the file, its log, or the shared memory of the log is not at its path anymore, before a
+    /// commit is acknowledged.
     func requireFiles() throws(StoreError) {
         try folderChanges?.recheck { () throws(StoreError) in
             guard tideline_has_moved(handle) == 0, logPaths.allSatisfy({ access($0, F_OK) == 0 }) else {

@@ -12,7 +12,8 @@ final class ConnectionPool: @unchecked Sendable {
     /// Opens another connection for reading; `nil` if readers use the writer's connection.
     private let open: (@Sendable () throws(StoreError) -> Connection)?
     private let writer: Connection?
-    /// The connection that observes the commits of others in a store without a writer. Accessed by the thread that writes.
+    /// The connection that observes the commits of others in a store without a writer. Accessed by the thread that
+    /// writes.
     private var observer: Connection?
     /// The path of the file, for error messages.
     private let path: String?
@@ -55,8 +56,8 @@ final class ConnectionPool: @unchecked Sendable {
 
     func releaseWriter() { lock.endWriting() }
 
-    /// Waits until no other thread writes, and calls `body` with the connection that observes the commits of others: always
-    /// the same one, which is the writer's, if there is one.
+    /// Waits until no other thread writes, and calls `body` with the connection that observes the commits of others:
+    /// always the same one, which is the writer's, if there is one.
     func withObserver<T>(_ body: (Connection) throws(StoreError) -> T) throws(StoreError) -> T? {
         try lock.beginWriting()
         defer { lock.endWriting() }

@@ -15,8 +15,8 @@ internal import TidelineSupport
 /// }
 /// ```
 ///
-/// The exit status is 0 for success, 1 after a wrong answer, a failure, or a regression with `--fail-on-regression`, 2 for an
-/// invalid command line or a report that cannot be written, and 130 after an interruption.
+/// The exit status is 0 for success, 1 after a wrong answer, a failure, or a regression with `--fail-on-regression`, 2
+/// for an invalid command line or a report that cannot be written, and 130 after an interruption.
 public enum BenchCommand {
     /// Runs the benchmark with the arguments of the process, then ends the process.
     public static func main(stores: [BenchmarkStore]) async -> Never {

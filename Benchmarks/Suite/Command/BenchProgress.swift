@@ -3,8 +3,8 @@ internal import Foundation
 internal import Synchronization
 internal import TidelineSupport
 
-/// Shows the progress of a run: a line for each completed workload and, on an interactive terminal, a status line with the
-/// current work and the remaining time.
+/// Shows the progress of a run: a line for each completed workload and, on an interactive terminal, a status line with
+/// the current work and the remaining time.
 final class BenchProgress: Sendable {
     private struct State {
         var isLineShown = false

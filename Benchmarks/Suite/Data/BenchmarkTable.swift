@@ -11,8 +11,8 @@ public struct BenchmarkTable: Sendable, Hashable {
     /// Whether it has the index that ``RowFilter`` needs: `list`, then `rank`.
     public let isIndexed: Bool
 
-    /// Creates a table with the columns `text`, `list`, `rank`, `done`, `score`, `due`, `note`, `owner`, further columns
-    /// from `field9` on, and the system columns `updatedAt` and `version`.
+    /// Creates a table with the columns `text`, `list`, `rank`, `done`, `score`, `due`, `note`, `owner`, further
+    /// columns from `field9` on, and the system columns `updatedAt` and `version`.
     public init(columns: Int = leastColumns, isIndexed: Bool = false) {
         var app: [ColumnSchema] = [
             .string("text"), .string("list"), .int("rank"), .bool("done"), .double("score"), .timestamp("due"),

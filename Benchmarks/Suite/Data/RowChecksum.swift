@@ -1,12 +1,13 @@
 #if Commands
 public import TidelineStore
 
-/// The checksum of the rows that work reads: it forces every value to be read, and makes the answers of subjects comparable.
+/// The checksum of the rows that work reads: it forces every value to be read, and makes the answers of subjects
+/// comparable.
 ///
-/// The checksum of several rows is the wrapping sum of their row numbers. A row number starts at ``start`` and mixes in the
-/// identifier, then each column in order, with `number = (number ^ value) × 0x100000001B3`, wrapping. The value of bytes,
-/// text and JSON is the length + 256 × the first byte + 65,536 × the last byte (0 if empty); of an integer and a timestamp
-/// (in ticks) the number itself; of a double its bit pattern; of `true` 1, of `false` 2, and of null 3.
+/// The checksum of several rows is the wrapping sum of their row numbers. A row number starts at ``start`` and mixes in
+/// the identifier, then each column in order, with `number = (number ^ value) × 0x100000001B3`, wrapping. The value of
+/// bytes, text and JSON is the length + 256 × the first byte + 65,536 × the last byte (0 if empty); of an integer and a
+/// timestamp (in ticks) the number itself; of a double its bit pattern; of `true` 1, of `false` 2, and of null 3.
 public enum RowChecksum {
     /// The initial row number.
     public static let start: UInt64 = 0xCBF2_9CE4_8422_2325

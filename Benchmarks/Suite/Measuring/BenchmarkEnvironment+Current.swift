@@ -70,8 +70,9 @@ struct BackgroundLoad {
 
 /// The commit that this executable was built from.
 ///
-/// It is not compiled in, because incremental builds would keep an old value. It is `TIDELINE_COMMIT` if set. Otherwise, for
-/// an executable inside its repository, it is the checked-out commit, unless a source file is newer than the executable.
+/// It is not compiled in, because incremental builds would keep an old value. It is `TIDELINE_COMMIT` if set.
+/// Otherwise, for an executable inside its repository, it is the checked-out commit, unless a source file is newer than
+/// the executable.
 enum SourceCommit {
     /// The commit, or `nil` if it is unknown.
     static var current: String? {

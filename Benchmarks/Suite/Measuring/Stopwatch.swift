@@ -63,8 +63,8 @@ struct ProcessCounters {
     var cpuSeconds: Double
     /// The number of bytes passed to write calls; `nil` if the system does not report it.
     ///
-    /// Linux also reports `write_bytes`, which includes writes through mappings. But it counts in page-cache units of up to
-    /// a megabyte, counts nothing on in-memory file systems, and no engine here writes through a mapping.
+    /// Linux also reports `write_bytes`, which includes writes through mappings. But it counts in page-cache units of
+    /// up to a megabyte, counts nothing on in-memory file systems, and no engine here writes through a mapping.
     var bytesWritten: Int?
 
     /// The current counters.

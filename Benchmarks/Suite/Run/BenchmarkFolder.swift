@@ -60,7 +60,8 @@ package final class BenchmarkFolder: Sendable {
     /// Removes the directory of a closed database, unless the databases are kept.
     func removeUnlessKept(_ directory: String) { if !keepsFiles { remove(directory) } }
 
-    /// Removes all files of the run, unless they are kept. Safe to call repeatedly, from any thread, and during the run.
+    /// Removes all files of the run, unless they are kept. Safe to call repeatedly, from any thread, and during the
+    /// run.
     package func end() {
         state.withLock { state in
             guard state.lock >= 0 else { return }

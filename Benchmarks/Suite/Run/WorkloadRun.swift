@@ -128,7 +128,8 @@ final class WorkloadRun {
         }
     }
 
-    /// Records an error of a subject. Throws if the run must stop: it is cancelled, the disk is full, or the reference failed.
+    /// Records an error of a subject. Throws if the run must stop: it is cancelled, the disk is full, or the reference
+    /// failed.
     private func record(_ error: any Error, of subject: Subject, _ prefix: String = "") throws {
         if error is CancellationError { throw error }
         let path = subject.folder.path

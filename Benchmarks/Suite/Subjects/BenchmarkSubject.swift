@@ -86,8 +86,8 @@ public protocol BenchmarkSession: AnyObject, Sendable {
     /// - Throws: ``WorkNotApplicable`` for work that the subject does not support, or an error of the subject.
     func perform(_ work: Work, noting latencies: LatencySink) throws -> Answer
 
-    /// Prepares data that an app would already have, such as records of its own, before the measurement. Not every work is
-    /// prepared. The default does nothing.
+    /// Prepares data that an app would already have, such as records of its own, before the measurement. Not every work
+    /// is prepared. The default does nothing.
     func prepare(_ work: Work) throws
 
     /// Closes the database.

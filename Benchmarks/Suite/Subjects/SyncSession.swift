@@ -294,8 +294,8 @@ extension LatencySink {
 public enum SyncWork: Sendable {
     /// Creates the client and the tables of its queue. The answer is empty.
     case connect
-    /// Pulls with a query identifier: first all rows, later the changes. The answer counts the rows stored and removed. An
-    /// operation is a transaction, including the request and the parsing.
+    /// Pulls with a query identifier: first all rows, later the changes. The answer counts the rows stored and removed.
+    /// An operation is a transaction, including the request and the parsing.
     case pull(SyncServer, pageSize: Int, pagesPerTransaction: Int)
     /// Pulls recorded pages as ``Work/pull(_:)`` does, by a client of the ``ReplayDialect``.
     case replayInDialect(JSONPages)
@@ -303,20 +303,20 @@ public enum SyncWork: Sendable {
     case observe([TableQuery])
     /// Takes one update of each live query. The answer is empty.
     case takeUpdates
-    /// Changes rows as an app does, each in a transaction with its queue entry. The answer counts the changes. An operation
-    /// is a change.
+    /// Changes rows as an app does, each in a transaction with its queue entry. The answer counts the changes. An
+    /// operation is a change.
     case edit([LocalEdit])
     /// Writes rows and fills the queue with an update of each. It copies one operation, which is faster than that many
     /// updates. The answer counts the operations.
     case fillQueue([RowBatch])
-    /// Pushes all pending operations, with a round-trip time for each request. The answer counts the operations that are no
-    /// longer pending. An operation is one of these; with more than one in flight, none is recorded.
+    /// Pushes all pending operations, with a round-trip time for each request. The answer counts the operations that
+    /// are no longer pending. An operation is one of these; with more than one in flight, none is recorded.
     case push(SyncServer, roundTrip: Duration, maxInFlight: Int = 1)
-    /// Inserts rows, one every millisecond: all of them, or as many as fit into a pull from a server, which runs meanwhile.
-    /// The answer counts the rows inserted, or those that the pull stored. An operation is an insert.
+    /// Inserts rows, one every millisecond: all of them, or as many as fit into a pull from a server, which runs
+    /// meanwhile. The answer counts the rows inserted, or those that the pull stored. An operation is an insert.
     case insertAtIntervals([Row], duringPullFrom: SyncServer?)
-    /// Reopens the store as an app does at launch, creates the client, reads the length of the queue, and pushes until the
-    /// first request is sent, which is lost. The answer counts the pending operations. An operation is a start.
+    /// Reopens the store as an app does at launch, creates the client, reads the length of the queue, and pushes until
+    /// the first request is sent, which is lost. The answer counts the pending operations. An operation is a start.
     case restart
     /// Changes the state of a server. The answer is empty.
     case serve(SyncServer, SyncServer.Change)

@@ -12,8 +12,8 @@ public enum Work: Sendable {
     case upsert([RowBatch])
     /// Inserts or replaces whole rows from `Row` values. Subjects without such values treat it as ``upsert(_:)``.
     case upsertRows([RowBatch])
-    /// Inserts or replaces whole rows from the records of an app. Subjects without records treat it as ``upsert(_:)``. An
-    /// operation is a transaction with one batch.
+    /// Inserts or replaces whole rows from the records of an app. Subjects without records treat it as ``upsert(_:)``.
+    /// An operation is a transaction with one batch.
     case upsertRecords([RowBatch])
     /// Reads rows by identifier. The answer counts the rows found. An operation is a read; in a single transaction only
     /// every 16th is recorded.
@@ -28,11 +28,11 @@ public enum Work: Sendable {
     case delete([[RowID]])
     /// Deletes the rows that match. An operation is a transaction with one filter.
     case deleteMatching([RowFilter])
-    /// A mix of small operations, each in its own transaction. The answer counts the rows read or written; a row that a step
-    /// reads and writes counts once. An operation is a step.
+    /// A mix of small operations, each in its own transaction. The answer counts the rows read or written; a row that a
+    /// step reads and writes counts once. An operation is a step.
     case mix([MixedStep])
-    /// Parses the pages of a service and stores their rows and the token of the last page, in one transaction. An operation
-    /// is a transaction.
+    /// Parses the pages of a service and stores their rows and the token of the last page, in one transaction. An
+    /// operation is a transaction.
     case pull(JSONPages)
     /// Inserts new rows as an app does in a synchronized table: each with an operation in the queue, each batch in one
     /// transaction. A bare engine puts the row and the operation. The answer counts the rows. An operation is a
@@ -40,8 +40,8 @@ public enum Work: Sendable {
     case insertLocally([RowBatch])
     /// Work that only a sync client performs.
     case sync(SyncWork)
-    /// Parses each page of JSON separately and reads every value. An operation is a page. The answer counts the rows and
-    /// sums their row numbers. Only for subjects without a database.
+    /// Parses each page of JSON separately and reads every value. An operation is a page. The answer counts the rows
+    /// and sums their row numbers. Only for subjects without a database.
     case parse(JSONPages)
 
     /// The ways to read the values of a row.

@@ -56,8 +56,8 @@ struct ServerRows: Sendable {
 }
 
 extension LocalEdit {
-    /// Returns one change for each of the first rows: of ten changes, six are updates, three inserts of new rows, and one a
-    /// delete.
+    /// Returns one change for each of the first rows: of ten changes, six are updates, three inserts of new rows, and
+    /// one a delete.
     static func mix(_ count: Int, of source: RowSource, rows: Int) -> [LocalEdit] {
         (0..<min(count, rows)).map { index in
             switch index % 10 {

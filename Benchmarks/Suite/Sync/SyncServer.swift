@@ -8,8 +8,8 @@ internal import TidelineServer
 internal import TidelineStore
 internal import TidelineWire
 
-/// A table service in this process with the rows of a run in memory. It starts on first use, and the workloads share it; each
-/// restores the rows that it changes.
+/// A table service in this process with the rows of a run in memory. It starts on first use, and the workloads share
+/// it; each restores the rows that it changes.
 public final class SyncServer: Sendable {
     /// The source of the rows.
     public let source: RowSource

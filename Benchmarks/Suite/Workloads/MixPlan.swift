@@ -41,8 +41,8 @@ struct MixPlan: Sendable {
     /// The maximum number of rows of a scan, as in YCSB's workload E.
     static let maxScan = 100
 
-    /// Returns the operations for a table. New rows follow the existing ones; only ``KeyChooser/Choice/latest`` chooses them
-    /// too.
+    /// Returns the operations for a table. New rows follow the existing ones; only ``KeyChooser/Choice/latest`` chooses
+    /// them too.
     func steps(rows: Int, random: inout SplitMix64) -> [Step] {
         var chooser = KeyChooser(choice)
         var present = rows

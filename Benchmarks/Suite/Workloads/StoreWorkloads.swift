@@ -4,8 +4,8 @@ internal import TidelineSupport
 
 /// The workloads for any database, with one number of rows.
 ///
-/// Bulk work covers all rows. The number of point operations does not depend on the number of rows, so that their cost is
-/// comparable across sizes. The seed determines all random choices, equally for all subjects.
+/// Bulk work covers all rows. The number of point operations does not depend on the number of rows, so that their cost
+/// is comparable across sizes. The seed determines all random choices, equally for all subjects.
 struct StoreWorkloads: Sendable {
     let settings: BenchmarkSettings
     let rows: Int

@@ -16,8 +16,8 @@ extension StoreWorkloads {
     private func liveCommits(_ id: String, _ title: String, others: Int, watching: Bool = false) -> Workload {
         let list = indexed.filter(0).list
         let changed = changes { ["list": .string(list), "rank": .int(-Int64($0))] }
-        // The index of the table finds that no row matches, so that ten thousand queries start in seconds. Live queries are
-        // found by the list or by the score.
+        // The index of the table finds that no row matches, so that ten thousand queries start in seconds. Live queries
+        // are found by the list or by the score.
         let queries = (0..<others).map { number in
             let condition: RowPredicate =
                 number % 2 == 0

@@ -2,8 +2,8 @@
 internal import TidelineStore
 
 extension Workload {
-    /// The workloads of a sync client and of JSON parsing. With more than ``maxSyncRows`` rows they would all be the same, so
-    /// only the smallest such number of rows has them.
+    /// The workloads of a sync client and of JSON parsing. With more than ``maxSyncRows`` rows they would all be the
+    /// same, so only the smallest such number of rows has them.
     static func syncWorkloads(_ settings: BenchmarkSettings, rows: Int) -> [Workload] {
         let isRepeated = settings.rows.contains(rows) && settings.rows.contains { $0 >= maxSyncRows && $0 < rows }
         guard !isRepeated else { return [] }

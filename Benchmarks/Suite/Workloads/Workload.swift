@@ -44,8 +44,8 @@ package struct Workload: Sendable {
     package enum Start: Sendable, Hashable {
         /// The database is new and empty.
         case empty(BenchmarkTable)
-        /// The database contains all rows of the run. The next workload with this start uses it again, so a workload that
-        /// changes rows restores them in ``Workload/restore``.
+        /// The database contains all rows of the run. The next workload with this start uses it again, so a workload
+        /// that changes rows restores them in ``Workload/restore``.
         case loaded(BenchmarkTable)
     }
 

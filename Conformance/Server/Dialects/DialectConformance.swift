@@ -3,10 +3,11 @@ public import TidelineConformance
 internal import TidelineMemory
 public import TidelineStore
 
-/// The conformance run for a dialect: real clients over memory stores, a server, and the faults of the network between them.
+/// The conformance run for a dialect: real clients over memory stores, a server, and the faults of the network between
+/// them.
 ///
-/// The run verifies the promises of `CustomDialect`. It writes only rows that it has made, and deletes them afterwards. The
-/// table must be empty or small, because each check pulls it several times. With Swift Testing:
+/// The run verifies the promises of `CustomDialect`. It writes only rows that it has made, and deletes them afterwards.
+/// The table must be empty or small, because each check pulls it several times. With Swift Testing:
 ///
 /// ```swift
 /// let dialect = DialectConformance(
@@ -20,22 +21,23 @@ public import TidelineStore
 public struct DialectConformance: Sendable {
     /// The address of the server, as a client takes it.
     public var url: String
-    /// The table that the run may write. It needs a column of the type string, integer, double, or timestamp that is not a
-    /// reference; every column without references is written.
+    /// The table that the run may write. It needs a column of the type string, integer, double, or timestamp that is
+    /// not a reference; every column without references is written.
     public var schema: TableSchema
     /// Sends the requests.
     public var transport: any Transport
-    /// The options of the clients, with the dialect. The conflict policies, the logger, and the waits are those of the checks.
+    /// The options of the clients, with the dialect. The conflict policies, the logger, and the waits are those of the
+    /// checks.
     public var options: SyncOptions
     /// The user whose token the clients send, if any; never part of a report.
     public var user: SignedInUser?
     /// Whether the dialect has change signals. If not, their check is skipped.
     public var hasChangeSignals = false
-    /// Removes all rows of the table and all that the server knows of earlier ones, as a restored or emptied server does. Without
-    /// it, the check is skipped.
+    /// Removes all rows of the table and all that the server knows of earlier ones, as a restored or emptied server
+    /// does. Without it, the check is skipped.
     public var emptyServer: (@Sendable () async throws -> Void)?
-    /// Lets the server give the next change its version and its time, but not show it before the returned closure is called, as
-    /// a database does whose transactions commit in another order. Without it, the check is skipped.
+    /// Lets the server give the next change its version and its time, but not show it before the returned closure is
+    /// called, as a database does whose transactions commit in another order. Without it, the check is skipped.
     public var holdNextChange: (@Sendable () async throws -> @Sendable () async throws -> Void)?
     /// The time in which a change signal must lead to a pull.
     public var patience: Duration = .seconds(60)
@@ -74,8 +76,8 @@ public struct DialectConformance: Sendable {
         return result
     }
 
-    /// Runs a check, and throws a ``ServerConformanceError`` with the expected and the actual behavior if the dialect does not
-    /// keep the promise.
+    /// Runs a check, and throws a ``ServerConformanceError`` with the expected and the actual behavior if the dialect
+    /// does not keep the promise.
     public func verify(_ check: CheckSummary) async throws {
         let result = await run(check)
         guard result.status.isFailure else { return }

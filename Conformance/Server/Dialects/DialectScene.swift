@@ -107,7 +107,8 @@ final class DialectScene: Sendable {
         return (one, two, ids)
     }
 
-    /// Verifies that a device without rows finds exactly these contents on the server, and each of the devices after a pull.
+    /// Verifies that a device without rows finds exactly these contents on the server, and each of the devices after a
+    /// pull.
     ///
     /// - Parameter rows: The rows of this check.
     func expectRows(_ rows: [Row], on devices: DialectDevice...) async throws {

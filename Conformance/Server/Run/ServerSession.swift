@@ -48,8 +48,8 @@ final class ServerSession: Sendable {
     /// The number of times that a request is sent again because the server asks to wait.
     private static var maximumAttempts: Int { 6 }
 
-    /// Sends a request with the headers of a client. A response with `Retry-After` that the server is busy is followed by
-    /// another attempt.
+    /// Sends a request with the headers of a client. A response with `Retry-After` that the server is busy is followed
+    /// by another attempt.
     ///
     /// - Throws: ``BrokenPromise`` if there is no response; ``SuiteFailure`` if the run has sent too many requests.
     func send(_ wire: WireRequest) async throws -> ServerAnswer {

@@ -1,6 +1,6 @@
 extension Check {
-    /// All checks, in the order in which they run and are reported. The list of a group is in the group's folder, in the
-    /// file that is named after the group.
+    /// All checks, in the order in which they run and are reported. The list of a group is in the group's folder, in
+    /// the file that is named after the group.
     public static let all: [Check] = [
         syncCore, lifecycle, tables, upsert, lookup, filters, order, values, systemTables, transactions, concurrency,
         durability, scale, model, observation, engine, long,

@@ -9,7 +9,7 @@ public enum CheckTier: String, Sendable, Hashable, Codable, CaseIterable {
     case tolerated
     /// Violations are found only by repetition: random operations, kills, threads, many rows.
     case stress
-    /// Violations are found only by amounts and waits that take minutes; see ``Profile/long``. The amounts are those of the
-    /// promise for 100,000 ``ConformanceSettings/rows`` and in proportion to other numbers of rows.
+    /// Violations are found only by amounts and waits that take minutes; see ``Profile/long``. The amounts are those of
+    /// the promise for 100,000 ``ConformanceSettings/rows`` and in proportion to other numbers of rows.
     case long
 }

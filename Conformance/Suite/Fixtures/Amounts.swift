@@ -1,8 +1,8 @@
 internal import TidelineStore
 
 extension ConformanceSettings {
-    /// The row counts for which each operation is checked: 1, 17, 1,001, and ``rows``, or a quarter of them in profiles that
-    /// take less time.
+    /// The row counts for which each operation is checked: 1, 17, 1,001, and ``rows``, or a quarter of them in profiles
+    /// that take less time.
     var amounts: [Int] { Set([1, 17, 1_001, profile == .long ? rows : max(rows / 4, 1)]).sorted() }
 }
 

@@ -17,23 +17,23 @@ public struct StoreHarness: Sendable {
     /// Injects faults into the file calls of this process and records them; required by checks of I/O errors and power
     /// loss.
     public var faults: (any FileFaults)?
-    /// Whether a persistent store keeps its files in the directory of its opening, such as a store of an embedded engine. The
-    /// stores of a server do not; state the reason in ``lacking``.
+    /// Whether a persistent store keeps its files in the directory of its opening, such as a store of an embedded
+    /// engine. The stores of a server do not; state the reason in ``lacking``.
     public var keepsFiles = true
     /// Whether the suite may truncate, overwrite, and remove the files of a closed store; required by checks of damage.
     /// These checks also require ``process`` because a damaged file can crash the process that opens it.
     public var damagesFiles: Bool
     /// The path of a directory with one subdirectory for each released format of the store, named after the format,
     /// that contains a store created by ``ConformanceSuite/makeFixture(in:)`` in that release. Without it, stores from
-    /// earlier releases are not checked. A subdirectory whose name begins with `newer-` contains a store in a format that a
-    /// later release might have, which must be refused.
+    /// earlier releases are not checked. A subdirectory whose name begins with `newer-` contains a store in a format
+    /// that a later release might have, which must be refused.
     public var fixtures: String?
     /// Requirements that the stores themselves cannot meet, each with the reason. Their checks are *skipped* with this
     /// reason, as for a capability that is not declared. A requirement that appears neither here nor in the hooks is
     /// attributed to the harness, and its checks are *not run*.
     public var lacking: [CheckNeed: String] = [:]
-    /// Opens the key-value engine of such stores in a directory, or creates an empty one there, for checks of the engine
-    /// itself.
+    /// Opens the key-value engine of such stores in a directory, or creates an empty one there, for checks of the
+    /// engine itself.
     public var engine: (@Sendable (_ directory: String) throws -> any OrderedKeyValueEngine)?
     /// Lets time pass on the clock by which stores end what is idle, such as connections and caches, without waiting.
     public var letTimePass: (@Sendable (Duration) -> Void)?

@@ -19,8 +19,8 @@ public struct CheckResult: Sendable, Hashable, Codable {
         public var message: String
         /// The seed of the check's random choices.
         public var seed: UInt64
-        /// Swift code that repeats the operations on the store; it compiles with `import TidelineStore`. For a server, the
-        /// requests and responses.
+        /// Swift code that repeats the operations on the store; it compiles with `import TidelineStore`. For a server,
+        /// the requests and responses.
         public var script: String?
 
         package init(message: String, seed: UInt64, script: String?) {

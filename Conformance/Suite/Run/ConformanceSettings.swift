@@ -8,9 +8,10 @@ public struct ConformanceSettings: Sendable, Hashable {
     /// The number of rows that the scale checks store. Checks of single operations store a quarter of it, except in
     /// ``Profile/long``.
     public var rows: Int
-    /// The time after which a check counts as hung; ten times as long for checks of the tier ``CheckTier/long``. After the first
-    /// hang, other checks of the same store wait for a twentieth of this time, but at least ten seconds, and those of the same
-    /// group for a sixtieth, but at least five seconds; if they time out, they are reported as not run, with the reason.
+    /// The time after which a check counts as hung; ten times as long for checks of the tier ``CheckTier/long``. After
+    /// the first hang, other checks of the same store wait for a twentieth of this time, but at least ten seconds, and
+    /// those of the same group for a sixtieth, but at least five seconds; if they time out, they are reported as not
+    /// run, with the reason.
     public var timeLimit: Duration
     /// The profile that selects the checks.
     public var profile: Profile

@@ -8,9 +8,10 @@ public import TidelineStore
 /// }
 /// ```
 ///
-/// Conflicts of the table are merged by column (``ConflictPolicy/merge(_:others:deletions:)``) with these rules. A policy
-/// for the table in ``SyncOptions/conflictPolicies`` takes precedence; if it is a merge, the rules apply to the columns
-/// that it does not name. ``SyncOptions/conflictPolicy``, if it is a merge, applies to the columns without a rule.
+/// Conflicts of the table are merged by column (``ConflictPolicy/merge(_:others:deletions:)``) with these rules. A
+/// policy for the table in ``SyncOptions/conflictPolicies`` takes precedence; if it is a merge, the rules apply to the
+/// columns that it does not name. ``SyncOptions/conflictPolicy``, if it is a merge, applies to the columns without a
+/// rule.
 public protocol MergingRecord: TableRecord {
     /// The rules by the names of columns.
     static var mergeRules: [String: MergeRule] { get }

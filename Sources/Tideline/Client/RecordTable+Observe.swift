@@ -4,16 +4,16 @@ internal import TidelineStore
 extension RecordTable {
     /// Observes the local records that match a query, by default all.
     ///
-    /// The sequence begins with the records as they are, and continues with one update for each transaction that changes them;
-    /// see <doc:LiveQueries>.
+    /// The sequence begins with the records as they are, and continues with one update for each transaction that
+    /// changes them; see <doc:LiveQueries>.
     ///
     /// ```swift
     /// for try await update in todos.observe(TodoItem.where { !$0.complete }.order { $0.due }) {
     ///     show(update.rows, update.changes)
     /// }
     /// ```
-    /// - Returns: A sequence that throws ``SyncError``, with code ``SyncError/Code/invalidArgument`` for an invalid query. A
-    ///   row that does not fit the type does not end it; see `LiveUpdate.failures`.
+    /// - Returns: A sequence that throws ``SyncError``, with code ``SyncError/Code/invalidArgument`` for an invalid
+    ///   query. A row that does not fit the type does not end it; see `LiveUpdate.failures`.
     public func observe(_ query: RecordQuery<Record> = Record.all) -> LiveQuery<Record> {
         untyped.observe(query.query).map { try $0.record() }
     }

@@ -10,8 +10,8 @@ public import TidelineStore
 /// for todo in try await todos.fetch(TodoItem.where { !$0.complete }.order { $0.due }) { print(todo.text) }
 /// ```
 ///
-/// Changes are queued and rows are pulled as by ``SyncTable``, which is the same table without the type. A table does not
-/// depend on the type of the store.
+/// Changes are queued and rows are pulled as by ``SyncTable``, which is the same table without the type. A table does
+/// not depend on the type of the store.
 public struct RecordTable<Record: TableRecord>: Sendable {
     let context: any TableContext
 
@@ -32,12 +32,12 @@ public struct RecordTable<Record: TableRecord>: Sendable {
 
     /// Changes a stored record with a closure and queues the update, in one transaction.
     ///
-    /// Only the columns that the closure changes are written and sent, so that changes of others to the other columns are
-    /// not undone. A closure that changes nothing queues no operation.
+    /// Only the columns that the closure changes are written and sent, so that changes of others to the other columns
+    /// are not undone. A closure that changes nothing queues no operation.
     /// - Returns: The record as stored.
     /// - Throws: ``SyncError``: ``SyncError/Code/noSuchRow`` if the local table has no record with the identifier;
-    ///   ``SyncError/Code/invalidArgument`` if the closure changes the identifier; otherwise as ``insert(_:)``. Rethrows
-    ///   any error of the closure.
+    ///   ``SyncError/Code/invalidArgument`` if the closure changes the identifier; otherwise as ``insert(_:)``.
+    ///   Rethrows any error of the closure.
     @discardableResult
     public nonisolated(nonsending) func update(
         _ id: Record.ID, _ change: @escaping @Sendable (inout Record) throws -> Void
@@ -54,13 +54,13 @@ public struct RecordTable<Record: TableRecord>: Sendable {
 
     /// Returns the local records that match a query, by default all.
     ///
-    /// A row that does not fit the type, such as one with a case of an enumeration that only a later version of the app has, is
-    /// not among them; the logger of ``SyncOptions`` gets a warning. To show such rows, declare a substitute
+    /// A row that does not fit the type, such as one with a case of an enumeration that only a later version of the app
+    /// has, is not among them; the logger of ``SyncOptions`` gets a warning. To show such rows, declare a substitute
     /// (`@Column(unknown:)`, `RecordReader.read(_:unknown:)`).
     /// - Parameters:
     ///   - query: The records to return.
-    ///   - unreadable: Called with the error of each row that does not fit the type: code `unreadableRecord`, with table, column,
-    ///     and identifier.
+    ///   - unreadable: Called with the error of each row that does not fit the type: code `unreadableRecord`, with
+    ///     table, column, and identifier.
     /// - Throws: ``SyncError``, with code ``SyncError/Code/invalidArgument`` for an invalid query.
     public nonisolated(nonsending) func fetch(
         _ query: RecordQuery<Record> = Record.all, unreadable: (StoreError) -> Void = { _ in }
@@ -73,8 +73,8 @@ public struct RecordTable<Record: TableRecord>: Sendable {
 
     /// Returns the local record with the given identifier, or `nil` if there is none.
     ///
-    /// - Throws: ``SyncError``: ``SyncError/Code/store``, with table, column, and identifier, for a row that does not fit the
-    ///   type; ``SyncError/Code/invalidArgument`` for an identifier that no row can have.
+    /// - Throws: ``SyncError``: ``SyncError/Code/store``, with table, column, and identifier, for a row that does not
+    ///   fit the type; ``SyncError/Code/invalidArgument`` for an identifier that no row can have.
     public nonisolated(nonsending) func fetch(_ id: Record.ID) async throws -> Record? {
         try await context.withReader { try $0.checkedRecord(id) }
     }
@@ -84,8 +84,8 @@ public struct RecordTable<Record: TableRecord>: Sendable {
         try await reading { try $0.count(query.query) }
     }
 
-    /// Returns the records of this table that a column of other records references, with one query. Rows that do not fit the type
-    /// are not among them; see ``fetch(_:unreadable:)``.
+    /// Returns the records of this table that a column of other records references, with one query. Rows that do not
+    /// fit the type are not among them; see ``fetch(_:unreadable:)``.
     ///
     /// ```swift
     /// let names = try await lists.fetch(related: items) { $0.list }  // [TodoList.ID: TodoList]
@@ -108,8 +108,8 @@ public struct RecordTable<Record: TableRecord>: Sendable {
         try await fetch(Set(references(of: records, in: reference(Other.columns).name)))
     }
 
-    /// Returns the records of this table that reference other records, with one query. Rows that do not fit the type are not among
-    /// them; see ``fetch(_:unreadable:)``.
+    /// Returns the records of this table that reference other records, with one query. Rows that do not fit the type
+    /// are not among them; see ``fetch(_:unreadable:)``.
     ///
     /// ```swift
     /// let items = try await todos.fetch(referencing: lists) { $0.list }  // [TodoList.ID: [TodoItem]]
@@ -117,8 +117,8 @@ public struct RecordTable<Record: TableRecord>: Sendable {
     /// - Parameters:
     ///   - records: The referenced records.
     ///   - reference: Returns the column of this table that holds the references.
-    /// - Returns: The records by the identifier that they reference, each list in the order of the identifiers. References are
-    ///   compared as the identifiers of the referenced table: by default without regard to ASCII case.
+    /// - Returns: The records by the identifier that they reference, each list in the order of the identifiers.
+    ///   References are compared as the identifiers of the referenced table: by default without regard to ASCII case.
     public nonisolated(nonsending) func fetch<Other: TableRecord>(
         referencing records: [Other], by reference: (Record.Columns) -> Column<ID<Other>?>
     ) async throws -> [Other.ID: [Record]] {
@@ -263,8 +263,8 @@ private struct ReferenceKeys<Other: TableRecord> {
     /// The number of different references up to which they are sought one after another.
     private static var maximumSeeks: Int { 500 }
 
-    /// Returns the matching references with the case in which they are stored, found in an index of the column. Returns `nil`
-    /// if there is no index, or if it has so many references that reading all rows takes less time.
+    /// Returns the matching references with the case in which they are stored, found in an index of the column. Returns
+    /// `nil` if there is no index, or if it has so many references that reading all rows takes less time.
     private func spellings(in column: String, of table: String, in reader: any StoreReader) throws -> [Other.ID]? {
         let indexes = try reader.schema(of: table).indexes
         guard indexes.contains(where: { $0.columns.first == column }) else { return nil }

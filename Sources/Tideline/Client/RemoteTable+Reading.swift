@@ -53,8 +53,8 @@ extension RemoteTable {
 
     /// Reads the page after `page` by following the server's link. Returns `nil` if the server gave no link.
     ///
-    /// A link to another port or path of the server, as from one that does not know its public address, repeats the request
-    /// with the link's `$skip` and `$top`.
+    /// A link to another port or path of the server, as from one that does not know its public address, repeats the
+    /// request with the link's `$skip` and `$top`.
     /// - Throws: ``SyncError`` with code invalidAnswer for a link to another server, which is never followed.
     public func read(after page: RemotePage) async throws -> RemotePage? {
         guard let next = page.next else { return nil }

@@ -28,8 +28,8 @@ public struct RemoteTable: Sendable {
     ///
     /// - Parameters:
     ///   - id: The identifier of the row.
-    ///   - includeDeleted: Whether to return a tombstone, too. The row is then read with a list query, because servers hide
-    ///     tombstones in the lookup of a single row.
+    ///   - includeDeleted: Whether to return a tombstone, too. The row is then read with a list query, because servers
+    ///     hide tombstones in the lookup of a single row.
     ///   - parameters: See ``Parameters``.
     public func lookup(id: String, includeDeleted: Bool = false, parameters: Parameters = []) async throws -> Row? {
         try await mapped {
@@ -39,7 +39,8 @@ public struct RemoteTable: Sendable {
                 // An invalid identifier is refused before anything is sent.
                 _ = try service.wire.lookup(id, in: name)
                 if let row = try await listedRow(id, reader, parameters: parameters) { return row }
-                // The identifiers of tables without a definition may be numbers, which a list query by text does not find.
+                // The identifiers of tables without a definition may be numbers, which a list query by text does not
+                // find.
                 guard reader.schema == nil else { return nil }
             }
             let request = try service.wire.lookup(

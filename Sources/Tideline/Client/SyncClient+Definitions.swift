@@ -11,13 +11,14 @@ extension SyncClient {
     /// it optional; otherwise clients with an older definition cannot insert rows.
     ///
     /// References grow like columns: a reference that any client has defined stays until its column is dropped, also if
-    /// these definitions omit it or name another table for its column. The tables of one call may reference each other in
-    /// any order. See <doc:References> for the order in which a push sends the rows.
+    /// these definitions omit it or name another table for its column. The tables of one call may reference each other
+    /// in any order. See <doc:References> for the order in which a push sends the rows.
     /// - Throws: ``SyncError`` with code invalidArgument for a table that cannot be synchronized: one without string
-    ///   identifiers, or without the columns `updatedAt` and `version`; with code invalidArgument, with table and column,
-    ///   for a conflict policy that does not fit a table, a reference in a column that is missing or not of type string,
-    ///   a reference to a table that is not defined, and a reference that completes a cycle between tables; with code
-    ///   store for definitions that the store rejects, such as a column whose type differs from an earlier definition.
+    ///   identifiers, or without the columns `updatedAt` and `version`; with code invalidArgument, with table and
+    ///   column, for a conflict policy that does not fit a table, a reference in a column that is missing or not of
+    ///   type string, a reference to a table that is not defined, and a reference that completes a cycle between
+    ///   tables; with code store for definitions that the store rejects, such as a column whose type differs from an
+    ///   earlier definition.
     public nonisolated(nonsending) func define(_ tables: [TableSchema]) async throws {
         try await define(tables, mergeRules: [:])
     }
@@ -49,10 +50,10 @@ extension SyncClient {
 
     /// Removes indexes that no version of the app declares any more from a local table.
     ///
-    /// Definitions only grow, so an index that a definition omits stays, and each edit maintains it. A later ``define(_:)``
-    /// that names the index builds it again.
-    /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidArgument`` if the table does not have an index. No index is
-    ///   removed then.
+    /// Definitions only grow, so an index that a definition omits stays, and each edit maintains it. A later
+    /// ``define(_:)`` that names the index builds it again.
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidArgument`` if the table does not have an index. No
+    ///   index is removed then.
     public nonisolated(nonsending) func drop(indexes: [IndexSchema], from table: String) async throws {
         try await context.definitions.drop(indexes: indexes, from: table)
     }
@@ -77,8 +78,9 @@ extension SyncClient {
         }
     }
 
-    /// Removes the rows of all synchronized tables, the pending operations, their errors, the records of decisions about
-    /// conflicts, and the tokens, in one transaction. The store then belongs to the next server and user that use it.
+    /// Removes the rows of all synchronized tables, the pending operations, their errors, the records of decisions
+    /// about conflicts, and the tokens, in one transaction. The store then belongs to the next server and user that use
+    /// it.
     ///
     /// Waits for running pulls and a running push, also that of another process.
     /// - Returns: The number of rows and operations removed.

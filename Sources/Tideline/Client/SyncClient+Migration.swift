@@ -3,8 +3,8 @@ public import TidelineStore
 extension SyncClient {
     /// Runs a step of the app's migration, once for each store.
     ///
-    /// Definitions only grow, so most changes of a model need no migration; see ``define(_:)``. A step is for the others:
-    /// values that move from one column to another, or change their type.
+    /// Definitions only grow, so most changes of a model need no migration; see ``define(_:)``. A step is for the
+    /// others: values that move from one column to another, or change their type.
     ///
     /// ```swift
     /// try await client.define(Todo.self)             // declares the column "priority" besides the earlier "urgent"
@@ -14,8 +14,9 @@ extension SyncClient {
     ///     }
     /// }
     /// ```
-    /// The step and its name are committed in one transaction. A step that throws changes nothing, and runs again when it is
-    /// called next. Call the steps of all versions in their order after the definition of the tables, each time the app starts.
+    /// The step and its name are committed in one transaction. A step that throws changes nothing, and runs again when
+    /// it is called next. Call the steps of all versions in their order after the definition of the tables, each time
+    /// the app starts.
     ///
     /// - Parameters:
     ///   - name: The name of the step, of at most 200 bytes, which no other step has in any version of the app.
@@ -43,17 +44,18 @@ extension SyncClient {
 extension SyncTransaction {
     /// Changes each row of a table with a closure, locally: nothing is queued for the server.
     ///
-    /// The rows that pending operations keep, such as the one that an update is compared with, are changed in the same way. An
-    /// update therefore does not send the changed columns unless they were edited before, and an insert sends the row as it
-    /// is now. The server's next version of a row replaces the values, including those that it does not have.
+    /// The rows that pending operations keep, such as the one that an update is compared with, are changed in the same
+    /// way. An update therefore does not send the changed columns unless they were edited before, and an insert sends
+    /// the row as it is now. The server's next version of a row replaces the values, including those that it does not
+    /// have.
     ///
     /// - Parameters:
     ///   - table: The name of the table.
     ///   - change: Changes the row. It is called once or more for each row, and must not depend on other rows.
     /// - Returns: The number of rows that changed.
-    /// - Throws: The error of the closure. ``SyncError``, naming table, column, and id, for a value that does not fit its
-    ///   column and for a changed identifier; with code ``SyncError/Code/operationInFlight`` while an operation of the
-    ///   table is in flight. The transaction can then not be committed.
+    /// - Throws: The error of the closure. ``SyncError``, naming table, column, and id, for a value that does not fit
+    ///   its column and for a changed identifier; with code ``SyncError/Code/operationInFlight`` while an operation of
+    ///   the table is in flight. The transaction can then not be committed.
     @discardableResult
     public func rewrite(_ table: String, _ change: (inout Row) throws -> Void) throws -> Int {
         var thrown: (any Error)?

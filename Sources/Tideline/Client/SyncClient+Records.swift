@@ -7,12 +7,12 @@ extension SyncClient {
     /// Creates the local tables of records, or adds columns, indexes, and references to existing ones, and applies the
     /// records' rules for conflicts; see ``MergingRecord``.
     ///
-    /// Definitions only grow; see ``SyncClient/define(_:)``. A type may therefore gain an optional property, or one with a
-    /// default value, and an index. A property that it loses leaves its column in the table, with null in new rows. To
-    /// rename a property, keep the name of its column.
-    /// - Throws: ``SyncError``, as ``SyncClient/define(_:)``; with code invalidArgument, with table and column, for a new
-    ///   property without a default value that is not optional if the table has rows, and for a rule that does not fit
-    ///   its column.
+    /// Definitions only grow; see ``SyncClient/define(_:)``. A type may therefore gain an optional property, or one
+    /// with a default value, and an index. A property that it loses leaves its column in the table, with null in new
+    /// rows. To rename a property, keep the name of its column.
+    /// - Throws: ``SyncError``, as ``SyncClient/define(_:)``; with code invalidArgument, with table and column, for a
+    ///   new property without a default value that is not optional if the table has rows, and for a rule that does not
+    ///   fit its column.
     public nonisolated(nonsending) func define(_ types: any TableRecord.Type...) async throws {
         for type in types where type.schema.name != type.tableName {
             throw SyncError(

@@ -3,36 +3,38 @@ internal import TidelineStore
 extension SyncClient {
     /// Starts a sync that keeps the subscriptions in step with the server until it is stopped.
     ///
-    /// The sync pushes after local changes, and pulls each subscription at the start, at its interval, after a change signal,
-    /// when a network becomes available, and when ``syncNow()`` is called. One push or group of pulls runs at a time. After a
-    /// network failure, it tries again with increasing delays. Local changes made before the start, or by another process,
-    /// are pushed too.
+    /// The sync pushes after local changes, and pulls each subscription at the start, at its interval, after a change
+    /// signal, when a network becomes available, and when ``syncNow()`` is called. One push or group of pulls runs at a
+    /// time. After a network failure, it tries again with increasing delays. Local changes made before the start, or by
+    /// another process, are pushed too.
     ///
     /// ```swift
     /// try await client.start([SyncSubscription("TodoList", priority: 1), SyncSubscription("TodoItem")])
     /// for await status in client.statusUpdates { label.text = "\(status)" }
     /// ```
     ///
-    /// The sync ends when ``stop()`` is called or the client is released. Its errors appear in ``status`` and, as notices and
-    /// warnings, in the log. Calls of ``push(settings:)`` and ``pull(_:queryID:settings:)`` remain possible.
+    /// The sync ends when ``stop()`` is called or the client is released. Its errors appear in ``status`` and, as
+    /// notices and warnings, in the log. Calls of ``push(settings:)`` and ``pull(_:queryID:settings:)`` remain
+    /// possible.
     /// - Parameters:
     ///   - subscriptions: The rows to keep in step. Without any, the sync only pushes.
     ///   - settings: See ``SyncSettings``.
     /// - Throws: ``SyncError``. Nothing is started then.
-    ///   - ``SyncError/Code/invalidArgument`` if a sync is already running; for an invalid setting; for a subscription whose
-    ///     table is not defined or whose query cannot be pulled; and for two of the same table and query id.
+    ///   - ``SyncError/Code/invalidArgument`` if a sync is already running; for an invalid setting; for a subscription
+    ///     whose table is not defined or whose query cannot be pulled; and for two of the same table and query id.
     ///   - ``SyncError/Code/otherServer`` or ``SyncError/Code/otherUser`` if the store belongs to others.
     public func start(_ subscriptions: [SyncSubscription], settings: SyncSettings = SyncSettings()) async throws {
         let loop = try await makeLoop(subscriptions, settings)
         let control = sync
-        // The sync outlives this call, so it needs a task of its own. It runs on the executor of the environment, on which a
-        // simulation determines the order of all jobs. The task does not keep the client, whose end ends it.
+        // The sync outlives this call, so it needs a task of its own. It runs on the executor of the environment, on
+        // which a simulation determines the order of all jobs. The task does not keep the client, whose end ends it.
         Task(executorPreference: context.options.environment.taskExecutor) {
             await control.run { await loop.run(subscriptions) }
         }
     }
 
-    /// Runs a sync as ``start(_:settings:)``, within the current task, until the task is cancelled or ``stop()`` is called.
+    /// Runs a sync as ``start(_:settings:)``, within the current task, until the task is cancelled or ``stop()`` is
+    /// called.
     ///
     /// When the call returns, nothing is in flight. Use it where a task group or service group owns the sync.
     /// - Throws: As ``start(_:settings:)``.
@@ -60,15 +62,15 @@ extension SyncClient {
 
     /// Ends the sync. Returns when nothing is in flight.
     ///
-    /// Requests on their way are cancelled. What the server has applied is found out by the next push. Within the sync, such
-    /// as in ``SyncContextDelegate/pushCompleted(_:)``, the call returns at once, and the sync ends afterwards.
+    /// Requests on their way are cancelled. What the server has applied is found out by the next push. Within the sync,
+    /// such as in ``SyncContextDelegate/pushCompleted(_:)``, the call returns at once, and the sync ends afterwards.
     public func stop() async {
         sync.close()
         if !sync.isCurrent { await sync.waitUntilEnded() }
     }
 
-    /// Ends the sync and, for a sign-out, removes the user's data: rows, pending operations, their errors, and tokens, in one
-    /// transaction, and ``currentUser``.
+    /// Ends the sync and, for a sign-out, removes the user's data: rows, pending operations, their errors, and tokens,
+    /// in one transaction, and ``currentUser``.
     ///
     /// - Parameter wiping: Whether to remove the data; see ``wipe()``. If `false`, the call is the same as ``stop()``.
     /// - Returns: The number of rows and operations removed.
@@ -94,7 +96,8 @@ extension SyncClient {
 
     /// A sequence of the current status and each later one.
     ///
-    /// It never delays the sync: a reader that is slower skips all but the latest value. It ends when the client is released.
+    /// It never delays the sync: a reader that is slower skips all but the latest value. It ends when the client is
+    /// released.
     public var statusUpdates: AsyncStream<SyncStatus> { sync.status.makeStream() }
 
     /// Checks the arguments of a sync, and begins it.

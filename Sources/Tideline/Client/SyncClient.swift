@@ -20,16 +20,15 @@ public final class SyncClient<Store: LocalStore>: Sendable {
 
     /// Creates a client of the server at `url` with the given local store.
     ///
-    /// Several clients of one store object push one at a time, and no older page of one replaces what another has pushed.
-    /// Several processes, or several store objects over the same files, may each have a client if the store shares its
-    /// files (`StoreCapabilities.sharesFilesWithProcesses`).
+    /// Several clients of one store object push one at a time, and no older page of one replaces what another has
+    /// pushed. Several processes, or several store objects over the same files, may each have a client if the store
+    /// shares its files (`StoreCapabilities.sharesFilesWithProcesses`).
     ///
     /// Creates the system tables in the store, which blocks for a moment. The first stored response records the
-    /// server's address and the user (``SyncOptions/userID``, ``currentUser``). After that, a client with another server or user
-    /// throws
-    /// ``SyncError/Code/otherServer`` or ``SyncError/Code/otherUser``. Two addresses refer to the same server if
-    /// scheme, host, port (by default that of the scheme), and path are equal. A trailing slash and the case of scheme
-    /// and host are ignored.
+    /// server's address and the user (``SyncOptions/userID``, ``currentUser``). After that, a client with another
+    /// server or user throws ``SyncError/Code/otherServer`` or ``SyncError/Code/otherUser``. Two addresses refer to the
+    /// same server if scheme, host, port (by default that of the scheme), and path are equal. A trailing slash and the
+    /// case of scheme and host are ignored.
     /// - Parameters:
     ///   - url: The address of the server, `http` or `https`, to which `/tables/…` is added.
     ///   - store: The local store. The caller closes it after the last call to this client has ended.
@@ -57,8 +56,8 @@ public final class SyncClient<Store: LocalStore>: Sendable {
 
     /// Reads and changes several tables in one transaction, which is committed when the closure returns.
     ///
-    /// The rows and their entries in the queue are stored together or not at all, with one commit. If the closure throws,
-    /// nothing is changed.
+    /// The rows and their entries in the queue are stored together or not at all, with one commit. If the closure
+    /// throws, nothing is changed.
     ///
     /// ```swift
     /// try await client.transaction { transaction in
@@ -67,8 +66,8 @@ public final class SyncClient<Store: LocalStore>: Sendable {
     /// }
     /// ```
     ///
-    /// The closure runs on the executor of the store's writes (``SyncEnvironment/storeExecutor``), while no other change
-    /// of the store runs. It must not use the client or its store.
+    /// The closure runs on the executor of the store's writes (``SyncEnvironment/storeExecutor``), while no other
+    /// change of the store runs. It must not use the client or its store.
     /// - Parameter body: A closure that changes rows with the methods of its ``SyncTransaction``.
     /// - Returns: The result of the closure.
     /// - Throws: The error of the closure; ``SyncError/Code/cancelled`` if the task is cancelled before the transaction
@@ -114,11 +113,12 @@ public final class SyncClient<Store: LocalStore>: Sendable {
 
     /// Pulls several tables side by side, in order of priority; see ``SyncTable/pull(_:queryID:settings:)``.
     ///
-    /// Pushes once before if one of the tables has pending operations. At most ``PullSettings/maxInFlight`` pulls run at the
-    /// same time.
+    /// Pushes once before if one of the tables has pending operations. At most ``PullSettings/maxInFlight`` pulls run
+    /// at the same time.
     /// ```swift
     /// let (steps, progress) = AsyncStream.makeStream(of: PullProgress.self, bufferingPolicy: .bufferingNewest(1))
-    /// async let results = client.pull([SyncSubscription("TodoList"), SyncSubscription("TodoItem")], progress: progress)
+    /// async let results = client.pull(
+    ///     [SyncSubscription("TodoList"), SyncSubscription("TodoItem")], progress: progress)
     /// for await step in steps { print("\(step.rowsPulled) rows") }
     /// print(try await results.map(\.rowsStored))
     /// ```
@@ -128,8 +128,8 @@ public final class SyncClient<Store: LocalStore>: Sendable {
     ///   - progress: Receives the progress of all pulls together after each transaction, and is finished at the end.
     /// - Returns: The results, in the order of the subscriptions.
     /// - Throws: ``SyncError``: the first error, after all pulls have ended. An error of one table leaves the others
-    ///   unaffected; after a failure of the network or the sign-in, the others are cancelled. Rows that were already stored
-    ///   stay.
+    ///   unaffected; after a failure of the network or the sign-in, the others are cancelled. Rows that were already
+    ///   stored stay.
     @discardableResult
     public func pull(
         _ subscriptions: [SyncSubscription], settings: PullSettings = PullSettings(),
@@ -146,7 +146,8 @@ public final class SyncClient<Store: LocalStore>: Sendable {
     /// Returns the errors of failed operations that are not resolved yet; see ``SyncContext/operationErrors()``.
     public func operationErrors() async throws -> [TableOperationError] { try await context.operationErrors() }
 
-    /// Returns the conflicts that policies resolved, newest first, each with the rows of all sides, the result, and the rule.
+    /// Returns the conflicts that policies resolved, newest first, each with the rows of all sides, the result, and the
+    /// rule.
     ///
     /// The newest decisions are kept, up to ``SyncOptions/maximumDecisions``. Each is recorded in the transaction that
     /// changes the row.
@@ -164,9 +165,9 @@ public final class SyncClient<Store: LocalStore>: Sendable {
     /// - Parameters:
     ///   - version: The side to restore.
     ///   - decision: A decision returned by ``decisions(table:id:)``.
-    /// - Throws: ``SyncError`` as a local change; with code ``SyncError/Code/noSuchRow`` if the base is not known, and if the
-    ///   decision is not recorded any more: after ``wipe()``, `forcePurge()`, ``switchServer(keepingPending:)``, or
-    ///   ``SyncOptions/maximumDecisions`` later decisions.
+    /// - Throws: ``SyncError`` as a local change; with code ``SyncError/Code/noSuchRow`` if the base is not known, and
+    ///   if the decision is not recorded any more: after ``wipe()``, `forcePurge()`, ``switchServer(keepingPending:)``,
+    ///   or ``SyncOptions/maximumDecisions`` later decisions.
     public nonisolated(nonsending) func restore(
         _ version: ConflictDecision.Version, of decision: ConflictDecision
     ) async throws {

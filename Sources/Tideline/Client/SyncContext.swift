@@ -78,7 +78,8 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     ///
     /// - Parameter operation: An operation returned by ``pendingOperations()``.
     /// - Throws: ``SyncError`` with code ``SyncError/Code/operationChanged`` if the row was edited or pushed in the
-    ///   meantime; ``SyncError/Code/operationInFlight`` while another process has it in flight. Nothing is changed then.
+    ///   meantime; ``SyncError/Code/operationInFlight`` while another process has it in flight. Nothing is changed
+    ///   then.
     public nonisolated(nonsending) func cancelOperationAndDiscardItem(_ operation: TableOperation) async throws {
         try await resolver.resolve(TableOperationError(waiting: operation, resolver: resolver), by: .discard)
     }
@@ -100,9 +101,9 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     /// Sends the pending operations of all tables, in the order in which they were made, several at a time; see
     /// ``PushSettings/maxInFlight``. A declared reference between tables changes this order; see <doc:References>.
     ///
-    /// One push runs at a time. A second call waits for the first to end. Where several processes share the store, such as an
-    /// app and its extension, one of them pushes at a time; see ``PushSettings/whenOtherProcessPushes``. A call within
-    /// ``SyncContextDelegate/perform(_:)`` throws because it would wait for itself; a call within
+    /// One push runs at a time. A second call waits for the first to end. Where several processes share the store, such
+    /// as an app and its extension, one of them pushes at a time; see ``PushSettings/whenOtherProcessPushes``. A call
+    /// within ``SyncContextDelegate/perform(_:)`` throws because it would wait for itself; a call within
     /// ``SyncContextDelegate/pushCompleted(_:)`` is allowed.
     ///
     /// An operation in conflict is reported but not sent again until its row is edited, the conflict is resolved, or
@@ -113,8 +114,8 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     ///     the errors of operations that failed before.
     ///   - Code otherProcess: another process is pushing, or has taken over this push after this process was suspended.
     ///   - Code completedWithErrors: every operation was attempted, and some failed.
-    ///   - Code invalidArgument: the call was made within a push, a setting is invalid, or a conflict policy names a table
-    ///     or column that is not defined.
+    ///   - Code invalidArgument: the call was made within a push, a setting is invalid, or a conflict policy names a
+    ///     table or column that is not defined.
     @discardableResult
     public func push(settings: PushSettings = PushSettings()) async throws -> PushResult {
         try await pusher.push(settings: settings)

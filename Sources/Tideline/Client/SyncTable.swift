@@ -109,12 +109,13 @@ public struct SyncTable: Sendable {
 
     /// Observes the local rows that match a query of this table, by default all rows.
     ///
-    /// The sequence begins with the rows as they are and continues with one update for each transaction that changes them: a
-    /// local edit, a page of a pull, the response to a push, or a transaction. See <doc:LiveQueries>.
+    /// The sequence begins with the rows as they are and continues with one update for each transaction that changes
+    /// them: a local edit, a page of a pull, the response to a push, or a transaction. See <doc:LiveQueries>.
     /// ```swift
     /// for try await update in items.observe(open) { list.apply(update.changes, update.rows) }
     /// ```
-    /// - Returns: A sequence that throws ``SyncError``, with code ``SyncError/Code/invalidArgument`` for an invalid query.
+    /// - Returns: A sequence that throws ``SyncError``, with code ``SyncError/Code/invalidArgument`` for an invalid
+    ///   query.
     public func observe(_ query: TableQuery? = nil) -> LiveQuery<Row> {
         do {
             return context.observe(try own(query))
@@ -143,8 +144,8 @@ public struct SyncTable: Sendable {
 
     /// Fetches the server's matching rows into the local table. Pushes first if the table has pending operations.
     ///
-    /// A row that matched a filter before, and that was changed on the server so that it no longer does, stays in the local
-    /// table as it was, unless ``PullSettings/removesLeavers`` is set; see <doc:Pulls>.
+    /// A row that matched a filter before, and that was changed on the server so that it no longer does, stays in the
+    /// local table as it was, unless ``PullSettings/removesLeavers`` is set; see <doc:Pulls>.
     ///
     /// - Parameters:
     ///   - query: The rows to pull, by default all. It must be a query of this table.
@@ -162,23 +163,23 @@ public struct SyncTable: Sendable {
 
     /// Compares the local rows that match a query of this table with the server's, and changes nothing.
     ///
-    /// Lists the identifiers and versions of the rows that match on the server. This finds rows that no incremental pull
-    /// receives, such as rows that were imported into the server's database with old timestamps. See <doc:Pulls>.
+    /// Lists the identifiers and versions of the rows that match on the server. This finds rows that no incremental
+    /// pull receives, such as rows that were imported into the server's database with old timestamps. See <doc:Pulls>.
     ///
     /// - Parameters:
     ///   - query: The rows to compare, by default all. It must not have skip or limit.
     ///   - settings: The page size and the parameters of the requests.
     /// - Returns: The differences. Rows with pending operations are listed separately.
-    /// - Throws: ``SyncError``, as ``pull(_:queryID:settings:)``; with code ``SyncError/Code/invalidAnswer`` if the server does
-    ///   not count the rows, which would show that the list is complete.
+    /// - Throws: ``SyncError``, as ``pull(_:queryID:settings:)``; with code ``SyncError/Code/invalidAnswer`` if the
+    ///   server does not count the rows, which would show that the list is complete.
     public func verify(
         _ query: TableQuery? = nil, settings: PullSettings = PullSettings()
     ) async throws -> TableComparison {
         try await context.verify(own(query), settings: settings)
     }
 
-    /// Compares the local rows that match a query of this table with the server's, fetches the rows that are missing or have
-    /// another version, and removes those that only the local table has.
+    /// Compares the local rows that match a query of this table with the server's, fetches the rows that are missing or
+    /// have another version, and removes those that only the local table has.
     ///
     /// Rows with pending operations do not change. Tokens do not change either.
     ///

@@ -42,8 +42,8 @@ extension SyncTransaction {
         try delete(id: id.text, from: Record.tableName)
     }
 
-    /// Returns the local records that match a query. Unlike ``RecordTable/fetch(_:unreadable:)``, throws for a row that does not
-    /// fit the type, because what follows in the transaction depends on the rows.
+    /// Returns the local records that match a query. Unlike ``RecordTable/fetch(_:unreadable:)``, throws for a row that
+    /// does not fit the type, because what follows in the transaction depends on the rows.
     public func fetch<Record: TableRecord>(_ query: RecordQuery<Record>) throws -> [Record] {
         try querying(Record.tableName) { try $0.records(matching: query) }
     }

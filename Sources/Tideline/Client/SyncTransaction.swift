@@ -12,8 +12,8 @@ public final class SyncTransaction {
 
     private var scope: (any TransactionScope)?
     let syncError: (any Error) -> SyncError
-    /// The first error after which the store may have only a part of a change. The transaction cannot be committed then,
-    /// even if the app continues.
+    /// The first error after which the store may have only a part of a change. The transaction cannot be committed
+    /// then, even if the app continues.
     var failure: SyncError?
 
     init(_ scope: any TransactionScope, mapping syncError: @escaping (any Error) -> SyncError) {

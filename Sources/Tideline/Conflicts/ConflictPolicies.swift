@@ -24,8 +24,8 @@ struct ConflictPolicies: Sendable {
         records[table] ?? options[table]
     }
 
-    /// Sets the rules of a record. Those of a policy for its table take precedence over them, and they take precedence over
-    /// the policy for all tables.
+    /// Sets the rules of a record. Those of a policy for its table take precedence over them, and they take precedence
+    /// over the policy for all tables.
     mutating func add(_ rules: [String: MergeRule], for schema: TableSchema) {
         let policy = options[schema.name]
         switch (policy ?? general).kind {

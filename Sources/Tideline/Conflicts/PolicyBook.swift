@@ -28,7 +28,8 @@ final class PolicyBook: Sendable {
         state.withLock { $0.policies.add(rules, for: tables) }
     }
 
-    /// Throws if a policy names a table or column that is not defined. Succeeds without reading after the first success.
+    /// Throws if a policy names a table or column that is not defined. Succeeds without reading after the first
+    /// success.
     func check(in database: SyncDatabase<some LocalStore>) async throws {
         let (policies, isChecked) = state.withLock { ($0.policies, $0.hasCheckedAll) }
         guard policies.areUsed, !isChecked else { return }

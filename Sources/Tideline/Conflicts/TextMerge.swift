@@ -1,7 +1,7 @@
 /// Merges two texts that were changed from a common ancestor: by line, and lines that both changed by word.
 ///
-/// The merge is that of `diff3`. The parts of the ancestor that both texts still have divide the texts into pieces, and a
-/// piece that only one text changed is taken from that text.
+/// The merge is that of `diff3`. The parts of the ancestor that both texts still have divide the texts into pieces, and
+/// a piece that only one text changed is taken from that text.
 enum TextMerge {
     static func merge(base: String, local: String, server: String) -> String {
         let lines = merge(Self.lines(of: base), Self.lines(of: local), Self.lines(of: server)) { base, local, server in

@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// The scope of a call of the app within a push or a refresh of the authentication, visible to the tasks that run in it.
+/// The scope of a call of the app within a push or a refresh of the authentication, visible to the tasks that run in
+/// it.
 ///
 /// In such a task, a call that waits for the running push or refresh would wait for itself.
 final class CallScope: Sendable {

@@ -4,7 +4,8 @@ internal import TidelineStore
 struct ConfigTable: Sendable {
     /// The meaning of a row, which is stored with it.
     enum Kind: Int64 {
-        /// The progress of an incremental pull; `SystemTables.tokenKeyType`, by which a store finds tokens in its repair.
+        /// The progress of an incremental pull; `SystemTables.tokenKeyType`, by which a store finds tokens in its
+        /// repair.
         case token = 1
         /// The upper bound of the numbers of operations.
         case counter

@@ -2,8 +2,8 @@ public import TidelineStore
 
 /// The progress of an incremental pull; see ``SyncTable/pullToken(queryID:)``.
 public struct PullToken: Sendable, Hashable, Codable {
-    /// The watermark: the greatest `updatedAt` up to which all rows were applied, or `nil` before the first row and in a
-    /// ``CustomDialect``. The next pull begins there, or at ``serverDate`` minus the look-back if that is earlier.
+    /// The watermark: the greatest `updatedAt` up to which all rows were applied, or `nil` before the first row and in
+    /// a ``CustomDialect``. The next pull begins there, or at ``serverDate`` minus the look-back if that is earlier.
     public internal(set) var updatedAt: Timestamp?
     /// The server's clock when the pull began, or `nil` if the server did not send it.
     public internal(set) var serverDate: Timestamp?
@@ -19,8 +19,8 @@ public struct PullToken: Sendable, Hashable, Codable {
     var columns: String?
     /// Whether a pull of all rows into a table that was not empty is unfinished; `nil` for no.
     var isRefreshing: Bool?
-    /// Whether the table was empty when the latest complete pull ended; `nil` for no. If the table is empty and the token does
-    /// not say so, something has removed the rows, and the next pull begins with the first row.
+    /// Whether the table was empty when the latest complete pull ended; `nil` for no. If the table is empty and the
+    /// token does not say so, something has removed the rows, and the next pull begins with the first row.
     var isLeftEmpty: Bool?
     /// The rows whose stamps are ahead of the server's clock, or `nil` if there are none.
     var ahead: Ahead?

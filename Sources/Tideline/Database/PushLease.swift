@@ -3,9 +3,10 @@ internal import TidelineStore
 
 /// The lease of a running push. Of several processes that share a store, only the holder of the lease pushes.
 ///
-/// The lease is a row of the config table. The push takes it in the transaction that claims its first operations, renews it
-/// while it runs, and removes it in its last transaction. Once it has expired, as after the holder's process was killed or
-/// suspended, others may take it. Each transaction of a push therefore first confirms that the push still holds its lease.
+/// The lease is a row of the config table. The push takes it in the transaction that claims its first operations,
+/// renews it while it runs, and removes it in its last transaction. Once it has expired, as after the holder's process
+/// was killed or suspended, others may take it. Each transaction of a push therefore first confirms that the push still
+/// holds its lease.
 final class PushLease: Sendable {
     private let tables: SystemTables
     private let environment: SyncEnvironment
@@ -50,7 +51,8 @@ final class PushLease: Sendable {
         }
     }
 
-    /// Whether it is time to renew the lease. It is, too, if the clock was set back, because others compare the stored times.
+    /// Whether it is time to renew the lease. It is, too, if the clock was set back, because others compare the stored
+    /// times.
     var isDue: Bool {
         let now = environment.now()
         return state.withLock { state in
@@ -151,8 +153,8 @@ struct StoredLease: Sendable, Hashable {
     /// The longest duration of a lease. A longer one is damaged.
     private static let maximumDuration = Duration.seconds(3600)
 
-    /// Returns whether the lease is held at a time: it has not expired, and it was not renewed so far in the future that the
-    /// clock must have been set back. Clocks differ less than that between two processes of a device.
+    /// Returns whether the lease is held at a time: it has not expired, and it was not renewed so far in the future
+    /// that the clock must have been set back. Clocks differ less than that between two processes of a device.
     func isValid(at now: Timestamp) -> Bool {
         renewed < expires && expires <= renewed.advanced(by: Self.maximumDuration) && now < expires
             && renewed <= now.advanced(by: duration)
@@ -179,7 +181,8 @@ struct StoredLease: Sendable, Hashable {
     }
 }
 
-/// Measures how long the lease of another process was not renewed, without a clock: by the pauses of the process that waits.
+/// Measures how long the lease of another process was not renewed, without a clock: by the pauses of the process that
+/// waits.
 struct LeaseWait: Sendable {
     /// The pause between two looks at the lease.
     static let interval = Duration.milliseconds(250)

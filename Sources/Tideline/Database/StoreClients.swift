@@ -3,7 +3,8 @@ internal import TidelineStore
 
 /// State that the clients of one store object share. They push one at a time, and notice each other's writes.
 ///
-/// For clients over other store objects with the same files, a ``PushLease`` and the store's external commit number do the same.
+/// For clients over other store objects with the same files, a ``PushLease`` and the store's external commit number do
+/// the same.
 final class StoreClients: Sendable {
     let pushLock = AsyncLock()
     private let state = Mutex(State())
@@ -14,8 +15,8 @@ final class StoreClients: Sendable {
         var writes: UInt64 = 0
     }
 
-    /// The operations in flight. Only the running push changes it, within write transactions, which exclude each other, so
-    /// that a local edit and a push always see the same set, and after a transaction that failed.
+    /// The operations in flight. Only the running push changes it, within write transactions, which exclude each other,
+    /// so that a local edit and a push always see the same set, and after a transaction that failed.
     var inFlight: Set<Int64> {
         get { state.withLock { $0.inFlight } }
         set { state.withLock { $0.inFlight = newValue } }

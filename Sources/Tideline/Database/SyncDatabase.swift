@@ -84,24 +84,25 @@ final class SyncDatabase<Store: LocalStore>: Sendable {
         }
     }
 
-    /// Returns a number that changes with each commit of others: of other processes, and of other clients of the store object.
+    /// Returns a number that changes with each commit of others: of other processes, and of other clients of the store
+    /// object.
     ///
     /// Another client is counted when its transaction begins; it has received by then all that it stores.
     func commitsOfOthers(_ external: UInt64?) -> UInt64 {
         (external ?? 0) &+ clients.writes &- ownWrites.load(ordering: .relaxed)
     }
 
-    /// Returns a number that stays the same as long as only changes of the app by this client are committed, and none is
-    /// rolled back. What such a change has read of the config table then holds for the next one. `nil` if others may commit
-    /// unseen: the store is a value, or shares its files with processes whose commits it does not count.
+    /// Returns a number that stays the same as long as only changes of the app by this client are committed, and none
+    /// is rolled back. What such a change has read of the config table then holds for the next one. `nil` if others may
+    /// commit unseen: the store is a value, or shares its files with processes whose commits it does not count.
     func editEpoch(_ external: UInt64?) -> UInt64? {
         guard observed.object != nil, external != nil || !sharesFiles else { return nil }
         return commitsOfOthers(external) &+ unsettledWrites.load(ordering: .relaxed)
     }
 
-    /// Counts a write transaction of a push, within it. Returns a number that stays the same as long as only pushes of this
-    /// client write. What a push has stored of an operation then holds in its next transaction, too. `nil` if others may
-    /// commit unseen, as for ``editEpoch(_:)``.
+    /// Counts a write transaction of a push, within it. Returns a number that stays the same as long as only pushes of
+    /// this client write. What a push has stored of an operation then holds in its next transaction, too. `nil` if
+    /// others may commit unseen, as for ``editEpoch(_:)``.
     func beginPushWrite(_ external: UInt64?) -> UInt64? {
         pushWrites.add(1, ordering: .relaxed)
         guard observed.object != nil, external != nil || !sharesFiles else { return nil }

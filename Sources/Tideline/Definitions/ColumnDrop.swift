@@ -7,7 +7,8 @@ struct ColumnDrop: Sendable {
     let operations: OperationStore
     let definitions: DefinitionStore
 
-    /// Removes the columns from what the store holds in the transaction, with the columns and operations of all processes.
+    /// Removes the columns from what the store holds in the transaction, with the columns and operations of all
+    /// processes.
     ///
     /// - Parameter requireNotInFlight: A closure that throws if one of the operations is in flight.
     func perform<Store: LocalStore>(

@@ -3,12 +3,12 @@ internal import TidelineWire
 
 /// Stores the definitions of synchronized tables, which only grow.
 ///
-/// For each table, the config table records the union of all definitions by any client of the store. One more record has
-/// the references of all tables, which each push reads.
+/// For each table, the config table records the union of all definitions by any client of the store. One more record
+/// has the references of all tables, which each push reads.
 ///
-/// A store's `define` hides the columns that a definition does not name, so each change of a definition is derived from what
-/// the store holds in the transaction that applies it (`LocalStore.redefine(_:)`): other processes may have added columns
-/// since it was last read. A store that cannot do both in one transaction is checked again afterwards.
+/// A store's `define` hides the columns that a definition does not name, so each change of a definition is derived from
+/// what the store holds in the transaction that applies it (`LocalStore.redefine(_:)`): other processes may have added
+/// columns since it was last read. A store that cannot do both in one transaction is checked again afterwards.
 struct DefinitionStore: Sendable {
     let tables: SystemTables
 
@@ -177,7 +177,8 @@ struct DefinitionStore: Sendable {
 }
 
 extension TableSchema {
-    /// A short text that changes when a column is added, is removed, or becomes optional. It is the same in every process.
+    /// A short text that changes when a column is added, is removed, or becomes optional. It is the same in every
+    /// process.
     var columnFingerprint: String {
         // FNV-1a, because Swift's hashes differ between processes.
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325

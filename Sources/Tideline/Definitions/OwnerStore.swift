@@ -87,11 +87,11 @@ struct OwnerStore: Sendable {
 
     /// Compares this client's user with the store's before a local change, and records the user if the store has none.
     ///
-    /// A client without a user cannot change the store of a user whom the app names either: the changes would be pushed as the
-    /// user's.
+    /// A client without a user cannot change the store of a user whom the app names either: the changes would be pushed
+    /// as the user's.
     ///
-    /// - Parameter epoch: See ``SyncDatabase/editEpoch(_:)``. In another epoch than the last time, another client may have
-    ///   recorded a user, so the record is read again; without one, it is read for each change.
+    /// - Parameter epoch: See ``SyncDatabase/editEpoch(_:)``. In another epoch than the last time, another client may
+    ///   have recorded a user, so the record is read again; without one, it is read for each change.
     func confirmUser(at epoch: UInt64? = nil, in writer: some StoreWriter) throws {
         if let epoch, account.isConfirmed(at: epoch) { return }
         let record = try record(in: writer)

@@ -96,9 +96,10 @@ final class Account: Sendable {
 
     /// Returns the user whose token a request carries.
     ///
-    /// Within a push or pull, this is the user for whom it runs, with the newest token; nobody if it began without a user.
-    /// - Throws: ``SyncError`` with code otherUser if another user has signed in since it began; with code authentication if
-    ///   a user has who edits rows since then, and it began without a user.
+    /// Within a push or pull, this is the user for whom it runs, with the newest token; nobody if it began without a
+    /// user.
+    /// - Throws: ``SyncError`` with code otherUser if another user has signed in since it began; with code
+    ///   authentication if a user has who edits rows since then, and it began without a user.
     func userForRequest() throws(SyncError) -> SignedInUser? {
         let user = user
         guard let scope = UserScope.current(of: self), !Self.isSame(scope.userID, user?.userID) else { return user }

@@ -19,8 +19,8 @@ final class StoreOwnership<Store: LocalStore>: Sendable {
 
     /// Throws unless the store belongs to this client's server and user. Called before operations are sent.
     ///
-    /// Pending operations that nobody owns become those of the current user, whether or not the server responds: it may carry
-    /// them out.
+    /// Pending operations that nobody owns become those of the current user, whether or not the server responds: it may
+    /// carry them out.
     func confirmOfQueue() async throws {
         guard try await confirm(ofQueue: true) else { return }
         try await database.writing { [owners] writer in
@@ -48,8 +48,8 @@ final class StoreOwnership<Store: LocalStore>: Sendable {
         return isUnowned
     }
 
-    /// Records server and user with the first response that a push stores, if they are not recorded yet. An address that
-    /// never responds therefore does not become the owner of the store.
+    /// Records server and user with the first response that a push stores, if they are not recorded yet. An address
+    /// that never responds therefore does not become the owner of the store.
     func record(in writer: some StoreWriter) throws {
         if mustRecord.load(ordering: .relaxed) { try confirm(in: writer) }
     }

@@ -170,8 +170,8 @@ struct AdaptedDialect<D: CustomDialect>: ClientDialect {
 
     /// Checks a page of the dialect, and packs its rows.
     ///
-    /// - Throws: ``SyncError`` with code invalidAnswer for a row that does not fit, unless such rows are skipped, and for
-    ///   identifiers that contradict each other.
+    /// - Throws: ``SyncError`` with code invalidAnswer for a row that does not fit, unless such rows are skipped, and
+    ///   for identifiers that contradict each other.
     func pack(
         _ page: ServerPage<D.Cursor>, for plan: PullPlan, limit: Int, requestedAt: UInt64
     ) throws -> PulledPage {
@@ -230,8 +230,8 @@ struct AdaptedDialect<D: CustomDialect>: ClientDialect {
 
     /// Returns the position of the last row of each identifier.
     ///
-    /// - Throws: ``SyncError`` for a row that is also deleted, and for identifiers that differ only in case in a table that
-    ///   ignores case.
+    /// - Throws: ``SyncError`` for a row that is also deleted, and for identifiers that differ only in case in a table
+    ///   that ignores case.
     private func latestRows(of page: ServerPage<D.Cursor>, _ codec: RowCodec) throws(SyncError) -> [RowID: Int] {
         func contradiction(_ message: String, _ id: String) -> SyncError {
             SyncError(

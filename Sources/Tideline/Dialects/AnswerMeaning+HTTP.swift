@@ -6,11 +6,12 @@ internal import TidelineWire
 extension AnswerMeaning {
     /// Creates the meaning of a response by the conventions of HTTP, for a dialect whose server follows them.
     ///
-    /// 200 to 299 is ``Kind/done``, 401 ``Kind/signInNeeded``, 404 and 410 ``Kind/gone``, 409 and 412 ``Kind/conflict``, 408,
-    /// 429, 502, 503, and 504 ``Kind/unavailable``, 500 ``Kind/serverFailed``, and any other status ``Kind/refused``. 409 with
-    /// `Retry-After` is ``Kind/serverFailed``: the request met another one, and may be repeated. The client then finds out
-    /// whether the service gave the response, and whether it has the table; see ``CustomDialect/isFromService(_:)``. The
-    /// message is the text of the body, and the delay that of `Retry-After`, also of a success. The row is `nil`.
+    /// 200 to 299 is ``Kind/done``, 401 ``Kind/signInNeeded``, 404 and 410 ``Kind/gone``, 409 and 412
+    /// ``Kind/conflict``, 408, 429, 502, 503, and 504 ``Kind/unavailable``, 500 ``Kind/serverFailed``, and any other
+    /// status ``Kind/refused``. 409 with `Retry-After` is ``Kind/serverFailed``: the request met another one, and may
+    /// be repeated. The client then finds out whether the service gave the response, and whether it has the table; see
+    /// ``CustomDialect/isFromService(_:)``. The message is the text of the body, and the delay that of `Retry-After`,
+    /// also of a success. The row is `nil`.
     public init(byStatusOf response: TransportResponse) {
         let code = response.response.status.code
         let delay = RetryAfter.duration(of: response.response)
@@ -54,8 +55,8 @@ extension HTTPResponse {
         return reason.map { "HTTP \(status.code) \($0)" } ?? "HTTP \(status.code)"
     }
 
-    /// The scheme, host, and path of the header `Location`, or its path if it has no host. A user and the query are omitted
-    /// because they may contain a secret.
+    /// The scheme, host, and path of the header `Location`, or its path if it has no host. A user and the query are
+    /// omitted because they may contain a secret.
     var redirectTarget: String? {
         guard let location = headerFields[.location]?.prefix(while: { $0 != "?" && $0 != "#" }), !location.isEmpty
         else {

@@ -31,9 +31,11 @@ protocol ClientDialect: RequestFormat {
     /// Returns whether the response to a lookup has the form of the dialect, whatever the row contains.
     func isLookUp(_ answer: ServerAnswer) -> Bool
 
-    /// Returns the server row in a response, with the types of the table; `nil` if the response has none that can be read.
+    /// Returns the server row in a response, with the types of the table; `nil` if the response has none that can be
+    /// read.
     ///
-    /// - Throws: If the response to a lookup cannot be read, and ``OperationFailure`` for a row that does not fit the table.
+    /// - Throws: If the response to a lookup cannot be read, and ``OperationFailure`` for a row that does not fit the
+    ///   table.
     func row(in answer: ServerAnswer, to request: RowRequest, _ codec: RowCodec) throws -> Row?
 
     /// Returns whether a page may have been refused because it asked for too many rows.
@@ -53,7 +55,8 @@ extension ClientDialect {
     func makeBatches() -> RequestBatches? { nil }
 }
 
-/// Sends requests of a dialect to the server of a client, with its authentication, for ``CustomDialect/changeSignals(over:)``.
+/// Sends requests of a dialect to the server of a client, with its authentication, for
+/// ``CustomDialect/changeSignals(over:)``.
 public struct DialectConnection: Sendable {
     let connection: ServerConnection
     let subscribed: SubscribedTables

@@ -6,8 +6,8 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The columns of a row as the members of a JSON object, for the `Codable` types with which a ``CustomDialect`` reads and
-/// writes its server's JSON.
+/// The columns of a row as the members of a JSON object, for the `Codable` types with which a ``CustomDialect`` reads
+/// and writes its server's JSON.
 ///
 /// ```swift
 /// struct Document: Decodable {
@@ -16,8 +16,9 @@ internal import Foundation
 /// }
 /// ```
 ///
-/// Numbers become integers if they are whole, and objects and arrays JSON columns. In the rows that a dialect returns, text
-/// becomes a timestamp or bytes where the table defines such a column. Null is written, so that a change can clear a column.
+/// Numbers become integers if they are whole, and objects and arrays JSON columns. In the rows that a dialect returns,
+/// text becomes a timestamp or bytes where the table defines such a column. Null is written, so that a change can clear
+/// a column.
 public struct JSONFields: Codable, Sendable, Hashable {
     /// The row. A member `id` is its identifier.
     public var row: Row
@@ -30,8 +31,8 @@ public struct JSONFields: Codable, Sendable, Hashable {
             names.isEmpty ? row : row.values.reduce(into: Row(id: row.id)) { $0[names[$1.name] ?? $1.name] = $1.value }
     }
 
-    /// Returns the columns of a table, without all other members of the object. A member of the server that has the name of a
-    /// system column, such as `version` or `deleted`, is not taken for it.
+    /// Returns the columns of a table, without all other members of the object. A member of the server that has the
+    /// name of a system column, such as `version` or `deleted`, is not taken for it.
     ///
     /// - Parameters:
     ///   - schema: The definition of the table.
@@ -92,8 +93,8 @@ extension JSONContent {
 }
 
 extension Value {
-    /// Returns the value in the form of a column's type: text of a timestamp or of bytes, and a whole number as a double.
-    /// Returns `nil` if it does not fit.
+    /// Returns the value in the form of a column's type: text of a timestamp or of bytes, and a whole number as a
+    /// double. Returns `nil` if it does not fit.
     func converted(to type: ColumnType) -> Value? {
         switch (self, type) {
         case (.int(let number), .double): .double(Double(number))

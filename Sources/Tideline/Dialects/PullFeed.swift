@@ -111,8 +111,8 @@ struct FeedStart: Sendable {
     var filter = ""
     /// See ``PullState/isRefreshing``.
     var isRefreshing = false
-    /// Whether the table is empty, so that deleted rows need not be requested. Rows that are deleted during the pull are found
-    /// by the next one, which looks back before the start of this one.
+    /// Whether the table is empty, so that deleted rows need not be requested. Rows that are deleted during the pull
+    /// are found by the next one, which looks back before the start of this one.
     var omitsDeleted = false
 }
 

@@ -6,8 +6,8 @@ internal import TidelineWire
 public struct ServerRequest: Sendable, Hashable {
     /// The HTTP method.
     public let method: HTTPRequest.Method
-    /// The path and query, percent-encoded, relative to the address of the server: `notes/_changes?since=4`; or the link of
-    /// ``init(following:)``.
+    /// The path and query, percent-encoded, relative to the address of the server: `notes/_changes?since=4`; or the
+    /// link of ``init(following:)``.
     public let target: String
     /// The headers, which take precedence over ``SyncOptions/headers``.
     public var headers: HTTPFields
@@ -20,10 +20,11 @@ public struct ServerRequest: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - method: The HTTP method.
-    ///   - path: The segments of the path after the address of the server. They are percent-encoded, so that an identifier
-    ///     may be a segment.
+    ///   - path: The segments of the path after the address of the server. They are percent-encoded, so that an
+    ///     identifier may be a segment.
     ///   - query: The names and values of the query, which are percent-encoded.
-    ///   - headers: The headers. A request with a body has `Content-Type: application/json` unless they name another type.
+    ///   - headers: The headers. A request with a body has `Content-Type: application/json` unless they name another
+    ///     type.
     ///   - body: The body, or `nil` if there is none.
     /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidArgument`` for a segment that is empty, `.`, or `..`.
     public init(
@@ -46,14 +47,14 @@ public struct ServerRequest: Sendable, Hashable {
 
     /// Creates a request for the address in a link of the server, such as that of its next page.
     ///
-    /// The link is absolute, begins with a slash, or is relative to the address of the server. If it leads to another server, or
-    /// to a path that is not below the server's address, nothing is sent, and the pull fails with
+    /// The link is absolute, begins with a slash, or is relative to the address of the server. If it leads to another
+    /// server, or to a path that is not below the server's address, nothing is sent, and the pull fails with
     /// ``SyncError/Code/invalidAnswer``: no other host receives the token of the user.
     /// - Parameters:
     ///   - link: The link, percent-encoded.
-    /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidArgument`` for a link that could lead elsewhere: one with a
-    ///   scheme other than `http` and `https`, a host without a scheme, a user, a segment `..`, or characters that a URL
-    ///   cannot contain.
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidArgument`` for a link that could lead elsewhere: one
+    ///   with a scheme other than `http` and `https`, a host without a scheme, a user, a segment `..`, or characters
+    ///   that a URL cannot contain.
     public init(following link: String) throws {
         var path = link.prefix { $0 != "?" }.lowercased().replacing("%2e", with: ".")[...]
         let isPlain = link.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"\"<>\\^`{|}#".utf8.contains($0) }
@@ -93,14 +94,15 @@ extension ServerCall {
 public struct RowRequest: Sendable {
     /// The kind of the request.
     public enum Action: Sendable, Hashable, CaseIterable {
-        /// Insert ``RowRequest/row``. If a row with the identifier exists, also a soft-deleted one, the answer is a conflict.
+        /// Insert ``RowRequest/row``. If a row with the identifier exists, also a soft-deleted one, the answer is a
+        /// conflict.
         case insert
         /// Change the columns of ``RowRequest/row``, including to null, and leave all others.
         case update
         /// Delete the row.
         case delete
-        /// Restore the soft-deleted row with its content at that time. A refusal leads to an insert. It is not requested if no
-        /// lookup and no conflict shows a soft-deleted row.
+        /// Restore the soft-deleted row with its content at that time. A refusal leads to an insert. It is not
+        /// requested if no lookup and no conflict shows a soft-deleted row.
         case undelete
         /// Return the row, also if it is soft-deleted, with true in the column `deleted`.
         case lookUp
@@ -114,8 +116,8 @@ public struct RowRequest: Sendable {
     public let id: String
     /// The columns to write, with the identifier. It contains only columns of the app: no `version` or `updatedAt`.
     public let row: Row
-    /// The version of the server row on which the change is based. The change is only allowed if the row has this version;
-    /// any other is a conflict. `nil` for any version.
+    /// The version of the server row on which the change is based. The change is only allowed if the row has this
+    /// version; any other is a conflict. `nil` for any version.
     public let version: String?
     /// The parameters of ``PushSettings/parameters``.
     public internal(set) var parameters: [(name: String, value: String)]
@@ -148,7 +150,8 @@ public struct RowRequest: Sendable {
     /// The name of the row's table.
     public var table: String { schema.name }
 
-    /// The server row in ``version``, if ``CustomDialect/replacesWholeRows`` is `true` and the row is updated or restored.
+    /// The server row in ``version``, if ``CustomDialect/replacesWholeRows`` is `true` and the row is updated or
+    /// restored.
     public var current: Row? {
         currentJSON.flatMap { try? RowCodec(schema: schema).row($0) }
     }
@@ -171,8 +174,8 @@ public struct PageRequest: Sendable {
     public let pageSize: Int
     /// The parameters of ``PullSettings/parameters``.
     public let parameters: [(name: String, value: String)]
-    /// How long before a response a change may have got its time and not be visible in it; see ``PullSettings/lookback`` and
-    /// ``ServerPage/nextPull``.
+    /// How long before a response a change may have got its time and not be visible in it; see
+    /// ``PullSettings/lookback`` and ``ServerPage/nextPull``.
     public let lookback: Duration
     /// Whether the pull skips rows that do not fit the table.
     var skipsRejectedRows = false
@@ -208,9 +211,10 @@ public struct ServerPage<Cursor: Sendable>: Sendable {
     public var cursor: Cursor
     /// The position from which the next pull begins, if that is not ``cursor`` of the last page; `nil` by default.
     ///
-    /// A server that lists changes by time may show a change after one with a later time. The next pull must then step back to
-    /// the server's time (``TransportResponse/serverTime``) less ``PageRequest/lookback``, or to its newest change if that is earlier.
-    /// Only the position of the first page of a pull is used, because a change may have become visible after that page.
+    /// A server that lists changes by time may show a change after one with a later time. The next pull must then step
+    /// back to the server's time (``TransportResponse/serverTime``) less ``PageRequest/lookback``, or to its newest
+    /// change if that is earlier. Only the position of the first page of a pull is used, because a change may have
+    /// become visible after that page.
     public var nextPull: Cursor?
     /// Whether the pull ends with this page. If not, ``cursor`` must differ from that of the page before.
     public var isLast: Bool
@@ -236,21 +240,21 @@ public struct ServerPage<Cursor: Sendable>: Sendable {
     /// Creates a page from JSON, whose rows become those of the store without a value in between. It takes about a
     /// fortieth of the instructions of a page that `JSONDecoder` and ``JSONFields`` read.
     ///
-    /// The members of a row's object have the names and the types of the table's columns: text for strings, for instants in
-    /// ISO 8601, and for bytes in base64; true in the member `deleted` marks a deleted row; the version may be a number. No
-    /// row may occur twice. Members that the table does not define are skipped, or become the column `__extra` where the
-    /// table has it.
+    /// The members of a row's object have the names and the types of the table's columns: text for strings, for
+    /// instants in ISO 8601, and for bytes in base64; true in the member `deleted` marks a deleted row; the version may
+    /// be a number. No row may occur twice. Members that the table does not define are skipped, or become the column
+    /// `__extra` where the table has it.
     /// - Parameters:
     ///   - body: The body of the response: an array of rows, or an object with such an array.
     ///   - name: The member with the array, or `nil` if the body is the array.
     ///   - page: The request.
-    ///   - names: The server's names of columns that it names otherwise, by the table's names; also those of `id`, `version`,
-    ///     `updatedAt`, and `deleted`.
-    ///   - end: Returns the cursor, ``isLast``, and ``remaining``, from the other members of the object, whose types follow
-    ///     from the JSON, and from the last row; `nil` in a page without rows.
-    /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidAnswer`` for a body that is not such a page, and for a row that
-    ///   does not fit the table, unless the pull skips such rows; ``SyncError/Code/invalidArgument`` for two columns with one
-    ///   name; and the errors of `end`.
+    ///   - names: The server's names of columns that it names otherwise, by the table's names; also those of `id`,
+    ///     `version`, `updatedAt`, and `deleted`.
+    ///   - end: Returns the cursor, ``isLast``, and ``remaining``, from the other members of the object, whose types
+    ///     follow from the JSON, and from the last row; `nil` in a page without rows.
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidAnswer`` for a body that is not such a page, and for a
+    ///   row that does not fit the table, unless the pull skips such rows; ``SyncError/Code/invalidArgument`` for two
+    ///   columns with one name; and the errors of `end`.
     public init(
         json body: [UInt8], list name: String?, of page: PageRequest, renaming names: [String: String] = [:],
         end: (_ rest: Row, _ last: Row?) throws -> (cursor: Cursor, isLast: Bool, remaining: Int?)

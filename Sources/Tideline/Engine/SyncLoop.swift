@@ -84,8 +84,8 @@ struct SyncLoop<Store: LocalStore>: Sendable {
 
     /// Passes on the names of tables. A sequence that never waits is slowed down.
     ///
-    /// - Parameter hasBaseline: Whether the sequence signals all changes since the latest pull. Otherwise, its first element
-    ///   stands for all tables.
+    /// - Parameter hasBaseline: Whether the sequence signals all changes since the latest pull. Otherwise, its first
+    ///   element stands for all tables.
     private func listen(to signals: ChangeSignals, hasBaseline: Bool = true) async -> SyncMachine.SignalsEnd {
         var count = 0
         var end = SyncMachine.SignalsEnd()
@@ -108,8 +108,8 @@ struct SyncLoop<Store: LocalStore>: Sendable {
         return end
     }
 
-    /// The statuses of failures that end by themselves: a table that is missing may be there with the next version of the service,
-    /// and a server that is not available comes back.
+    /// The statuses of failures that end by themselves: a table that is missing may be there with the next version of
+    /// the service, and a server that is not available comes back.
     private static var passingStatuses: Set<Int> { [404, 408, 429, 502, 503, 504] }
 
     private static var signalsAtOnce: Int { 64 }

@@ -153,8 +153,8 @@ extension SyncMachine {
         continueRound(&step)
     }
 
-    /// Ends the round until a sign-in, a report of the network, or the greatest delay. If there was a sign-in during the push
-    /// or pull that failed, another round begins.
+    /// Ends the round until a sign-in, a report of the network, or the greatest delay. If there was a sign-in during
+    /// the push or pull that failed, another round begins.
     private mutating func needSignIn(_ step: inout Step) {
         remaining = []
         phase = hasSignedIn ? .resting : .needsSignIn
@@ -163,8 +163,8 @@ extension SyncMachine {
         step.schedule(.signIn(signInCount), settings.maximumRetryDelay)
     }
 
-    /// Notes that a server that failed for reads too, or was out of reach, has recovered. The operations on which it failed
-    /// are sent once more, and its change signals are asked for again.
+    /// Notes that a server that failed for reads too, or was out of reach, has recovered. The operations on which it
+    /// failed are sent once more, and its change signals are asked for again.
     private mutating func recover() {
         signals.startOver()
         let failed = poison

@@ -43,8 +43,8 @@ extension SyncMachine {
         step.schedule(.signalsWork(signals.number), Self.signalTrial)
     }
 
-    /// Lets the signals wait for a retry. If they had worked, the changes in the meantime are pulled, unless the next signals
-    /// contain them.
+    /// Lets the signals wait for a retry. If they had worked, the changes in the meantime are pulled, unless the next
+    /// signals contain them.
     mutating func noteSignalsEnded(_ number: Int, _ end: SignalsEnd, _ step: inout Step) {
         guard number == signals.number, case .listening(let isWorking) = signals.state else { return }
         if isWorking {

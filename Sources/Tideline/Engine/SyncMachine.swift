@@ -1,11 +1,11 @@
 internal import TidelineStore
 
-/// Decides when a sync that runs itself pushes and pulls, when it tries again, and its status. A pure state machine, without
-/// store, network, or clock.
+/// Decides when a sync that runs itself pushes and pulls, when it tries again, and its status. A pure state machine,
+/// without store, network, or clock.
 ///
-/// One round runs at a time: a push, and then the pulls of all subscriptions that are due, in order of priority. Triggers
-/// during a round lead to one more round. All delays are timers that the caller runs, so that no jump of the clock has an
-/// effect; the time is only shown in the status.
+/// One round runs at a time: a push, and then the pulls of all subscriptions that are due, in order of priority.
+/// Triggers during a round lead to one more round. All delays are timers that the caller runs, so that no jump of the
+/// clock has an effect; the time is only shown in the status.
 struct SyncMachine: Sendable {
     /// An event of the sync.
     enum Event: Sendable {
@@ -27,7 +27,8 @@ struct SyncMachine: Sendable {
         case pushed(PushOutcome)
         /// The pulls of a group have ended. The results are those of ``Action/pull(_:)``, by subscription.
         case pulled([Int: Failure?])
-        /// The change signals of the dialect have ended, or failed; those of ``Action/listen(_:)`` with the same number.
+        /// The change signals of the dialect have ended, or failed; those of ``Action/listen(_:)`` with the same
+        /// number.
         case signalsEnded(Int, SignalsEnd = SignalsEnd())
     }
 
@@ -140,7 +141,8 @@ struct SyncMachine: Sendable {
         var failures = 0
         var failure: Failure?
         var nextTry = Timestamp.min
-        /// Whether a change signal led to a pull within the last ``signalInterval``, and whether another one came since.
+        /// Whether a change signal led to a pull within the last ``signalInterval``, and whether another one came
+        /// since.
         var signal: (isRecent: Bool, isRepeated: Bool) = (false, false)
 
         /// Replaces the subscription by one of the same pull.
@@ -176,8 +178,9 @@ struct SyncMachine: Sendable {
 
     // The push.
     var isPushWanted = true
-    /// The failed operations that the next push sends again, and those of the latest one. Those that the server rejected are
-    /// sent again once after each start: the server, the app, or the answer of something in between may have been the reason.
+    /// The failed operations that the next push sends again, and those of the latest one. Those that the server
+    /// rejected are sent again once after each start: the server, the app, or the answer of something in between may
+    /// have been the reason.
     var failureRetry = FailureRetry.all
     var latestRetry = FailureRetry.none
     var pushFailures = 0
@@ -197,7 +200,8 @@ struct SyncMachine: Sendable {
     private var offlineCount = 0
     var networkFailures = 0
     private var isNetworkAvailable = true
-    /// Whether a report was followed within the last ``Settings/initialRetryDelay``, and whether another one came since.
+    /// Whether a report was followed within the last ``Settings/initialRetryDelay``, and whether another one came
+    /// since.
     private var report: (isRecent: Bool, isRepeated: Bool) = (false, false)
     /// Whether the network was available again since the latest round after a report.
     private var hasReconnected = false

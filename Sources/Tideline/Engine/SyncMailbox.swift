@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// Passes the events of a sync to its loop. Triggers that arrive before they are taken are merged, so that no number of them
-/// takes more memory.
+/// Passes the events of a sync to its loop. Triggers that arrive before they are taken are merged, so that no number of
+/// them takes more memory.
 final class SyncMailbox: Sendable {
     fileprivate struct State {
         var hasLocalChange = false
@@ -41,7 +41,8 @@ final class SyncMailbox: Sendable {
         taker?.resume()
     }
 
-    /// Returns all events, as soon as there is at least one, or `nil` if the mailbox is closed or the task is cancelled.
+    /// Returns all events, as soon as there is at least one, or `nil` if the mailbox is closed or the task is
+    /// cancelled.
     func takeAll() async -> [SyncMachine.Event]? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

@@ -52,8 +52,8 @@ public struct OperationFailure: Error, Sendable {
         public static let invalidItem = Code(rawValue: "invalidItem")
         /// The operation has not failed; it is resolved while pending.
         static let waiting = Code(rawValue: "waiting")
-        /// The operation is in conflict, and the conflict policy failed: a closure threw an error, or returned a row or value
-        /// that does not fit the table. The next push tries again.
+        /// The operation is in conflict, and the conflict policy failed: a closure threw an error, or returned a row or
+        /// value that does not fit the table. The next push tries again.
         public static let policy = Code(rawValue: "policy")
         /// The delegate threw a different error.
         public static let delegate = Code(rawValue: "delegate")

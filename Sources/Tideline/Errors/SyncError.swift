@@ -55,8 +55,8 @@ public struct SyncError: Error, Sendable {
         public init(rawValue: String) { self.rawValue = rawValue }
         public var description: String { rawValue }
 
-        /// The server was not reached, something else answered in its place, or it asked to retry later on the last attempt. Try
-        /// again later.
+        /// The server was not reached, something else answered in its place, or it asked to retry later on the last
+        /// attempt. Try again later.
         public static let network = Code(rawValue: "network")
         /// The server does not accept the token, not even a refreshed one. Sign in again.
         public static let authentication = Code(rawValue: "authentication")

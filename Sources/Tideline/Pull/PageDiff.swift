@@ -156,8 +156,8 @@ struct PageDiff: Sendable {
         return RowAge(of: local, comparedWith: columns.updatedAt(of: view), isDeleted: isDeleted, order) != .newer
     }
 
-    /// Returns whether the stored row is newer than the page's, or may be. Unless a push has just stored it, the next pull
-    /// must read it.
+    /// Returns whether the stored row is newer than the page's, or may be. Unless a push has just stored it, the next
+    /// pull must read it.
     private mutating func skips(
         _ view: borrowing RowView, isDeleted: Bool, _ order: RowAge.PageOrder, in reader: some StoreReader
     ) throws -> Bool {

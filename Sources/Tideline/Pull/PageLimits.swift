@@ -3,8 +3,8 @@ internal import TidelineStore
 
 /// The number of rows to request for each table, as far as known, for the lifetime of the context.
 ///
-/// A server may reject a page size. A page may also be too large for the server, the transport, or the time limit, which
-/// depends on its rows and on the network. The size is then halved, and grows again after pages that arrived.
+/// A server may reject a page size. A page may also be too large for the server, the transport, or the time limit,
+/// which depends on its rows and on the network. The size is then halved, and grows again after pages that arrived.
 final class PageLimits: Sendable {
     private struct Limit {
         /// The greatest accepted page size.
@@ -15,8 +15,8 @@ final class PageLimits: Sendable {
         var reduced: Int?
         /// The number of pages that arrived since the size was reduced or has grown.
         var arrivals = 0
-        /// The number of such pages after which the size grows. It doubles each time that the size is reduced, so that a
-        /// network that remains slow costs few pages in vain.
+        /// The number of such pages after which the size grows. It doubles each time that the size is reduced, so that
+        /// a network that remains slow costs few pages in vain.
         var patience = PageLimits.minimumPatience
     }
 
@@ -87,7 +87,8 @@ extension SyncError {
     /// Whether the time limit passed before the response was complete.
     var isTimeout: Bool { (cause as? TransportError)?.code == .timeout }
 
-    /// Whether a page with fewer rows may arrive: the page was too large for the server, the transport, or the time limit.
+    /// Whether a page with fewer rows may arrive: the page was too large for the server, the transport, or the time
+    /// limit.
     var concernsPageSize: Bool {
         isTimeout || (cause as? TransportError)?.code == .tooLarge || [413, 414].contains(status)
     }

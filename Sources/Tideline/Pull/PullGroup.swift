@@ -3,8 +3,8 @@ internal import TidelineStore
 
 /// Several pulls side by side, a limited number at a time.
 ///
-/// Each pull has at most one request in flight, and keeps at most ``PullSettings/pagesPerTransaction`` pages and the one that
-/// it fetches.
+/// Each pull has at most one request in flight, and keeps at most ``PullSettings/pagesPerTransaction`` pages and the
+/// one that it fetches.
 struct PullGroup<Store: LocalStore>: Sendable {
     let puller: Puller<Store>
     let subscriptions: [SyncSubscription]

@@ -1,8 +1,8 @@
-/// Decides which page a pull requests next, when it stores pages, and when it begins again or ends. A pure state machine,
-/// without store or network. The feed knows the way through the rows of its server.
+/// Decides which page a pull requests next, when it stores pages, and when it begins again or ends. A pure state
+/// machine, without store or network. The feed knows the way through the rows of its server.
 ///
-/// The next page is requested while pages are stored. After a failed request, the pages received before it are stored, as if
-/// each had its own transaction.
+/// The next page is requested while pages are stored. After a failed request, the pages received before it are stored,
+/// as if each had its own transaction.
 struct PullMachine: Sendable {
     /// An event of the pull.
     enum Event: Sendable {

@@ -6,7 +6,8 @@ extension PullRun {
     /// The local rows that match the query.
     private var localQuery: TableQuery { TableQuery(schema.name, predicate: query.predicate, selection: ["updatedAt"]) }
 
-    /// Throws ``SyncError`` with code invalidArgument if the query cannot be evaluated locally, or its list cannot be requested.
+    /// Throws ``SyncError`` with code invalidArgument if the query cannot be evaluated locally, or its list cannot be
+    /// requested.
     func checkComparison() throws {
         do {
             try localQuery.validate(against: schema)
@@ -42,8 +43,8 @@ extension PullRun {
 
     /// Returns the local rows that match the query, and that the server does not have.
     ///
-    /// A row that is not in the list is requested by its identifier: it may have been pushed, or may have moved in the server's
-    /// order, while the list was read, and another incremental pull of the table may keep it.
+    /// A row that is not in the list is requested by its identifier: it may have been pushed, or may have moved in the
+    /// server's order, while the list was read, and another incremental pull of the table may keep it.
     func leavers(notIn list: ServerList) async throws -> Leavers {
         let epoch = puller.recentlyPushed.now
         var (leavers, kept) = try await puller.database.reading { reader in
@@ -77,7 +78,8 @@ extension PullRun {
         try !puller.operations.operations(of: schema.name, key: schema.itemKey(id), in: reader).isEmpty
     }
 
-    /// Returns the filter of the rows that this query or another incremental pull of the table keeps, or `nil` for all rows.
+    /// Returns the filter of the rows that this query or another incremental pull of the table keeps, or `nil` for all
+    /// rows.
     private func keptPredicate(in reader: some StoreReader) throws -> RowPredicate? {
         guard var kept = query.predicate else { return nil }
         for (otherID, token) in try puller.tokens.tokens(of: schema.name, in: reader) {
@@ -156,9 +158,11 @@ extension PullRun {
     /// The maximum number of identifiers in a request.
     private static var maximumIDs: Int { 100 }
 
-    /// Returns predicates for the rows with the given identifiers that match a predicate, in requests that are not too long.
+    /// Returns predicates for the rows with the given identifiers that match a predicate, in requests that are not too
+    /// long.
     ///
-    /// A custom dialect may not be able to filter by identifier, so that it gets the predicate itself, for these and other rows.
+    /// A custom dialect may not be able to filter by identifier, so that it gets the predicate itself, for these and
+    /// other rows.
     func parts(of ids: [String], matching predicate: RowPredicate?) throws -> [RowPredicate?] {
         guard puller.dialect.tableService != nil else { return [predicate] }
         var parts: [RowPredicate?] = []

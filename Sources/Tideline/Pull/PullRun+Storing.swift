@@ -75,7 +75,8 @@ extension PullRun {
         }
     }
 
-    /// - Parameter mayBeStale: Whether another process or client may have pushed rows of the page since it was requested.
+    /// - Parameter mayBeStale: Whether another process or client may have pushed rows of the page since it was
+    ///   requested.
     private func diff(
         of held: PendingPage, _ state: PullState, mayBeStale: Bool, in reader: some StoreReader
     ) throws -> PageDiff {

@@ -41,8 +41,8 @@ extension PullRun {
 }
 
 extension TableComparison {
-    /// Adds the rows of the server's list that are missing or different. Rows that were pushed since the list was requested, or
-    /// whose version the server does not tell, are not compared.
+    /// Adds the rows of the server's list that are missing or different. Rows that were pushed since the list was
+    /// requested, or whose version the server does not tell, are not compared.
     fileprivate mutating func add<Store: LocalStore>(
         _ list: ServerList, of run: PullRun<Store>, since epoch: UInt64, in reader: some StoreReader
     ) throws {

@@ -24,8 +24,8 @@ struct PullRun<Store: LocalStore>: Sendable {
 
     /// Validates the first request without sending it.
     ///
-    /// - Throws: `WireError` or ``SyncError`` for a query that cannot be sent: NaN, a column that a filter cannot name, or
-    ///   a reserved parameter; ``SyncError`` for one whose rows cannot be compared, if the pull removes leavers.
+    /// - Throws: `WireError` or ``SyncError`` for a query that cannot be sent: NaN, a column that a filter cannot name,
+    ///   or a reserved parameter; ``SyncError`` for one whose rows cannot be compared, if the pull removes leavers.
     func checkRequest() throws {
         if let first = try firstCall() { try checkLength(of: first) }
         if settings.removesLeavers != nil { try checkComparison() }

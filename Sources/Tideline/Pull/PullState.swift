@@ -16,8 +16,8 @@ struct PullState: Sendable {
     let feed: any PullFeed
     /// The number of rows of the whole pull, as far as the server has counted them.
     private(set) var expectedRows: Int?
-    /// The rows that were skipped and must be returned by the next pull: their least `updatedAt`, and the token before the
-    /// first page with such a row.
+    /// The rows that were skipped and must be returned by the next pull: their least `updatedAt`, and the token before
+    /// the first page with such a row.
     private var skipped: (first: Timestamp, before: PullToken?)?
 
     /// Whether the table was empty when the pull began.
@@ -82,8 +82,8 @@ struct PullState: Sendable {
 
     // MARK: Pages
 
-    /// The greatest number of rows to expect. Sums of greater ones, such as those that servers send if they do not know the
-    /// number, would overflow.
+    /// The greatest number of rows to expect. Sums of greater ones, such as those that servers send if they do not know
+    /// the number, would overflow.
     private static let maximumTotal = Int64(Int.max >> 10)
 
     /// Records a page and its changes.
@@ -138,7 +138,8 @@ struct PullState: Sendable {
         return next
     }
 
-    /// Returns a token that lets the next pull return the rows that this one has skipped, or `nil` to leave the stored one.
+    /// Returns a token that lets the next pull return the rows that this one has skipped, or `nil` to leave the stored
+    /// one.
     func limited(_ token: PullToken) -> PullToken? {
         guard let skipped else { return token }
         var limited = feed.limited(token, to: skipped.first, before: skipped.before)

@@ -3,8 +3,8 @@ internal import TidelineStore
 
 /// An operation in flight, with the local row as it was when the operation was claimed.
 final class ClaimedOperation: AttemptJournal {
-    /// Changes the stored operation. Returns `nil` and changes nothing if the operation no longer exists or if the closure
-    /// returns `nil`. Throws if another process has taken over the push.
+    /// Changes the stored operation. Returns `nil` and changes nothing if the operation no longer exists or if the
+    /// closure returns `nil`. Throws if another process has taken over the push.
     typealias Change =
         @Sendable (@escaping @Sendable (inout TableOperation) throws -> Attempt?) async throws -> Changed?
     /// The attempt of a change, and the bodies that are stored after it.
@@ -48,7 +48,8 @@ final class ClaimedOperation: AttemptJournal {
         self.change = change
     }
 
-    /// Returns the operation as it is stored, or `nil` if it may have changed, or another one of its row have been added.
+    /// Returns the operation as it is stored, or `nil` if it may have changed, or another one of its row have been
+    /// added.
     ///
     /// - Parameter epoch: See ``SyncDatabase/beginPushWrite(_:)``.
     func stored(at epoch: UInt64?) -> TableOperation? {

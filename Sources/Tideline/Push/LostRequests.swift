@@ -47,8 +47,8 @@ struct LostRequests: Sendable {
     /// Returns the newest match whose ancestor equals the row in every column, which means that no one has changed the
     /// row since. The base row alone can also match.
     ///
-    /// Columns that the body of an insert omits prove nothing, because the server may have filled them in, unless it reports
-    /// that the row was changed since.
+    /// Columns that the body of an insert omits prove nothing, because the server may have filled them in, unless it
+    /// reports that the row was changed since.
     func exactMatch(_ server: Row) -> Match? {
         let bases = base.map { [Match(body: Row(), ancestor: $0)] } ?? []
         let matches = bases + bodies.map { Match(body: $0, ancestor: (base ?? Row()).merging($0)) }
@@ -60,10 +60,11 @@ struct LostRequests: Sendable {
         }
     }
 
-    /// Returns whether the server has not changed a row since it was inserted, or `nil` if it does not report when that was.
+    /// Returns whether the server has not changed a row since it was inserted, or `nil` if it does not report when that
+    /// was.
     ///
-    /// Only a row with a random identifier is certain to result from this insert. A server may change the row that it inserts,
-    /// such as in a trigger, so the two times may differ by a second.
+    /// Only a row with a random identifier is certain to result from this insert. A server may change the row that it
+    /// inserts, such as in a trigger, so the two times may differ by a second.
     func isAsInserted(_ server: Row) -> Bool? {
         guard isInsert, ItemID.isUUID(server.idText) else { return false }
         guard let created = server["createdAt"]?.timestamp, let updated = server.updatedAt else { return nil }

@@ -22,7 +22,8 @@ extension OperationSender {
             parameters: parameters)
     }
 
-    /// Sends a request, with retries. A refusal that others give in the same form is the service's if the service is there.
+    /// Sends a request, with retries. A refusal that others give in the same form is the service's if the service is
+    /// there.
     nonisolated(nonsending) func ask(_ request: RowRequest) async throws -> RowAnswer {
         var call = try dialect.call(for: request)
         // An operation that has failed alone or with others must not make others fail.
@@ -44,8 +45,8 @@ extension OperationSender {
 
     /// Checks that the service has the table, by its list, once for each table in a push.
     ///
-    /// - Throws: ``SyncError`` with code network if something else answers in its place; ``OperationFailure`` if the service does
-    ///   not list the table.
+    /// - Throws: ``SyncError`` with code network if something else answers in its place; ``OperationFailure`` if the
+    ///   service does not list the table.
     private func confirmTable(after answer: RowAnswer) async throws {
         try await trust.confirm(table: table) {
             let list = try await list(for: answer.request)
@@ -71,12 +72,12 @@ extension OperationSender {
             status: answer.status)
     }
 
-    /// Confirms that a row does not exist, by the list of the table, because gateways and a service without the table report
-    /// the same.
+    /// Confirms that a row does not exist, by the list of the table, because gateways and a service without the table
+    /// report the same.
     ///
     /// - Returns: The tombstone, or `nil` if there is none.
-    /// - Throws: ``SyncError`` with code network if something else answers in place of the service; ``OperationFailure`` if the
-    ///   list has the row.
+    /// - Throws: ``SyncError`` with code network if something else answers in place of the service;
+    ///   ``OperationFailure`` if the list has the row.
     func confirmGone(_ answer: RowAnswer) async throws -> Row? {
         if dialect.tableService == nil { try await confirmTable(after: answer) }
         let server = try await lookUpAfterDoubt()
@@ -124,8 +125,8 @@ extension OperationSender {
 
     /// Returns whether the server row shows the body of a request that was refused.
     ///
-    /// A changed counter does not, because equal changes of two devices add up. The counter of an insert does, because a
-    /// row with the same identifier and values is more likely to be its own.
+    /// A changed counter does not, because equal changes of two devices add up. The counter of an insert does, because
+    /// a row with the same identifier and values is more likely to be its own.
     private func isApplied(_ attempt: Attempt, base: Row?, server: Row?) throws -> Bool {
         guard let json = attempt.added, let server, !server.isTombstone else { return false }
         let body = try codec.row(json)
@@ -136,8 +137,8 @@ extension OperationSender {
         return !body.columnNames.contains { policy.counts($0) && !codec.isSame(base, body, in: $0) }
     }
 
-    /// Removes the body of a request that was refused on its only attempt and therefore not applied. No later server row
-    /// can result from it.
+    /// Removes the body of a request that was refused on its only attempt and therefore not applied. No later server
+    /// row can result from it.
     @discardableResult
     func forgetRefused(_ attempt: Attempt, after answer: RowAnswer) async throws -> Bool {
         guard attempt.added != nil, answer.answer.isCertainlyRefused else { return false }
@@ -166,10 +167,10 @@ extension OperationSender {
     ///
     /// - Parameters:
     ///   - sent: The body of the request.
-    ///   - ancestor: The row as the request left it, without changes of others. Used if the response has no row and the row
-    ///     must be requested.
-    ///   - known: The row as the request left it, with changes of others, or `nil` for `ancestor`. Columns that the response
-    ///     omits have its values.
+    ///   - ancestor: The row as the request left it, without changes of others. Used if the response has no row and the
+    ///     row must be requested.
+    ///   - known: The row as the request left it, with changes of others, or `nil` for `ancestor`. Columns that the
+    ///     response omits have its values.
     nonisolated(nonsending) func result(
         _ answer: RowAnswer, sent: Row, ancestor: @autoclosure () -> Row, known: @autoclosure () -> Row? = nil
     ) async throws -> Result {
@@ -180,8 +181,8 @@ extension OperationSender {
         return result
     }
 
-    /// Returns warnings for the values that the server stored differently, such as a number that it rounded, a time that
-    /// it cut, or a default value for null.
+    /// Returns warnings for the values that the server stored differently, such as a number that it rounded, a time
+    /// that it cut, or a default value for null.
     private func warnings(sent: Row, stored: Row) -> [PushWarning] {
         sent.values.compactMap { name, value in
             // A body has no other system column than the identifier.
@@ -257,10 +258,11 @@ extension OperationSender {
         return try await lookUp(after: answer)
     }
 
-    /// Checks that the row of a conflict has another version than the request. A gateway may have given the response, or a dialect
-    /// may take any refusal for a conflict, by which a policy would drop the change.
+    /// Checks that the row of a conflict has another version than the request. A gateway may have given the response,
+    /// or a dialect may take any refusal for a conflict, by which a policy would drop the change.
     ///
-    /// - Throws: ``OperationFailure`` if the row has the same version: with code rejected for a table service, as after each
+    /// - Throws: ``OperationFailure`` if the row has the same version: with code rejected for a table service, as after
+    ///   each
     /// refusal that its look-up confirms, and else with code serverFailed.
     func confirmConflict(_ answer: RowAnswer, _ server: Row?) throws {
         guard let version = answer.request.version, let server, !server.isTombstone, server.version == version else {
@@ -288,8 +290,8 @@ extension OperationSender {
         }
     }
 
-    /// Requests the server row after a response that others give as well. A lookup of a table service is a list, and the first
-    /// one of a push finds out whether the service answers.
+    /// Requests the server row after a response that others give as well. A lookup of a table service is a list, and
+    /// the first one of a push finds out whether the service answers.
     private func lookUpAfterDoubt() async throws -> Row? {
         dialect.tableService == nil ? try await lookUp() : try await trust.confirming { try await lookUp() }
     }

@@ -2,9 +2,9 @@ internal import TidelineStore
 
 /// The row that an update changes.
 ///
-/// A server that replaces whole rows needs all columns of the row, including those that the local table does not define.
-/// The request is conditional on the version of the row from which they were taken, so that an update overwrites nothing
-/// that others have changed since.
+/// A server that replaces whole rows needs all columns of the row, including those that the local table does not
+/// define. The request is conditional on the version of the row from which they were taken, so that an update
+/// overwrites nothing that others have changed since.
 struct UpdateTarget: Sendable {
     /// The version that the request is conditional on, or `nil` for any version.
     var version: String?

@@ -219,7 +219,8 @@ struct OperationSender: Sendable {
         return result
     }
 
-    /// Returns the row that an update changed, or `nil` if it is not known, as when a delegate sends it on another version.
+    /// Returns the row that an update changed, or `nil` if it is not known, as when a delegate sends it on another
+    /// version.
     private func replacedRow(_ target: UpdateTarget, _ base: Row?) throws -> Row? {
         if let base, target.version == nil || target.version == base.version { return base }
         return try target.row.map(codec.row)
@@ -295,8 +296,8 @@ struct OperationSender: Sendable {
         LostRequests(operation, codec: codec, base: base, bodies: try journal.unknownBodies.map(codec.row))
     }
 
-    /// Returns whether a delete replaced an insert that may have been applied, or a restore of a deleted row. Only the row
-    /// of that insert or restore is deleted.
+    /// Returns whether a delete replaced an insert that may have been applied, or a restore of a deleted row. Only the
+    /// row of that insert or restore is deleted.
     private func needsLookUp(_ version: String?, _ lost: LostRequests) -> Bool {
         version == nil && lost.base?.isTombstone ?? !lost.bodies.isEmpty
     }

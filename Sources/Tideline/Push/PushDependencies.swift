@@ -6,8 +6,8 @@ internal import TidelineStore
 /// - A row is inserted or restored before the rows that reference it are inserted or updated.
 /// - A row is deleted after the rows that reference it on the server are deleted, or reference it no longer.
 ///
-/// An operation is checked in the transaction that would send it, with the local row as it is then. Only the claims of a
-/// push use this type, one at a time.
+/// An operation is checked in the transaction that would send it, with the local row as it is then. Only the claims of
+/// a push use this type, one at a time.
 final class PushDependencies: Sendable {
     private let operations: OperationStore
     private let graph: ReferenceGraph

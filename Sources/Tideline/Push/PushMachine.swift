@@ -2,14 +2,14 @@ internal import TidelineStore
 
 /// Decides which operation a push sends next and when the push ends. A pure state machine, without store or network.
 ///
-/// Operations are sent in the order in which they were made, up to the newest operation at the start of the push, a limited
-/// number at a time. Operations of one row never overlap. Operations that failed on the server in an earlier push are sent
-/// last, so that an operation that can never succeed does not delay others. After an operation fails, later operations of
-/// the same row wait for the next push.
+/// Operations are sent in the order in which they were made, up to the newest operation at the start of the push, a
+/// limited number at a time. Operations of one row never overlap. Operations that failed on the server in an earlier
+/// push are sent last, so that an operation that can never succeed does not delay others. After an operation fails,
+/// later operations of the same row wait for the next push.
 ///
-/// The caller reports an operation that must wait for another one because of a reference between their rows. That one is
-/// brought forward if it was not found yet. If it is not sent in this push, or fails, the operations that wait for it are
-/// held back, and so are those that wait for them.
+/// The caller reports an operation that must wait for another one because of a reference between their rows. That one
+/// is brought forward if it was not found yet. If it is not sent in this push, or fails, the operations that wait for
+/// it are held back, and so are those that wait for them.
 struct PushMachine: Sendable {
     /// An event of the push.
     enum Event: Sendable {
@@ -64,8 +64,8 @@ struct PushMachine: Sendable {
     /// The maximum number of conflicts of one operation that a policy resolves in a push.
     static let maximumResolutions = 4
 
-    /// The maximum number of operations that wait for others while a request is in flight. The search pauses then, so that a
-    /// long queue of rows that reference one new row is not read into memory.
+    /// The maximum number of operations that wait for others while a request is in flight. The search pauses then, so
+    /// that a long queue of rows that reference one new row is not read into memory.
     static let maximumWaiting = 256
 
     private struct RowKey: Hashable {
@@ -87,8 +87,8 @@ struct PushMachine: Sendable {
     private var last: Int64 = 0
     private var position: Int64 = 0
     private var inFlight: [Int64: RowKey] = [:]
-    /// The operations that were found and not sent yet, in the order in which to send them. Some wait for one of the same
-    /// row.
+    /// The operations that were found and not sent yet, in the order in which to send them. Some wait for one of the
+    /// same row.
     private var ready: [Entry] = []
     /// The rows of operations that failed in this push or are held.
     private var blocked: Set<RowKey> = []
@@ -158,9 +158,9 @@ struct PushMachine: Sendable {
 
     /// Returns whether an operation for which the server was not available fails alone, instead of ending the push.
     ///
-    /// It does if another operation has succeeded since it was sent, or if it is sent after all others because it has ended
-    /// an earlier push in this way, and another one has succeeded or it has ended several pushes. If the server is not
-    /// available for other operations either, they end the push.
+    /// It does if another operation has succeeded since it was sent, or if it is sent after all others because it has
+    /// ended an earlier push in this way, and another one has succeeded or it has ended several pushes. If the server
+    /// is not available for other operations either, they end the push.
     mutating func failsAlone(_ id: Int64) -> Bool {
         let isRepeated = earlier.deferred.contains(id) && (successes > 0 || earlier.unavailable.contains(id))
         guard isRepeated || successes > successesBefore[id, default: successes],
@@ -211,8 +211,8 @@ struct PushMachine: Sendable {
 
     /// Returns the next search, or the end of the push.
     ///
-    /// The first search is for all operations, without those that are deferred and those that depend on them; the second
-    /// for the deferred ones. If there are operations that depend on them, a third search follows.
+    /// The first search is for all operations, without those that are deferred and those that depend on them; the
+    /// second for the deferred ones. If there are operations that depend on them, a third search follows.
     private mutating func search() -> Action {
         seeksDeferred = false
         if deferred == nil {
@@ -282,8 +282,8 @@ struct PushMachine: Sendable {
         for entry in dependents.removeValue(forKey: id) ?? [] { holdBack(entry) }
     }
 
-    /// Removes an operation from this push, with those that wait for it. While others are deferred, it is considered again
-    /// after them.
+    /// Removes an operation from this push, with those that wait for it. While others are deferred, it is considered
+    /// again after them.
     private mutating func holdBack(_ entry: Entry) {
         var entries = [entry]
         while let (id, _) = entries.popLast() {

@@ -28,8 +28,8 @@ public final class PushOperation: Sendable {
 
     /// The row to send, or the deleted row for a delete.
     ///
-    /// Its `version` is the base version, which the server compares with that of its row. Without a version, the server does
-    /// not check for conflicts. The row may be changed before ``execute()``, except for its identifier.
+    /// Its `version` is the base version, which the server compares with that of its row. Without a version, the server
+    /// does not check for conflicts. The row may be changed before ``execute()``, except for its identifier.
     public var item: Row {
         get { state.withLock { $0.item } }
         set { state.withLock { $0.item = newValue } }
@@ -64,8 +64,8 @@ public final class PushOperation: Sendable {
         }
     }
 
-    /// Ends the push after this operation and those in flight. Operations that were not sent stay in the queue for the next
-    /// push.
+    /// Ends the push after this operation and those in flight. Operations that were not sent stay in the queue for the
+    /// next push.
     public func cancelPush() { state.withLock { $0.isCancelled = true } }
 
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
@@ -86,8 +86,8 @@ public protocol SyncContextDelegate: Sendable {
     /// The default implementation executes the operation. To resolve conflicts here, catch an ``OperationFailure`` with
     /// code ``OperationFailure/Code/conflict``, change the item (set its `version` to that of the server item), and
     /// execute the operation again. The operation stays in the queue in the meantime, and edits of the row are queued
-    /// after it. A conflict that this method throws goes to the table's ``ConflictPolicy``; if that resolves the conflict,
-    /// this method is called again to send the result.
+    /// after it. A conflict that this method throws goes to the table's ``ConflictPolicy``; if that resolves the
+    /// conflict, this method is called again to send the result.
     ///
     /// Calls for different rows may overlap, up to ``PushSettings/maxInFlight``; with 1 they never do.
     ///

@@ -88,8 +88,8 @@ extension PushOutcomes {
         return conflict.local != nil || conflict.server != nil ? conflict : nil
     }
 
-    /// Returns whether an edit during the request has made the local row the same as the newest known row of the server, so that
-    /// there is nothing to decide.
+    /// Returns whether an edit during the request has made the local row the same as the newest known row of the
+    /// server, so that there is nothing to decide.
     private func isSame(_ item: Row?, _ current: TableOperation, _ failure: OperationFailure) throws -> Bool {
         guard current.kind != .delete, let item, let server = try current.pulled.map(codec.row) ?? failure.serverItem,
             !server.isTombstone

@@ -63,11 +63,12 @@ struct PushOutcomes: Sendable {
     /// Returns a row from a pull that is newer than that of the response: one received while the request was in flight,
     /// or before if nothing was sent.
     ///
-    /// The order of requests decides, because the server's clock may go back: a row received before the request was made is
-    /// older than the response. If the only request of an operation replaced a known version, a row with neither this version
-    /// nor that of the response is newer. Otherwise the timestamps decide. Of two rows with the same timestamp, the pulled
-    /// one is newer, as it is not the row that the request replaced. Without timestamps, a row of neither of these versions is
-    /// newer: if it is older, the pull that received it has not yet received the row of the response.
+    /// The order of requests decides, because the server's clock may go back: a row received before the request was
+    /// made is older than the response. If the only request of an operation replaced a known version, a row with
+    /// neither this version nor that of the response is newer. Otherwise the timestamps decide. Of two rows with the
+    /// same timestamp, the pulled one is newer, as it is not the row that the request replaced. Without timestamps, a
+    /// row of neither of these versions is newer: if it is older, the pull that received it has not yet received the
+    /// row of the response.
     private func newerCopy(
         _ answer: OperationSender.Result, _ current: TableOperation, _ sent: TableOperation
     ) throws -> Row? {
@@ -188,8 +189,8 @@ struct PushOutcomes: Sendable {
     /// Stores that the operation failed. It stays in the queue, coalesced with any operation added after it, unless the
     /// policy resolves the conflict.
     ///
-    /// If the row was changed while the request was in flight, the error is returned only. The changed row has not failed,
-    /// and the next push sends it. Only a conflict and a final failure also apply to the changed row.
+    /// If the row was changed while the request was in flight, the error is returned only. The changed row has not
+    /// failed, and the next push sends it. Only a conflict and a final failure also apply to the changed row.
     ///
     /// - Parameters:
     ///   - ancestor: The row as the operation left it on the server, if it was applied before the conflict.
@@ -214,7 +215,8 @@ struct PushOutcomes: Sendable {
         }
         let hasChanged = current.revision != sent.revision && !failure.isConflict && !failure.isFinal
         current.lastError = hasChanged ? nil : failure.message
-        // A delete or restore that replaced an unanswered insert keeps its bodies: without them it would apply to any row.
+        // A delete or restore that replaced an unanswered insert keeps its bodies: without them it would apply to any
+        // row.
         let replacesInsert = current.kind != .insert && current.base == nil && current.baseVersion == nil
         if failure.isConflict, !replacesInsert, failure.serverItem != nil {
             // The part of the server row that shows the operation's own values was applied, and nothing else. An insert
@@ -232,8 +234,8 @@ struct PushOutcomes: Sendable {
         return .failed(record)
     }
 
-    /// Replaces a row from a pull that is older than the server row of a failure: one received before the request was made,
-    /// or one with an earlier timestamp. No later pull returns it again, so something must take its place.
+    /// Replaces a row from a pull that is older than the server row of a failure: one received before the request was
+    /// made, or one with an earlier timestamp. No later pull returns it again, so something must take its place.
     private func replaceOlderCopy(
         by server: Row?, of current: inout TableOperation, _ sent: TableOperation
     ) throws {

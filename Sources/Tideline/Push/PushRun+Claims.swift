@@ -3,8 +3,8 @@ internal import TidelineStore
 
 /// Claims the operations to send next, in the transaction that stores the outcomes of earlier ones.
 extension PushRun {
-    /// The maximum number of searches in a transaction after the last claim, so that a long queue of operations that are
-    /// not sent delays no local edit.
+    /// The maximum number of searches in a transaction after the last claim, so that a long queue of operations that
+    /// are not sent delays no local edit.
     private static var maximumSearches: Int { 256 }
 
     /// Claims operations until the machine has to wait or ends the push.

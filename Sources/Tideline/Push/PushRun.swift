@@ -3,8 +3,8 @@ internal import TidelineStore
 
 /// One push, which performs the actions that ``PushMachine`` decides on.
 ///
-/// Each operation is sent in a task of its own. The responses that arrive while a transaction runs are stored together in
-/// the next one, which also claims the operations to send next.
+/// Each operation is sent in a task of its own. The responses that arrive while a transaction runs are stored together
+/// in the next one, which also claims the operations to send next.
 struct PushRun<Store: LocalStore>: Sendable {
     let pusher: Pusher<Store>
     let delegate: (any SyncContextDelegate)?
@@ -83,9 +83,9 @@ struct PushRun<Store: LocalStore>: Sendable {
         return (machine, references.map { PushDependencies($0, operations: operations) })
     }
 
-    /// Sends operations until the machine ends the push, or an error does. After an error, no further request is sent, and
-    /// the responses to those on their way are still stored. Cancellation also cancels the requests on their way; what has
-    /// arrived is stored, and the next push finds out what the server applied.
+    /// Sends operations until the machine ends the push, or an error does. After an error, no further request is sent,
+    /// and the responses to those on their way are still stored. Cancellation also cancels the requests on their way;
+    /// what has arrived is stored, and the next push finds out what the server applied.
     ///
     /// - Returns: `false` if another process pushes. Nothing was sent then.
     private func send(
@@ -158,8 +158,8 @@ struct PushRun<Store: LocalStore>: Sendable {
         for claimed in step.claimed { flight.running.insert(claimed.operation.id) }
     }
 
-    /// Stores the outcomes one by one after a transaction failed and stored nothing. One outcome that the store rejects must not
-    /// undo the others.
+    /// Stores the outcomes one by one after a transaction failed and stored nothing. One outcome that the store rejects
+    /// must not undo the others.
     private func storeEach(_ flight: inout PushFlight, after error: any Error, _ result: inout PushResult) async {
         pusher.database.clients.inFlight = flight.running.union((flight.ended + flight.open).map { $0.id })
         for one in flight.ended { await storeAlone(one, &flight, &result) }
@@ -171,8 +171,8 @@ struct PushRun<Store: LocalStore>: Sendable {
     /// those that end this push.
     ///
     /// - Parameter isLast: Whether no operation is in flight.
-    /// - Returns: The operations about which those in flight, or those that ended just now, have still to decide. They are
-    ///   removed from `ended`.
+    /// - Returns: The operations about which those in flight, or those that ended just now, have still to decide. They
+    ///   are removed from `ended`.
     private func separateUnavailable(
         from ended: inout [EndedOperation], _ machine: inout PushMachine, isLast: Bool
     ) -> [EndedOperation] {
@@ -256,8 +256,8 @@ struct PushRun<Store: LocalStore>: Sendable {
 
     /// Stores the outcomes of operations and claims the next ones, in one transaction.
     ///
-    /// After another process has taken the lease, nothing is stored: the operations are in flight there, perhaps, and their
-    /// attempts are stored, so that a lost response is recognized.
+    /// After another process has taken the lease, nothing is stored: the operations are in flight there, perhaps, and
+    /// their attempts are stored, so that a lost response is recognized.
     /// - Parameter isLast: Whether the push ends unless operations are claimed.
     private func advance(
         _ ended: [EndedOperation], _ machine: PushMachine, _ dependencies: PushDependencies? = nil, claims: Bool,

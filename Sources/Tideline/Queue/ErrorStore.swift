@@ -95,8 +95,8 @@ extension OperationErrorRecord {
         }
     }
 
-    /// Returns whether a sync that runs itself sends the operation again after a delay, although nothing has changed: the
-    /// server failed, or the policy of the table may resolve the conflict.
+    /// Returns whether a sync that runs itself sends the operation again after a delay, although nothing has changed:
+    /// the server failed, or the policy of the table may resolve the conflict.
     func isRetried(_ policy: ConflictPolicy) -> Bool {
         if failure.isFinal { return false }
         return failure.code == .serverFailed || failure.isConflict && !policy.isManual
@@ -104,8 +104,8 @@ extension OperationErrorRecord {
 }
 
 extension OperationFailure {
-    /// Whether pushes skip the operation until it changes, is resolved, or is retried on request. An operation in conflict
-    /// is sent again if a policy may now resolve the conflict.
+    /// Whether pushes skip the operation until it changes, is resolved, or is retried on request. An operation in
+    /// conflict is sent again if a policy may now resolve the conflict.
     func holdsOperation(_ policy: ConflictPolicy) -> Bool { isFinal || code == .conflict && policy.isManual }
 }
 

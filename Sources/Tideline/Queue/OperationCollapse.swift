@@ -32,7 +32,8 @@ enum OperationCollapse {
     /// - Parameters:
     ///   - change: The new change.
     ///   - pending: The newest operation of the row, or `nil` if there is none.
-    ///   - rejectsInsertOverPendingDelete: Whether an insert over a pending delete is an error, as in the original SDK, instead of a restore.
+    ///   - rejectsInsertOverPendingDelete: Whether an insert over a pending delete is an error, as in the original SDK,
+    ///     instead of a restore.
     static func decide(_ change: OperationKind, onto pending: PendingState?, rejectsInsertOverPendingDelete: Bool)
         -> CollapseDecision
     {

@@ -50,7 +50,8 @@ struct OperationQueue<Store: LocalStore>: Sendable {
 
     /// Throws if one of the operations is in flight in this process, or may be in another one.
     ///
-    /// While another process holds the lease, each operation that was attempted since it last failed may be in flight there.
+    /// While another process holds the lease, each operation that was attempted since it last failed may be in flight
+    /// there.
     func requireNotInFlight(_ pending: [TableOperation], table: String, in reader: some StoreReader) throws {
         let isHere = !database.clients.inFlight.isDisjoint(with: pending.map(\.id))
         guard try isHere || isInFlightElsewhere(pending, in: reader) else { return }

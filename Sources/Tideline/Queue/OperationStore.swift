@@ -355,8 +355,8 @@ extension PackedRows {
 
 /// The operation numbers that this client may still assign; see ``OperationStore/takeID(in:at:isOwn:)``.
 ///
-/// If a transaction that began a block rolls back, the stored counter differs from the block, and the next operation begins
-/// another block. Numbers that a transaction took before it rolled back are not assigned again.
+/// If a transaction that began a block rolls back, the stored counter differs from the block, and the next operation
+/// begins another block. Numbers that a transaction took before it rolled back are not assigned again.
 private final class NumberBlock: Sendable {
     /// The number of operations for which the counter is raised. A client that ends leaves the rest unused.
     static let size: Int64 = 64
@@ -366,7 +366,8 @@ private final class NumberBlock: Sendable {
         var name: String?
         var last: Int64 = 0
         var limit: Int64 = 0
-        /// The epoch in which the stored counter was last found to be that of the block; see ``SyncDatabase/editEpoch(_:)``.
+        /// The epoch in which the stored counter was last found to be that of the block; see
+        /// ``SyncDatabase/editEpoch(_:)``.
         var epoch: UInt64?
     }
 

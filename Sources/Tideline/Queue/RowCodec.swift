@@ -77,8 +77,8 @@ final class RowCodec: Sendable {
         try writer.upsert(rows, into: schema.name)
     }
 
-    /// Stores the row that a pull has stored with a removed operation, because no later pull returns it. A row that does
-    /// not fit the table is omitted.
+    /// Stores the row that a pull has stored with a removed operation, because no later pull returns it. A row that
+    /// does not fit the table is omitted.
     func storePulled(of operation: TableOperation, in writer: some StoreWriter) throws {
         guard let pulled = try operation.pulled.map(row), !pulled.isTombstone, fits(pulled) else { return }
         try replace(operation.itemID, by: pulled, in: writer)
@@ -238,8 +238,8 @@ extension Row {
         return row
     }
 
-    /// Sets the server's further columns to null if they are absent and the version is not. They belong to one version of
-    /// the row: with another version they are not known.
+    /// Sets the server's further columns to null if they are absent and the version is not. They belong to one version
+    /// of the row: with another version they are not known.
     fileprivate mutating func forgetExtra(of schema: TableSchema) {
         if schema.systemColumns.contains(.extra), extra == nil, self["version"] != nil { extra = .null }
     }

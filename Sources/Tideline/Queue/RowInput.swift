@@ -28,13 +28,14 @@ enum RowInput {
         }
     }
 
-    /// Begins a row of the batch with the columns of a row from the app, without system columns, and with integers converted
-    /// to doubles for columns of type double. The caller sets the identifier and ends the row.
+    /// Begins a row of the batch with the columns of a row from the app, without system columns, and with integers
+    /// converted to doubles for columns of type double. The caller sets the identifier and ends the row.
     ///
     /// - Parameters:
     ///   - completing: Whether the optional columns that the row lacks are null, as in a new row.
     ///   - rows: A batch for rows of the table.
-    /// - Throws: ``SyncError`` with code invalidArgument, which names table, column, and id. The batch is then not usable.
+    /// - Throws: ``SyncError`` with code invalidArgument, which names table, column, and id. The batch is then not
+    ///   usable.
     static func pack(
         _ row: Row, for schema: TableSchema, completing: Bool, into rows: inout PackedRows
     ) throws {
@@ -60,8 +61,8 @@ enum RowInput {
 
     /// Returns the columns that differ between a stored row and its changed copy.
     ///
-    /// - Throws: ``SyncError`` with code invalidArgument, which names table, column, and id, for a changed identifier and
-    ///   for a value that does not fit its column.
+    /// - Throws: ``SyncError`` with code invalidArgument, which names table, column, and id, for a changed identifier
+    ///   and for a value that does not fit its column.
     static func edits(from stored: Row, to changed: Row, of schema: TableSchema) throws -> Row {
         guard changed["id"] == stored["id"] else {
             throw SyncError(

@@ -59,8 +59,8 @@ enum RowAge: Sendable, Hashable {
         case afterPush
         /// Another process or client may have pushed the row since the page was requested.
         case perhapsBeforePush
-        /// An operation of the row ended after the page was requested. `showsBase` if the page's row is the one that the
-        /// operation has replaced, whatever the server's clock says.
+        /// An operation of the row ended after the page was requested. `showsBase` if the page's row is the one that
+        /// the operation has replaced, whatever the server's clock says.
         case beforePush(showsBase: Bool)
     }
 

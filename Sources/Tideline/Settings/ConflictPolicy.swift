@@ -2,8 +2,8 @@ public import TidelineStore
 
 /// A rule that resolves conflicts of a push without the app.
 ///
-/// Set it for all tables with ``SyncOptions/conflictPolicy``, for one table with ``SyncOptions/conflictPolicies``, and for
-/// a column with a ``MergeRule`` of ``merge(_:others:deletions:)``.
+/// Set it for all tables with ``SyncOptions/conflictPolicy``, for one table with ``SyncOptions/conflictPolicies``, and
+/// for a column with a ``MergeRule`` of ``merge(_:others:deletions:)``.
 ///
 /// ```swift
 /// var options = SyncOptions()
@@ -11,9 +11,9 @@ public import TidelineStore
 /// ```
 ///
 /// The policy decides in the transaction that stores the conflict, with all edits that the row has by then. A row that
-/// differs from the server's is sent on the version of the conflict, within the same push. If the server row has changed
-/// again, the policy decides again, at most four times in a push; then the operation ends with an ordinary conflict, which
-/// the next push tries again. Each decision is recorded; see ``SyncClient/decisions(table:id:)``.
+/// differs from the server's is sent on the version of the conflict, within the same push. If the server row has
+/// changed again, the policy decides again, at most four times in a push; then the operation ends with an ordinary
+/// conflict, which the next push tries again. Each decision is recorded; see ``SyncClient/decisions(table:id:)``.
 public struct ConflictPolicy: Sendable {
     enum Kind: Sendable {
         case manual
@@ -52,9 +52,10 @@ public struct ConflictPolicy: Sendable {
     /// Merges the rows by column, relative to the row that both sides changed.
     ///
     /// A column that only one side changed takes the value of that side. If both sides changed it to the same value, it
-    /// takes this value, unless its rule is ``MergeRule/sum``. If they changed it to different values, its rule decides.
-    /// If the base row is not known, every column in which the rows differ counts as changed by both; without a base,
-    /// ``MergeRule/sum`` leaves the conflict to the app. The base of two inserts of one row is a row without values.
+    /// takes this value, unless its rule is ``MergeRule/sum``. If they changed it to different values, its rule
+    /// decides. If the base row is not known, every column in which the rows differ counts as changed by both; without
+    /// a base, ``MergeRule/sum`` leaves the conflict to the app. The base of two inserts of one row is a row without
+    /// values.
     /// - Parameters:
     ///   - rules: The rules by column.
     ///   - others: The rule for columns that `rules` does not name: ``MergeRule/server``, ``MergeRule/client``, or a
@@ -82,8 +83,8 @@ public struct ConflictPolicy: Sendable {
 
     /// The decision about a conflict.
     public enum Decision: Sendable, Hashable {
-        /// The row exists with this content. Columns that the row omits keep the value of the server row, or of the local
-        /// row if the server has none.
+        /// The row exists with this content. Columns that the row omits keep the value of the server row, or of the
+        /// local row if the server has none.
         case row(Row)
         /// The row is deleted.
         case delete

@@ -3,8 +3,8 @@
 /// Reports are hints. The sync also tries without a report, and a wrong report costs at most one request in each
 /// ``SyncSettings/initialRetryDelay``.
 public protocol ConnectivityMonitor: Sendable {
-    /// Returns a sequence of reports: `true` each time a network becomes available or is replaced by another, `false` if
-    /// there is none. It is called once for each run of a sync.
+    /// Returns a sequence of reports: `true` each time a network becomes available or is replaced by another, `false`
+    /// if there is none. It is called once for each run of a sync.
     func reports() -> AsyncStream<Bool>
 }
 

@@ -1,7 +1,7 @@
 public import TidelineStore
 
-/// The rule of a ``ConflictPolicy/merge(_:others:deletions:)`` for a column that both sides changed differently, or, with
-/// ``sum``, alike.
+/// The rule of a ``ConflictPolicy/merge(_:others:deletions:)`` for a column that both sides changed differently, or,
+/// with ``sum``, alike.
 ///
 /// In all rules but ``server``, ``client``, and custom rules, null gives way to a value.
 public struct MergeRule: Sendable {
@@ -24,15 +24,15 @@ public struct MergeRule: Sendable {
     /// Adds the differences of both sides to the value of the base row, for columns of type int or double. Use it for
     /// counters.
     ///
-    /// Equal differences are added as well: if both sides change 10 to 11, the result is 12. A null base counts as zero. A
-    /// result beyond the range of the type becomes the least or greatest value of the type.
+    /// Equal differences are added as well: if both sides change 10 to 11, the result is 12. A null base counts as
+    /// zero. A result beyond the range of the type becomes the least or greatest value of the type.
     ///
-    /// If the base is not known, or an earlier request with an unknown outcome may have written the column, adding could
-    /// count a change twice. Then equal values are taken as one change, and different values are left to the app. Two
-    /// inserts of a row with equal values in all columns count as one.
+    /// If the base is not known, or an earlier request with an unknown outcome may have written the column, adding
+    /// could count a change twice. Then equal values are taken as one change, and different values are left to the app.
+    /// Two inserts of a row with equal values in all columns count as one.
     public static let sum = MergeRule(kind: .sum)
-    /// Keeps the elements that either side added to a JSON array and removes those that either side removed, for columns of
-    /// type json. Each element occurs once; those of the server come first.
+    /// Keeps the elements that either side added to a JSON array and removes those that either side removed, for
+    /// columns of type json. Each element occurs once; those of the server come first.
     public static let union = MergeRule(kind: .union)
     /// Merges texts by line, and lines that both sides changed by word, for columns of type string. Of words that both
     /// sides changed, the server's come first, followed by the local ones.

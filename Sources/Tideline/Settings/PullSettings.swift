@@ -1,7 +1,7 @@
 /// The settings of a pull.
 public struct PullSettings: Sendable {
-    /// The number of rows per page, 1 or more; 1000 by default. The server's own limit is respected, and pages that are too
-    /// large or time out are requested with fewer rows; see <doc:Pulls>.
+    /// The number of rows per page, 1 or more; 1000 by default. The server's own limit is respected, and pages that are
+    /// too large or time out are requested with fewer rows; see <doc:Pulls>.
     public var pageSize: Int
     /// The number of pages per transaction, 1 or more; 1 by default.
     ///
@@ -23,24 +23,24 @@ public struct PullSettings: Sendable {
     public var lookback: Duration
     /// Query parameters for the URL of every request. A name must not begin with `$` or `__`.
     public var parameters: [(name: String, value: String)]
-    /// The maximum number of pulls at the same time in ``SyncClient/pull(_:settings:progress:)`` and in a sync that runs
-    /// itself; 4 by default, and at least 1. Each has at most one request in flight.
+    /// The maximum number of pulls at the same time in ``SyncClient/pull(_:settings:progress:)`` and in a sync that
+    /// runs itself; 4 by default, and at least 1. Each has at most one request in flight.
     public var maxInFlight: Int
     /// Whether the first request asks for the number of matching rows, for ``PullProgress/total``; `false` by default.
     ///
-    /// A pull that continues an earlier one asks in any case. The first pull of a large table is then slower on a server
-    /// that must count the rows.
+    /// A pull that continues an earlier one asks in any case. The first pull of a large table is then slower on a
+    /// server that must count the rows.
     public var countsRows: Bool
-    /// The minimum time between two comparisons with the server that remove the rows that have left the query, or `nil` to
-    /// keep such rows, which is the default; zero to compare in each pull.
+    /// The minimum time between two comparisons with the server that remove the rows that have left the query, or `nil`
+    /// to keep such rows, which is the default; zero to compare in each pull.
     ///
     /// A row leaves the query if it no longer matches the filter on the server, if the server has removed it without a
-    /// tombstone, or if the user may no longer read it. An incremental pull does not receive it. The comparison lists the
-    /// identifiers and versions of the rows that match on the server, and removes the other local rows that match the filter,
-    /// except those with pending operations. See <doc:Pulls>.
+    /// tombstone, or if the user may no longer read it. An incremental pull does not receive it. The comparison lists
+    /// the identifiers and versions of the rows that match on the server, and removes the other local rows that match
+    /// the filter, except those with pending operations. See <doc:Pulls>.
     ///
-    /// The time of the last comparison is stored with the token, by the device's clock. A pull without a query id compares each
-    /// time. The query must not have skip or limit.
+    /// The time of the last comparison is stored with the token, by the device's clock. A pull without a query id
+    /// compares each time. The query must not have skip or limit.
     public var removesLeavers: Duration?
     /// The settings of the push before the pull.
     public var push: PushSettings

@@ -2,7 +2,8 @@ public import TidelineStore
 
 /// The policy for retrying requests after transient responses.
 ///
-/// Requests are retried if the server fails or cannot answer now: in the built-in dialects after 408, 429, 500, 502, 503, and
+/// Requests are retried if the server fails or cannot answer now: in the built-in dialects after 408, 429, 500, 502,
+/// 503, and
 /// 504. If the server cannot be reached, the request is not retried and the call ends.
 public struct RetryPolicy: Sendable, Hashable {
     /// The maximum number of attempts; 1 for no retry.
@@ -49,8 +50,8 @@ public struct PushSettings: Sendable {
     public var retriesConflicts: Bool
     /// The maximum number of operations in flight at the same time; 8 by default, and at least 1.
     ///
-    /// Operations of one row never overlap. With 1, each operation is sent after the one before it has ended, in the order
-    /// in which they were made, and calls of the delegate never overlap.
+    /// Operations of one row never overlap. With 1, each operation is sent after the one before it has ended, in the
+    /// order in which they were made, and calls of the delegate never overlap.
     public var maxInFlight: Int
     /// The action if another process is pushing operations of the same store, such as an extension of the app.
     public var whenOtherProcessPushes: OtherProcessPush
@@ -63,8 +64,8 @@ public struct PushSettings: Sendable {
     ///
     /// One process pushes at a time. A process that ends or is suspended while it pushes is replaced after 15 seconds.
     public enum OtherProcessPush: Sendable, Hashable {
-        /// Wait until the other push has ended, and push what is then pending. Within ``SyncContextDelegate/perform(_:)``, a
-        /// push does not wait.
+        /// Wait until the other push has ended, and push what is then pending. Within
+        /// ``SyncContextDelegate/perform(_:)``, a push does not wait.
         case wait
         /// Throw ``SyncError/Code/otherProcess`` without sending anything.
         case fail
@@ -107,7 +108,8 @@ public struct PushProgress: Sendable, Hashable {
     /// The number of operations that failed.
     public internal(set) var failed = 0
     /// The number of operations that were held back: they were not sent, because an operation that they depend on by a
-    /// declared reference failed or was not sent. They have no error of their own, and the next push considers them again.
+    /// declared reference failed or was not sent. They have no error of their own, and the next push considers them
+    /// again.
     public internal(set) var heldBack = 0
     /// The number of pending operations at the start of the push, without operations in conflict that are not sent.
     public internal(set) var total = 0
@@ -149,8 +151,8 @@ public struct PushWarning: Sendable, Hashable, CustomStringConvertible {
 enum FailureRetry: Sendable, Hashable {
     /// All except conflicts that are not resolved. The others are reported again.
     case all
-    /// Those that failed on the server, or whose conflict a policy may resolve, except these operations. The others are not
-    /// reported again.
+    /// Those that failed on the server, or whose conflict a policy may resolve, except these operations. The others are
+    /// not reported again.
     case failedOnServer(except: Set<Int64>)
     /// None, and none is reported again.
     case none

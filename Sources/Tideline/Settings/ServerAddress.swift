@@ -56,8 +56,8 @@ package struct ServerAddress: Sendable, Hashable {
     /// Returns the target, relative to this address, of a link that the server sent: relative, with a leading slash, or
     /// absolute.
     ///
-    /// - Throws: ``SyncError`` with code invalidAnswer for a link to another scheme, host, or port, or to a path that is not
-    ///   below this address. A request for it would show the user's token to others.
+    /// - Throws: ``SyncError`` with code invalidAnswer for a link to another scheme, host, or port, or to a path that
+    ///   is not below this address. A request for it would show the user's token to others.
     func target(following link: String) throws(SyncError) -> String {
         var other = self
         var rest = link[...]

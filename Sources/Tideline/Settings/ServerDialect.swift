@@ -9,8 +9,8 @@
 /// Two dialects of table services are built in. For a server of another kind, conform a type to ``CustomDialect`` and
 /// create a dialect with ``init(_:)``; see <doc:SpeakingToAnotherServer>.
 ///
-/// A store can be used with one dialect after another, such as after the server was replaced. Incremental pulls then begin
-/// with the first row.
+/// A store can be used with one dialect after another, such as after the server was replaced. Incremental pulls then
+/// begin with the first row.
 public struct ServerDialect: Sendable, Hashable, CustomStringConvertible {
     let identity: any DialectIdentity
 

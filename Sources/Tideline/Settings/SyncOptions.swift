@@ -14,8 +14,8 @@ public struct SyncOptions: Sendable {
     public var handlesSyncTableOperations = true
     /// Whether an insert of a row with a pending delete is an error, as in the original SDK, instead of a restore.
     public var rejectsInsertOverPendingDelete = false
-    /// The policy for conflicts of tables that ``conflictPolicies`` does not name; ``ConflictPolicy/manual`` by default,
-    /// which leaves them to the app.
+    /// The policy for conflicts of tables that ``conflictPolicies`` does not name; ``ConflictPolicy/manual`` by
+    /// default, which leaves them to the app.
     ///
     /// Rules for columns apply to each table that has the column.
     public var conflictPolicy = ConflictPolicy.manual
@@ -26,30 +26,33 @@ public struct SyncOptions: Sendable {
     public var maximumDecisions = 1_000
     /// The time limit for one request, including its response.
     public var timeout: Duration = .seconds(60)
-    /// The maximum length of the path and query of a request for a page of a pull, in bytes; 8,000 by default, which most
-    /// servers accept.
+    /// The maximum length of the path and query of a request for a page of a pull, in bytes; 8,000 by default, which
+    /// most servers accept.
     ///
-    /// A pull with a filter that exceeds it throws ``SyncError/Code/invalidArgument`` with the length before anything is
-    /// sent. Shorten the filter, or split its list of values into several pulls with a query id each.
+    /// A pull with a filter that exceeds it throws ``SyncError/Code/invalidArgument`` with the length before anything
+    /// is sent. Shorten the filter, or split its list of values into several pulls with a query id each.
     public var maximumURLLength = 8_000
     /// The policy for retrying requests.
     public var retry = RetryPolicy()
-    /// Returns the header that authenticates a request, such as `Authorization`, or `nil` if no user is signed in. It is
-    /// called for each request, and once more with `true` if the server does not accept it. Requests that are refused at
-    /// the same time share one call with `true`. A request that the closure itself sends with the client leads to no such call.
+    /// Returns the header that authenticates a request, such as `Authorization`, or `nil` if no user is signed in. It
+    /// is called for each request, and once more with `true` if the server does not accept it. Requests that are
+    /// refused at the same time share one call with `true`. A request that the closure itself sends with the client
+    /// leads to no such call.
     ///
-    /// If the user must sign in again, the closure throws a ``SyncError`` with code ``SyncError/Code/authentication``. Any other
-    /// error, such as that of a network that is down, is a network failure, which signs nobody out.
+    /// If the user must sign in again, the closure throws a ``SyncError`` with code ``SyncError/Code/authentication``.
+    /// Any other error, such as that of a network that is down, is a network failure, which signs nobody out.
     ///
-    /// The client does not know whose header it is. Unless it sets ``SyncClient/currentUser``, an app with several users must
-    /// therefore name the user in ``userID``, so that the changes of one are never sent with the header of another.
+    /// The client does not know whose header it is. Unless it sets ``SyncClient/currentUser``, an app with several
+    /// users must therefore name the user in ``userID``, so that the changes of one are never sent with the header of
+    /// another.
     public var authorization: (@Sendable (_ refresh: Bool) async throws -> HTTPField?)?
     /// The identifier of the signed-in user, or any text that represents it; `nil` if the app does not distinguish
-    /// users, or signs them in with ``SyncClient/currentUser``. Required for several users with ``authorization`` alone.
+    /// users, or signs them in with ``SyncClient/currentUser``. Required for several users with ``authorization``
+    /// alone.
     ///
     /// It is stored with the queue and never sent. Once a store has a user, pushes, pulls, and local changes by a
-    /// client with a different user, or without one, throw ``SyncError/Code/otherUser``. A user who is signed in is compared in
-    /// the same way; see ``SyncClient/currentUser``.
+    /// client with a different user, or without one, throw ``SyncError/Code/otherUser``. A user who is signed in is
+    /// compared in the same way; see ``SyncClient/currentUser``.
     public var userID: String?
     /// The installation identifier, sent as `X-ZUMO-INSTALLATION-ID` so that a server can identify the sender of a push
     /// notification.
@@ -58,7 +61,8 @@ public struct SyncOptions: Sendable {
     public var headers: HTTPFields = [:]
     /// The client's logger. Requests and responses are logged at debug level, retries at notice level.
     public var logger = Logger(label: "tideline")
-    /// The time after which the push of a process that shares the store, and that was killed or suspended, is taken over.
+    /// The time after which the push of a process that shares the store, and that was killed or suspended, is taken
+    /// over.
     package var pushLeaseDuration = Duration.seconds(15)
     /// The sources of randomness, time, and identifiers, which tests can replace.
     public var environment = SyncEnvironment()
@@ -73,16 +77,16 @@ public struct SyncEnvironment: Sendable {
     public var sleep: @Sendable (Duration) async throws -> Void
     /// Returns a random number from 0 to 1, used to vary retry delays.
     public var random: @Sendable () -> Double
-    /// Returns the current time, used to record when an operation failed, in ``SyncStatus``, for the lease that lets one of
-    /// several processes push, and for the interval of ``PullSettings/removesLeavers``. Of the delays, only that of
-    /// ``AnswerMeaning/retryAfter`` with a success depends on it.
+    /// Returns the current time, used to record when an operation failed, in ``SyncStatus``, for the lease that lets
+    /// one of several processes push, and for the interval of ``PullSettings/removesLeavers``. Of the delays, only that
+    /// of ``AnswerMeaning/retryAfter`` with a success depends on it.
     public var now: @Sendable () -> Timestamp
     /// Returns a new row identifier: a lowercase UUID.
     public var makeID: @Sendable () -> String
     /// The executor of the store's blocking calls, or `nil` for dispatch queues of the client's own; `nil` by default.
     public var storeExecutor: StoreExecutor?
-    /// The executor on which ``SyncClient/start(_:settings:)`` runs its task, or `nil` for the default executor; `nil` by
-    /// default.
+    /// The executor on which ``SyncClient/start(_:settings:)`` runs its task, or `nil` for the default executor; `nil`
+    /// by default.
     public var taskExecutor: (any TaskExecutor)?
 
     /// Creates an environment that uses the system's clock and random numbers.

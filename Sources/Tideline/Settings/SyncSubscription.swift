@@ -9,11 +9,11 @@ public struct SyncSubscription: Sendable {
     /// The name of the incremental pull, or `nil` to fetch all rows each time; see
     /// ``SyncTable/pull(_:queryID:settings:)``.
     public var queryID: String?
-    /// The priority. Subscriptions with a higher priority are pulled first, those with the same priority side by side; 0
-    /// by default.
+    /// The priority. Subscriptions with a higher priority are pulled first, those with the same priority side by side;
+    /// 0 by default.
     public var priority: Int
-    /// The time between two pulls, or `nil` to pull only at the start, on request, and after a change signal; one minute
-    /// by default.
+    /// The time between two pulls, or `nil` to pull only at the start, on request, and after a change signal; one
+    /// minute by default.
     public var interval: Duration?
 
     /// Creates a subscription to the rows that match a query.

@@ -15,13 +15,13 @@ public struct AnswerMeaning: Sendable {
         case refused
         /// The server failed. The request is retried; then the operation fails, and the push continues with others.
         case serverFailed
-        /// The server cannot answer now. The request is retried; then the push or pull ends, to be tried again later. An
-        /// operation that is always answered so while others succeed fails alone.
+        /// The server cannot answer now. The request is retried; then the push or pull ends, to be tried again later.
+        /// An operation that is always answered so while others succeed fails alone.
         case unavailable
         /// The user must sign in. The token is refreshed once; then the push or pull ends.
         case signInNeeded
-        /// Something else than the service gave the response, such as the sign-in page of a network or a gateway. It says nothing
-        /// about the request. The push or pull ends, to be tried again later.
+        /// Something else than the service gave the response, such as the sign-in page of a network or a gateway. It
+        /// says nothing about the request. The push or pull ends, to be tried again later.
         case notFromService
     }
 
@@ -36,8 +36,8 @@ public struct AnswerMeaning: Sendable {
     /// After any kind that is not retried, also ``Kind/done``, the client's next request waits for it, at most
     /// ``RetryPolicy/maximumDelay``.
     public var retryAfter: Duration?
-    /// Whether a request that was refused may have been carried out nevertheless, such as one that a proxy answered; `false`
-    /// by default.
+    /// Whether a request that was refused may have been carried out nevertheless, such as one that a proxy answered;
+    /// `false` by default.
     ///
     /// The client then looks for its effect before it sends another change of the row.
     public var mayHaveBeenApplied: Bool

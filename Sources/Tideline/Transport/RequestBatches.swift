@@ -4,8 +4,9 @@ internal import TidelineWire
 
 /// Sends the requests of several operations in one HTTP request, for a dialect with batches.
 ///
-/// A batch is sent when it is full, or when no operation of the push can add to it: each one waits for a response, has ended,
-/// or pauses. One of the operations that wait sends it. Each response is then treated as that of a request alone.
+/// A batch is sent when it is full, or when no operation of the push can add to it: each one waits for a response, has
+/// ended, or pauses. One of the operations that wait sends it. Each response is then treated as that of a request
+/// alone.
 final class RequestBatches: Sendable {
     private struct Entry: Sendable {
         let request: WireRequest
@@ -94,9 +95,9 @@ final class RequestBatches: Sendable {
         idle?.resume()
     }
 
-    /// Returns one response for each request. A failure of the whole batch, also one that cannot be divided, such as that of a
-    /// gateway, is the response to each. If the server refuses the batch, because it takes smaller ones or none, each request
-    /// is sent alone, and so are later ones.
+    /// Returns one response for each request. A failure of the whole batch, also one that cannot be divided, such as
+    /// that of a gateway, is the response to each. If the server refuses the batch, because it takes smaller ones or
+    /// none, each request is sent alone, and so are later ones.
     private func responses(
         to requests: [WireRequest], by transmit: (WireRequest) async throws -> TransportResponse
     ) async -> [Result<TransportResponse, any Error>] {

@@ -48,8 +48,8 @@ final class ServerConnection: Sendable {
 
     /// Sends a request and returns the response, whatever its status.
     ///
-    /// Retries after transient responses and returns the last one. If the user must sign in, refreshes the authentication
-    /// once, unless the request is part of a refresh.
+    /// Retries after transient responses and returns the last one. If the user must sign in, refreshes the
+    /// authentication once, unless the request is part of a refresh.
     /// - Parameters:
     ///   - retries: Whether to retry after a transient response. Pass `false` for a request that must not be applied
     ///     twice.
@@ -106,8 +106,8 @@ final class ServerConnection: Sendable {
         pauseOfServer.withLock { $0 = now < end ? now..<end : nil }
     }
 
-    /// Waits until the end of the delay that the server asked for with a response that is not retried. A clock that is set back
-    /// does not make it longer.
+    /// Waits until the end of the delay that the server asked for with a response that is not retried. A clock that is
+    /// set back does not make it longer.
     private nonisolated(nonsending) func waitForServer() async throws {
         guard let range = pauseOfServer.withLock({ $0 }) else { return }
         let now = options.environment.now()

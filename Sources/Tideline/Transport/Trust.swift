@@ -3,21 +3,24 @@ internal import TidelineWire
 
 /// Decides whether the service gave a response.
 ///
-/// Between an app and its service are sign-in pages of networks, proxies, and gateways, which respond with any status and any
-/// body. A response of theirs says nothing about a row, so nothing is deleted, rejected, or decided because of it.
+/// Between an app and its service are sign-in pages of networks, proxies, and gateways, which respond with any status
+/// and any body. A response of theirs says nothing about a row, so nothing is deleted, rejected, or decided because of
+/// it.
 struct Trust: Sendable {
     /// The address of the service.
     let base: ServerAddress
 
     /// Returns whether the service certainly did not give a response.
     ///
-    /// - Parameter mark: Whether the dialect recognizes the response as that of its service, or not; `nil` if it cannot tell.
+    /// - Parameter mark: Whether the dialect recognizes the response as that of its service, or not; `nil` if it cannot
+    ///   tell.
     func isForeign(_ response: TransportResponse, mark: Bool?) -> Bool {
         guard mark != true else { return false }
         return mark == false || Self.isForeign(response.response) || isForeignPage(response)
     }
 
-    /// Returns whether a look-up of the table must find out who gave a response, because others respond in the same way.
+    /// Returns whether a look-up of the table must find out who gave a response, because others respond in the same
+    /// way.
     static func isDoubtful(_ kind: AnswerMeaning.Kind, mark: Bool?) -> Bool {
         switch kind {
         case .gone, .conflict, .refused: mark != true
@@ -44,8 +47,8 @@ struct Trust: Sendable {
         }
     }
 
-    /// Returns the description of a response that the service did not give. The words of a page are not those of the service,
-    /// so only its title is shown.
+    /// Returns the description of a response that the service did not give. The words of a page are not those of the
+    /// service, so only its title is shown.
     func message(for response: TransportResponse) -> String {
         let (head, service) = (response.response, "the service at \(base.text)")
         if base.scheme == "http", Self.requestsTLS(response.body) {

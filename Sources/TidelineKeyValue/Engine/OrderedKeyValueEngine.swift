@@ -49,7 +49,8 @@ public protocol OrderedKeyValueEngine: Sendable {
     /// The file or folder for messages. The default is `nil`, for an engine without files.
     var path: String? { get }
 
-    /// The file by which processes tell each other of commits; see ``ExternalCommits/signalPath``. The default is `nil`.
+    /// The file by which processes tell each other of commits; see ``ExternalCommits/signalPath``. The default is
+    /// `nil`.
     var commitSignalPath: String? { get }
 
     /// Runs `body` on one snapshot and then ends the snapshot.
@@ -78,8 +79,8 @@ public protocol KeyValueSnapshot {
     ///
     /// Two snapshots have the same number only if nothing was committed between them. The default is `nil`, for an
     /// engine without such a number. With it, reads and writes of files shared between processes need not check whether
-    /// the cached definitions are current, and live queries see the commits of other processes. For a transaction, it is
-    /// the number of the preceding commit.
+    /// the cached definitions are current, and live queries see the commits of other processes. For a transaction, it
+    /// is the number of the preceding commit.
     var commitNumber: UInt64? { get }
 
     /// Calls `body` with the value for a key, or returns `false` if there is none.
@@ -103,8 +104,9 @@ extension KeyValueSnapshot {
 public protocol KeyValueTransaction: KeyValueSnapshot {
     /// The value of ``KeyValueSnapshot/commitNumber`` after this transaction is committed, if it has changes.
     ///
-    /// The default is `nil`, for an engine that does not know the number. If processes share the files of the engine, live
-    /// queries then take the store's own commits for those of others, and are read again more often than necessary.
+    /// The default is `nil`, for an engine that does not know the number. If processes share the files of the engine,
+    /// live queries then take the store's own commits for those of others, and are read again more often than
+    /// necessary.
     var ownCommitNumber: UInt64? { get }
 
     /// Stores a value for a key, replacing an existing one. The bytes are valid only during the call.

@@ -11,11 +11,11 @@ package struct ContentRepair: Sendable {
 }
 
 extension KeyValueStore {
-    /// Makes the content of an engine a store again after its files lost a part: removes entries that no table can read, and
-    /// rebuilds the format record.
+    /// Makes the content of an engine a store again after its files lost a part: removes entries that no table can
+    /// read, and rebuilds the format record.
     ///
-    /// - Parameter keep: Receives each entry before it is removed. Entries of indexes that were removed earlier are among them,
-    ///   if the files contained them again.
+    /// - Parameter keep: Receives each entry before it is removed. Entries of indexes that were removed earlier are
+    ///   among them, if the files contained them again.
     /// - Throws: ``StoreError/Code/newerFormat``, ``StoreError/Code/schemaMismatch`` for a name that is not in
     ///   normalization form C, and the errors of the engine and of `keep`.
     package static func repairContent(
@@ -69,7 +69,8 @@ extension KeyStore {
         return tables
     }
 
-    /// Returns the keys of damaged rows and of entries that belong to no table. Indexes are rebuilt, so theirs are not read.
+    /// Returns the keys of damaged rows and of entries that belong to no table. Indexes are rebuilt, so theirs are not
+    /// read.
     private func unreadableKeys(
         beside tables: [StoredTable],
         keeping keep: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Void
@@ -120,7 +121,8 @@ extension KeyStore {
             + zip(ranges, ends).map { KeyRange(from: $0.upper, to: $1) }
     }
 
-    /// Writes the format record and the state of the definitions if they are missing or damaged. Returns whether they were.
+    /// Writes the format record and the state of the definitions if they are missing or damaged. Returns whether they
+    /// were.
     private func rebuildRecord(for engine: some OrderedKeyValueEngine, _ tables: [StoredTable]) throws -> Bool {
         var isRebuilt = false
         do {

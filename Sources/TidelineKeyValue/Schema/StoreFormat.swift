@@ -9,8 +9,8 @@ internal import TidelineStore
 /// | `t`, a table's space (4, big-endian) | its ``StoredDefinition``, as JSON |
 /// | `c`, a table's space (4, big-endian) | the number of its rows (8); 0 if absent |
 ///
-/// Numbers are little-endian unless stated otherwise. ``RowCursor``, ``KeyBuilder``, and ``OverflowKey`` describe rows and
-/// index entries.
+/// Numbers are little-endian unless stated otherwise. ``RowCursor``, ``KeyBuilder``, and ``OverflowKey`` describe rows
+/// and index entries.
 enum StoreFormat {
     /// The version that this code writes, and the latest version that it reads.
     static let version = 1

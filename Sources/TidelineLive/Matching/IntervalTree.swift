@@ -1,7 +1,7 @@
 internal import TidelineStore
 
-/// Live queries by an interval of words: a treap ordered by the intervals, in which each node knows the greatest upper end below
-/// it.
+/// Live queries by an interval of words: a treap ordered by the intervals, in which each node knows the greatest upper
+/// end below it.
 struct IntervalTree {
     private final class Node {
         let interval: WordInterval

@@ -7,7 +7,8 @@ internal import CCommitSignal
 package final class CommitSignal: Sendable {
     private nonisolated(unsafe) let word: UnsafeMutablePointer<UInt32>
 
-    /// Opens the file at `path`, which is created if it does not exist. Returns `nil` if it cannot be made or written to.
+    /// Opens the file at `path`, which is created if it does not exist. Returns `nil` if it cannot be made or written
+    /// to.
     package init?(path: String) {
         guard let word = unsafe tideline_signal_map(path) else { return nil }
         unsafe self.word = unsafe word

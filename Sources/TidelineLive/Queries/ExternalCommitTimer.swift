@@ -1,11 +1,12 @@
 internal import Dispatch
 
-/// Looks for the commits of other processes and other stores, until it is released: after each signal, and at intervals.
+/// Looks for the commits of other processes and other stores, until it is released: after each signal, and at
+/// intervals.
 ///
 /// A thread waits for the time of each look. A dispatch timer wakes two threads each time, at more than twice the cost.
 final class ExternalCommitTimer: Sendable {
-    /// The least number of nanoseconds between two looks, except while nothing is signaled. A look that takes longer is followed by
-    /// a pause as long as itself.
+    /// The least number of nanoseconds between two looks, except while nothing is signaled. A look that takes longer is
+    /// followed by a pause as long as itself.
     private static let interval: UInt64 = 45_000_000
 
     private let look: @Sendable () -> Void

@@ -39,8 +39,8 @@ package final class ObservationHub: Sendable {
         var timer: ExternalCommitTimer?
         var isClosed = false
 
-        /// Ends the timer if there are no live queries. Release the result after the lock of the state, because it may be
-        /// the last owner of a store.
+        /// Ends the timer if there are no live queries. Release the result after the lock of the state, because it may
+        /// be the last owner of a store.
         mutating func takeIdleTimer() -> ExternalCommitTimer? { tables.isEmpty ? timer.take() : nil }
     }
 
@@ -110,8 +110,8 @@ package final class ObservationHub: Sendable {
 
     // MARK: External commits
 
-    /// The number of the external commits that all results include, or `nil` if it is not known. It changes while the lock of
-    /// the commits is held.
+    /// The number of the external commits that all results include, or `nil` if it is not known. It changes while the
+    /// lock of the commits is held.
     var externalCommit: UInt64? { state.withLock { $0.externalCommit } }
 
     func setExternalCommit(_ number: UInt64?) { state.withLock { $0.externalCommit = number } }
@@ -153,8 +153,8 @@ package final class ObservationHub: Sendable {
             isReadAgain: try isUnread(name) || !definition.isCurrent(in: reader))
     }
 
-    /// Returns the number of rows up to which recording takes less time than reading the queries again, but not more than the
-    /// maximum.
+    /// Returns the number of rows up to which recording takes less time than reading the queries again, but not more
+    /// than the maximum.
     private func recordedRows(_ readTime: Duration) -> Int {
         // To record a row, look it up before and after, and match it took 2.4 to 3.9 µs.
         let worthwhile = Int(min(readTime / .microseconds(3), 1e9))
@@ -312,7 +312,8 @@ package final class ObservationHub: Sendable {
 
     /// Files a query that was read in the index of its table.
     ///
-    /// - Returns: Whether the query is registered. The consumer may have removed it, and the store may have been closed.
+    /// - Returns: Whether the query is registered. The consumer may have removed it, and the store may have been
+    ///   closed.
     @discardableResult
     private func file(_ query: LiveRegistration, _ definition: ObservedDefinition, isNew: Bool) -> Bool {
         guard let current = query.current else { return false }

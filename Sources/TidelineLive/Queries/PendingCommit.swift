@@ -2,8 +2,8 @@ internal import TidelineStore
 
 /// The changes of live queries by a transaction whose body has ended.
 ///
-/// From its creation until its end, it holds the hub's commit lock: the next transaction waits with its changes until it is known
-/// whether this one was committed.
+/// From its creation until its end, it holds the hub's commit lock: the next transaction waits with its changes until
+/// it is known whether this one was committed.
 final class PendingCommit {
     private let hub: ObservationHub
     /// The number of the last commit.

@@ -69,8 +69,8 @@ struct ResultWindow: Sendable {
         addShiftedRows(changes, before, to: &delta)
     }
 
-    /// Adds the unchanged rows that entered or left the result because rows before them changed. Each change moves a row by
-    /// one position, so they are near the ends of the result.
+    /// Adds the unchanged rows that entered or left the result because rows before them changed. Each change moves a
+    /// row by one position, so they are near the ends of the result.
     private func addShiftedRows(
         _ changes: [(old: RowOrder.Key?, new: KeyedList<Row>.Entry?)], _ before: ResultWindow,
         to delta: inout ResultDelta

@@ -64,8 +64,8 @@ final class RecordedTable {
         before.removeAll()
     }
 
-    /// Returns the changed rows, each before and after the transaction, and removes them from this object; `nil` if they are not
-    /// recorded individually.
+    /// Returns the changed rows, each before and after the transaction, and removes them from this object; `nil` if
+    /// they are not recorded individually.
     func takeChanges(in reader: some StoreReader) throws -> TableChanges? {
         guard !isReadAgain else { return nil }
         var after = PackedRows(shape: shape)

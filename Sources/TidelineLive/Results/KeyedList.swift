@@ -5,7 +5,8 @@ internal import TidelineStore
 /// A change copies one chunk and the list of chunks if another copy of the list exists. A view of 100,000 rows can
 /// therefore be changed and passed on for each commit.
 struct KeyedList<Element: Sendable>: Sendable {
-    /// An element with its key. A reference, because a change copies the entries of a chunk if another copy of the list exists.
+    /// An element with its key. A reference, because a change copies the entries of a chunk if another copy of the list
+    /// exists.
     final class Entry: Sendable {
         let key: RowOrder.Key
         let element: Element
@@ -152,7 +153,8 @@ extension Row {
         return known ?? columnFingerprint
     }
 
-    /// The number for a row with selected columns. Equal hashes of values do not suffice: null and no bytes have the same.
+    /// The number for a row with selected columns. Equal hashes of values do not suffice: null and no bytes have the
+    /// same.
     private var columnFingerprint: Int {
         var hasher = Hasher()
         for (name, value) in values {

@@ -1,8 +1,8 @@
 /// The difference between two snapshots of a live query, as positions in both.
 ///
 /// Removals and the origins of moves are positions in the earlier snapshot; insertions, updates, and the destinations
-/// of moves are positions in the later one. This is the form that list views use. All positions are in ascending order, moves
-/// by their destination.
+/// of moves are positions in the later one. This is the form that list views use. All positions are in ascending order,
+/// moves by their destination.
 public struct LiveChanges: Sendable, Hashable {
     /// A row that changed its place among the rows that stay, and whose content changed.
     public struct Move: Sendable, Hashable {

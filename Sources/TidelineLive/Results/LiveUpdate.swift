@@ -13,8 +13,8 @@ public struct LiveUpdate<Element: Sendable>: Sendable {
     public let commit: Int
     /// The number of matching rows regardless of skip and limit, if the query requests it.
     public let totalCount: Int?
-    /// The errors of changed rows that could not be decoded, which are not in ``rows``. Each has the table, the identifier, and,
-    /// if it is known, the column. The other rows are not affected.
+    /// The errors of changed rows that could not be decoded, which are not in ``rows``. Each has the table, the
+    /// identifier, and, if it is known, the column. The other rows are not affected.
     public let failures: [StoreError]
 
     /// Applies the changes to an array that holds the rows of the previous update.

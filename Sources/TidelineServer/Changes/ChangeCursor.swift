@@ -4,8 +4,9 @@ internal import TidelineWire
 
 /// The last timestamp of each table of a client, as of the answer that contains it.
 ///
-/// The text has a part for each table, `NAME.STAMP`, with a hash of the name and the timestamp in base 36. Cursors are compared
-/// for equality, so one of another server, or of a database before it was restored, only leads to an answer at once.
+/// The text has a part for each table, `NAME.STAMP`, with a hash of the name and the timestamp in base 36. Cursors are
+/// compared for equality, so one of another server, or of a database before it was restored, only leads to an answer at
+/// once.
 struct ChangeCursor: Sendable, Hashable {
     /// The timestamps by the hashes of the tables' names. The value `nil` is that of a table without rows.
     private var stamps: [UInt64: Timestamp?] = [:]

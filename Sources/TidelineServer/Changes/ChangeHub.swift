@@ -3,9 +3,9 @@ internal import TidelineStore
 
 /// The clients that wait for changes of tables.
 ///
-/// A client first takes a place, then reads the timestamps of its tables from the store, and then waits for later ones. The
-/// commits in between are noted, because the place comes first, so none is missed. While no place is taken, a commit costs
-/// one load of a number.
+/// A client first takes a place, then reads the timestamps of its tables from the store, and then waits for later ones.
+/// The commits in between are noted, because the place comes first, so none is missed. While no place is taken, a
+/// commit costs one load of a number.
 final class ChangeHub: Sendable {
     /// The end of a wait.
     enum Outcome: Sendable {

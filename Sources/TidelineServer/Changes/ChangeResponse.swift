@@ -11,8 +11,8 @@ public enum ChangeResponse: Sendable {
 
 /// A stream of server-sent events. Each element is one event or comment, to be sent before the next is asked for.
 ///
-/// The stream stores nothing for a client that is slow: the changes in the meantime become one event. It ends when the signal
-/// ends, the client's sign-in ends, or the task is cancelled, and throws if the store fails.
+/// The stream stores nothing for a client that is slow: the changes in the meantime become one event. It ends when the
+/// signal ends, the client's sign-in ends, or the task is cancelled, and throws if the store fails.
 public struct ChangeEvents: AsyncSequence, Sendable {
     /// The status and headers of the response.
     public let response = HTTPResponse(
@@ -46,17 +46,18 @@ public struct ChangeEvents: AsyncSequence, Sendable {
 
 /// Options for a ``ChangeSignal``.
 public struct ChangeSignalOptions: Sendable {
-    /// The time between two looks for the commits of other services, while a client waits; 200 ms by default. Time limits
-    /// have the same precision.
+    /// The time between two looks for the commits of other services, while a client waits; 200 ms by default. Time
+    /// limits have the same precision.
     public var interval: Duration
-    /// The maximum time until a request without changes is answered; 50 s by default, less than the time limits of common
-    /// proxies. A request can ask for less.
+    /// The maximum time until a request without changes is answered; 50 s by default, less than the time limits of
+    /// common proxies. A request can ask for less.
     public var maximumWait: Duration
     /// The time after which a stream of events without changes sends a comment; 25 s by default.
     public var heartbeat: Duration
     /// The minimum time between two events of a stream; 100 ms by default. Changes in the meantime are merged.
     public var minimumEventInterval: Duration
-    /// The maximum number of clients that wait at the same time; 10,000 by default. Further requests are answered with 503.
+    /// The maximum number of clients that wait at the same time; 10,000 by default. Further requests are answered with
+    /// 503.
     public var maximumWaitingClients: Int
     /// Waits for a duration. Throws if the task is cancelled.
     public var sleep: @Sendable (Duration) async throws -> Void

@@ -3,11 +3,12 @@ public import HTTPTypes
 public import TidelineStore
 internal import TidelineWire
 
-/// The change signal of a table service: notifies waiting clients of the tables that have changed, so that they pull at once.
+/// The change signal of a table service: notifies waiting clients of the tables that have changed, so that they pull at
+/// once.
 ///
-/// `GET /.changes?tables=A,B&since=CURSOR` is answered when one of the tables has changes after the cursor, or after a limited
-/// time with the same cursor. A request that accepts `text/event-stream` receives the changes as server-sent events. See
-/// <doc:ChangeSignal> for the format.
+/// `GET /.changes?tables=A,B&since=CURSOR` is answered when one of the tables has changes after the cursor, or after a
+/// limited time with the same cursor. A request that accepts `text/event-stream` receives the changes as server-sent
+/// events. See <doc:ChangeSignal> for the format.
 ///
 /// ```swift
 /// let signal = ChangeSignal(service)
@@ -15,9 +16,9 @@ internal import TidelineWire
 /// if ChangeSignal<SQLiteStore>.handles(request) { let response = await signal.respond(to: request) }
 /// ```
 ///
-/// The commits of the service end waits at once. Those of other services over the same store, also in other processes, are
-/// found by one small query for all clients, which is repeated at an interval while a client waits. A waiting client takes no
-/// thread and no timer.
+/// The commits of the service end waits at once. Those of other services over the same store, also in other processes,
+/// are found by one small query for all clients, which is repeated at an interval while a client waits. A waiting
+/// client takes no thread and no timer.
 ///
 /// Answers are hints: they say that a table has changed, not how. No change is missed between two requests, also if the
 /// service or the process is another one, because the store keeps the last timestamp of each table.
@@ -78,9 +79,9 @@ public final class ChangeSignal<Store: LocalStore>: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - caller: The user who sent it, as in ``TableService/handle(_:body:caller:)``. A request that names a table whose rows
-    ///     the caller must not read is answered with 401 or 403. The caller learns when a table changes, also by rows of other
-    ///     owners. At its ``Caller/expiration``, a wait ends without changes, and a stream ends.
+    ///   - caller: The user who sent it, as in ``TableService/handle(_:body:caller:)``. A request that names a table
+    ///     whose rows the caller must not read is answered with 401 or 403. The caller learns when a table changes,
+    ///     also by rows of other owners. At its ``Caller/expiration``, a wait ends without changes, and a stream ends.
     public func respond(to request: HTTPRequest, caller: Caller = .anonymous) async -> ChangeResponse {
         do {
             return try await response(to: request, caller)

@@ -2,8 +2,8 @@ public import TidelineStore
 
 /// A plain model of what the users and the server did, which knows no queue and no protocol.
 ///
-/// Every edit writes unique values, so a value identifies its edit. A device has *seen* a value once it was in its local
-/// row, or in the server row of a conflict. Each device has a count of what it saw and did, its *mark*.
+/// Every edit writes unique values, so a value identifies its edit. A device has *seen* a value once it was in its
+/// local row, or in the server row of a conflict. Each device has a count of what it saw and did, its *mark*.
 struct Oracle {
     struct Cell: Hashable {
         var table: String

@@ -65,8 +65,8 @@ extension WorldRun {
             let isEqual = copy.map { copy in names.allSatisfy { copy[$0] ?? .null == row[$0] ?? .null } } ?? false
             if !isEqual { differ(row.idText, table, device, copy, row) }
         }
-        // A pull does not find rows that no longer match its filter, or that a server without tombstones has deleted, unless
-        // it compares them.
+        // A pull does not find rows that no longer match its filter, or that a server without tombstones has deleted,
+        // unless it compares them.
         guard removesLeavers || server.softDeletes && filter == nil else { return }
         let ids = Set(remote.map(\.idText))
         for row in try device.rows(of: table.name, matching: filter) where !ids.contains(row.idText) {

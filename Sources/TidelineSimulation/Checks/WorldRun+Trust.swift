@@ -19,8 +19,8 @@ extension WorldRun {
                 version.map { version in state.withLock { $0.shown[row]?.contains(version) == true } } ?? false
             if !isShown { checkVerdict(on: error.itemID, in: error.table, "conflict", device) }
         case .rejected:
-            // One look-up of a push shows that the server is there, and a client also rejects what the server has stored, such
-            // as a row with another identifier.
+            // One look-up of a push shows that the server is there, and a client also rejects what the server has
+            // stored, such as a row with another identifier.
             let row = LocalRow(device: device.index, table: error.table, id: error.itemID)
             let isThere = state.withLock { state in
                 state.written.contains(row) || state.verdicts.contains { $0.device == device.index }
@@ -34,7 +34,8 @@ extension WorldRun {
     func heard(_ response: TransportResponse, to message: Message) {
         guard let device = message.device, let table = message.table(in: world.schema) else { return }
         let status = response.response.status.code
-        // A client of a custom dialect requests a page to find out whether the server is there, which no row has as its name.
+        // A client of a custom dialect requests a page to find out whether the server is there, which no row has as its
+        // name.
         let ids = message.id.map { [$0] } ?? (world.customServer == nil ? message.quotedTexts : [""])
         if message.request.method == .get, message.id == nil {
             let versions = versions(inPage: response, of: table)

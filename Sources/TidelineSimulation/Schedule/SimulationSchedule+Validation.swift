@@ -2,8 +2,8 @@ internal import TidelineServer
 internal import TidelineStore
 
 extension SimulationSchedule {
-    /// Whether each service has a clock behind that of the previous one, and devices pull without a look-back. The order of
-    /// timestamps then depends on the services alone.
+    /// Whether each service has a clock behind that of the previous one, and devices pull without a look-back. The
+    /// order of timestamps then depends on the services alone.
     var hasClocksBehind: Bool {
         services > 2 && !ServerQuirks(rawValue: serverQuirks).contains(.millisecondStamps)
     }

@@ -11,8 +11,8 @@ public struct SimulationStep: Sendable, Hashable, Codable {
         case delete(table: String, id: String)
         /// The app pushes.
         case push
-        /// The app pulls a table, incrementally if `queryID` is not `nil`. If `isFiltered`, it pulls the rows that match
-        /// the world's filter of the table.
+        /// The app pulls a table, incrementally if `queryID` is not `nil`. If `isFiltered`, it pulls the rows that
+        /// match the world's filter of the table.
         case pull(table: String, queryID: String?, isFiltered: Bool)
         /// The app runs a sync that keeps its tables in step, unless one is running.
         case sync(seconds: Int)

@@ -28,8 +28,8 @@ struct PolicyObserver: SyncContextDelegate {
         }
     }
 
-    /// Executes an operation. A conflict policy that restores a row has seen the deleted content, which its decision does not
-    /// record.
+    /// Executes an operation. A conflict policy that restores a row has seen the deleted content, which its decision
+    /// does not record.
     private func execute(_ operation: PushOperation) async throws -> Row? {
         do {
             return try await operation.execute()

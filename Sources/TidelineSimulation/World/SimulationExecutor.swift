@@ -49,7 +49,8 @@ final class SimulationExecutor: TaskExecutor, Sendable {
             return ready.remove(at: index ?? 0)
         }
 
-        /// Returns the number of a job's task. A job without a task, such as that of a yield, counts as a task of its own.
+        /// Returns the number of a job's task. A job without a task, such as that of a yield, counts as a task of its
+        /// own.
         mutating func number(of job: UnownedJob) -> Int {
             // The only public form of a task's identifier.
             let id = job.description

@@ -22,7 +22,8 @@ final class WorldRun: Sendable {
         /// The tasks to cancel, each at a number of events.
         var cancellations: [(events: Int, task: Task<Void, Never>)] = []
         var tasks: [Task<Void, Never>] = []
-        /// The token of the user who edited a row of a device last, with the mark of the device in the ``Oracle`` before.
+        /// The token of the user who edited a row of a device last, with the mark of the device in the ``Oracle``
+        /// before.
         var authors: [LocalRow: (token: String, mark: Int)] = [:]
         /// The rows that the server has refused to change for a device, and those that the device has looked up.
         var verdicts: Set<LocalRow> = []
@@ -257,8 +258,8 @@ final class WorldRun: Sendable {
         return decisions.compactMap { $0["itemId"]?.string }
     }
 
-    /// Checks that a row does not go back to an older version. The versions of the simulated server are numbered, unless
-    /// it numbers them for each row.
+    /// Checks that a row does not go back to an older version. The versions of the simulated server are numbered,
+    /// unless it numbers them for each row.
     private func checkProgress(from before: Row?, to after: Row, in table: String, _ device: Device) {
         guard !server.isEmptied, let old = before?["version"]?.string, let new = after["version"]?.string, old != new,
             let oldNumber = Int(old.dropFirst()), let newNumber = Int(new.dropFirst()), newNumber < oldNumber

@@ -53,11 +53,11 @@ public protocol LocalStore: Sendable {
     ///   of a column changed, or the identifier's type or matching changed.
     func define(_ tables: [TableSchema]) throws
 
-    /// Defines tables as ``define(_:)``, with definitions that `body` derives from the store in the transaction that applies
-    /// them.
+    /// Defines tables as ``define(_:)``, with definitions that `body` derives from the store in the transaction that
+    /// applies them.
     ///
-    /// `body` sees the tables, columns, and rows that all processes have committed, and may write rows. Its writes and the
-    /// definitions are committed together or not at all. No other change of the store happens between them.
+    /// `body` sees the tables, columns, and rows that all processes have committed, and may write rows. Its writes and
+    /// the definitions are committed together or not at all. No other change of the store happens between them.
     /// - Parameter body: A closure that returns the tables to define. If it returns none, no definition changes.
     /// - Throws: As ``define(_:)``, and rethrows the error of `body`.
     func redefine(_ body: (Writer) throws -> [TableSchema]) throws
@@ -92,22 +92,22 @@ extension LocalStore {
 
 /// The commits of other processes, and of other stores over the same files, as one open store sees them.
 public struct ExternalCommits: Sendable {
-    /// The path of a small file by which the processes that share the files tell each other that they have committed, or
-    /// `nil`.
+    /// The path of a small file by which the processes that share the files tell each other that they have committed,
+    /// or `nil`.
     ///
-    /// An observed store creates the file, and maps it into memory. It then sees the commits of other observed stores at once, and
-    /// needs to compare ``number`` only a few times a second, for programs that write without one. The path must be the same for
-    /// all stores over the same files; the store removes the file with its others.
+    /// An observed store creates the file, and maps it into memory. It then sees the commits of other observed stores
+    /// at once, and needs to compare ``number`` only a few times a second, for programs that write without one. The
+    /// path must be the same for all stores over the same files; the store removes the file with its others.
     public let signalPath: String?
 
     /// Returns a number that changes when another process, or another store over the same files, commits a change.
     ///
-    /// The commits of this store do not change it, and neither do transactions that are rolled back or change nothing. Live
-    /// queries compare it several times a second to see the changes of other processes, so it must be cheap. Numbers can be
-    /// compared only with those of the same open store.
+    /// The commits of this store do not change it, and neither do transactions that are rolled back or change nothing.
+    /// Live queries compare it several times a second to see the changes of other processes, so it must be cheap.
+    /// Numbers can be compared only with those of the same open store.
     ///
-    /// It throws ``StoreError/Code/busy`` if the number cannot be read now, such as inside a write body of the same store
-    /// on the same thread; see ``StoreWriter/externalCommitNumber()``.
+    /// It throws ``StoreError/Code/busy`` if the number cannot be read now, such as inside a write body of the same
+    /// store on the same thread; see ``StoreWriter/externalCommitNumber()``.
     public let number: @Sendable () throws -> UInt64
 
     /// Creates the value from the two parts.
@@ -157,11 +157,11 @@ public protocol StoreReader {
     /// ``StoreCapabilities/limitsQueryTime`` is `false`. Then ``scan(_:_:)`` and ``count(_:)`` throw
     /// ``StoreError/Code/timeLimit``.
     ///
-    /// A server that answers the queries of others calls it, because a query without an index can read a whole table. The
-    /// stores of this package check the time while they look for rows, and those of SQLite and PostgreSQL also while they
-    /// sort them. Those over key-value engines also limit the memory for sorting, and then throw
-    /// ``StoreError/Code/unsupportedQuery``. A writer may have no limit in any store; the one of PostgreSQL has one, because its
-    /// server may not respond.
+    /// A server that answers the queries of others calls it, because a query without an index can read a whole table.
+    /// The stores of this package check the time while they look for rows, and those of SQLite and PostgreSQL also
+    /// while they sort them. Those over key-value engines also limit the memory for sorting, and then throw
+    /// ``StoreError/Code/unsupportedQuery``. A writer may have no limit in any store; the one of PostgreSQL has one,
+    /// because its server may not respond.
     var limitTime: ((Duration) throws -> Void)? { get }
 }
 
@@ -207,8 +207,8 @@ public protocol StoreWriter: StoreReader {
     @discardableResult
     func delete(matching query: TableQuery) throws -> Int
 
-    /// Returns the number of the store's ``LocalStore/externalCommits`` as of this transaction, which no other commit can
-    /// follow before the transaction ends, or `nil` if the store has none.
+    /// Returns the number of the store's ``LocalStore/externalCommits`` as of this transaction, which no other commit
+    /// can follow before the transaction ends, or `nil` if the store has none.
     func externalCommitNumber() throws -> UInt64?
 }
 

@@ -36,21 +36,21 @@ public struct StoreCapabilities: Sendable, Hashable, Codable {
     /// Whether the store was opened read-only.
     public var isReadOnly: Bool
     /// Whether a bit flipped inside a value in the files is detected and reported as ``StoreError/Code/corrupt``,
-    /// because each value has a checksum. LMDB compares the checksums when it verifies a file, not when it reads a value.
-    /// Every store detects damage to the structure of its files.
+    /// because each value has a checksum. LMDB compares the checksums when it verifies a file, not when it reads a
+    /// value. Every store detects damage to the structure of its files.
     public var detectsBitFlips: Bool
     /// Whether readers end queries that take too long; see ``StoreReader/limitTime``.
     public var limitsQueryTime: Bool
     /// The maximum length of an identifier in characters.
     public var maximumIDLength: Int
-    /// The maximum number of tables and indexes together, or `nil` if there is no limit. A definition that exceeds it is
-    /// rejected with ``StoreError/Code/tooManyTables``.
+    /// The maximum number of tables and indexes together, or `nil` if there is no limit. A definition that exceeds it
+    /// is rejected with ``StoreError/Code/tooManyTables``.
     public var maximumTablesAndIndexes: Int?
 
     /// Creates capabilities, with the usual values of an embedded engine as defaults.
     ///
-    /// The durability of a store that is not persistent is always ``Durability/none``. The default of the contract's version stays
-    /// the first one, so that a store need not keep later promises when it is compiled again.
+    /// The durability of a store that is not persistent is always ``Durability/none``. The default of the contract's
+    /// version stays the first one, so that a store need not keep later promises when it is compiled again.
     public init(
         name: String, isPersistent: Bool = true, durability: Durability = .normal,
         sharesFilesWithProcesses: Bool = false, readersDoNotBlockWriters: Bool = true, storesNaN: Bool = true,

@@ -51,11 +51,13 @@ public struct StoreError: Error, Sendable {
         public static let noSuchTable = Code(rawValue: "noSuchTable")
         /// A definition is inconsistent with itself or with the stored one. Fix the definition.
         public static let schemaMismatch = Code(rawValue: "schemaMismatch")
-        /// The store cannot have more tables and indexes; see ``StoreCapabilities/maximumTablesAndIndexes``. Define fewer.
+        /// The store cannot have more tables and indexes; see ``StoreCapabilities/maximumTablesAndIndexes``. Define
+        /// fewer.
         public static let tooManyTables = Code(rawValue: "tooManyTables")
         /// A value, column, or identifier does not fit the table. Fix the row.
         public static let invalidValue = Code(rawValue: "invalidValue")
-        /// A stored value does not fit the property of the ``TableRecord`` that it is read into. Fix the type or the row.
+        /// A stored value does not fit the property of the ``TableRecord`` that it is read into. Fix the type or the
+        /// row.
         public static let unreadableRecord = Code(rawValue: "unreadableRecord")
         /// The query uses a feature that the store or query language does not support, or is inconsistent. Fix the
         /// query.
@@ -70,8 +72,9 @@ public struct StoreError: Error, Sendable {
         /// no permission to write to its files or to create them in their folder. Grant the permission, or open it
         /// for reading only.
         public static let readOnly = Code(rawValue: "readOnly")
-        /// The path contains no store: nothing there identifies itself as one. It may be another program's database, an empty
-        /// file, or a store whose identifying bytes are damaged. Choose another path; if a store was there, restore it.
+        /// The path contains no store: nothing there identifies itself as one. It may be another program's database, an
+        /// empty file, or a store whose identifying bytes are damaged. Choose another path; if a store was there,
+        /// restore it.
         public static let notAStore = Code(rawValue: "notAStore")
         /// The files identify themselves as a store and are damaged. Restore them, or delete them and pull again.
         public static let corrupt = Code(rawValue: "corrupt")

@@ -13,11 +13,11 @@
 ///     }
 /// }
 /// ```
-/// A layer cannot lose a power of its base: the contract's requirements have no default implementations, so that each is either
-/// forwarded here or implemented by the layer. A layer names its reader and writer. If they are those of the base, the methods
-/// with bodies are forwarded, too. A layer whose writer is a ``WriterLayer`` implements both ``LocalStore/write(_:)`` and
-/// ``LocalStore/redefine(_:)``, and one with a ``ReaderLayer`` implements ``LocalStore/read(_:)``. No body can then pass by the
-/// layer's own reader or writer.
+/// A layer cannot lose a power of its base: the contract's requirements have no default implementations, so that each
+/// is either forwarded here or implemented by the layer. A layer names its reader and writer. If they are those of the
+/// base, the methods with bodies are forwarded, too. A layer whose writer is a ``WriterLayer`` implements both
+/// ``LocalStore/write(_:)`` and ``LocalStore/redefine(_:)``, and one with a ``ReaderLayer`` implements
+/// ``LocalStore/read(_:)``. No body can then pass by the layer's own reader or writer.
 ///
 /// The base has a concrete type. Around a store whose type is chosen at run time, it is an ``AnyStore``.
 public protocol StoreLayer: LocalStore {
@@ -28,8 +28,8 @@ public protocol StoreLayer: LocalStore {
     var base: Base { get }
 }
 
-// Each write of an app passes through these methods. Inlined into the layers' modules, they cost one call, as if each layer
-// contained them.
+// Each write of an app passes through these methods. Inlined into the layers' modules, they cost one call, as if each
+// layer contained them.
 extension StoreLayer {
     @inlinable @inline(__always)
     public var capabilities: StoreCapabilities { base.capabilities }
@@ -43,8 +43,9 @@ extension StoreLayer {
     public func close() throws { try base.close() }
 }
 
-// The reader and the writer have no defaults, and these methods do not mention the base's types: the compiler would infer the types
-// from either, even if a layer has methods with other types, and would not call those (docs/workarounds.md).
+// The reader and the writer have no defaults, and these methods do not mention the base's types: the compiler would
+// infer the types from either, even if a layer has methods with other types, and would not call those
+// (docs/workarounds.md).
 extension StoreLayer where Reader == Base.Reader {
     @inlinable @inline(__always)
     public func read<T>(_ body: (Reader) throws -> T) throws -> T { try base.read(body) }

@@ -1,7 +1,8 @@
 /// The positions of the columns that a record reads or writes, in the order in which it does so.
 ///
-/// A column that a record reads in the order of the table is where it is expected, which takes a comparison of two words to
-/// see. Any other is looked up by its name in the first row of a shape, and compared likewise in each further row.
+/// A column that a record reads in the order of the table is where it is expected, which takes a comparison of two
+/// words to see. Any other is looked up by its name in the first row of a shape, and compared likewise in each further
+/// row.
 @usableFromInline
 struct ColumnPositions: Sendable {
     @usableFromInline var known: [(name: String, index: Int)] = []

@@ -6,8 +6,8 @@
 /// let open = TodoItem.where { !$0.complete && $0.text.hasPrefix("B") }.order { $0.due }.limit(50)
 /// ```
 ///
-/// The closures receive the record's ``TableRecord/Columns``. A comparison of a column with a value of another type does not
-/// compile.
+/// The closures receive the record's ``TableRecord/Columns``. A comparison of a column with a value of another type
+/// does not compile.
 public struct RecordQuery<Record: TableRecord>: Sendable {
     /// The query of the record's table, for methods that take rows without a type.
     public private(set) var query = TableQuery(Record.tableName)
@@ -57,7 +57,8 @@ extension TableRecord {
 
 // MARK: - Reading and writing records
 
-// Always inlined: the compiler otherwise makes no version for a type of record where the type of the store is not known.
+// Always inlined: the compiler otherwise makes no version for a type of record where the type of the store is not
+// known.
 
 extension StoreReader {
     /// Returns the records that match a query.

@@ -37,8 +37,8 @@ public struct RecordReader: ~Copyable {
 
     /// Returns the value of a column. A column of an optional type is `nil` if it is null or absent.
     ///
-    /// - Throws: ``StoreError``, with table, column, and identifier: code ``StoreError/Code/unreadableRecord`` if the value
-    ///   is null or absent and `T` is not an optional, or if `T` cannot hold it; code
+    /// - Throws: ``StoreError``, with table, column, and identifier: code ``StoreError/Code/unreadableRecord`` if the
+    ///   value is null or absent and `T` is not an optional, or if `T` cannot hold it; code
     ///   ``StoreError/Code/schemaMismatch`` if the table does not define the column.
     @inlinable
     @inline(__always)
@@ -59,8 +59,8 @@ public struct RecordReader: ~Copyable {
         return try value(at: index)
     }
 
-    /// Returns the value of a column, or a substitute if `T` cannot hold it, as a case of an enumeration that only a later
-    /// version of the app has.
+    /// Returns the value of a column, or a substitute if `T` cannot hold it, as a case of an enumeration that only a
+    /// later version of the app has.
     ///
     /// - Throws: As ``read(_:)``, except for a value that `T` cannot hold.
     @inlinable
@@ -72,7 +72,8 @@ public struct RecordReader: ~Copyable {
         return view.isNull(at: index) ? try value(at: index) : try substitute()
     }
 
-    /// Returns the value of a column, a default value if the column is null or absent, or a substitute if `T` cannot hold it.
+    /// Returns the value of a column, a default value if the column is null or absent, or a substitute if `T` cannot
+    /// hold it.
     ///
     /// - Throws: ``StoreError/Code/schemaMismatch`` if the table does not define the column.
     @inlinable

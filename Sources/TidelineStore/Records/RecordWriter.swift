@@ -27,8 +27,9 @@ public struct RecordWriter: ~Copyable {
 
     /// Sets a column. `nil` is stored as null. A column that is not written is absent.
     ///
-    /// - Throws: ``StoreError``, with table, column, and identifier: code ``StoreError/Code/invalidValue`` if the column
-    ///   cannot store the value; code ``StoreError/Code/schemaMismatch`` if the table does not define the column.
+    /// - Throws: ``StoreError``, with table, column, and identifier: code ``StoreError/Code/invalidValue`` if the
+    ///   column cannot store the value; code ``StoreError/Code/schemaMismatch`` if the table does not define the
+    ///   column.
     @inlinable
     public mutating func write<T: ColumnValue>(_ value: T, to column: Column<T>) throws {
         guard let index = positions.position(of: column.name, in: rows.shape) else { throw undefined(column.name) }

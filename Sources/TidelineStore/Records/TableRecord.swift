@@ -57,9 +57,9 @@ public protocol TableRecord: Identifiable, Sendable where ID == TidelineStore.ID
 
     /// Creates a record from a row.
     ///
-    /// Read every column with the methods of `row`, in the same order for each row. The positions of the columns are then
-    /// resolved once for all rows of a query. It is fastest to pass the values to the memberwise initializer, as `@Table` does:
-    /// if the properties are set one by one, the compiler copies the record once more.
+    /// Read every column with the methods of `row`, in the same order for each row. The positions of the columns are
+    /// then resolved once for all rows of a query. It is fastest to pass the values to the memberwise initializer, as
+    /// `@Table` does: if the properties are set one by one, the compiler copies the record once more.
     /// - Throws: The errors of the reader's methods; rethrow them.
     init(from row: inout RecordReader) throws
 

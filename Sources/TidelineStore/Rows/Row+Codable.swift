@@ -3,10 +3,10 @@ extension Row {
     ///
     /// Example: `try Row(encoding: TodoItem(id: "1", text: "Buy milk"))`.
     ///
-    /// The property `id`, a string or an integer, becomes the identifier. Integers become int, `Float` and `Double` double,
-    /// `Date` and ``Timestamp`` timestamp, `Data` and `[UInt8]` bytes, and `UUID` (in lower case) and `URL` string. An
-    /// enum or wrapper with a single value becomes that value. Arrays, dictionaries, and structures become JSON, with
-    /// instants as ISO 8601 text. `nil` becomes ``Value/null``.
+    /// The property `id`, a string or an integer, becomes the identifier. Integers become int, `Float` and `Double`
+    /// double, `Date` and ``Timestamp`` timestamp, `Data` and `[UInt8]` bytes, and `UUID` (in lower case) and `URL`
+    /// string. An enum or wrapper with a single value becomes that value. Arrays, dictionaries, and structures become
+    /// JSON, with instants as ISO 8601 text. `nil` becomes ``Value/null``.
     /// - Throws: `EncodingError` with the path of the property if an integer exceeds `Int64`, a value has no JSON
     ///   representation, an identifier has another type, or `value` is not a structure of properties.
     public init(encoding value: some Encodable) throws {

@@ -126,7 +126,8 @@ public struct Row: Sendable {
 
     /// Returns the row as a record.
     ///
-    /// - Throws: The errors of ``RecordReader/read(_:)``; ``StoreError/Code/invalidValue`` for a row without an identifier.
+    /// - Throws: The errors of ``RecordReader/read(_:)``; ``StoreError/Code/invalidValue`` for a row without an
+    ///   identifier.
     public func record<Record: TableRecord>(_ type: Record.Type = Record.self) throws -> Record {
         if let shape, let id, shape.table == Record.tableName {
             return try unsafe id.withBytes { id in
@@ -206,8 +207,8 @@ public struct Row: Sendable {
 extension Row: ExpressibleByDictionaryLiteral {
     /// Creates a row from a literal such as `["id": "1", "text": "Buy milk", "due": date]`.
     ///
-    /// `id` becomes the identifier, and the other names are columns. The last value takes precedence if a name occurs more
-    /// than once.
+    /// `id` becomes the identifier, and the other names are columns. The last value takes precedence if a name occurs
+    /// more than once.
     public init(dictionaryLiteral elements: (String, any ValueConvertible)...) {
         self.init()
         for (name, value) in elements { self[name] = value.columnValue }

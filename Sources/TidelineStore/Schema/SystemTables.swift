@@ -1,8 +1,8 @@
 /// The names and definitions of the tables in which the sync core keeps its own state.
 ///
 /// They are ordinary tables of the store: queries can read them, but they are hidden from the app's list of tables.
-/// Names and columns of the first three are those of the original SDK's `MSSyncContextDataSource`, followed by additional
-/// columns.
+/// Names and columns of the first three are those of the original SDK's `MSSyncContextDataSource`, followed by
+/// additional columns.
 public struct SystemTables: Sendable, Hashable, Codable {
     /// The name of the operation queue's table.
     public var operations: String
@@ -68,8 +68,8 @@ public struct SystemTables: Sendable, Hashable, Codable {
 
     /// The definition of the table of decisions about conflicts.
     ///
-    /// `id` is the decision's number. `table` and `itemId` identify the row; `base`, `local`, `server`, and `result` are the
-    /// rows, null for a row that was deleted or is not known; `rule` names the policy.
+    /// `id` is the decision's number. `table` and `itemId` identify the row; `base`, `local`, `server`, and `result`
+    /// are the rows, null for a row that was deleted or is not known; `rule` names the policy.
     package var decisionsSchema: TableSchema {
         TableSchema(
             decisions,

@@ -1,8 +1,8 @@
 /// The changes to a table's columns when the table is defined again.
 ///
 /// These are the rules of ``LocalStore/define(_:)``. They are the same in every store, so that an app can move from one
-/// store to another. A store checks the definitions of a call with ``checked(_:beside:)``, compares each one with the stored
-/// table, and then adds the columns and builds the indexes:
+/// store to another. A store checks the definitions of a call with ``checked(_:beside:)``, compares each one with the
+/// stored table, and then adds the columns and builds the indexes:
 ///
 /// ```swift
 /// for schema in try TableEvolution.checked(schemas, beside: stored.map(\.name)) {

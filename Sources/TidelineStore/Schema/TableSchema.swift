@@ -116,9 +116,9 @@ public struct SystemColumns: OptionSet, Sendable, Hashable, Codable {
     public static let deleted = SystemColumns(rawValue: 8)
     /// The columns of the server's row that the table does not define, as a JSON object in the column `__extra`.
     ///
-    /// A client adds it to the tables of a server whose updates replace whole rows, and sends these columns back. It also
-    /// contains the texts of defined columns that a server writes differently, such as `0.10`. It is null if the columns
-    /// are not known.
+    /// A client adds it to the tables of a server whose updates replace whole rows, and sends these columns back. It
+    /// also contains the texts of defined columns that a server writes differently, such as `0.10`. It is null if the
+    /// columns are not known.
     public static let extra = SystemColumns(rawValue: 16)
 
     /// The columns that a client's table keeps: ``createdAt``, ``updatedAt``, and ``version``.

@@ -11,12 +11,12 @@ internal import Android
 internal import WASILibc
 #endif
 
-/// Determines with one system call that no file of a folder was created, removed, renamed, or replaced, so that the files
-/// themselves need not be checked.
+/// Determines with one system call that no file of a folder was created, removed, renamed, or replaced, so that the
+/// files themselves need not be checked.
 ///
-/// A file system records when the entries of a folder change, but many in steps of up to ten milliseconds, and old ones, which
-/// record no fractions, of up to two seconds. Therefore, a folder that changed shortly before its files were checked is checked
-/// again.
+/// A file system records when the entries of a folder change, but many in steps of up to ten milliseconds, and old
+/// ones, which record no fractions, of up to two seconds. Therefore, a folder that changed shortly before its files
+/// were checked is checked again.
 package struct FolderChanges: Sendable {
     private let path: [CChar]
     /// The state of the folder when its files were checked, if it had not changed shortly before.

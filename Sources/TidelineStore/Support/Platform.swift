@@ -108,8 +108,8 @@ func currentThread() -> UInt {
     #endif
 }
 
-/// The process in which a store was opened. A child of it cannot use the store, whose files, locks, and threads belong to the
-/// parent.
+/// The process in which a store was opened. A child of it cannot use the store, whose files, locks, and threads belong
+/// to the parent.
 ///
 /// A child process counts when it begins, so that a comparison needs no system call.
 package struct OpeningProcess: Sendable {

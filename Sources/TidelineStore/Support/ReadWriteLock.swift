@@ -210,8 +210,8 @@ package final class ReadWriteLock: Sendable {
     /// Whether this process opened the store.
     package var isInOwnProcess: Bool { !process.isForked }
 
-    /// Throws an error in a child of the process that opened the store. The state of the lock may be that of a thread that
-    /// the child does not have.
+    /// Throws an error in a child of the process that opened the store. The state of the lock may be that of a thread
+    /// that the child does not have.
     private func requireOwnProcess() throws(StoreError) {
         guard isInOwnProcess else {
             throw StoreError(

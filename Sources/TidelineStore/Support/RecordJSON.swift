@@ -17,8 +17,8 @@ package enum RecordJSON {
         try decode(from: Array(text.utf8))
     }
 
-    /// Creates the data from an array: for other sequences, `Data` checks at run time whether they are contiguous, which
-    /// takes longer.
+    /// Creates the data from an array: for other sequences, `Data` checks at run time whether they are contiguous,
+    /// which takes longer.
     package static func decode<T: Decodable>(_ type: T.Type = T.self, from bytes: [UInt8]) throws -> T {
         try JSONDecoder().decode(type, from: Data(bytes))
     }

@@ -1,14 +1,15 @@
 /// A `Codable` type that a column stores as JSON: `struct Address: JSONColumnValue { var street: String }`.
 ///
 /// The value must be encoded as an array or an object. Instants are ISO 8601 text, and the members of an object are
-/// sorted. Arrays, sets, and dictionaries of column values that are `Codable` need no declaration; the elements of a set are
-/// sorted by their text. A set that is a property of another value is not sorted: its text may change although the value is
-/// the same, which is then stored and sent. Use an array there.
+/// sorted. Arrays, sets, and dictionaries of column values that are `Codable` need no declaration; the elements of a
+/// set are sorted by their text. A set that is a property of another value is not sorted: its text may change although
+/// the value is the same, which is then stored and sent. Use an array there.
 public protocol JSONColumnValue: ColumnValue, Codable {}
 
 extension JSONColumnValue {
     public static var columnType: ColumnType { .json }
-    /// The value as JSON. A value that has no JSON form becomes an empty text, which no column stores and no row matches.
+    /// The value as JSON. A value that has no JSON form becomes an empty text, which no column stores and no row
+    /// matches.
     public var columnValue: TidelineStore.Value { JSONColumn.value(of: self) }
     public init?(columnValue value: TidelineStore.Value) {
         guard let decoded = JSONColumn.decode(Self.self, from: value) else { return nil }

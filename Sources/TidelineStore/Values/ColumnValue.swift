@@ -15,8 +15,8 @@ public protocol ValueConvertible: Sendable {
 /// A Swift type whose values a column can hold, and over which ``Column`` is generic.
 ///
 /// The types are `Bool`, all integers of up to 64 bits, `Double`, `Float`, `String`, ``Timestamp``, `[UInt8]`, `Date`,
-/// `Data`, `UUID`, `URL`, ``ID``, and optionals of these types. Arrays, sets, and dictionaries of such `Codable` values are
-/// JSON. A `RawRepresentable` type with such a raw value and a `Codable` type conform by declaration:
+/// `Data`, `UUID`, `URL`, ``ID``, and optionals of these types. Arrays, sets, and dictionaries of such `Codable` values
+/// are JSON. A `RawRepresentable` type with such a raw value and a `Codable` type conform by declaration:
 ///
 /// ```swift
 /// enum Priority: Int, ColumnValue { case low, high }

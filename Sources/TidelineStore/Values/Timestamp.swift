@@ -28,7 +28,8 @@ public struct Timestamp: Sendable, Hashable, Comparable {
         self.ticks = ticks
     }
 
-    /// Creates the instant this number of milliseconds after 1970-01-01T00:00:00Z, or `nil` if it is outside the years 1 to 9999.
+    /// Creates the instant this number of milliseconds after 1970-01-01T00:00:00Z, or `nil` if it is outside the years
+    /// 1 to 9999.
     public init?(milliseconds: Int64) {
         let (ticks, overflow) = milliseconds.multipliedReportingOverflow(by: Self.ticksPerMillisecond)
         guard !overflow else { return nil }

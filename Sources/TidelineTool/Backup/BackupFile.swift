@@ -5,10 +5,11 @@ internal import TidelineServer
 internal import TidelineStore
 internal import TidelineWire
 
-/// A backup of a server's store: an SQLite store with checksums, in one file, whichever the engine of the server's store.
+/// A backup of a server's store: an SQLite store with checksums, in one file, whichever the engine of the server's
+/// store.
 enum BackupFile {
-    /// The record of a backup, a system table with one row. It is written last, so a copy without it is incomplete. It is
-    /// recognized by its columns, because clients may have created a table with its name.
+    /// The record of a backup, a system table with one row. It is written last, so a copy without it is incomplete. It
+    /// is recognized by its columns, because clients may have created a table with its name.
     private static let manifest = TableSchema(
         "MS_Backup", columns: [.int("format"), .timestamp("time"), .string("engine"), .string("counts")],
         systemColumns: [], isSystem: true)
@@ -29,8 +30,8 @@ enum BackupFile {
 
     // MARK: Writing
 
-    /// Writes a backup of a store, as of one moment, and verifies it. Other threads and processes may write to the store at the same
-    /// time.
+    /// Writes a backup of a store, as of one moment, and verifies it. Other threads and processes may write to the
+    /// store at the same time.
     ///
     /// The file appears under its name when it is complete and synced to the disk.
     ///
@@ -81,8 +82,8 @@ enum BackupFile {
 
     // MARK: Reading
 
-    /// Opens a backup, checks that it is complete and undamaged, and calls `body` with a snapshot and the definitions of
-    /// its tables.
+    /// Opens a backup, checks that it is complete and undamaged, and calls `body` with a snapshot and the definitions
+    /// of its tables.
     ///
     /// - Throws: ``ToolError`` if the file is not a backup; `StoreError` with code `corrupt` if it is damaged.
     static func read<T>(

@@ -23,7 +23,8 @@ enum NewPath {
         }
     }
 
-    /// Calls `body` with a temporary path in the same folder, syncs the files there to the disk, and moves them to `path`.
+    /// Calls `body` with a temporary path in the same folder, syncs the files there to the disk, and moves them to
+    /// `path`.
     ///
     /// - Parameter remove: Removes the incomplete files after an error.
     /// - Throws: The error of `body`; ``ToolError`` if something exists at the path or the files cannot be synced.
@@ -44,8 +45,8 @@ enum NewPath {
         }
     }
 
-    /// Checks that a database that was closed is complete without its log. SQLite keeps the log, and reports no error, if the
-    /// pages in it do not fit on the disk once more.
+    /// Checks that a database that was closed is complete without its log. SQLite keeps the log, and reports no error,
+    /// if the pages in it do not fit on the disk once more.
     private static func requireNoLog(_ path: String) throws {
         let attributes = try? FileManager.default.attributesOfItem(atPath: "\(path)-wal")
         guard attributes?[.size] as? Int ?? 0 == 0 else {

@@ -159,8 +159,8 @@ struct RestoredStamps {
     /// The timestamp of the first row of each table.
     let first: Timestamp
 
-    /// Added to the latest timestamp that is known. The server's clock may have been set back since the backup; each write
-    /// then advances it by one tick, and this margin is as many ticks as a server can need in days.
+    /// Added to the latest timestamp that is known. The server's clock may have been set back since the backup; each
+    /// write then advances it by one tick, and this margin is as many ticks as a server can need in days.
     private static let margin = 60 * Timestamp.ticksPerSecond
 
     /// - Parameters:

@@ -50,7 +50,8 @@ package final class DatabaseServer: Sendable {
         try awaitConnection()
     }
 
-    /// Starts the server, and again for each line read. At the end of its input, ends the server and removes the folder.
+    /// Starts the server, and again for each line read. At the end of its input, ends the server and removes the
+    /// folder.
     private static let script = """
         programs=$1; folder=$2; primary=$3; shift 3
         user=

@@ -1,8 +1,8 @@
 #if PostgreSQL
 internal import Foundation
 
-/// The demo over PostgreSQL: the steps of ``DemoStory`` with a server over a database, and then a second server over the
-/// same database, which is killed.
+/// The demo over PostgreSQL: the steps of ``DemoStory`` with a server over a database, and then a second server over
+/// the same database, which is killed.
 struct DemoDatabaseStory {
     let stage: DemoStage
     let database: DatabaseServer

@@ -1,7 +1,8 @@
 #if Serve
 internal import Foundation
 
-/// A step of the demo: two clients, each a process that syncs by itself, while a sign-in page answers in place of the server.
+/// A step of the demo: two clients, each a process that syncs by itself, while a sign-in page answers in place of the
+/// server.
 struct DemoPortalStory {
     let stage: DemoStage
     let first: DemoClient

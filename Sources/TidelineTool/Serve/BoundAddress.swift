@@ -3,7 +3,8 @@ internal import Foundation
 internal import NIOCore
 internal import Synchronization
 
-/// A socket that is bound to the address of a server and does not listen, so that no client is accepted before it can be answered.
+/// A socket that is bound to the address of a server and does not listen, so that no client is accepted before it can
+/// be answered.
 final class BoundAddress: Sendable {
     /// The socket, or `nil` if it was taken.
     private let socket: Mutex<Int32?>

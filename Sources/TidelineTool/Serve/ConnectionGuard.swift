@@ -6,7 +6,8 @@ internal import NIOHTTP1
 internal import NIOHTTP2
 internal import NIOHTTPTypes
 
-/// Closes a connection whose client is idle or too slow, or when the server stops, and answers invalid requests with the reason.
+/// Closes a connection whose client is idle or too slow, or when the server stops, and answers invalid requests with
+/// the reason.
 ///
 /// A stream of HTTP/2 is guarded as a connection with one request.
 ///
@@ -191,8 +192,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
 }
 
-/// Marks the last request of an HTTP/1 connection with the header `Connection: close`, for ``ConnectionGuard``: also one that lists
-/// `close` among others, and each request of HTTP/1.0, which knows no interim responses either.
+/// Marks the last request of an HTTP/1 connection with the header `Connection: close`, for ``ConnectionGuard``: also
+/// one that lists `close` among others, and each request of HTTP/1.0, which knows no interim responses either.
 ///
 /// Reports a request of HTTP/1.1 whose host is not certain as invalid: one without the header Host, or with several.
 final class LastRequestMarker: ChannelInboundHandler, RemovableChannelHandler {

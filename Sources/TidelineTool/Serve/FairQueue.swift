@@ -3,10 +3,11 @@ internal import NIOCore
 
 /// Reads in the order in which they run: weighted fair queuing of users or addresses, and of the connections of each.
 ///
-/// A clock shows the time that each of them could have used if all that have reads had used the threads equally. The next read is that
-/// of the one whose use would end first on this clock. So a client with short reads waits neither for one with long reads nor for any
-/// number of them, and a client with long reads has its part of the time. The time of a read is known when it has ended; until then, it
-/// is expected to be that of other reads of its kind and connection or, for the first one, of its kind and table.
+/// A clock shows the time that each of them could have used if all that have reads had used the threads equally. The
+/// next read is that of the one whose use would end first on this clock. So a client with short reads waits neither for
+/// one with long reads nor for any number of them, and a client with long reads has its part of the time. The time of a
+/// read is known when it has ended; until then, it is expected to be that of other reads of its kind and connection or,
+/// for the first one, of its kind and table.
 struct FairQueue {
     private typealias Read = ReadQueue.Read
 
@@ -187,8 +188,8 @@ struct FairQueue {
         return true
     }
 
-    /// Removes and returns the last limited read of the connection with the most in the group with the most, which are those of the
-    /// read that was added last if no others have more.
+    /// Removes and returns the last limited read of the connection with the most in the group with the most, which are
+    /// those of the read that was added last if no others have more.
     mutating func removeLastOfMost(after read: ReadQueue.Read) -> ReadQueue.Read? {
         func most<S: Share>(of shares: [S], or own: S?) -> S? {
             let most = shares.max { $0.limitedCount < $1.limitedCount }

@@ -3,7 +3,8 @@ internal import CZlib
 internal import HTTPTypes
 internal import TidelineServer
 
-/// Compression of responses in the format of gzip, at zlib's fastest level: JSON becomes several times smaller at any level.
+/// Compression of responses in the format of gzip, at zlib's fastest level: JSON becomes several times smaller at any
+/// level.
 enum Gzip {
     /// The size in bytes from which a body is compressed. A smaller one fits into one packet of a network.
     static let minimumSize = 1_400

@@ -4,8 +4,8 @@ internal import HTTPTypes
 
 /// Refuses the requests of web pages to a server without a sign-in that listens on this machine only.
 ///
-/// A browser on this machine sends the requests of any page that it shows. A page of another origin is recognized by the header
-/// Origin, and one whose name was made to refer to this machine (DNS rebinding) by the header Host.
+/// A browser on this machine sends the requests of any page that it shows. A page of another origin is recognized by
+/// the header Origin, and one whose name was made to refer to this machine (DNS rebinding) by the header Host.
 struct LocalPageGuard: Sendable {
     /// The host under which a proxy serves the server, if it is known.
     private let publicHost: String?

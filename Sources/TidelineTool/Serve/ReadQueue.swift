@@ -4,9 +4,9 @@ internal import Synchronization
 
 /// The reads of a server that wait for a thread.
 ///
-/// The threads receive no more reads than they can run at the same time, so that other work, such as commits, waits for one read at
-/// most and not for all of them. Users or addresses share the time of the threads, and so do the connections of each; see
-/// ``FairQueue``. None of them uses all threads, so that a read of another one begins at once.
+/// The threads receive no more reads than they can run at the same time, so that other work, such as commits, waits for
+/// one read at most and not for all of them. Users or addresses share the time of the threads, and so do the
+/// connections of each; see ``FairQueue``. None of them uses all threads, so that a read of another one begins at once.
 final class ReadQueue: Sendable {
     /// A read that runs once, or is refused.
     final class Read: Sendable {
@@ -61,7 +61,8 @@ final class ReadQueue: Sendable {
         state = Mutex(FairQueue(maximumRunning: maximumRunning))
     }
 
-    /// Adds a read. If too many wait, refuses the last one of the user or address with the most, or of its connection with the most.
+    /// Adds a read. If too many wait, refuses the last one of the user or address with the most, or of its connection
+    /// with the most.
     func append(_ read: Read) {
         let (next, refused) = state.withLock { state in
             state.append(read)

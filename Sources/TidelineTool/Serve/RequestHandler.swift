@@ -7,8 +7,8 @@ internal import TidelineStore
 
 /// Receives the requests of a connection, one after the other, and writes their responses.
 ///
-/// It is the last handler of a connection, after ``ConnectionGuard``, which ends requests and connections that take too long.
-/// A request takes no task, unless its sender is verified or it waits for changes.
+/// It is the last handler of a connection, after ``ConnectionGuard``, which ends requests and connections that take too
+/// long. A request takes no task, unless its sender is verified or it waits for changes.
 final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
     typealias InboundIn = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
@@ -258,8 +258,9 @@ final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
 
     /// Ends a response.
     ///
-    /// - Parameter memory: The memory that was reserved for it. It is released when it was written, or when that failed, as it does if
-    ///   the channel closes. A small response has none, unless its client does not receive it at once.
+    /// - Parameter memory: The memory that was reserved for it. It is released when it was written, or when that
+    ///   failed, as it does if the channel closes. A small response has none, unless its client does not receive it at
+    ///   once.
     private func finish(_ context: ChannelHandlerContext, releasing memory: SharedBudget.Part? = nil) {
         cancel = nil
         phase = .idle

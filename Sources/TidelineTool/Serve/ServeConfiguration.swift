@@ -7,8 +7,9 @@ internal import Yams
 /// The options of `serve` from a file, the environment, and the command line, in ascending order of precedence.
 ///
 /// The keys of the file are the names of the options without their dashes. The variables of the environment have the
-/// prefix `TIDELINE_SERVE_`, such as `TIDELINE_SERVE_MAX_BODY_SIZE`. An option that is repeated on the command line is a list
-/// in the file, and has commas in the environment. The values become arguments, which the parser of the command checks.
+/// prefix `TIDELINE_SERVE_`, such as `TIDELINE_SERVE_MAX_BODY_SIZE`. An option that is repeated on the command line is
+/// a list in the file, and has commas in the environment. The values become arguments, which the parser of the command
+/// checks.
 struct ServeConfiguration {
     /// An option and its source.
     struct Entry {
@@ -196,7 +197,8 @@ struct ServeConfiguration {
 
     // MARK: Effective values
 
-    /// The effective values as a configuration file, with their sources as comments. Values that may be secret are hidden.
+    /// The effective values as a configuration file, with their sources as comments. Values that may be secret are
+    /// hidden.
     var description: String {
         options.compactMap { option in
             guard let name = option.names.first, !Self.commandLineOnly.contains(name) else { return nil }

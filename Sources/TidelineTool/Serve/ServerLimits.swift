@@ -10,8 +10,8 @@ struct ServerLimits: Sendable {
     /// returned, and up to ten times as much for long JSON arrays.
     var maximumBodiesSize = 64 << 20
     /// The maximum total size of the responses that clients have not received yet, in bytes. Further ones are answered
-    /// with 503. Responses smaller than ``minimumCountedSize`` count only if their clients do not receive them at once. A client
-    /// that receives nothing of a response is disconnected if others need its memory.
+    /// with 503. Responses smaller than ``minimumCountedSize`` count only if their clients do not receive them at once.
+    /// A client that receives nothing of a response is disconnected if others need its memory.
     var maximumResponsesSize = 512 << 20
     /// The time after which the memory of a response is given to others that need it, if its client receives nothing.
     var stallTimeout = Duration.seconds(1)
@@ -33,16 +33,17 @@ struct ServerLimits: Sendable {
     var maximumConnections = 4_096
     /// The maximum number of connections of one address, or `nil` for no limit.
     var maximumConnectionsPerAddress: Int?
-    /// The maximum number of requests per second of one address, or `nil` for no limit. Further ones are answered with 429.
+    /// The maximum number of requests per second of one address, or `nil` for no limit. Further ones are answered with
+    /// 429.
     var maximumRate: Int?
     /// The maximum size of a path with its query, in bytes. Longer ones are answered with 414.
     var maximumQuerySize = 64 << 10
 
-    /// The maximum size of the headers of a request, in bytes. Larger headers are answered with 431, or end a connection of
-    /// HTTP/2.
+    /// The maximum size of the headers of a request, in bytes. Larger headers are answered with 431, or end a
+    /// connection of HTTP/2.
     static let maximumHeaderSize = 80 << 10
-    /// The maximum number of requests at the same time on a connection of HTTP/2. Further ones are refused, and the client
-    /// sends them again.
+    /// The maximum number of requests at the same time on a connection of HTTP/2. Further ones are refused, and the
+    /// client sends them again.
     static let maximumStreams = 100
     /// The size in bytes from which a response counts toward ``maximumResponsesSize`` before it is sent.
     static let minimumCountedSize = 4 << 10

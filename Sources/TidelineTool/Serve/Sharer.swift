@@ -3,8 +3,8 @@ internal import NIOCore
 internal import Synchronization
 internal import TidelineServer
 
-/// A connection as one that shares the threads and the memory of a server with the other connections of its user or address, which
-/// share them with other users and addresses.
+/// A connection as one that shares the threads and the memory of a server with the other connections of its user or
+/// address, which share them with other users and addresses.
 struct Sharer: Hashable, Sendable {
     /// A user, or an address without a sign-in.
     enum Group: Hashable, Sendable {
@@ -58,9 +58,10 @@ final class WaitingPlace: Sendable {
 
 /// The memory for the bodies of all requests in flight, or for all responses, or places of another kind.
 ///
-/// The part of a user or address is at most three times what it leaves free for others, and that of one connection at most
-/// as much as it leaves free. Each of them can always use a minimum, and what it uses first, as far as there is room for it. Beyond its
-/// part, a user or address can use something small for a connection that has nothing yet: many may share an address.
+/// The part of a user or address is at most three times what it leaves free for others, and that of one connection at
+/// most as much as it leaves free. Each of them can always use a minimum, and what it uses first, as far as there is
+/// room for it. Beyond its part, a user or address can use something small for a connection that has nothing yet: many
+/// may share an address.
 final class SharedBudget: Sendable {
     /// The part of a budget that is reserved for one response, with the rest of it that was not written yet.
     ///
@@ -148,8 +149,8 @@ final class SharedBudget: Sendable {
         state.withLock { $0.count(sharer, by: -size) }
     }
 
-    /// Reserves a size for a part, instead of what it has, until it is released. Returns `false` if it is not available; the part has
-    /// nothing then.
+    /// Reserves a size for a part, instead of what it has, until it is released. Returns `false` if it is not
+    /// available; the part has nothing then.
     func reserve(_ size: Int, for part: Part) -> Bool {
         guard size != part.size.load(ordering: .relaxed) else { return true }
         let (isReserved, abandoned) = state.withLock { state -> (Bool, [Part]) in
@@ -177,8 +178,8 @@ final class SharedBudget: Sendable {
         return isWithin((isSmall ? 7 : 3) * free, state.byGroup[sharer.group]) && isWithin(free, ofConnection)
     }
 
-    /// Removes parts without progress until there is room: those of the groups that use the most first, and the oldest of each. Removes
-    /// more than one small part at once, because it looks at all of them.
+    /// Removes parts without progress until there is room: those of the groups that use the most first, and the oldest
+    /// of each. Removes more than one small part at once, because it looks at all of them.
     private func makeRoom(for size: Int, _ sharer: Sharer, _ state: inout State) -> [Part] {
         let now = NIODeadline.now()
         let end = (now - stallTimeout).uptimeNanoseconds

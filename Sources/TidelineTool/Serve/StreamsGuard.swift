@@ -22,8 +22,8 @@ final class StreamsGuard: ChannelInboundHandler {
     private var context: ChannelHandlerContext?
     private var streamCount = 0
     private var latest = HTTP2StreamID.rootStream
-    /// Ends the connection if it is idle until then or, after ``stop()``, when requests that were sent before the client knew
-    /// have arrived.
+    /// Ends the connection if it is idle until then or, after ``stop()``, when requests that were sent before the
+    /// client knew have arrived.
     private var timer: Scheduled<Void>?
     private var isStopping = false
     /// Whether the client may open no further stream.

@@ -137,8 +137,8 @@ final class TableResponder<Store: LocalStore>: Sendable {
 
     /// Responds to a request, by keeping a promise on any thread.
     ///
-    /// - Returns: A closure that ends the wait of a request, for changes or for a thread, to be called when its client goes away. The
-    ///   promise is kept then, too.
+    /// - Returns: A closure that ends the wait of a request, for changes or for a thread, to be called when its client
+    ///   goes away. The promise is kept then, too.
     func respond(
         to request: ReceivedRequest, body: [UInt8], _ response: EventLoopPromise<ServerResponse>
     ) -> (() -> Void)? {
@@ -203,10 +203,11 @@ final class TableResponder<Store: LocalStore>: Sendable {
         return head
     }
 
-    /// Passes a request to the service, which commits writes together that wait at the same time. Reads wait for a thread.
+    /// Passes a request to the service, which commits writes together that wait at the same time. Reads wait for a
+    /// thread.
     ///
-    /// - Returns: As ``respond(to:body:_:)``. The connection of a client that went away can be half-closed; a client that has
-    ///   closed only its output is asked to try again.
+    /// - Returns: As ``respond(to:body:_:)``. The connection of a client that went away can be half-closed; a client
+    ///   that has closed only its output is asked to try again.
     private func handle(
         _ request: ReceivedRequest, _ body: [UInt8], _ response: EventLoopPromise<ServerResponse>
     ) -> (() -> Void)? {

@@ -8,8 +8,8 @@ internal import NIOSSL
 internal import NIOTLS
 internal import TidelineStore
 
-/// The handlers of a connection, which depend on its protocol. The last two, ``ConnectionGuard`` and ``RequestHandler``, are the
-/// same for a connection of HTTP/1.1 and a stream of HTTP/2.
+/// The handlers of a connection, which depend on its protocol. The last two, ``ConnectionGuard`` and
+/// ``RequestHandler``, are the same for a connection of HTTP/1.1 and a stream of HTTP/2.
 extension TableServer {
     /// The connection exceeds a limit and is closed.
     private struct ConnectionRefused: Error {}
@@ -26,7 +26,8 @@ extension TableServer {
             let negotiation = ApplicationProtocolNegotiationHandler { result, channel in
                 tooLate.cancel()
                 return channel.eventLoop.makeCompletedFuture {
-                    // A server that has stopped informs the connections that were open, but not those that had no protocol yet.
+                    // A server that has stopped informs the connections that were open, but not those that had no
+                    // protocol yet.
                     guard !connections.isStopped else { return channel.close(promise: nil) }
                     switch result {
                     case .negotiated(ServerIdentity.http2): try speakHTTP2(channel, responder)

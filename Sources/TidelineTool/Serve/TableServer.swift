@@ -130,8 +130,8 @@ struct TableServer {
             .childChannelOption(.allowRemoteHalfClosure, value: true)
     }
 
-    /// Performs a body that ends when a graceful shutdown begins, which SIGTERM or SIGINT cause. Cancels it if it takes too long
-    /// after that.
+    /// Performs a body that ends when a graceful shutdown begins, which SIGTERM or SIGINT cause. Cancels it if it takes
+    /// too long after that.
     private func runUntilSignal(_ body: @escaping @Sendable () async throws -> Void) async throws {
         struct Body: Service {
             let run: @Sendable () async throws -> Void

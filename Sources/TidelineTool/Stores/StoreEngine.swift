@@ -25,7 +25,8 @@ struct StoreEngine: Sendable {
     var allowsEmptyPath = false
     /// Whether the size of a store can be limited.
     var limitsSize = false
-    /// The setting that distinguishes the stores of a command that creates them, for an engine whose stores have no folder.
+    /// The setting that distinguishes the stores of a command that creates them, for an engine whose stores have no
+    /// folder.
     var nameSetting: String?
     /// Prepares a command that creates its own stores. Throws `ValidationError` if it cannot.
     var prepare: (@Sendable (_ settings: StoreSettings) throws -> Void)?

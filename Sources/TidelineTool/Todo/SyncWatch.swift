@@ -26,7 +26,8 @@ struct SyncWatch {
         return await last
     }
 
-    /// Shows each status until the sync has ended, and returns the last one before that is not a push or pull in progress.
+    /// Shows each status until the sync has ended, and returns the last one before that is not a push or pull in
+    /// progress.
     func show(_ updates: AsyncStream<SyncStatus>) async -> SyncStatus {
         var line = StatusLine(Terminal(usesStandardError: false))
         var last = SyncStatus.stopped
@@ -43,8 +44,8 @@ struct SyncWatch {
     }
 }
 
-/// Shows a status on one line, which an interactive terminal overwrites. Elsewhere each change is a line of its own, without
-/// times, so that a sync without news prints nothing.
+/// Shows a status on one line, which an interactive terminal overwrites. Elsewhere each change is a line of its own,
+/// without times, so that a sync without news prints nothing.
 struct StatusLine {
     private let style: TerminalStyle
     private let isInteractive: Bool

@@ -2,7 +2,8 @@ internal import HTTPTypes
 
 /// A request for the changes of tables, `/.changes?tables=A,B&since=CURSOR&wait=SECONDS`, which both dialects share.
 ///
-/// The server answers with a ``ChangesAnswer`` as soon as one of the tables has changes after the cursor, or after the wait.
+/// The server answers with a ``ChangesAnswer`` as soon as one of the tables has changes after the cursor, or after the
+/// wait.
 package struct ChangesRequest: Sendable, Hashable {
     /// The path of the signal, relative to the address of the server.
     package static let path = ".changes"

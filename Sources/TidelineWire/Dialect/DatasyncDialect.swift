@@ -83,8 +83,8 @@ package struct DatasyncDialect: ODataDialect {
 ///
 /// The server's row is JSON, as it was received or stored. Its member `__extra` contains the columns that the local
 /// table does not define, and the texts of those whose values are written differently, such as `0.10` or a date with an
-/// offset. They are copied without being converted. A null that the row does not have in `__extra` is omitted, because the
-/// server may not have the column.
+/// offset. They are copied without being converted. A null that the row does not have in `__extra` is omitted, because
+/// the server may not have the column.
 package enum WholeRow {
     /// Returns the server's row with the columns of a change, including null. System columns are omitted.
     ///

@@ -83,8 +83,8 @@ package protocol Dialect: Sendable {
     /// Returns whether a failed request was certainly not applied.
     func isRefusal(_ response: HTTPResponse) -> Bool
 
-    /// Returns whether a response carries a mark of a table service, or `nil` if it does not tell: a header that only the service
-    /// sends, or the exact form of its errors.
+    /// Returns whether a response carries a mark of a table service, or `nil` if it does not tell: a header that only
+    /// the service sends, or the exact form of its errors.
     func mark(of response: HTTPResponse, _ body: [UInt8]) -> Bool?
     /// Returns whether a body is a list of rows in the form of the dialect, whatever the rows contain.
     func isList(_ body: [UInt8]) -> Bool
@@ -96,8 +96,8 @@ package protocol Dialect: Sendable {
     /// - Parameters:
     ///   - link: The link in the body of the response (``PageInfo/nextLink``).
     ///   - target: The target of the request.
-    /// If a link leads to another port or path of the same scheme and host, and the target of the request is known, the request
-    /// is repeated with the link's `$skip` and `$top`.
+    /// If a link leads to another port or path of the same scheme and host, and the target of the request is known, the
+    /// request is repeated with the link's `$skip` and `$top`.
     /// - Throws: ``WireError/Code/invalidRequest`` for a link that leads elsewhere. Links are untrusted data.
     func nextPage(
         after response: HTTPResponse, link: String?, target: String, base: BaseURL

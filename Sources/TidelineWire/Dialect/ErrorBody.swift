@@ -35,8 +35,8 @@ package enum ErrorBody {
         }
     }
 
-    /// Returns a body as a JSON value, or `nil` if it is not JSON. It is wrapped in an object, so that the row reader also
-    /// accepts a JSON string.
+    /// Returns a body as a JSON value, or `nil` if it is not JSON. It is wrapped in an object, so that the row reader
+    /// also accepts a JSON string.
     static func value(_ body: [UInt8]) -> Value? { row(Array(#"{"body":"#.utf8) + body + [UInt8(ascii: "}")])?["body"] }
 
     private static func message(in value: Value, depth: Int) -> String? {

@@ -12,8 +12,8 @@ extension LinkHeader {
         return "\(origin ?? "")\(path.hasPrefix("/") ? "" : "/")\(path)?\(query); rel=next"
     }
 
-    /// Returns the member `nextLink` for the page after the requested one: the query of the request with another `$skip`
-    /// and, if the request has one, another `$top`.
+    /// Returns the member `nextLink` for the page after the requested one: the query of the request with another
+    /// `$skip` and, if the request has one, another `$top`.
     package static func nextQuery(target: String, skip: Int, top: Int?) -> String {
         query(of: target, replacing: [("$skip", skip)] + (top.map { [("$top", $0)] } ?? []))
     }

@@ -30,8 +30,8 @@ enum LinkTarget {
 
     /// Returns the path and query of the page after a request, relative to the base URL.
     ///
-    /// A server behind a proxy does not know its own address: its link may lack the port, or lead to another port or path of
-    /// the same host. Then the request is repeated with the link's `$skip` and `$top`.
+    /// A server behind a proxy does not know its own address: its link may lack the port, or lead to another port or
+    /// path of the same host. Then the request is repeated with the link's `$skip` and `$top`.
     ///
     /// - Parameter request: The path and query of the request, relative to the base URL; empty if it is not known.
     /// - Throws: As ``target(of:base:)``, for a link to another scheme or host and for one without `$skip`.

@@ -176,7 +176,8 @@ enum ODataColumns {
 }
 
 extension HTTPFields {
-    /// Returns the value of a field, as the subscript does, which takes five times as long for a field that occurs once.
+    /// Returns the value of a field, as the subscript does, which takes five times as long for a field that occurs
+    /// once.
     func value(of name: HTTPField.Name) -> String? {
         guard let index = firstIndex(where: { $0.name == name }) else { return nil }
         return self[(index + 1)...].contains { $0.name == name } ? self[name] : self[index].value

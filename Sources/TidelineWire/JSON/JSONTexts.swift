@@ -1,6 +1,7 @@
 internal import TidelineStore
 
-/// Lists of texts as JSON arrays of strings, read and written without Foundation's encoder, which takes 20 times as long.
+/// Lists of texts as JSON arrays of strings, read and written without Foundation's encoder, which takes 20 times as
+/// long.
 package enum JSONTexts {
     package static func encode(_ texts: [String]) -> String {
         var writer = JSONWriter()

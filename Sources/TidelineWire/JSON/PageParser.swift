@@ -25,9 +25,9 @@ package struct PageParser: Sendable {
     package var acceptsAnyJSON = false
     /// Whether columns that a row omits become null; by default if `keepsOthers` is `true`.
     package var completesRows: Bool
-    /// The member of a response with its rows, an empty name if the response is the array, or `nil` for a response of a table
-    /// service. With a name, the other members of the response are returned, and a number may be the text of the column
-    /// `version`.
+    /// The member of a response with its rows, an empty name if the response is the array, or `nil` for a response of a
+    /// table service. With a name, the other members of the response are returned, and a number may be the text of the
+    /// column `version`.
     package var list: String?
     /// Whether it is an error if no column of the table occurs, but a name that differs from one only in case.
     package var checksNames = false
@@ -53,7 +53,8 @@ package struct PageParser: Sendable {
     }
 
     /// Reads the response to a query, an array of rows, `{"results":[…],"count":n}`, or
-    /// `{"items":[…],"count":n,"nextLink":"…"}`, and appends its rows to `rows`. If the function throws an error, `rows` is unchanged.
+    /// `{"items":[…],"count":n,"nextLink":"…"}`, and appends its rows to `rows`. If the function throws an error,
+    /// `rows` is unchanged.
     ///
     /// - Parameters:
     ///   - rows: A batch with the shape ``shape``.

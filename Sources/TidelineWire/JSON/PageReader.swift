@@ -8,8 +8,8 @@ struct PageReader: ~Copyable {
     let idType: IDType
     /// The number of columns that are read from members of their names: all, or all but the one for other members.
     private let namedColumns: Int
-    /// The members of the current row that the table does not define, if they are kept; after the last one, those of the
-    /// response.
+    /// The members of the current row that the table does not define, if they are kept; after the last one, those of
+    /// the response.
     private(set) var others: [UInt8] = []
     private(set) var ids: IDSet
     /// For each member, the member that followed it in the previous rows. Servers use the same order in every row.

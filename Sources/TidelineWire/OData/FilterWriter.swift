@@ -83,8 +83,8 @@ struct FilterWriter {
 
     /// The maximum number of terms in a row.
     ///
-    /// A parser may nest each term of a row in the one before, and some servers refuse more than 100 levels. A longer row is
-    /// written as a balanced tree, with parentheses.
+    /// A parser may nest each term of a row in the one before, and some servers refuse more than 100 levels. A longer
+    /// row is written as a balanced tree, with parentheses.
     private static let maximumRow = 16
 
     /// Writes the terms of an `and` or `or`. A group within a group of the same kind needs no parentheses and adds no

@@ -69,9 +69,9 @@ package enum OData {
 
     /// Returns the predicate for the text of a `$filter`.
     ///
-    /// In addition to the output of ``filter(_:schema:syntax:edmTypes:)``, accepts `datetime'…'`, `guid'…'` (a string), `binary'…'` and
-    /// `X'…'` (bytes in hexadecimal), the suffixes `d`, `f` and `m` of doubles, `contains(text,part)`, and a minus
-    /// before any operand. A whole number without a suffix that does not fit 64 bits is a double.
+    /// In addition to the output of ``filter(_:schema:syntax:edmTypes:)``, accepts `datetime'…'`, `guid'…'` (a string),
+    /// `binary'…'` and `X'…'` (bytes in hexadecimal), the suffixes `d`, `f` and `m` of doubles, `contains(text,part)`,
+    /// and a minus before any operand. A whole number without a suffix that does not fit 64 bits is a double.
     /// - Parameter schema: The table's definition, or `nil`. If it is not `nil`, a column that it does not define is an
     ///   error.
     /// - Throws: ``WireError/Code/invalidFilter``, with the offset in UTF-8 bytes and the expected syntax.

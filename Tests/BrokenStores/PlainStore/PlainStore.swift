@@ -30,8 +30,8 @@ package final class PlainStore: LocalStore {
 
     /// Opens the store in a folder, or creates an empty one.
     ///
-    /// - Parameter isShared: Whether several stores and processes may open the folder at once; by default if the flaw is one
-    ///   of sharing.
+    /// - Parameter isShared: Whether several stores and processes may open the folder at once; by default if the flaw
+    ///   is one of sharing.
     package init(_ opening: StoreOpening, flaw: Flaw? = nil, isShared: Bool = false) throws {
         self.opening = opening
         self.flaw = flaw

@@ -153,7 +153,8 @@ import TidelineTestSupport
                 let options = LMDBOptions(mapSize: size, maximumMapSize: size)
                 let engine = try LMDBEngine(path: "\(folder)/store", options: options)
                 let environment = engine.environment
-                // LMDB cannot restore the old map if it has unmapped it for a larger one. Other tests may have freed some space.
+                // LMDB cannot restore the old map if it has unmapped it for a larger one. Other tests may have freed
+                // some space.
                 expectError(.full) {
                     try environment.withoutOthers(within: .zero) { () throws(StoreError) in
                         while true { try environment.growMap(to: size) }

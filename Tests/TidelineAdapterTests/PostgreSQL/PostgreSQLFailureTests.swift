@@ -119,7 +119,8 @@ struct PostgreSQLFailureTests {
         try preparing.close()
     }
 
-    /// The process that sent the commit may have been killed since. A store that is opened after that has it from the beginning.
+    /// The process that sent the commit may have been killed since. A store that is opened after that has it from the
+    /// beginning.
     @Test func aStoreIsOpenedAfterTheWritesInProgress() throws {
         let server = try TestServer()
         defer { server.end() }

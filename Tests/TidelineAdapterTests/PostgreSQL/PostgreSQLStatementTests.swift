@@ -4,9 +4,9 @@ import Testing
 import TidelinePostgreSQL
 import TidelineStore
 
-/// Reads every statement that the server receives while a store does all that it can, and refuses what systems compatible
-/// with PostgreSQL lack: triggers, sequences, save points, temporary tables, advisory locks, notifications, indexes on
-/// expressions, and functions in other languages.
+/// Reads every statement that the server receives while a store does all that it can, and refuses what systems
+/// compatible with PostgreSQL lack: triggers, sequences, save points, temporary tables, advisory locks, notifications,
+/// indexes on expressions, and functions in other languages.
 @Suite(.enabled(if: TestServer.isInstalled, "PostgreSQL's server is not installed (package postgresql)"))
 struct PostgreSQLStatementTests {
     /// The beginnings of statements.

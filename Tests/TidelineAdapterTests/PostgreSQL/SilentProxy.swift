@@ -3,8 +3,8 @@ import Foundation
 import Synchronization
 import TidelineTestSupport
 
-/// A proxy on a port of this machine before a PostgreSQL server. It can stop forwarding, as a network that is cut does: connections
-/// stay open, and nothing arrives.
+/// A proxy on a port of this machine before a PostgreSQL server. It can stop forwarding, as a network that is cut does:
+/// connections stay open, and nothing arrives.
 ///
 /// `@unchecked Sendable`: the condition guards all variables.
 final class SilentProxy: @unchecked Sendable {

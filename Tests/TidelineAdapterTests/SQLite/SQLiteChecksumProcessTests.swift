@@ -16,7 +16,8 @@ import TidelineTestSupport
 
     private static func setting(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap(Int.init) }
 
-    /// The first page is in the log after the snapshot of the reader, so checkpoints skip it as long as the reader reads.
+    /// The first page is in the log after the snapshot of the reader, so checkpoints skip it as long as the reader
+    /// reads.
     @Test(
         "A checkpoint beside a reader writes checksums", arguments: ["new", "sqlite-checksums-log"], [true, false])
     func readerDuringFirstCheckpoint(_ origin: String, readerEndsFirst: Bool) throws {

@@ -2,8 +2,8 @@
 import Foundation
 import TidelineTestSupport
 
-/// A copy of the script `Benchmarks/instructions` in a new directory, with stubs for the compiler, valgrind and the probe that
-/// return the given counts.
+/// A copy of the script `Benchmarks/instructions` in a new directory, with stubs for the compiler, valgrind and the
+/// probe that return the given counts.
 struct InstructionsScript {
     struct Outcome {
         var status: Int32

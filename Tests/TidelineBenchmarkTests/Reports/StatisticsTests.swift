@@ -28,7 +28,8 @@ struct SpreadTests {
 
     @Test(
         "The interval of the median excludes as many values as the sign test allows at 95 %",
-        // The number of excluded values on each side: the 2.5 % quantile of the binomial distribution with p = ½, minus one.
+        // The number of excluded values on each side: the 2.5 % quantile of the binomial distribution with p = ½, minus
+        // one.
         arguments: [(2, 0), (5, 0), (6, 0), (8, 0), (9, 1), (11, 1), (12, 2), (15, 3), (20, 5), (30, 9), (2000, 956)])
     func interval(count: Int, left: Int) throws {
         let spread = try #require(Spread((0..<count).map(Double.init)))

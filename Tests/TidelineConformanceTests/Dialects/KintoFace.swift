@@ -5,8 +5,8 @@ import Tideline
 import TidelineStore
 import TidelineWire
 
-/// A server that speaks the protocol of Kinto for the rows of a store, with faults of Kinto's own. A table is a collection, and
-/// the version of a row its stamp.
+/// A server that speaks the protocol of Kinto for the rows of a store, with faults of Kinto's own. A table is a
+/// collection, and the version of a row its stamp.
 final class KintoFace: Transport {
     /// A fault of one request.
     enum Fault {
@@ -91,7 +91,8 @@ final class KintoFace: Transport {
         return response
     }
 
-    /// Returns the parts of a path from `buckets` on: `["buckets", B, "collections", C, "records", ID]`, or `["batch"]`.
+    /// Returns the parts of a path from `buckets` on: `["buckets", B, "collections", C, "records", ID]`, or
+    /// `["batch"]`.
     private static func path(_ text: some StringProtocol) -> [String] {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
             .map { $0.removingPercentEncoding ?? "" }
@@ -144,8 +145,8 @@ final class KintoFace: Transport {
         var body: JSONFields?
     }
 
-    /// Carries out a batch in a transaction. A collision undoes the changes before it, whose responses stay; a failure of the
-    /// storage is that of the batch.
+    /// Carries out a batch in a transaction. A collision undoes the changes before it, whose responses stay; a failure
+    /// of the storage is that of the batch.
     private func batch(_ body: [UInt8]) throws -> TransportResponse {
         let parts = try JSONDecoder().decode([String: [Part]].self, from: Data(body))["requests"] ?? []
         guard parts.count <= 25 else { return Self.failure(400, 107) }

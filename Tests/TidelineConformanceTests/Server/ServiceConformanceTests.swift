@@ -25,7 +25,8 @@ struct ServiceConformanceTests {
         #expect(try await deviations(of: fixture) == [:])
     }
 
-    /// Each quirk and the checks that a server with it deviates from, by dialect: `~` marks those that clients tolerate.
+    /// Each quirk and the checks that a server with it deviates from, by dialect: `~` marks those that clients
+    /// tolerate.
     private static let quirks: [(quirks: ServerQuirks, zumo2: Set<String>, datasync3: Set<String>)] = [
         (.perRowVersions, ["~SRV-404"], ["~SRV-404"]),
         (.hardDelete, ["SRV-503"], ["SRV-503"]),

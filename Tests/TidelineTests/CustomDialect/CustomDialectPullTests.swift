@@ -360,7 +360,8 @@ struct ScriptedDialect: CustomDialect {
 }
 
 extension NotesVariant {
-    /// The dialect whose pages have two rows, whose pulls begin at the number of seconds of the look-back, and that reads "restored" as a lost cursor.
+    /// The dialect whose pages have two rows, whose pulls begin at the number of seconds of the look-back, and that
+    /// reads "restored" as a lost cursor.
     fileprivate static func stepping(_ link: String? = nil) -> NotesVariant {
         var variant = NotesVariant(name: "stepping")
         variant.pageRequest = { page, cursor in

@@ -2,9 +2,10 @@ import Foundation
 import HTTPTypes
 import Tideline
 
-/// A REST service of rows in tables. A row is an object with `id`, its fields, and `change`, the number of its last change and
-/// its entity tag. `TABLE/rows/ID` takes GET, PUT, PATCH (of single fields), and DELETE, with `If-Match` and `If-None-Match`.
-/// `TABLE/changes?after=N&limit=M` lists rows by that number, the deleted ones as `{"id", "change", "deleted": true}`.
+/// A REST service of rows in tables. A row is an object with `id`, its fields, and `change`, the number of its last
+/// change and its entity tag. `TABLE/rows/ID` takes GET, PUT, PATCH (of single fields), and DELETE, with `If-Match` and
+/// `If-None-Match`. `TABLE/changes?after=N&limit=M` lists rows by that number, the deleted ones as
+/// `{"id", "change", "deleted": true}`.
 struct NotesService {
     struct Item: Encodable {
         var id: String, change: Int, fields: Row?  // no fields in a tombstone

@@ -56,8 +56,8 @@ struct PullMachineTests {
     static let failure = PullMachine.Event.failed(SyncError(.network, "no network"))
     static let expired = PullMachine.Event.failed(ExpiredCursor(failure: SyncError(.rejected, "expired")))
 
-    /// An action as text: the number of a requested page, and of each page to store the number of its token, the one before
-    /// it, and the commits of others when it was requested.
+    /// An action as text: the number of a requested page, and of each page to store the number of its token, the one
+    /// before it, and the commits of others when it was requested.
     static func text(_ action: PullMachine.Action) -> String {
         func number(_ token: PullToken?) -> Int64 { token?.updatedAt?.ticks ?? 0 }
         switch action {

@@ -6,8 +6,9 @@ import TidelineTestStores
 
 /// Runs each test once in every dialect. A ``World`` takes the dialect of the current run.
 ///
-/// A dialect does not depend on the store, so that a test over all engines runs in the second dialect over SQLite and memory
-/// only. The environment variable `TIDELINE_DIALECT` names the only dialect to run, such as `datasync3`, over all engines.
+/// A dialect does not depend on the store, so that a test over all engines runs in the second dialect over SQLite and
+/// memory only. The environment variable `TIDELINE_DIALECT` names the only dialect to run, such as `datasync3`, over
+/// all engines.
 struct BothDialects: SuiteTrait, TestTrait, TestScoping {
     @TaskLocal static var current = ServerDialect.zumo2
     /// Whether the test runs again, in another dialect.

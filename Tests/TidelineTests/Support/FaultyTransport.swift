@@ -47,7 +47,8 @@ final class FaultyTransport<ServerStore: LocalStore>: Transport {
     /// The method and path of every request for the change signal, in order. They are not among the others.
     var signalRequests: [String] { state.withLock { $0.signalRequests } }
 
-    /// Lets the server answer requests for its change signal. Without one, it answers them like any server that has none.
+    /// Lets the server answer requests for its change signal. Without one, it answers them like any server that has
+    /// none.
     func setSignal(_ signal: ChangeSignal<ServerStore>?) { state.withLock { $0.signal = signal } }
 
     /// The method and path of every request, in order.

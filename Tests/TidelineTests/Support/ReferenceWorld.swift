@@ -6,8 +6,8 @@ import TidelineTestStores
 
 @testable import Tideline
 
-/// A world with tables that reference each other, and a server that enforces the references: it refuses a row whose parent
-/// it does not have, and the delete of a row that others reference.
+/// A world with tables that reference each other, and a server that enforces the references: it refuses a row whose
+/// parent it does not have, and the delete of a row that others reference.
 struct ReferenceWorld: Sendable {
     /// Folders in folders, with lists, with items.
     static let schemas = [

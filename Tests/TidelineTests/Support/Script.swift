@@ -9,8 +9,8 @@ import TidelineTestStores
 
 /// A test of one client, told as steps: `update a=two; lose answer; push fails network; queue [update a]`.
 ///
-/// The client starts in sync with the row `a` (``World/makeSyncedClient(store:configure:)``), or without rows if the first
-/// step is `empty`. ``StepPlayer`` lists the steps.
+/// The client starts in sync with the row `a` (``World/makeSyncedClient(store:configure:)``), or without rows if the
+/// first step is `empty`. ``StepPlayer`` lists the steps.
 struct Script: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let steps: [String]
@@ -50,34 +50,36 @@ struct StepFailure: Error, CustomStringConvertible { let description: String }
 ///
 /// A ROW is `a=two priority=9`: the identifier, its text, and other columns; a text with spaces is in single quotes.
 ///
-/// - Actions: `insert ROW`, `update ROW`, `delete ID`, `push`, `push singly`, `push again` (conflicts too), `pull [QUERY]` with
-///   `COLUMN=VALUE` or `COLUMN!=VALUE` as its filter and the settings `others` (if the push fails), `page=ROWS`,
-///   `lookback=SECONDS`, and `leavers=SECONDS`; `reset [QUERY]` of its token, `purge`, `restart`. The outcome is a success, or
-///   ` fails CODE`; for a push or a pull also ` errors CODE …`, the codes of its operations.
-/// - Others: `other ACTION` of another client that has pulled all rows and then pushes; `other undelete ID`; `erase ID` and
-///   `fill ROW` change the server's table, and so does `plant a@TICKS 9@FIRST+STEP COLUMN=VALUE …` with rows of these
-///   timestamps, here `a` and nine rows `r000`, …; `forget ID` (or `*`) and `write ROW` the client's; `clock SECONDS`.
-/// - `delegate PART & …` takes part in the operations of all pushes until `no delegate`. A part is `only ID` (others are only
-///   executed), `sees ROW`, `execute`, `ignore` (execute, and ignore the outcome), `conflict TEXT` (execute, which must end in
-///   a conflict with such a row), then `rebase` (on the server's version) or `take` (its row); `set ROW`, `unset COLUMN`,
-///   `item ROW`, `kind KIND`, `return ROW`, `return nil`, `throw`, `abandon` (throws a `CancellationError`), `cancel` (the
-///   push), or any other step.
-/// - Faults of the next push or pull: `lose answer`, `lose request`, `fail CODE`, `answer STATUS [BODY]`, `carry out STATUS
-///   [BODY]` (the server executes the request, and this is the answer), `replace OLD NEW` in the answer, `twice`, and once
-///   `meanwhile STEP` (before the request) and `afterwards STEP` (before its answer); `each STEP` before every request;
-///   `undated`, an answer without a `Date` header. `on WHICH FAULT` limits a fault to requests that are an `update`, a `create`,
-///   any `change`, a `list` or a `lookup` of identifiers, of a method, of a number (`#2`, `>2`), or have a text in quotes in
-///   their body; `once FAULT` to the first of them.
-/// - Resolutions of the first error of the last push: `discard`, `settle ROW`, `keep ROW`, `modify KIND`; with `server` or
-///   `item` before it, a ROW is merged into that row of the error.
-/// - Expectations: `local […]`, `queue […]`, `server […]` as in ``World/state(_:)-(Client)``; `errors [a conflict]`, those
-///   stored; `failed [a]`, those of the last push or pull; `error KEY=VALUE …` of the first of these, where a key is `table`,
-///   `kind`, `code`, `status`, `message`, `cause` (its type), `gone`, `item.COLUMN`, or `server.COLUMN`; `row ROW`, `remote ROW`, `both ROW`, where the version
-///   `?` is that of `remember ID`; `same ID`, the version on both sides; `bases [?]`, `attempts [1 0]`, `problems [nil]`, and
-///   `unsure N` (bodies that may have arrived) of the queue; `requests N`, `listed N` (for identifiers), `asks TEXT` (all), and
-///   `sent [PATCH a {…}]` since `clear`; `calls [update a, completed 1]` of the delegate; `texts [a, b]` of the local rows;
-///   `whole`, if these are the server's; `tokens [QUERY]`; and of the last pull `result KEY=N …`, where a key is `requests`,
-///   `pulled`, `stored`, `removed`, `leavers`, or `writes`.
+/// - Actions: `insert ROW`, `update ROW`, `delete ID`, `push`, `push singly`, `push again` (conflicts too),
+///   `pull [QUERY]` with `COLUMN=VALUE` or `COLUMN!=VALUE` as its filter and the settings `others` (if the push fails),
+///   `page=ROWS`, `lookback=SECONDS`, and `leavers=SECONDS`; `reset [QUERY]` of its token, `purge`, `restart`. The
+///   outcome is a success, or ` fails CODE`; for a push or a pull also ` errors CODE …`, the codes of its operations.
+/// - Others: `other ACTION` of another client that has pulled all rows and then pushes; `other undelete ID`; `erase ID`
+///   and `fill ROW` change the server's table, and so does `plant a@TICKS 9@FIRST+STEP COLUMN=VALUE …` with rows of
+///   these timestamps, here `a` and nine rows `r000`, …; `forget ID` (or `*`) and `write ROW` the client's;
+///   `clock SECONDS`.
+/// - `delegate PART & …` takes part in the operations of all pushes until `no delegate`. A part is `only ID` (others
+///   are only executed), `sees ROW`, `execute`, `ignore` (execute, and ignore the outcome), `conflict TEXT` (execute,
+///   which must end in a conflict with such a row), then `rebase` (on the server's version) or `take` (its row);
+///   `set ROW`, `unset COLUMN`, `item ROW`, `kind KIND`, `return ROW`, `return nil`, `throw`, `abandon` (throws a
+///   `CancellationError`), `cancel` (the push), or any other step.
+/// - Faults of the next push or pull: `lose answer`, `lose request`, `fail CODE`, `answer STATUS [BODY]`,
+///   `carry out STATUS [BODY]` (the server executes the request, and this is the answer), `replace OLD NEW` in the
+///   answer, `twice`, and once `meanwhile STEP` (before the request) and `afterwards STEP` (before its answer);
+///   `each STEP` before every request; `undated`, an answer without a `Date` header. `on WHICH FAULT` limits a fault to
+///   requests that are an `update`, a `create`, any `change`, a `list` or a `lookup` of identifiers, of a method, of a
+///   number (`#2`, `>2`), or have a text in quotes in their body; `once FAULT` to the first of them.
+/// - Resolutions of the first error of the last push: `discard`, `settle ROW`, `keep ROW`, `modify KIND`; with `server`
+///   or `item` before it, a ROW is merged into that row of the error.
+/// - Expectations: `local […]`, `queue […]`, `server […]` as in ``World/state(_:)-(Client)``; `errors [a conflict]`,
+///   those stored; `failed [a]`, those of the last push or pull; `error KEY=VALUE …` of the first of these, where a key
+///   is `table`, `kind`, `code`, `status`, `message`, `cause` (its type), `gone`, `item.COLUMN`, or `server.COLUMN`;
+///   `row ROW`, `remote ROW`, `both ROW`, where the version `?` is that of `remember ID`; `same ID`, the version on
+///   both sides; `bases [?]`, `attempts [1 0]`, `problems [nil]`, and `unsure N` (bodies that may have arrived) of the
+///   queue; `requests N`, `listed N` (for identifiers), `asks TEXT` (all), and `sent [PATCH a {…}]` since `clear`;
+///   `calls [update a, completed 1]` of the delegate; `texts [a, b]` of the local rows; `whole`, if these are the
+///   server's; `tokens [QUERY]`; and of the last pull `result KEY=N …`, where a key is `requests`, `pulled`, `stored`,
+///   `removed`, `leavers`, or `writes`.
 actor StepPlayer {
     private struct Rule {
         var which = "any"

@@ -35,7 +35,8 @@ actor EditingClient {
         var options = SyncOptions()
         options.retry = RetryPolicy(
             maximumAttempts: 3, initialDelay: .milliseconds(2), maximumDelay: .milliseconds(50))
-        // Only its owner changes `n`, and only upward. After a lost response, the server's row can be the owner's earlier one.
+        // Only its owner changes `n`, and only upward. After a lost response, the server's row can be the owner's
+        // earlier one.
         options.conflictPolicy = .merge(["marks": .union], others: .greatest, deletions: .deleteWins)
         client = try SyncClient(
             url: "http://shared.example", store: try SQLiteStore.inMemory(), transport: servers, options: options)
@@ -98,8 +99,8 @@ actor EditingClient {
     /// The rows of the client.
     func rows() async throws -> [Row] { try await table.rows().rows }
 
-    /// Pulls rows with later timestamps than the last, without a look-back, in small pages. Returns the number of rows, or
-    /// `nil` if no server could answer.
+    /// Pulls rows with later timestamps than the last, without a look-back, in small pages. Returns the number of rows,
+    /// or `nil` if no server could answer.
     private func pull() async throws -> Int? {
         let settings = PullSettings(pageSize: 20, lookback: .zero)
         return try await unlessInterrupted {
@@ -107,14 +108,16 @@ actor EditingClient {
         }
     }
 
-    /// Returns `nil` if the servers, or the connection to one, ended the request. Any other error is a failure of the test.
+    /// Returns `nil` if the servers, or the connection to one, ended the request. Any other error is a failure of the
+    /// test.
     private func unlessInterrupted<T: Sendable>(_ body: @Sendable () async throws -> T) async throws -> T? {
         do {
             return try await body()
         } catch let error as SyncError
             where [.network, .serverFailed, .serverFailing, .completedWithErrors].contains(error.code)
         {
-            // An operation that failed for another reason than the server's state stays pending, and ends the test later.
+            // An operation that failed for another reason than the server's state stays pending, and ends the test
+            // later.
             return nil
         }
     }

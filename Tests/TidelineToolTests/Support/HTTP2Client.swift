@@ -42,8 +42,8 @@ final class HTTP2Client: Sendable {
 
     /// - Parameters:
     ///   - authority: `127.0.0.1:PORT`.
-    ///   - window: The number of bytes that the server may send on a stream before the client has read them, or `nil` for the
-    ///     default of HTTP/2.
+    ///   - window: The number of bytes that the server may send on a stream before the client has read them, or `nil`
+    ///     for the default of HTTP/2.
     init(_ authority: String, window: Int? = nil) async throws {
         self.authority = authority
         let port = try #require(authority.split(separator: ":").last.flatMap { Int($0) })

@@ -118,8 +118,8 @@ struct HostileServerTests {
         }
         #expect(error.code == attack.code, "\(error)")
         #expect(error.message.contains(attack.says), "\(error)")
-        // A pull asks for smaller and smaller pages, down to one row. For each request, the server sends the bytes that the
-        // sockets buffer; the client did not read the rest.
+        // A pull asks for smaller and smaller pages, down to one row. For each request, the server sends the bytes that
+        // the sockets buffer; the client did not read the rest.
         #expect(server.requests < 30, "\(server.requests)")
         #expect(server.bytesSent / server.requests < SocketServer.limit / 4, "\(server.bytesSent)")
     }

@@ -7,8 +7,8 @@ internal import TidelineStore
 final class GRDBSession<Style: GRDBStyle>: BenchmarkSession {
     private let opening: @Sendable () throws -> DatabasePool
     private let opened: Mutex<Opened>
-    /// The items of batches to write, which an app already has, so creating them is not measured. The batch is retained to keep
-    /// its identity unique.
+    /// The items of batches to write, which an app already has, so creating them is not measured. The batch is retained
+    /// to keep its identity unique.
     private let prepared = Mutex<[ObjectIdentifier: (batch: RowBatch, items: [Style.Item])]>([:])
 
     /// An open database and its observations.

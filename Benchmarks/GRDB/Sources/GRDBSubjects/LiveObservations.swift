@@ -7,7 +7,8 @@ internal import TidelineStore
 /// The value observations of an open database, in place of live queries.
 ///
 /// A commit fetches each observed request again, after the write has returned. A commit is therefore measured until all
-/// observations have delivered the rows that they fetched after it, which is when Tideline's live queries are up to date.
+/// observations have delivered the rows that they fetched after it, which is when Tideline's live queries are up to
+/// date.
 final class LiveObservations<Style: GRDBStyle>: Sendable {
     private let pool: DatabasePool
     private let deliveries = Deliveries()

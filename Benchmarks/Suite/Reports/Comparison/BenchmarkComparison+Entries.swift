@@ -15,7 +15,8 @@ extension BenchmarkComparison {
         var subject: String
     }
 
-    /// The entries for all subjects except baselines, in the order of the new report; entries only in the old one follow.
+    /// The entries for all subjects except baselines, in the order of the new report; entries only in the old one
+    /// follow.
     static func entries(_ old: BenchmarkReport, _ new: BenchmarkReport) -> [Entry] {
         let (before, after) = (sides(old), sides(new))
         let known = Dictionary(before, uniquingKeysWith: { first, _ in first })

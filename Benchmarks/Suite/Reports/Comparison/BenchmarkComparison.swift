@@ -5,8 +5,8 @@ internal import TidelineSupport
 ///
 /// It compares the ratios to the bare engine if both reports have them, because they vary less between runs than times;
 /// otherwise it compares the times. The two-sided Mann-Whitney test over at least nine iterations on each side decides
-/// whether a difference is significant. Holm's correction accounts for the number of tests: with ``significance``, fewer
-/// than one in a hundred comparisons of equal programs report any difference.
+/// whether a difference is significant. Holm's correction accounts for the number of tests: with ``significance``,
+/// fewer than one in a hundred comparisons of equal programs report any difference.
 ///
 /// Baselines are references and are not compared themselves.
 package struct BenchmarkComparison: Sendable, Hashable {
@@ -95,8 +95,8 @@ package struct BenchmarkComparison: Sendable, Hashable {
         correct()
     }
 
-    /// Applies Holm's correction (1979): multiplies the smallest probability by the number of tests, the next by one less,
-    /// and so on, and keeps the order. Then sets the verdicts.
+    /// Applies Holm's correction (1979): multiplies the smallest probability by the number of tests, the next by one
+    /// less, and so on, and keeps the order. Then sets the verdicts.
     private mutating func correct() {
         let tested = entries.indices.filter { entries[$0].probability != nil }
             .sorted { (entries[$0].probability ?? 1, $0) < (entries[$1].probability ?? 1, $1) }

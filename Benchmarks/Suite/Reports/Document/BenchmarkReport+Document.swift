@@ -9,8 +9,8 @@ package struct BenchmarkMarkdownReport: BenchmarkReportWriter {
     package func text(of report: BenchmarkReport) -> String { BenchmarkDocument(report).document.markdown }
 }
 
-/// The report as a self-contained HTML page without scripts: tables of all figures, bar charts of the workloads, latency
-/// distributions, and the cost by number of rows if there are several.
+/// The report as a self-contained HTML page without scripts: tables of all figures, bar charts of the workloads,
+/// latency distributions, and the cost by number of rows if there are several.
 package struct BenchmarkHTMLReport: BenchmarkReportWriter {
     /// Creates a writer.
     package init() {}

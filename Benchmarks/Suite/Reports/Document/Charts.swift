@@ -2,8 +2,8 @@
 internal import TidelineStore
 internal import TidelineSupport
 
-/// A bar chart of the work per second, with one scale and separate charts for each durability. A vertical line marks the
-/// bare engine.
+/// A bar chart of the work per second, with one scale and separate charts for each durability. A vertical line marks
+/// the bare engine.
 struct BarChart {
     private static let width = 340.0
     private static let rowHeight = 34.0

@@ -17,9 +17,9 @@ package struct Spread: Sendable, Hashable {
     package let greatest: Double
     /// The confidence interval of the median, with a confidence of at least 95 %.
     ///
-    /// It assumes no distribution: it reaches from the *k*th smallest to the *k*th largest value and misses the median only
-    /// if fewer than *k* values lie on one side, with the probability of as many heads in coin tosses. Fewer than six values
-    /// have no such interval; it then contains all of them, with 94 % confidence for five.
+    /// It assumes no distribution: it reaches from the *k*th smallest to the *k*th largest value and misses the median
+    /// only if fewer than *k* values lie on one side, with the probability of as many heads in coin tosses. Fewer than
+    /// six values have no such interval; it then contains all of them, with 94 % confidence for five.
     package let interval: ClosedRange<Double>
 
     /// Creates the spread of measurements in any order, or returns `nil` if there are none.
@@ -48,8 +48,8 @@ package struct Spread: Sendable, Hashable {
         return sorted[below] + (sorted[above] - sorted[below]) * (position - Double(below))
     }
 
-    /// The number of values outside ``interval`` on each side: the most heads that occur in less than 2.5 % of series of
-    /// `count` coin tosses.
+    /// The number of values outside ``interval`` on each side: the most heads that occur in less than 2.5 % of series
+    /// of `count` coin tosses.
     private static func leftOut(of count: Int) -> Int {
         // The probability of a single series underflows a double here, so use the normal approximation.
         guard count <= 1000 else { return Int((Double(count) - 1.96 * Double(count).squareRoot()) / 2) }

@@ -43,8 +43,8 @@ extension WorkloadFigures {
         }
     }
 
-    /// The indexes of the fastest subjects of each durability, including those without a significant difference to them.
-    /// None if the fastest is unclear, and none whose own time is unclear.
+    /// The indexes of the fastest subjects of each durability, including those without a significant difference to
+    /// them. None if the fastest is unclear, and none whose own time is unclear.
     private static func fastest(among all: [SubjectFigures]) -> [Int] {
         let rivals = all.indices.filter { all[$0].subject.kind != .baseline && all[$0].unitTime != nil }
         return Dictionary(grouping: rivals) { all[$0].subject.durability }.values.flatMap { rivals -> [Int] in
@@ -73,15 +73,15 @@ package struct SubjectFigures: Sendable, Hashable {
     package let result: SubjectResult
     /// The time of a unit in seconds, over all iterations; `nil` if there are no valid figures.
     package let unitTime: Spread?
-    /// The speed relative to the bare engine: the baseline's time divided by the subject's, for each round. `nil` if the run
-    /// has no baseline of the same engine and durability.
+    /// The speed relative to the bare engine: the baseline's time divided by the subject's, for each round. `nil` if
+    /// the run has no baseline of the same engine and durability.
     package var ratio: Spread? { Spread(ratios) }
     /// The time of a unit in each iteration.
     let unitTimes: [Double]
     /// The values of ``ratio``.
     var ratios: [Double] = []
-    /// Whether no other subject of the same durability is significantly faster. False if there is no other subject, or if
-    /// the margin of error is more than a third of the time.
+    /// Whether no other subject of the same durability is significantly faster. False if there is no other subject, or
+    /// if the margin of error is more than a third of the time.
     package internal(set) var isFastest = false
 
     /// The number of units per second.

@@ -18,8 +18,8 @@ struct MissingFigures {
         "\(subjects.joined(separator: ", ")): \(reason) (\(workloads.joined(separator: ", ")))"
     }
 
-    /// The missing figures of a report: wrong answers, then failures, then works that are not applicable. Subjects with the
-    /// same reason and workloads are combined.
+    /// The missing figures of a report: wrong answers, then failures, then works that are not applicable. Subjects with
+    /// the same reason and workloads are combined.
     static func all(of report: BenchmarkReport) -> [MissingFigures] {
         let kinds: [SubjectResult.Failure.Kind] = [.wrongAnswer, .failed, .notApplicable]
         let all = kinds.flatMap { kind in report.subjects.flatMap { of($0.name, kind, report) } }
@@ -71,8 +71,9 @@ enum StoreRecommendation {
     static let forApps =
         "On a phone: SQLite, unless measurements of your app on the phone show that it needs another store."
 
-    /// Returns the sentence for an app if SQLite was measured, then a sentence for each durability that several stores have.
-    /// For each group of workloads it names the stores that are most often the fastest with the greatest number of rows.
+    /// Returns the sentence for an app if SQLite was measured, then a sentence for each durability that several stores
+    /// have. For each group of workloads it names the stores that are most often the fastest with the greatest number
+    /// of rows.
     ///
     /// A run with a warning has no recommendation.
     static func lines(of report: BenchmarkReport) -> [String] {

@@ -8,8 +8,8 @@ enum FigureDetail: Int, Comparable {
     static func < (a: FigureDetail, b: FigureDetail) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// The layout of a section for the width of a terminal: one table with as many details as fit, or several tables with some of
-/// the subjects each.
+/// The layout of a section for the width of a terminal: one table with as many details as fit, or several tables with
+/// some of the subjects each.
 struct TerminalLayout {
     /// The maximum width of titles, which wrap to further lines.
     private static let maxTitle = 44

@@ -68,9 +68,10 @@ final class Signal: Sendable {
         }
     }
 
-    /// Returns whether ``send()`` arrives before the thread that sent `start` has slept for a tenth of a second. Call this
-    /// where the signal must not arrive before this thread continues: it detects a store that fails to wait, and costs a correct
-    /// store a tenth of a second. On Linux, a thread that lacks processor time is not taken for one that waits.
+    /// Returns whether ``send()`` arrives before the thread that sent `start` has slept for a tenth of a second. Call
+    /// this where the signal must not arrive before this thread continues: it detects a store that fails to wait, and
+    /// costs a correct store a tenth of a second. On Linux, a thread that lacks processor time is not taken for one
+    /// that waits.
     func comesTooEarly(after start: Signal, _ context: CheckContext) -> Bool {
         let end = DispatchTime.now() + context.wait(.thread).seconds
         var sleeps = 0

@@ -3,8 +3,8 @@ internal import TidelineStore
 
 /// Queries whose answers depend on the locale of the process if a store uses its rules for letters, numbers, or dates.
 enum LocaleQueries {
-    /// Turkish and Azerbaijani pair I with ı and i with İ; the Thai calendar counts years from 543 BC; Arabic and German
-    /// write numbers differently; Swedish and Danish sort letters differently.
+    /// Turkish and Azerbaijani pair I with ı and i with İ; the Thai calendar counts years from 543 BC; Arabic and
+    /// German write numbers differently; Swedish and Danish sort letters differently.
     static let locales = ["tr_TR", "az_AZ", "th_TH", "ar_EG", "de_DE", "sv_SE", "da_DK"]
 
     static let schema = TableSchema(

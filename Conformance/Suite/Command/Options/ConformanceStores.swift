@@ -10,8 +10,8 @@ public struct ConformanceStores: Sendable {
 
     /// The stores that are checked by default.
     public var harnesses: [StoreHarness]
-    /// The names of stores that are checked only if `--store` names them, such as those that need a server. ``configuring``
-    /// creates their harnesses, also without settings.
+    /// The names of stores that are checked only if `--store` names them, such as those that need a server.
+    /// ``configuring`` creates their harnesses, also without settings.
     public var others: [String] = []
     /// Creates a harness with settings, or `nil` if the stores have none.
     public var configuring: Configuring?

@@ -40,8 +40,8 @@ package struct MarkdownCheckList: Sendable {
     }
 }
 
-/// The document of a report: the profiles that each store reaches, the failures, the capabilities, and a table of checks
-/// by stores for each group. A check expands to its explanation and findings.
+/// The document of a report: the profiles that each store reaches, the failures, the capabilities, and a table of
+/// checks by stores for each group. A check expands to its explanation and findings.
 struct ReportDocument {
     /// A store with more failures than this has them collapsed.
     private static let shownFailures = 12

@@ -6,16 +6,17 @@ internal import TidelineStore
 // The code of the article "Speaking to another server", which explains each part.
 
 // article: rows
-/// The dialect of Kinto (kinto.readthedocs.io), a server of JSON records, with a collection for each table. The address of the
-/// client ends with the version of the API: `https://example.org/v1`.
+/// The dialect of Kinto (kinto.readthedocs.io), a server of JSON records, with a collection for each table. The address
+/// of the client ends with the version of the API: `https://example.org/v1`.
 ///
-/// Tables must have `idMatching: .exact`, because the ids of records differ in case. A column named `last_modified` must have
-/// another name on the server. A record whose only field is `deleted` with the value true looks like a tombstone.
+/// Tables must have `idMatching: .exact`, because the ids of records differ in case. A column named `last_modified`
+/// must have another name on the server. A record whose only field is `deleted` with the value true looks like a
+/// tombstone.
 public struct KintoDialect: CustomDialect {
     /// The bucket of the collections. Cursors of another bucket are not used.
     public let bucket: String
-    /// The names of fields in records that differ from those of their columns, by the names of the columns: a column cannot
-    /// be named `version`, but a field can.
+    /// The names of fields in records that differ from those of their columns, by the names of the columns: a column
+    /// cannot be named `version`, but a field can.
     public let fields: [String: String]
     /// The time between two requests of the change signals for a table.
     public var pollInterval = Duration.seconds(10)
@@ -52,7 +53,8 @@ public struct KintoError: Error, CustomStringConvertible {
 
 // article: pull
 extension KintoDialect {
-    /// Requests the records and tombstones that changed after the cursor, the stamp of the last one before, in milliseconds.
+    /// Requests the records and tombstones that changed after the cursor, the stamp of the last one before, in
+    /// milliseconds.
     public func request(for page: PageRequest, after cursor: Int64?) throws -> ServerRequest {
         guard page.predicate == nil else { throw KintoError("rows that leave a filter are not listed; pull all rows") }
         guard page.schema.idMatching == .exact else { throw KintoError("declare the table with idMatching: .exact") }
@@ -69,8 +71,8 @@ extension KintoDialect {
         let members = try JSONDecoder().decode([String: [JSONFields]].self, from: Data(response.body))
         guard let newest = stamp(of: response), let rows = try members["data"]?.map({ try row($0, in: page.schema) })
         else { throw KintoError("a list without an ETag or data") }
-        // Where PostgreSQL stores the records, a change gets its stamp before its commit, so that it may appear after one with a
-        // greater stamp.
+        // Where PostgreSQL stores the records, a change gets its stamp before its commit, so that it may appear after
+        // one with a greater stamp.
         let visible = response.serverTime?.advanced(by: .zero - page.lookback).milliseconds
         return ServerPage(
             rows: rows, cursor: rows.last?["version"]?.string.flatMap { Int64($0) } ?? cursor ?? 0,
@@ -153,7 +155,8 @@ extension KintoDialect {
         in response: TransportResponse, toBatch requests: [ServerRequest]
     ) throws -> [TransportResponse] {
         let parts = try JSONDecoder().decode([String: [Part]].self, from: Data(response.body))["responses"] ?? []
-        // With 409, the server undoes the changes before it in the batch, whose responses still say that they were made.
+        // With 409, the server undoes the changes before it in the batch, whose responses still say that they were
+        // made.
         let undoing = parts.first { $0.status == 409 }
         return try parts.map { part in
             guard let status = (undoing ?? part).status, 200..<600 ~= status else { throw KintoError("no status") }

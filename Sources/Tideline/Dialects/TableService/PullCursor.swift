@@ -132,8 +132,8 @@ struct PullCursor: Sendable {
 
     /// Processes a page of a list.
     ///
-    /// Something else than the service may give an empty or short response, so a list ends only with the server's count: a
-    /// short page that has all rows that match.
+    /// Something else than the service may give an empty or short response, so a list ends only with the server's
+    /// count: a short page that has all rows that match.
     private mutating func receiveList(_ page: PageSummary) throws(SyncError) -> Decision {
         let count = Int64(page.count)
         if wantsCount {

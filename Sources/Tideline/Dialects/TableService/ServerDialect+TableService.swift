@@ -23,10 +23,10 @@ extension ServerDialect {
 
     /// Datasync 3: the server of the .NET Datasync Community Toolkit, with OData version 4.
     ///
-    /// An update replaces the whole row on the server. A client keeps the server's columns that the local table does not
-    /// define in the column `__extra` (`SystemColumns.extra`) and sends them back unchanged, so that an update wipes
-    /// nothing. A row whose server columns are not known, such as one that was pulled in another dialect, is read again
-    /// before its first update.
+    /// An update replaces the whole row on the server. A client keeps the server's columns that the local table does
+    /// not define in the column `__extra` (`SystemColumns.extra`) and sends them back unchanged, so that an update
+    /// wipes nothing. A row whose server columns are not known, such as one that was pulled in another dialect, is read
+    /// again before its first update.
     ///
     /// A new identifier consists of 1 to 127 ASCII letters, digits, and characters of `_.|:-`, and begins with a letter
     /// or a digit.
@@ -34,13 +34,16 @@ extension ServerDialect {
 
     /// Datasync 3, for a server whose tables have columns that a filter cannot compare with strings.
     ///
-    /// Without their types, the server refuses a filter such as `released eq '1994-10-14'` of a pull, or matches no row.
+    /// Without their types, the server refuses a filter such as `released eq '1994-10-14'` of a pull, or matches no
+    /// row.
     ///
     /// ```swift
-    /// options.dialect = .datasync3(columnTypes: ["Movie": ["released": .date, "rating": .enumeration("Movies.Rating")]])
+    /// options.dialect = .datasync3(
+    ///     columnTypes: ["Movie": ["released": .date, "rating": .enumeration("Movies.Rating")]])
     /// ```
-    /// - Parameter columnTypes: The types of the server's columns, by table and column. The local columns have the type string.
-    ///   A query that compares such a column with a text of another form throws ``SyncError/Code/invalidArgument``.
+    /// - Parameter columnTypes: The types of the server's columns, by table and column. The local columns have the type
+    ///   string. A query that compares such a column with a text of another form throws
+    ///   ``SyncError/Code/invalidArgument``.
     public static func datasync3(columnTypes: [String: [String: ServerColumnType]]) -> ServerDialect {
         ServerDialect(.datasync3, DatasyncDialect(edmTypes: columnTypes.mapValues { $0.mapValues(\.edmType) }))
     }

@@ -69,8 +69,8 @@ struct TableServiceDialect: ClientDialect {
         }
     }
 
-    /// Returns whether a response has the row of a conflict, with its version, or the row that an insert sent, as the Node server
-    /// responds.
+    /// Returns whether a response has the row of a conflict, with its version, or the row that an insert sent, as the
+    /// Node server responds.
     private func isRowOfConflict(_ response: TransportResponse, _ request: RowRequest) -> Bool {
         guard [409, 412].contains(response.response.status.code),
             let row = try? RowCodec.looseRow(String(decoding: response.body, as: UTF8.self)),
@@ -84,7 +84,8 @@ struct TableServiceDialect: ClientDialect {
     func isConfirmation(_ answer: ServerAnswer, for request: RowRequest) -> Bool { isLookUp(answer) }
     func isLookUp(_ answer: ServerAnswer) -> Bool { wire.isList(answer.rowBody) }
 
-    /// Requests a row or tombstone with a list query, because on some servers the lookup of a single row hides tombstones.
+    /// Requests a row or tombstone with a list query, because on some servers the lookup of a single row hides
+    /// tombstones.
     private func lookUp(_ id: String, in schema: TableSchema) throws -> ServerCall {
         let query = TableQuery(schema.name).filter(.column("id") == .value(id))
         var call = call(

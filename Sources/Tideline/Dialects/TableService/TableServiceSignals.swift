@@ -4,8 +4,8 @@ internal import TidelineWire
 
 /// The change signals of a table service: one long poll after another.
 ///
-/// A request contains the cursor of the last answer, so a change between two requests is in the next answer. The requests
-/// stop waiting when the subscribed tables change.
+/// A request contains the cursor of the last answer, so a change between two requests is in the next answer. The
+/// requests stop waiting when the subscribed tables change.
 struct TableServiceSignals: Sendable {
     let connection: DialectConnection
 

@@ -2,8 +2,8 @@ internal import HTTPTypes
 internal import TidelineStore
 internal import TidelineWire
 
-/// The feed of a table service, which has no positions: its rows are read in the order of `updatedAt`, from a watermark that
-/// is the token. ``PullCursor`` decides on the pages.
+/// The feed of a table service, which has no positions: its rows are read in the order of `updatedAt`, from a watermark
+/// that is the token. ``PullCursor`` decides on the pages.
 struct WatermarkFeed: PullFeed {
     private let dialect: TableServiceDialect
     private let plan: PullPlan
@@ -54,8 +54,8 @@ struct WatermarkFeed: PullFeed {
     ///
     /// Without a date, the clock is at least the newest timestamp that the server is known to have assigned by then.
     ///
-    /// If the clock has reached the stamps that the pull leaves out, or may have, the pull begins without leaving any out:
-    /// new rows may have such stamps.
+    /// If the clock has reached the stamps that the pull leaves out, or may have, the pull begins without leaving any
+    /// out: new rows may have such stamps.
     mutating func begin(with page: PulledPage) -> (any PageStep)? {
         if let skipped = cursor.skipped, page.serverDate.map({ skipped.first <= presentEnd($0) }) ?? true {
             var token = start.token
@@ -121,11 +121,12 @@ struct WatermarkFeed: PullFeed {
 
     // MARK: Stamps ahead of the server's clock
 
-    /// How far a stamp must be ahead of the end of the present for the next pulls to leave it out, in ticks. The clock would
-    /// soon reach a nearer one.
+    /// How far a stamp must be ahead of the end of the present for the next pulls to leave it out, in ticks. The clock
+    /// would soon reach a nearer one.
     private static let minimumLead = 60 * Timestamp.ticksPerSecond
 
-    /// Returns the greatest stamp that a server whose header has the given date may assign, except by a clock that is ahead.
+    /// Returns the greatest stamp that a server whose header has the given date may assign, except by a clock that is
+    /// ahead.
     ///
     /// The header has whole seconds.
     private func presentEnd(_ date: Timestamp) -> Timestamp {
@@ -144,9 +145,9 @@ struct WatermarkFeed: PullFeed {
 
     /// Returns what the token notes about rows ahead of the server's clock.
     ///
-    /// Such rows were read completely if an earlier pull has received the last of them, and the look-back has passed since:
-    /// like that row, all before it have been committed by now. A stamp that a second clock, less far ahead, assigns later is
-    /// found when the server's clock reaches the first of them.
+    /// Such rows were read completely if an earlier pull has received the last of them, and the look-back has passed
+    /// since: like that row, all before it have been committed by now. A stamp that a second clock, less far ahead,
+    /// assigns later is found when the server's clock reaches the first of them.
     private func ahead(upTo updatedAt: Timestamp) -> PullToken.Ahead? {
         guard let serverDate, let latestDate, updatedAt > presentEnd(serverDate) else { return nil }
         var ahead = PullToken.Ahead(date: latestDate, read: cursor.skipped)

@@ -31,8 +31,8 @@ enum TraceParent {
     // The name consists of valid characters.
     private static let field = HTTPField.Name("traceparent")!
 
-    /// Returns the identifier of the trace, which logs of several services have in common, or `nil` if the client or a proxy
-    /// has sent none.
+    /// Returns the identifier of the trace, which logs of several services have in common, or `nil` if the client or a
+    /// proxy has sent none.
     static func traceID(in headers: HTTPFields) -> String? {
         let parts = headers[field]?.split(separator: "-", omittingEmptySubsequences: false) ?? []
         guard parts.count >= 4, parts[0].utf8.count == 2, parts[1].utf8.count == 32,

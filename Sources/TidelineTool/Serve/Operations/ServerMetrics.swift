@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// The metrics of a server.
 ///
-/// Their number is bounded: other methods than those of the protocol are grouped, and of the tables, the first hundred that requests have
-/// found have metrics of their own. All others share the empty name.
+/// Their number is bounded: other methods than those of the protocol are grouped, and of the tables, the first hundred
+/// that requests have found have metrics of their own. All others share the empty name.
 final class ServerMetrics: Sendable {
     private struct Series: Hashable {
         var method: String

@@ -5,8 +5,8 @@ internal import TidelineStore
 
 /// A key that verifies the signatures of tokens, with one algorithm.
 ///
-/// Each key is in a collection of its own: a collection of several keys uses its first key for a token that names no key
-/// or an unknown one, and does not compare the algorithm that a token names with that of the key.
+/// Each key is in a collection of its own: a collection of several keys uses its first key for a token that names no
+/// key or an unknown one, and does not compare the algorithm that a token names with that of the key.
 struct VerificationKey: Sendable {
     /// The key's identifier, or `nil` if it may verify a token with any identifier.
     let id: String?

@@ -8,9 +8,9 @@ internal import TidelineAsyncHTTPClient
 /// The keys of a server: fixed ones, and those of a key set, which its owner changes from time to time.
 ///
 /// The key set is read again at intervals, and when a token names an unknown key, but then not more often than
-/// ``unknownKeyInterval``, so that tokens with invented keys cause no load. Requests wait for it only after twice the interval
-/// without a request, in which a key may have been removed long ago. If it cannot be read, its last keys stay valid, and it is
-/// read again after ``retryInterval``, when a token names an unknown key.
+/// ``unknownKeyInterval``, so that tokens with invented keys cause no load. Requests wait for it only after twice the
+/// interval without a request, in which a key may have been removed long ago. If it cannot be read, its last keys stay
+/// valid, and it is read again after ``retryInterval``, when a token names an unknown key.
 actor VerificationKeys {
     /// The time after which a key set is read again.
     static let interval = Duration.seconds(600)
@@ -116,8 +116,8 @@ enum KeySetSource: Sendable {
     /// The time limit for reading a key set from a URL.
     private static let timeout = Duration.seconds(10)
 
-    /// - Throws: ``ToolError`` for a URL without encryption to another machine: whoever changes the response could sign in
-    ///   as anyone.
+    /// - Throws: ``ToolError`` for a URL without encryption to another machine: whoever changes the response could sign
+    ///   in as anyone.
     init(_ text: String) throws {
         guard text.contains("://") else {
             self = .file(text)
