@@ -89,10 +89,10 @@ extension PushOutcomes {
     }
 
     /// Returns whether an edit during the request has made the local row the same as the newest known row of the
-    /// server, so that there is nothing to decide.
+    /// server, so that there is nothing to decide. Equal changes of a column that adds them up are two changes.
     private func isSame(_ item: Row?, _ current: TableOperation, _ failure: OperationFailure) throws -> Bool {
         guard current.kind != .delete, let item, let server = try current.pulled.map(codec.row) ?? failure.serverItem,
-            !server.isTombstone
+            !server.isTombstone, !codec.appColumns.contains(where: policy.counts)
         else { return false }
         return codec.changes(of: item, since: codec.completed(server)).isEmpty
     }
