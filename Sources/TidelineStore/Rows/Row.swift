@@ -77,17 +77,24 @@ public struct Row: Sendable {
         }
     }
 
+    private func value(of name: String) -> TidelineStore.Value? {
+        if let shape {
+            guard let index = shape.index(of: name, guess: 0) else { return nil }
+            return unsafe bytes.withUnsafeBytes { unsafe RowView.value(at: index, in: $0) }
+        }
+        for index in named.indices where named[index].name == name { return named[index].value }
+        return nil
+    }
+
     /// Returns the value of a column, or `nil` if it is absent.
     ///
     /// - Parameter guess: The probable position of the column in the row.
-    package func value(of name: String, guess: Int = 0) -> TidelineStore.Value? {
+    package func value(of name: String, guess: Int) -> TidelineStore.Value? {
         if let shape {
             guard let index = shape.index(of: name, guess: guess) else { return nil }
             return unsafe bytes.withUnsafeBytes { unsafe RowView.value(at: index, in: $0) }
         }
-        if guess < named.count, named[guess].name == name { return named[guess].value }
-        for index in named.indices where named[index].name == name { return named[index].value }
-        return nil
+        return guess < named.count && named[guess].name == name ? named[guess].value : value(of: name)
     }
 
     /// Returns whether both rows have the same identifier and are unchanged since they were read with the same bytes.
