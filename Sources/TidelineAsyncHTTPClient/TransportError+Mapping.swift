@@ -37,7 +37,8 @@ extension TransportError {
 
     private init(_ error: HTTPClientError, authority: String) {
         switch error {
-        case .cancelled, .requestStreamCancelled:
+        // The client also reports so requests whose connection was closed.
+        case .cancelled where Task.isCancelled, .requestStreamCancelled where Task.isCancelled:
             self.init(.cancelled, "the request to \(authority) was cancelled", cause: error)
         case .deadlineExceeded, .connectTimeout, .readTimeout, .writeTimeout, .getConnectionFromPoolTimeout,
             .tlsHandshakeTimeout, .socksHandshakeTimeout, .httpProxyHandshakeTimeout:
