@@ -37,7 +37,7 @@ extension TransportError {
 
     private init(_ error: HTTPClientError, authority: String) {
         switch error {
-        // The client also reports so requests whose connection was closed.
+        // A request whose connection was closed has the same error, and its task is not cancelled.
         case .cancelled where Task.isCancelled, .requestStreamCancelled where Task.isCancelled:
             self.init(.cancelled, "the request to \(authority) was cancelled", cause: error)
         case .deadlineExceeded, .connectTimeout, .readTimeout, .writeTimeout, .getConnectionFromPoolTimeout,

@@ -129,11 +129,7 @@ struct PushOutcomes: Sendable {
     ) throws -> StoredEnd {
         let local = try writer.row(in: schema.name, id: sent.itemID)
         // Without a snapshot, the row was inserted again in the meantime.
-        let edits =
-            local.map { local in
-                let isUnchanged = snapshot?.hasSameBytes(as: local) ?? false
-                return isUnchanged ? Row() : codec.changes(of: local, since: snapshot ?? server)
-            } ?? Row()
+        let edits = local.map { self.edits(in: $0, since: snapshot ?? server) } ?? Row()
         let isDeleted = local == nil && snapshot != nil
         let counts = isDeleted ? { _ in true } : policy.counts
         if let ancestor,
@@ -165,6 +161,11 @@ struct PushOutcomes: Sendable {
         }
         try codec.replace(sent.itemID, by: merged, in: writer)
         return .done
+    }
+
+    /// Returns the changes of the local row since another state of it.
+    private func edits(in local: Row, since row: Row) -> Row {
+        row.hasSameBytes(as: local) ? Row() : codec.changes(of: local, since: row)
     }
 
     /// Rebases the operation onto the current server row.

@@ -75,9 +75,8 @@ final class ServerConnection: Sendable {
             var answer = try await sendOnce(call, signIn: field, timeout: timeout ?? options.timeout)
             answer.response.attempts = attempt
             if !answer.meaning.isTransient, let wait = answer.meaning.retryAfter { note(pause: wait) }
-            let isRefused = answer.kind == .signInNeeded
             refused = nil
-            if isRefused, !hasRefreshed, signsIn, options.authorization != nil, !CallScope.isWithin(refresh) {
+            if !hasRefreshed, signsIn, answer.kind == .signInNeeded, mayRefresh {
                 (hasRefreshed, refused) = (true, refreshes)
                 continue
             }
@@ -94,11 +93,13 @@ final class ServerConnection: Sendable {
             let path = call.request.target.prefix { $0 != "?" }
             options.logger.notice("\(call.request.method) \(path): HTTP \(answer.status), retrying in \(delay)")
             try await pause(delay)
-            attempt += 1
             // Another request may have made the batch fail.
-            call.isOfRow = false
+            (attempt, call.isOfRow) = (attempt + 1, false)
         }
     }
+
+    /// Whether the app has a closure for a new token, which does not run now.
+    private var mayRefresh: Bool { options.authorization != nil && !CallScope.isWithin(refresh) }
 
     private func note(pause: Duration) {
         let now = options.environment.now()

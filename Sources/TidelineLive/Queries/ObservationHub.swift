@@ -45,11 +45,11 @@ package final class ObservationHub: Sendable {
     }
 
     private let maximumRecordedRows: Int
-    /// Tells other processes of commits, and is sent by them, if the store's files are shared.
     /// The observed store.
     private let store: any LocalStore
     /// The store object, or `nil` if the store is a value.
     let object: ObjectIdentifier?
+    /// Tells other processes of commits, and is sent by them, if the store's files are shared.
     private let signal: CommitSignal?
     /// The nanoseconds after which the store looks for external commits without a signal.
     private let quiet: UInt64
