@@ -243,6 +243,36 @@ struct HTTP2Tests {
         }
     }
 
+    @Test("A small response waits for the window that a large one has used up, and takes a bounded amount of memory")
+    func smallResponses() async throws {
+        try await servingSecurely(servesMetrics: true) {
+            $0.maximumResponsesSize = 500_000
+            $0.stallTimeout = .seconds(3_600)
+        } _: { authority in
+            let (client, other) = (try await HTTP2Client(authority), try await HTTP2Client(authority))
+            try await Self.insertPage(other)
+            #expect(try await client.send(.get, "/.health").status == 200)
+            // The client does not update the window until it reads. The memory is sufficient for one small response.
+            try await client.channel.setOption(.autoRead, value: false).get()
+            var streams: [HTTP2Client.Stream] = []
+            for query in [""] + Array(repeating: "?$select=id", count: 3) {
+                let stream = try await client.begin(.get, "/tables/T" + query, receives: false)
+                stream.send(.end(nil))
+                streams.append(stream)
+                try await suspendUntil("\(streams.count) responses") { [count = streams.count] in
+                    try await other.send(.get, "/metrics").body
+                        .contains("tideline_requests_total{method=\"GET\",status=\"200\",table=\"T\"} \(count)\n")
+                }
+            }
+            for channel in streams.dropFirst().map(\.channel) + [client.channel] {
+                try await channel.setOption(.autoRead, value: true).get()
+                channel.read()
+            }
+            #expect(try await streams[1].answer.get().status == 200)
+            await #expect(throws: (any Error).self) { try await streams[2].answer.get() }
+        }
+    }
+
     @Test("Headers of 90 kB end the connection, a long path is answered with 414, and the server goes on")
     func largeHeaders() async throws {
         try await servingSecurely {

@@ -217,6 +217,31 @@ struct RequestHandlerTests {
         expectFree(limit, responder)
     }
 
+    @Test("A small response that waits has memory if others use it up, and its connection is closed if that is used up")
+    func smallResponseMemory() throws {
+        let limit = 300_000
+        let responder = try makeResponder { $0.maximumResponsesSize = limit }
+        try Client(of: responder).send(.post, "/tables/T", body: #"{"id":"small","text":"a"}"#)
+        work.run()
+        #expect(responder.responses.reserve(limit))
+        var closed: [Int] = []
+        let waiting = try (0..<2).map { number in
+            let held = HeldWrites()
+            let client = Client(of: responder, held)
+            client.channel.closeFuture.assumeIsolated().whenComplete { _ in closed.append(number) }
+            try client.send(.get, "/tables/T/small")
+            work.run()
+            #expect(try client.receive() == nil)
+            return held
+        }
+        #expect(closed == [1])
+        for held in waiting { held.complete(.success(())) }
+        #expect(responder.smallResponses.reserve(limit / 16))
+        #expect(!responder.smallResponses.reserve(1))
+        responder.responses.release(limit)
+        expectFree(limit, responder)
+    }
+
     @Test(
         "The memory of a response is reserved when it is read, and a read is refused if its response had no room before"
     )

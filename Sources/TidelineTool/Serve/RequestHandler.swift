@@ -264,24 +264,28 @@ final class RequestHandler<Store: LocalStore>: ChannelDuplexHandler {
     private func finish(_ context: ChannelHandlerContext, releasing memory: SharedBudget.Part? = nil) {
         cancel = nil
         phase = .idle
-        var memory = memory
+        var memory = memory.map { (part: $0, budget: responder.responses) }
         var isWritten = false
         let written = context.eventLoop.makePromise(of: Void.self)
-        written.futureResult.assumeIsolated().whenComplete { [responder] _ in
+        written.futureResult.assumeIsolated().whenComplete { _ in
             isWritten = true
-            if let memory { responder.responses.release(memory) }
+            if let memory { memory.budget.release(memory.part) }
         }
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: written)
         guard !isWritten else { return }
-        if let memory { return hold([], in: memory, context) }
+        if let memory { return hold([], in: memory.part, context) }
         // A stream of HTTP/2 is flushed at the end of reading.
-        context.eventLoop.assumeIsolated().execute { [sharer] in
+        context.eventLoop.assumeIsolated().execute { [sharer, responder] in
             guard !isWritten else { return }
             let size = ServerLimits.minimumCountedSize + ServerLimits.responseOverhead
             let part = SharedBudget.Part(of: sharer)
-            guard self.responder.responses.reserve(size, for: part) else { return context.close(promise: nil) }
+            // A large response on the same connection can use up its part of the memory, and the HTTP/2 window.
+            let budgets = [responder.responses, responder.smallResponses]
+            guard let budget = budgets.first(where: { $0.reserve(size, for: part) }) else {
+                return context.close(promise: nil)
+            }
             self.hold([], in: part, context)
-            memory = part
+            memory = (part, budget)
         }
     }
 }

@@ -11,7 +11,8 @@ struct ServerLimits: Sendable {
     var maximumBodiesSize = 64 << 20
     /// The maximum total size of the responses that clients have not received yet, in bytes. Further ones are answered
     /// with 503. Responses smaller than ``minimumCountedSize`` count only if their clients do not receive them at once.
-    /// A client that receives nothing of a response is disconnected if others need its memory.
+    /// If there is no room for one of these, they can take a sixteenth of this size more; beyond it, the connection of
+    /// a further one is closed. A client that receives nothing of a response is disconnected if others need its memory.
     var maximumResponsesSize = 512 << 20
     /// The time after which the memory of a response is given to others that need it, if its client receives nothing.
     var stallTimeout = Duration.seconds(1)

@@ -16,6 +16,8 @@ final class TableResponder<Store: LocalStore>: Sendable {
     let bodies: SharedBudget
     /// The memory available for responses until their clients receive them.
     let responses: SharedBudget
+    /// The memory available for small responses that find none in ``responses``.
+    let smallResponses: SharedBudget
     /// The places of clients that wait for changes.
     private let waitingClients: SharedBudget
     /// The limit on the requests of each address, or `nil`.
@@ -48,9 +50,11 @@ final class TableResponder<Store: LocalStore>: Sendable {
                     reads.append(read)
                 }))
         bodies = SharedBudget(limit: limits.maximumBodiesSize, minimum: limits.maximumBodySize)
-        responses = SharedBudget(
-            limit: limits.maximumResponsesSize, minimum: limits.maximumResponsesSize / 32,
-            stallTimeout: limits.stallTimeout)
+        func responses(_ size: Int) -> SharedBudget {
+            SharedBudget(limit: size, minimum: size / 32, stallTimeout: limits.stallTimeout)
+        }
+        self.responses = responses(limits.maximumResponsesSize)
+        smallResponses = responses(limits.maximumResponsesSize / 16)
         waitingClients = SharedBudget(limit: limits.maximumWaitingClients, minimum: ServerLimits.maximumStreams)
         rate = server.limits.maximumRate.map(RequestRate.init)
         pageGuard = server.signIn == nil ? LocalPageGuard(host: server.host, publicURL: server.publicURL) : nil
