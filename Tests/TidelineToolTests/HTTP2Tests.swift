@@ -300,12 +300,9 @@ struct HTTP2Tests {
     func rapidResets() async throws {
         try await servingSecurely { authority in
             let client = try await HTTP2Client(authority)
-            await #expect(throws: (any Error).self) {
-                for _ in 0..<1_000 {
-                    let stream = try await client.begin(.get, "/.health")
-                    await stream.reset()
-                }
-            }
+            // The client does not wait for the server, and can cancel all of them before it is disconnected.
+            for _ in 0..<300 { await (try? client.begin(.get, "/.health"))?.reset() }
+            try await suspendUntil("the connection to close") { !client.channel.isActive }
             #expect(try await HTTP2Client(authority).send(.get, "/.health").status == 200)
         }
     }
