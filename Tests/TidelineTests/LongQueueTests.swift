@@ -41,7 +41,7 @@ struct LongQueueTests {
         try packed.append(["id": "new7"])
         try packed.append(["id": "r000"])
         let found = try client.store.read {
-            try operations.oldestOperations(of: packed, World.schema, in: $0)
+            try operations.oldestOperations(of: packed, 0..<2, World.schema, in: $0)
         }
         #expect("new7".withUTF8Bytes { found[$0] }?.itemID == "new7")
         #expect("r000".withUTF8Bytes { found[$0] } == nil)

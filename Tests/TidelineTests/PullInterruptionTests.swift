@@ -180,6 +180,57 @@ struct PullInterruptionTests {
         #expect(worst.withLock { $0 } <= 1)
     }
 
+    @Test(
+        "L8 F8 an edit waits for a few rows of a page, whose rest and token follow, or the page comes again",
+        arguments: StoreKind.perEngine, [false, true])
+    func givesWay(_ stores: StoreKind, isInterrupted: Bool) async throws {
+        let (world, store) = (try World(stores), HookedStore(try stores.makeStore()))
+        let transport = FaultyTransport(service: world.service)
+        var options = SyncOptions.inDialect
+        options.rowsPerStep = 2
+        let client = try SyncClient(url: "http://server.test", store: store, transport: transport, options: options)
+        try await client.define([World.schema])
+        try world.plant(World.rows(at: (0..<9).map { $0 * 10_000 }))
+        let table = client.table("TodoItem")
+        let hasPage = Mutex(false)
+        let edit = Mutex<Task<Row, any Error>?>(nil)
+        transport.inspect { _, _ in
+            hasPage.withLock { $0 = true }
+            return nil
+        }
+        // The numbers of rows before the transactions from the first one with rows of the page on. As that one begins,
+        // the app inserts a row.
+        let counts = Mutex<[Int]>([])
+        store.observe {
+            let isFirst = hasPage.withLock { hasPage in
+                defer { hasPage = false }
+                return hasPage
+            }
+            counts.withLock { if isFirst || !$0.isEmpty { $0.append((try? store.base.versions().count) ?? -1) } }
+            guard isFirst else { return }
+            transport.inspect(nil)
+            edit.withLock { $0 = Task { try await table.insert(["id": "mine"]) } }
+            while !client.context.database.hasWaitingWrites { Thread.sleep(forTimeInterval: 0.001) }
+            store.onWrite { if isInterrupted, $0 == 3 { throw StoreError(.io, "the disk fails") } }
+        }
+        let result = try? await table.pull(queryID: "q")
+        _ = try await edit.withLock { $0 }?.value
+        #expect(counts.withLock { $0.prefix(3) } == [0, 2, 3])
+        store.observe(nil)
+        store.onWrite(nil)
+        if isInterrupted {
+            #expect(result == nil)
+            #expect(try store.tokens().isEmpty)
+            try await table.pull(queryID: "q")
+        } else {
+            #expect(result?.rowsPulled == 9 && result?.rowsStored == 9 && result?.skippedRows.isEmpty == true)
+            #expect(try await client.context.pendingOperationsCount == 1)
+            try await client.push()
+        }
+        #expect(try store.versions() == world.serverVersions())
+        #expect(try world.serverVersions().count == 10)
+    }
+
     @Test("F10 progress is reported after each page", arguments: StoreKind.perEngine)
     func progress(_ stores: StoreKind) async throws {
         let (world, client) = try await World.withClient(stores)

@@ -1,3 +1,4 @@
+internal import Synchronization
 internal import TidelineStore
 
 /// Runs the blocking calls of the store on a ``StoreExecutor``, within the calling task. Errors become ``SyncError``s.
@@ -13,6 +14,9 @@ struct StoreRunner: Sendable {
         reads = executor.reads
     }
 
+    /// Whether a write waits until another one ends.
+    var hasWaitingWrites: Bool { writes.hasWaiting }
+
     nonisolated(nonsending) func read<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
         do {
             return try await withTaskExecutorPreference(reads) { try await Self.runConcurrently(body) }
@@ -27,6 +31,7 @@ struct StoreRunner: Sendable {
 
     /// Runs a call that changes the store, unless the task is cancelled before it begins.
     nonisolated(nonsending) func perform<T: Sendable>(_ body: @Sendable () throws -> T) async throws -> T {
+        writes.noteCall()
         do {
             return try await writes.run {
                 try Task.checkCancellation()
@@ -41,6 +46,7 @@ struct StoreRunner: Sendable {
     nonisolated(nonsending) func performEvenIfCancelled<T: Sendable>(
         _ body: @escaping @Sendable () throws -> T
     ) async throws -> T {
+        writes.noteCall()
         do {
             return try await writes.run(body)
         } catch {
@@ -58,7 +64,18 @@ private actor SerialAccess {
     private let executor: any SerialExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
+    /// The number of calls that have not begun.
+    private let waiting = Atomic(0)
+
     init(_ executor: any SerialExecutor) { self.executor = executor }
 
-    func run<T: Sendable>(_ body: @Sendable () throws -> T) throws -> T { try body() }
+    nonisolated var hasWaiting: Bool { waiting.load(ordering: .relaxed) > 0 }
+
+    /// Notes that ``run(_:)`` is about to be called.
+    nonisolated func noteCall() { waiting.add(1, ordering: .relaxed) }
+
+    func run<T: Sendable>(_ body: @Sendable () throws -> T) throws -> T {
+        waiting.subtract(1, ordering: .relaxed)
+        return try body()
+    }
 }

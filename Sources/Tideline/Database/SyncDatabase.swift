@@ -66,6 +66,9 @@ final class SyncDatabase<Store: LocalStore>: Sendable {
         try await runner.performEvenIfCancelled { [self] in try write(body) }
     }
 
+    /// Whether a write of this client waits until another one ends.
+    var hasWaitingWrites: Bool { runner.hasWaitingWrites }
+
     /// Runs another blocking call on the store, exclusive of this client's writes, unless the task is cancelled before
     /// it begins.
     nonisolated(nonsending) func performing<T: Sendable>(

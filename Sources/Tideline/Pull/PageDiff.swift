@@ -1,9 +1,11 @@
 internal import TidelineStore
 internal import TidelineWire
 
-/// The changes of a page to the local store. They are computed without writing, so that a page without changes needs no
-/// write transaction.
+/// The changes of a page, or of a part of it, to the local store. They are computed without writing, so that a page
+/// without changes needs no write transaction.
 struct PageDiff: Sendable {
+    /// The positions of the rows that are compared.
+    let rows: Range<Int>
     /// The identifiers of the rows to remove because the server deleted them.
     private(set) var removed: [RowID] = []
     /// The least `updatedAt` of skipped rows that may be new. The token must not exceed it.
@@ -44,19 +46,20 @@ struct PageDiff: Sendable {
     /// Compares a page with the local store.
     ///
     /// - Parameters:
+    ///   - rows: The positions of the rows to compare.
     ///   - state: The state after the earlier pages.
     ///   - settled: The rows whose operations ended during the pull.
     ///   - mayBeStale: Whether another process or client may have pushed rows of the page since it was requested.
     /// - Throws: ``SyncError`` with code invalidAnswer for a row whose identifier differs from another's only in case.
     init(
-        _ held: PendingPage, _ state: PullState, settled: RecentlyPushedRows, mayBeStale: Bool,
+        _ held: PendingPage, _ rows: Range<Int>, _ state: PullState, settled: RecentlyPushedRows, mayBeStale: Bool,
         operations: OperationStore, in reader: some StoreReader
     ) throws {
-        self.mayBeStale = mayBeStale
+        (self.rows, self.mayBeStale) = (rows, mayBeStale)
         let page = held.page
         let schema = page.codec.schema
         self.page = page
-        pending = try operations.oldestOperations(of: page.rows, schema, in: reader)
+        pending = try operations.oldestOperations(of: page.rows, rows, schema, in: reader)
         let ends = settled.ends(of: schema.name, after: page.requestedAt)
         outdated = IDTable(ends.lazy.map { ($0.key, $0.value) }, matching: schema.idMatching)
         let columns = state.rejected == nil ? [] : schema.columns.filter { !$0.isOptional }
@@ -66,19 +69,19 @@ struct PageDiff: Sendable {
         ignoresCase = schema.idMatching != .exact
 
         if let leading = leadingRepeats(held.kind, state) {
-            repeatedCount = leading
-            stored = Array(leading..<page.rows.count)
+            repeatedCount = leading - rows.lowerBound
+            stored = Array(leading..<rows.upperBound)
             return
         }
-        var nextDeleted = page.deleted[...]
-        for index in 0..<page.rows.count {
+        var nextDeleted = page.deleted.drop { $0 < rows.lowerBound }
+        for index in rows {
             let isDeleted = nextDeleted.first == index
             if isDeleted { nextDeleted.removeFirst() }
             try page.rows.withRow(at: index) { try compare($0, at: index, isDeleted: isDeleted, state, in: reader) }
         }
     }
 
-    /// Returns the number of leading rows that were already received, for a page of new rows into a table that was
+    /// Returns the position of the first row that was not received before, for a page of new rows into a table that was
     /// empty and has no local changes.
     ///
     /// Repeated rows come first in the server's order, and all others are new. `nil` if each row must be checked.
@@ -86,11 +89,11 @@ struct PageDiff: Sendable {
         guard page.deleted.isEmpty, isFresh, pending.isEmpty, outdated.isEmpty, state.ids == nil, required.isEmpty,
             state.rejected?.isEmpty ?? true
         else { return nil }
-        guard !state.hasNoLatest else { return 0 }
+        guard !state.hasNoLatest else { return rows.lowerBound }
         guard kind != .drain else { return nil }
-        return (0..<page.rows.count).first { index in
+        return rows.first { index in
             !page.rows.withRow(at: index) { state.hasReceived($0, columns) }
-        } ?? page.rows.count
+        } ?? rows.upperBound
     }
 
     /// Records the change of a row of the page.
@@ -248,8 +251,10 @@ struct PageDiff: Sendable {
         guard !stored.isEmpty else { return }
         guard stored.count < page.rows.count else { return try writer.upsert(page.rows, into: schema.name) }
         var some = PackedRows(shape: page.rows.shape)
-        for index in stored {
-            try page.rows.withRow(at: index) { try some.append(copying: $0) }
+        if stored.count == rows.count {
+            some.append(copying: page.rows, rows)
+        } else {
+            for index in stored { try page.rows.withRow(at: index) { try some.append(copying: $0) } }
         }
         try writer.upsert(some, into: schema.name)
     }

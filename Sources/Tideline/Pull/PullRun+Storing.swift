@@ -2,18 +2,24 @@ internal import TidelineStore
 
 extension PullRun {
     /// Stores pages in one transaction, with the token of the last page. Does not write if nothing changes.
+    ///
+    /// If another write waits, the transaction ends after a step of rows, and another one stores the rest with the
+    /// token. The token of the pages before is then stored with a part of the rows after it, which the next pull
+    /// compares again if this one ends.
     func store(_ group: [PendingPage], _ state: inout PullState) async throws {
-        guard let last = group.last else { return }
-        do {
-            try await storeAtOnce(group, last, &state)
-        } catch let error as SyncError where error.code == .invalidAnswer && group.count > 1 {
-            // A row could not be stored, so the transaction was rolled back. Store each page separately.
-            for page in group { try await store([page], &state) }
-        } catch let error as SyncError where error.code == .invalidAnswer && state.skip(error, table: schema.name) {
-            try await store(group, &state)
-        } catch let error as SyncError where error.cause is PageDiff.SpellingConflict {
-            try await forgetState(of: error.id)
-            throw error
+        var (rest, size) = (group[...], group.count)
+        while !rest.isEmpty {
+            do {
+                rest = rest.dropFirst(try await storeSome(rest.prefix(size), &state))
+            } catch let error as SyncError where error.code == .invalidAnswer && size > 1 {
+                // A row could not be stored, so the transaction was rolled back. Store each page separately.
+                size = 1
+            } catch let error as SyncError where error.code == .invalidAnswer && state.skip(error, table: schema.name) {
+                continue
+            } catch let error as SyncError where error.cause is PageDiff.SpellingConflict {
+                try await forgetState(of: error.id)
+                throw error
+            }
         }
     }
 
@@ -27,26 +33,32 @@ extension PullRun {
         }
     }
 
-    private func storeAtOnce(_ group: [PendingPage], _ last: PendingPage, _ state: inout PullState) async throws {
-        let token = state.token(after: last)
-        var changesNothing = false
-        if token == nil || token == state.stored { changesNothing = try await findsNothing(in: group, &state) }
-        if !changesNothing { try await write(group, token, &state) }
+    /// Stores pages, or their first rows, in one transaction.
+    ///
+    /// - Returns: The number of pages that are stored.
+    private func storeSome(_ group: ArraySlice<PendingPage>, _ state: inout PullState) async throws -> Int {
+        let token = group.last.flatMap { state.token(after: $0) }
+        var count = 0
+        if state.storedRows == 0, token == nil || token == state.stored {
+            count = try await findsNothing(in: group, &state) ? group.count : 0
+        }
+        if count == 0 { count = try await write(group, token, &state) }
         settings.onProgress?(
             PullProgress(
                 table: schema.name, queryID: queryID, rowsPulled: state.result.rowsPulled,
                 pages: state.result.requests, total: state.expectedRows))
+        return count
     }
 
     /// Returns whether the pages contain no changes, without writing.
-    private func findsNothing(in group: [PendingPage], _ state: inout PullState) async throws -> Bool {
+    private func findsNothing(in group: ArraySlice<PendingPage>, _ state: inout PullState) async throws -> Bool {
         let before = state
         let found: PullState? = try await puller.database.reading { reader in
             var after = before
             for held in group {
-                let diff = try diff(of: held, after, mayBeStale: false, in: reader)
+                let diff = try diff(of: held, 0..<held.page.rows.count, after, mayBeStale: false, in: reader)
                 guard diff.isEmpty else { return nil }
-                after.note(diff, of: held)
+                _ = after.note(diff, of: held)
             }
             // The stored token must let the pull restart.
             return after.isSpellingInDoubt && after.stored != after.initial ? nil : after
@@ -55,33 +67,42 @@ extension PullRun {
         return found != nil
     }
 
-    private func write(_ group: [PendingPage], _ token: PullToken?, _ state: inout PullState) async throws {
-        let before = state
-        state = try await puller.database.writing { writer in
-            var after = before
+    private func write(
+        _ group: ArraySlice<PendingPage>, _ token: PullToken?, _ state: inout PullState
+    ) async throws -> Int {
+        let (before, puller) = (state, puller)
+        let (after, count) = try await puller.database.writing { writer in
+            var (after, count) = (before, 0)
             try puller.owner.confirm(in: writer)
             let commitsOfOthers = try puller.database.commitsOfOthers(writer.externalCommitNumber())
             after.note(commitsOfOthers: commitsOfOthers)
-            // Each page is compared with the state after the earlier pages of the transaction.
-            for held in group {
+            after.result.writes += 1
+            // Each step is compared with the state after the earlier pages of the transaction.
+            while count < group.count {
+                let held = group[group.startIndex + count]
+                let end = min(after.storedRows + puller.options.rowsPerStep, held.page.rows.count)
                 let diff = try diff(
-                    of: held, after, mayBeStale: held.commitsOfOthers != commitsOfOthers, in: writer)
+                    of: held, after.storedRows..<end, after, mayBeStale: held.commitsOfOthers != commitsOfOthers,
+                    in: writer)
                 try diff.write(operations: puller.operations, in: writer)
-                after.note(diff, of: held)
+                if after.note(diff, of: held) { count += 1 }
+                if count < group.count, puller.database.hasWaitingWrites { return (after, count) }
             }
             try save(token, isLast: group.last?.isLast == true, &after, in: writer)
-            after.result.writes += 1
-            return after
+            return (after, count)
         }
+        state = after
+        return count
     }
 
-    /// - Parameter mayBeStale: Whether another process or client may have pushed rows of the page since it was
-    ///   requested.
+    /// - Parameters:
+    ///   - rows: The positions of the rows to compare.
+    ///   - mayBeStale: Whether another process or client may have pushed rows of the page since it was requested.
     private func diff(
-        of held: PendingPage, _ state: PullState, mayBeStale: Bool, in reader: some StoreReader
+        of held: PendingPage, _ rows: Range<Int>, _ state: PullState, mayBeStale: Bool, in reader: some StoreReader
     ) throws -> PageDiff {
         try PageDiff(
-            held, state, settled: puller.recentlyPushed, mayBeStale: mayBeStale, operations: puller.operations,
+            held, rows, state, settled: puller.recentlyPushed, mayBeStale: mayBeStale, operations: puller.operations,
             in: reader)
     }
 

@@ -20,6 +20,8 @@ struct PullState: Sendable {
     /// the first page with such a row.
     private var skipped: (first: Timestamp, before: PullToken?)?
 
+    /// The number of rows of the next page that are stored already.
+    private(set) var storedRows = 0
     /// Whether the table was empty when the pull began.
     private let beganEmpty: Bool
     /// Whether the table was empty when the pull began, and no other process has committed since.
@@ -86,25 +88,37 @@ struct PullState: Sendable {
     /// the number, would overflow.
     private static let maximumTotal = Int64(Int.max >> 10)
 
-    /// Records a page and its changes.
-    mutating func note(_ diff: PageDiff, of held: PendingPage) {
-        result.requests += 1
-        // The count includes the rows of this page, and those of the page before that it repeats.
-        if let total = held.page.summary.totalCount {
-            let count = Int(clamping: min(total, Self.maximumTotal))
-            expectedRows = result.rowsPulled + max(count - diff.repeatedCount, 0)
-        }
-        result.rowsPulled += held.page.rows.count - diff.repeatedCount
-        expectedRows = expectedRows.map { max($0, result.rowsPulled) }
+    /// Records the changes of a page, or of its next rows.
+    ///
+    /// - Returns: Whether the rows are the last ones of the page.
+    mutating func note(_ diff: PageDiff, of held: PendingPage) -> Bool {
+        result.rowsPulled += diff.rows.count - diff.repeatedCount
         result.rowsStored += diff.storedCount
         result.rowsRemoved += diff.removed.count
-        result.note(skipped: held.page.skipped + diff.skipped)
+        result.note(skipped: diff.skipped)
         if let first = diff.firstSkipped {
             skipped = (min(first, skipped?.first ?? first), skipped == nil ? held.tokenBefore : skipped?.before)
         }
+        if diff.isRespelled { isRespelled = true }
+        storedRows = diff.rows.upperBound
+        guard storedRows == held.page.rows.count else { return false }
+        storedRows = 0
+        note(held)
+        return true
+    }
+
+    /// Records a page of which all rows are stored.
+    private mutating func note(_ held: PendingPage) {
+        result.requests += 1
+        result.note(skipped: held.page.skipped)
+        // The count includes the rows of this page, and those of the page before that it repeats.
+        if let total = held.page.summary.totalCount {
+            let count = Int(clamping: min(total, Self.maximumTotal))
+            expectedRows = result.rowsPulled + max(count - held.page.rows.count, 0)
+        }
+        expectedRows = expectedRows.map { max($0, result.rowsPulled) }
         if held.kind == .window { noteLatest(of: held.page) }
         cases.formUnion(held.page.cases)
-        if diff.isRespelled { isRespelled = true }
         guard ids != nil else { return }
         held.page.rows.forEachRow { ids?.insert((), for: $0.packedID) }
     }

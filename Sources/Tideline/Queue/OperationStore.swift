@@ -62,13 +62,13 @@ final class OperationStore: Sendable {
     /// The cost depends on the number of rows, not on that of operations: a queue of at most as many operations is read
     /// once, and the rows are looked up in a longer one.
     func oldestOperations(
-        of rows: borrowing PackedRows, _ schema: TableSchema, in reader: some StoreReader
+        of rows: borrowing PackedRows, _ range: Range<Int>, _ schema: TableSchema, in reader: some StoreReader
     ) throws -> IDTable<TableOperation> {
-        guard rows.count > 0 else { return IDTable(matching: schema.idMatching) }
-        let all = try operations(of: schema.name, ofQueueUpTo: rows.count, in: reader)
+        guard !range.isEmpty else { return IDTable(matching: schema.idMatching) }
+        let all = try operations(of: schema.name, ofQueueUpTo: range.count, in: reader)
         if let all { return IDTable(all.lazy.map { (.string($0.itemID), $0) }, matching: schema.idMatching) }
         var found = IDTable<TableOperation>(matching: schema.idMatching)
-        for index in 0..<rows.count {
+        for index in range {
             let key = rows.withRow(at: index) { schema.itemKey($0.idText) }
             guard let oldest = try operations(of: schema.name, key: key, in: reader).first else { continue }
             oldest.itemID.withUTF8Bytes { found.insert(oldest, for: $0) }

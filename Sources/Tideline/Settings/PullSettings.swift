@@ -10,6 +10,8 @@ public struct PullSettings: Sendable {
     /// it. This number of pages, and one more in flight, are kept in memory. If a pull is killed, the next one fetches
     /// the pages of the unfinished transaction again. A pull that fails or is cancelled first stores the pages that it
     /// has received.
+    ///
+    /// If another write of the client waits, the transaction ends after 250 rows, and the rest follows in another one.
     public var pagesPerTransaction: Int
     /// The action if the push before the pull fails.
     public var whenPushFails: PushFailure
@@ -45,7 +47,7 @@ public struct PullSettings: Sendable {
     /// The settings of the push before the pull.
     public var push: PushSettings
     /// A closure that is called after each transaction. A transaction stores one page unless ``pagesPerTransaction`` is
-    /// greater.
+    /// greater, or a part of a page if another write waits.
     public var onProgress: (@Sendable (PullProgress) -> Void)?
 
     /// The action if the push before a pull fails.

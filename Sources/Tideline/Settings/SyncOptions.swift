@@ -64,6 +64,8 @@ public struct SyncOptions: Sendable {
     /// The time after which the push of a process that shares the store, and that was killed or suspended, is taken
     /// over.
     package var pushLeaseDuration = Duration.seconds(15)
+    /// The number of rows after which a transaction of a pull ends if another write waits.
+    package var rowsPerStep = 250
     /// The sources of randomness, time, and identifiers, which tests can replace.
     public var environment = SyncEnvironment()
 

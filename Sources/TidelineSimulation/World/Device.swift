@@ -146,6 +146,7 @@ final class Device: Sendable {
         options.dialect = world.dialect
         options.logger.logLevel = .critical
         options.retry.maximumAttempts = 2
+        options.rowsPerStep = 1
         // One device gets its tokens from the app. With such a closure, a client does not require a signed-in user,
         // which the other devices do.
         if index == 1 {

@@ -68,6 +68,20 @@ extension PackedRows {
         try endRow()
     }
 
+    /// Appends copies of successive rows of a batch with the same shape.
+    package mutating func append(copying rows: borrowing PackedRows, _ range: Range<Int>) {
+        precondition(rows.shape === shape && !builder.isOpen, "the rows do not have this shape, or a row is not ended")
+        guard let first = rows.entries[range].first, let last = rows.entries[range].last else { return }
+        let distance = buffer.count - first.rowOffset
+        let end = last.idOffset + last.idLength
+        unsafe buffer.append(rows.buffer[first.rowOffset, end - first.rowOffset])
+        entries += rows.entries[range].lazy.map {
+            Entry(
+                rowOffset: $0.rowOffset + distance, rowLength: $0.rowLength, idOffset: $0.idOffset + distance,
+                idLength: $0.idLength)
+        }
+    }
+
     private mutating func hasSameColumns(as other: RowShape) -> Bool {
         if other === shape { return true }
         if let comparedShape, comparedShape.shape === other { return comparedShape.isSame }
