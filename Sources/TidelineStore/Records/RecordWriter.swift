@@ -3,6 +3,9 @@ public struct RecordWriter: ~Copyable {
     @usableFromInline var rows: PackedRows
     @usableFromInline var positions = ColumnPositions()
     @usableFromInline var idText = ""
+    /// Whether each column is checked when it is written. Usually, all are checked at the end of the row, and only a
+    /// row with an invalid value is written again to find the value.
+    @usableFromInline var checksColumns = false
 
     @usableFromInline
     init(_ rows: consuming PackedRows) { self.rows = rows }
@@ -12,17 +15,28 @@ public struct RecordWriter: ~Copyable {
     /// - Throws: The errors of ``write(_:to:)`` and of ``PackedRows/endRow()``. The batch is then unchanged.
     @inlinable
     mutating func append<Record: TableRecord>(_ record: Record) throws {
-        rows.beginRow()
-        positions.next = 0
         idText = record.id.text
         do {
-            try record.write(to: &self)
+            checksColumns = false
+            try writeColumns(of: record)
+            if !rows.hasValidColumns() {
+                rows.cancelRow()
+                checksColumns = true
+                try writeColumns(of: record)
+            }
             rows.setID(.string(idText))
             try rows.endRow()
         } catch {
             rows.cancelRow()
             throw error
         }
+    }
+
+    @inlinable
+    mutating func writeColumns(of record: some TableRecord) throws {
+        rows.beginRow()
+        positions.next = 0
+        try record.write(to: &self)
     }
 
     /// Sets a column. `nil` is stored as null. A column that is not written is absent.
@@ -33,7 +47,12 @@ public struct RecordWriter: ~Copyable {
     @inlinable
     public mutating func write<T: ColumnValue>(_ value: T, to column: Column<T>) throws {
         guard let index = positions.position(of: column.name, in: rows.shape) else { throw undefined(column.name) }
-        try rows.write(value, at: index, id: idText)
+        do {
+            try value.writeColumn(to: &rows, at: index)
+        } catch {
+            throw rows.invalid(value, at: index, id: idText, cause: error)
+        }
+        if checksColumns, !rows.isValid(at: index) { throw rows.invalid(value, at: index, id: idText) }
     }
 
     // These functions are mutating, because the compiler copies a writer or a batch that it passes to others.
@@ -64,20 +83,16 @@ extension PackedRows {
         }
     }
 
-    /// Sets the column at a position.
-    @inlinable
-    mutating func write<T: ColumnValue>(_ value: T, at index: Int, id: String) throws {
-        do {
-            try value.writeColumn(to: &self, at: index)
-        } catch {
-            throw invalid(value, at: index, id: id, cause: error)
-        }
-        guard isValid(at: index) else { throw invalid(value, at: index, id: id) }
-    }
-
     /// Returns whether the value just set at a position is valid for its column.
     @usableFromInline
     mutating func isValid(at index: Int) -> Bool { shape.tagRules[index].allows(builder.slots[index].tag) }
+
+    /// Returns whether the values set so far in the row are valid for their columns.
+    @usableFromInline
+    mutating func hasValidColumns() -> Bool {
+        for index in 0..<min(builder.nextIndex, shape.count) where !isValid(at: index) { return false }
+        return true
+    }
 
     @usableFromInline
     mutating func invalid<T>(_ value: T, at index: Int, id: String, cause: (any Error)? = nil) -> StoreError {

@@ -78,5 +78,6 @@ extension PackedRows {
 
 extension RowTag {
     /// Whether values with this tag are bytes of any length.
-    var hasBytes: Bool { self == .string || self == .bytes || self == .json }
+    @inline(__always)
+    var hasBytes: Bool { rawValue == RowTag.string.rawValue || rawValue >= RowTag.bytes.rawValue }
 }
