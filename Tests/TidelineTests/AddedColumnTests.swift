@@ -1,8 +1,10 @@
 import HTTPTypes
+import Synchronization
 import Testing
 import TidelineServer
 import TidelineStore
 import TidelineTestStores
+import TidelineTestSupport
 
 @testable import Tideline
 
@@ -16,13 +18,15 @@ struct AddedColumnTests {
     /// Makes a store with six rows that were pulled under an older definition, some of them by two query IDs, and a
     /// client of it with a newer definition.
     private func makeGrown(
-        _ stores: StoreKind
+        _ stores: StoreKind, firstIsAhead: Bool = false
     ) async throws -> (World, SyncClient<TestStore>, FaultyTransport<TestStore>) {
         let (world, store) = (try World(stores), try stores.makeStore())
         let rows = (0..<6).map { (number: Int64) in
             World.row("r\(number)", at: number * 10_000).merging(["priority": number])
         }
         try world.plant(rows)
+        let ahead = Value.timestamp(world.clock.now.advanced(by: .seconds(86_400)))
+        if firstIsAhead { try world.plant([rows[0].merging(["updatedAt": ahead])]) }
         let older = try SyncClient(
             url: "http://server.test", store: store, transport: FaultyTransport(service: world.service),
             options: .inDialect)
@@ -40,6 +44,15 @@ struct AddedColumnTests {
         try store.read { try $0.rows(matching: TableQuery("TodoItem").order(by: "id")).rows.map { $0["priority"] } }
     }
 
+    /// Gives the rows of a response a stamp before that of any other row.
+    private static func stampedEarly(_ response: TransportResponse) -> TransportResponse {
+        var response = response
+        let text = String(decoding: response.body, as: UTF8.self)
+        let stamp = #""updatedAt":"2020-01-01T00:00:00.000Z""#
+        response.body = Array(text.replacing(/"updatedAt":"[^"]*"/, with: stamp).utf8)
+        return response
+    }
+
     private let all: [Value?] = [0, 1, 2, 3, 4, 5]
 
     @Test("L11 the next pull fills an added column, and later pulls write nothing", arguments: StoreKind.perEngine)
@@ -52,6 +65,37 @@ struct AddedColumnTests {
         for _ in 1...2 { try await client.table("TodoItem").pull(queryID: "all") }
         let atRest = try await client.table("TodoItem").pull(queryID: "all")
         #expect(atRest.rowsStored == 0 && atRest.writes == 0)
+    }
+
+    @Test(
+        "F7 L11 a page with the base row of an edit in flight, for an added column, does not undo the edit",
+        arguments: StoreKind.perEngine, [false, true])
+    func baseRowInFlight(_ stores: StoreKind, isDelete: Bool) async throws {
+        // The base row has a later stamp than the server gives to the edit.
+        let (world, client, transport) = try await makeGrown(stores, firstIsAhead: true)
+        let table = client.table("TodoItem")
+        let pull = Mutex<Task<PullResult, any Error>?>(nil)
+        let push = Mutex<Task<Void, any Error>?>(nil)
+        transport.inspect { request, _ in
+            guard request.method == .get else {
+                _ = try? await pull.withLock { $0 }?.value
+                return .change(Self.stampedEarly)
+            }
+            guard push.withLock({ $0 }) == nil else { return nil }
+            return .delay {
+                _ = isDelete ? try await table.delete(id: "r0") : try await table.update(["id": "r0", "text": "mine"])
+                push.withLock { $0 = Task { try await client.push() } }
+                try await suspendUntil("the edit to be in flight") {
+                    transport.requests.contains { !$0.hasPrefix("GET") }
+                }
+            }
+        }
+        let task = Task { try await table.pull(queryID: "all") }
+        pull.withLock { $0 = task }
+        _ = try await task.value
+        try await push.withLock { $0 }?.value
+        #expect(try client.store.read { try $0.row(in: "TodoItem", id: "r0") }?["text"] == (isDelete ? nil : "mine"))
+        #expect(try client.store.versions() == world.serverVersions())
     }
 
     @Test(

@@ -72,9 +72,8 @@ struct PushOutcomes: Sendable {
     private func newerCopy(
         _ answer: OperationSender.Result, _ current: TableOperation, _ sent: TableOperation
     ) throws -> Row? {
-        guard let pulled = try current.pulled.map(codec.row) else { return nil }
-        if answer.isUnsent { return codec.completed(pulled) }
-        guard let row = answer.row, current.pulled != sent.pulled else { return nil }
+        if answer.isUnsent { return try current.pulled.map(codec.row).map(codec.completed) }
+        guard let row = answer.row, let pulled = try copy(of: current, since: sent) else { return nil }
         let isOther = pulled.version.map { $0 != row.version && $0 != sent.baseVersion } ?? false
         // A restore is two requests.
         let isOnlyRequest =
@@ -86,6 +85,14 @@ struct PushOutcomes: Sendable {
                 isOther
             }
         return isNewer ? codec.completed(pulled) : nil
+    }
+
+    /// Returns the row that a pull has received while a request was in flight, or `nil` if it shows the state before
+    /// the request: a pull that fetches all rows receives that state again, for columns that the known row may lack.
+    private func copy(of current: TableOperation, since sent: TableOperation) throws -> Row? {
+        guard current.pulled != sent.pulled, let pulled = try current.pulled.map(codec.row) else { return nil }
+        let known = try [sent.base, sent.pulled].compactMap { try $0.map(codec.row)?.stamp }
+        return pulled.stamp.map(known.contains) == true ? nil : pulled
     }
 
     private func succeedDelete(
@@ -107,7 +114,7 @@ struct PushOutcomes: Sendable {
             try operations.remove(current, in: writer)
             // A pull received the row while the delete was in flight because others restored it. Otherwise a tombstone
             // will follow.
-            if current.pulled != sent.pulled { return try codec.storePulled(of: current, in: writer) }
+            if try copy(of: current, since: sent) != nil { return try codec.storePulled(of: current, in: writer) }
             if current.kind != .delete { try writer.delete(id: sent.itemID, from: schema.name) }
         }
     }
@@ -240,10 +247,9 @@ struct PushOutcomes: Sendable {
     private func replaceOlderCopy(
         by server: Row?, of current: inout TableOperation, _ sent: TableOperation
     ) throws {
-        guard let server, let pulled = try current.pulled.map(codec.row) else { return }
-        if current.pulled == sent.pulled || pulled.updatedAt ?? .min < server.updatedAt ?? .min {
-            current.pulled = server.json
-        }
+        guard let server, current.pulled != nil else { return }
+        let copy = try copy(of: current, since: sent)
+        if copy == nil || copy?.updatedAt ?? .min < server.updatedAt ?? .min { current.pulled = server.json }
     }
 
     /// Stores that the push ended with an unknown outcome of the operation, which stays in the queue.

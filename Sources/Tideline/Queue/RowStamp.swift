@@ -4,7 +4,7 @@ internal import TidelineStore
 ///
 /// The version alone is not sufficient. Servers count versions per row, so a row that was deleted and inserted again,
 /// or restored from a backup, can reuse a version with different content.
-struct RowStamp: Sendable {
+struct RowStamp: Sendable, Hashable {
     let version: String
     let updatedAt: Timestamp?
 }
