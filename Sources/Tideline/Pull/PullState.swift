@@ -93,6 +93,7 @@ struct PullState: Sendable {
     /// - Returns: Whether the rows are the last ones of the page.
     mutating func note(_ diff: PageDiff, of held: PendingPage) -> Bool {
         result.rowsPulled += diff.rows.count - diff.repeatedCount
+        expectedRows = expectedRows.map { max($0, result.rowsPulled) }
         result.rowsStored += diff.storedCount
         result.rowsRemoved += diff.removed.count
         result.note(skipped: diff.skipped)
@@ -116,7 +117,6 @@ struct PullState: Sendable {
             let count = Int(clamping: min(total, Self.maximumTotal))
             expectedRows = result.rowsPulled + max(count - held.page.rows.count, 0)
         }
-        expectedRows = expectedRows.map { max($0, result.rowsPulled) }
         if held.kind == .window { noteLatest(of: held.page) }
         cases.formUnion(held.page.cases)
         guard ids != nil else { return }
