@@ -67,21 +67,25 @@ final class PlainFile: @unchecked Sendable {
             Foundation.close(file)
             throw error
         }
-        flock(descriptor, LOCK_UN)
-        Foundation.close(descriptor)
+        _ = Self.release(descriptor)
         descriptor = file
         try Self.synchronizeFolder(of: path)
     }
 
-    deinit { if descriptor >= 0 { Foundation.close(descriptor) } }
+    deinit { if descriptor >= 0 { _ = Self.release(descriptor) } }
+
+    /// Unlocks and closes a file. A child process has a copy of the descriptor, and with it the lock, while it is being
+    /// started.
+    private static func release(_ descriptor: Int32) -> Int32 {
+        flock(descriptor, LOCK_UN)
+        return Foundation.close(descriptor)
+    }
 
     func close() throws {
         let closing = descriptor
         descriptor = -1
         if flaw == .descriptorLeaked { _ = dup(closing) }
-        // A child process has a copy of the descriptor, and with it the lock, while it is being started.
-        flock(closing, LOCK_UN)
-        guard Foundation.close(closing) == 0 else { throw Self.failure("the file cannot be closed", path) }
+        guard Self.release(closing) == 0 else { throw Self.failure("the file cannot be closed", path) }
     }
 
     /// Waits for the lock of a shared file.

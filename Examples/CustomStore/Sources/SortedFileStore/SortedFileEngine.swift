@@ -14,18 +14,12 @@ public final class SortedFileEngine: OrderedKeyValueEngine {
     public let maximumKeyLength = 128
     public var path: String? { file.path }
     private let file: URL
-    private let folder: FileHandle
+    private let folder: FolderLock
     private let committed: Mutex<SortedSnapshot>
 
     /// Opens the store in a folder, creating the folder if it does not exist, and locks it against other stores.
     public init(path: String) throws {
-        let creation = mkdir(path, 0o755) == 0 ? 0 : errno
-        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw StoreError.opening(path, after: creation) }
-        folder = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            throw StoreError(.locked, "another store has the folder open; close it first", path: path)
-        }
+        folder = try FolderLock(path)
         file = URL(fileURLWithPath: "\(path)/entries")
         committed = Mutex(access(file.path, F_OK) == 0 ? try SortedFileEngine.load(file) : SortedSnapshot())
     }
@@ -45,11 +39,7 @@ public final class SortedFileEngine: OrderedKeyValueEngine {
         return result
     }
 
-    public func close() throws {
-        // While a process is being started, it briefly has a copy of the descriptor, and the lock with it.
-        flock(folder.fileDescriptor, LOCK_UN)
-        try folder.close()
-    }
+    public func close() { folder.release() }
 
     /// Writes and syncs the complete new file, then renames it over the old one atomically.
     private func save(_ snapshot: SortedSnapshot) throws {
@@ -77,4 +67,35 @@ public final class SortedFileEngine: OrderedKeyValueEngine {
 private func checksum(_ data: Data) -> Data {
     let hash = data.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     return withUnsafeBytes(of: hash.littleEndian) { Data($0) }
+}
+
+/// The lock of a folder against other stores.
+private final class FolderLock: Sendable {
+    private let descriptor: Atomic<Int32>
+
+    init(_ path: String) throws {
+        let creation = mkdir(path, 0o755) == 0 ? 0 : errno
+        descriptor = Atomic(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
+        let opened = descriptor.load(ordering: .relaxed)
+        guard opened >= 0 else { throw StoreError.opening(path, after: creation) }
+        guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
+            throw StoreError(.locked, "another store has the folder open; close it first", path: path)
+        }
+    }
+
+    deinit { release() }
+
+    /// Syncs the names of the files in the folder.
+    func synchronize() throws {
+        guard fsync(descriptor.load(ordering: .relaxed)) == 0 else { throw CocoaError(.fileWriteUnknown) }
+    }
+
+    /// Releases the lock. Closing the descriptor is not enough: a process that is being started briefly has a copy of
+    /// it, and the lock with it.
+    func release() {
+        let released = descriptor.exchange(-1, ordering: .relaxed)
+        guard released >= 0 else { return }
+        flock(released, LOCK_UN)
+        close(released)
+    }
 }
