@@ -79,14 +79,17 @@ struct StalePageTests {
 
     @Test(
         "F7 a page requested before a push is outdated even if the server's clock went back before the push",
-        arguments: StoreKind.perEngine)
-    func clockWentBack(_ stores: StoreKind) async throws {
+        arguments: StoreKind.perEngine, [false, true])
+    func clockWentBack(_ stores: StoreKind, byAnotherClient: Bool) async throws {
         let world = try World(stores) { $0.quirks = [.millisecondStamps] }
         let client = try await makePulled(world)
+        let pushing = byAnotherClient ? try await world.makeClient(store: client.store) : client
         let shown = Mutex<[String?]>([])
         client.onNextPage {
             world.clock.advance(by: .seconds(-1))
-            try await client.pushUpdate(["id": "a", "text": "two"])
+            try await pushing.pushUpdate(["id": "a", "text": "two"])
+            // The end of another pull does not end the record of pushes for this one.
+            if byAnotherClient { try await pushing.items.pull(queryID: "other") }
         }
         var settings = PullSettings()
         settings.onProgress = { [store = client.context.store] _ in

@@ -25,7 +25,6 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         let definitionStore = DefinitionStore(tables: tables)
         let decisions = DecisionStore(tables: tables, maximumCount: options.maximumDecisions)
         let tokens = TokenStore(tables: tables, makeID: options.environment.makeID)
-        let recentlyPushed = RecentlyPushedRows()
         let owners = OwnerStore(
             tables: tables, server: connection.base.identity, user: options.userID, account: connection.account,
             hasAuthorization: options.authorization != nil)
@@ -34,6 +33,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         self.dialect = dialect
         let database = SyncDatabase(store: store, options: options)
         self.database = database
+        let recentlyPushed = database.clients.recentlyPushed
         queue = OperationQueue(database: database, operations: operations, errors: ErrorStore(tables: tables))
         editor = LocalEditor(
             operations: operations, owners: owners, clients: database.clients, epoch: { database.editEpoch($0) },

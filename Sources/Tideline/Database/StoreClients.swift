@@ -7,6 +7,7 @@ internal import TidelineStore
 /// the same.
 final class StoreClients: Sendable {
     let pushLock = AsyncLock()
+    let recentlyPushed = RecentlyPushedRows()
     private let state = Mutex(State())
 
     private struct State {
