@@ -23,10 +23,13 @@ final class LookupCache: @unchecked Sendable {
     /// The keys that exist. Unchecked for the same reason.
     @exclusivity(unchecked)
     private var existing = OverlayChanges()
-    /// The maximum size of `existing` in bytes, after which it is emptied.
+    /// The size of `existing` in bytes above which it is full.
     private let maximumSize: Int
+    /// The number of keys that were not remembered because `existing` was full, less the number of later lookups that
+    /// it saved.
+    private var missed = 0
 
-    init(maximumSize: Int = 8 << 20) { self.maximumSize = maximumSize }
+    init(maximumSize: Int = 12 << 20) { self.maximumSize = maximumSize }
 
     // MARK: Absent keys
 
@@ -65,7 +68,9 @@ final class LookupCache: @unchecked Sendable {
 
     /// Returns whether a key is remembered as existing.
     func contains(_ key: UnsafeRawBufferPointer) -> Bool {
-        existing.count > 0 && contains(key, hash: KeyHash.of(key))
+        guard existing.count > 0, contains(key, hash: KeyHash.of(key)) else { return false }
+        if missed > 0 { missed -= 1 }
+        return true
     }
 
     private func contains(_ key: UnsafeRawBufferPointer, hash: UInt64) -> Bool {
@@ -73,9 +78,18 @@ final class LookupCache: @unchecked Sendable {
     }
 
     /// Remembers a key that exists.
+    ///
+    /// A full cache keeps its keys, so that writing more rows than fit again and again saves some lookups. If it saves
+    /// too few, it is emptied.
     func insert(_ key: UnsafeRawBufferPointer) {
-        if existing.size > maximumSize { removeAll() }
-        existing.put(key, UnsafeRawBufferPointer(start: nil, count: 0), hash: KeyHash.of(key))
+        let hash = KeyHash.of(key)
+        if existing.size > maximumSize {
+            guard !contains(key, hash: hash) else { return }
+            missed += 1
+            guard missed > existing.count else { return }
+            removeAll()
+        }
+        existing.put(key, UnsafeRawBufferPointer(start: nil, count: 0), hash: hash)
     }
 
     /// Forgets a key that is about to be deleted.
@@ -86,7 +100,10 @@ final class LookupCache: @unchecked Sendable {
     }
 
     /// Forgets all keys that exist.
-    func removeAll() { existing = OverlayChanges() }
+    func removeAll() {
+        existing = OverlayChanges()
+        missed = 0
+    }
 }
 
 /// A set of hashes with a false-positive rate of one percent, which takes two bytes for each hash.
