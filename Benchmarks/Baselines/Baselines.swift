@@ -68,7 +68,7 @@ struct BaselineEngine: @unchecked Sendable {
     static let all = [
         BaselineEngine(
             name: "sqlite", pointer: baseline_engine_sqlite(),
-            settings: ["journal_mode=wal", "cache_size=64 MiB", "mmap_size=256 MiB", "wal_autocheckpoint=8000"],
+            settings: ["journal_mode=wal", "cache_size=8 MiB", "mmap_size=256 MiB", "wal_autocheckpoint=8000"],
             durabilities: [.normal, .full], file: "baseline.sqlite"),
         BaselineEngine(
             name: "lmdb", pointer: baseline_engine_lmdb(), settings: ["notls", "map=16 GiB"],

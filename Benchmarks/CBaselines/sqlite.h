@@ -27,8 +27,8 @@ static inline int sqlite_fail(sqlite3 *connection, baseline_error *error) {
 
 // The same settings as in the adapter.
 static const char *const settings[] = {
-    "PRAGMA cache_size = -65536", "PRAGMA mmap_size = 268435456", "PRAGMA temp_store = MEMORY",
-    "PRAGMA wal_autocheckpoint = 8000",
+    "PRAGMA cache_size = -8192", "PRAGMA cache_spill = 4096", "PRAGMA mmap_size = 268435456",
+    "PRAGMA temp_store = MEMORY", "PRAGMA wal_autocheckpoint = 8000",
 };
 
 static inline int sqlite_run(sqlite3 *connection, const char *sql, baseline_error *error) {

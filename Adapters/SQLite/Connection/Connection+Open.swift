@@ -67,8 +67,12 @@ extension Connection {
     }
 
     /// Together, these settings were measured to make bulk writes 1.8 times as fast as SQLite's defaults. A negative
-    /// cache size is in KiB.
-    private static let settings = ["cache_size = -65536", "temp_store = MEMORY", "wal_autocheckpoint = 8000"]
+    /// cache size is in KiB. A transaction that changes more pages than fit into the cache writes some of them twice,
+    /// so the cache may grow to 4,096 pages before that. A cache of 64 MiB was measured to make only changes all over
+    /// tables of 300,000 rows faster, by a sixth.
+    private static let settings = [
+        "cache_size = -8192", "cache_spill = 4096", "temp_store = MEMORY", "wal_autocheckpoint = 8000",
+    ]
 
     /// The size in bytes to which the log is truncated when it begins again after a complete checkpoint. It is the size
     /// at which a commit runs a checkpoint, so only a log that grew during a long read is truncated.

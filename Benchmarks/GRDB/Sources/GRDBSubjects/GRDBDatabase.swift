@@ -14,7 +14,8 @@ enum GRDBDatabase {
         configuration.maximumReaderCount = 8
         configuration.prepareDatabase { db in
             // Afterwards the pool enables the write-ahead log and sets `synchronous` to NORMAL.
-            for setting in ["cache_size = -65536", "mmap_size = 268435456", "temp_store = MEMORY"] {
+            for setting in ["cache_size = -8192", "cache_spill = 4096", "mmap_size = 268435456", "temp_store = MEMORY"]
+            {
                 try db.execute(sql: "PRAGMA \(setting)")
             }
         }
