@@ -124,7 +124,7 @@ struct FilterCostTests {
         }
     }
 
-    @Test func `a page of a costly filter takes few calls of the store`() throws {
+    @Test func `a costly page takes few calls of the store`() throws {
         let store = ScanCountingStore(try StoreKind.simplest.makeStore())
         let service = try TableService(store: store, options: TableServiceOptions(schemas: [ServiceFixture.schema]))
         let rows = (0..<1_000).map {

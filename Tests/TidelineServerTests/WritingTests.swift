@@ -103,7 +103,7 @@ struct InsertTests {
     }
 
     @Test(arguments: StoreKind.served)
-    func `a table that is not defined is 404 where tables do not grow`(_ stores: StoreKind) throws {
+    func `an undefined table is 404 where tables do not grow`(_ stores: StoreKind) throws {
         let fixture = try ServiceFixture(stores)
         #expect(fixture.send(.post, "/tables/Other", #"{"id":"1"}"#).status == .notFound)
     }

@@ -39,7 +39,7 @@ import Testing
         #expect(image.files == ["f": [], "g": []])
     }
 
-    @Test func aRenameThatWasNotSyncedMayBeLostButNotTornFromWhatCameBefore() {
+    @Test func anUnsyncedRenameMayBeLostButNotTornFromWhatCameBefore() {
         let log = log([
             create("new", 1), write(1, 7, at: 0, count: 10), sync(1),
             FileOperation(.rename, path: "new", destination: "f", file: 1), create("later", 2),

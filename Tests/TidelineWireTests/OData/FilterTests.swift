@@ -55,7 +55,7 @@ struct FilterWritingTests {
     }
 
     @Test(arguments: [0, 1, 12, 123, 1_230, 1_234_567])
-    func `a date has as many digits as it needs, at least three`(_ ticks: Int64) throws {
+    func `a date has three or more digits, as it needs`(_ ticks: Int64) throws {
         let instant = try #require(Timestamp(ticks: 17_000_000_000_000_000 + ticks))
         let text = try written(.column("due") == instant)
         let fraction = try #require(text.split(separator: ".").last).dropLast(2)
