@@ -155,6 +155,32 @@ struct QueueTests {
         #expect(try await second.queue() == ["insert a"])
     }
 
+    /// The transaction reads the queue after it has removed the operation.
+    @Test(
+        "Q1 a change finds the operation that a transaction removed before it failed, also as it was committed",
+        arguments: StoreKind.perEngine, [false, true])
+    func operationRemovedAndRestored(_ stores: StoreKind, isCommitted: Bool) async throws {
+        let (world, store) = (try World(stores), HookedStore(try stores.makeStore()))
+        let clients = try (0..<2).map { _ in
+            try SyncClient(
+                url: "http://server.test", store: store, transport: FaultyTransport(service: world.service),
+                options: .inDialect)
+        }
+        try await clients[0].define([World.schema])
+        try await clients[0].table("TodoItem").insert(["id": "a"])
+        store.onWrite { _ in if isCommitted { throw CancellationError() } }
+        await #expect(throws: (any Error).self) {
+            try await clients[1].transaction { transaction in
+                try transaction.delete(id: "a", from: "TodoItem")
+                for number in 0..<200 { try transaction.insert(["id": .string("r\(number)")], into: "TodoItem") }
+                if !isCommitted { throw CancellationError() }
+            }
+        }
+        store.onWrite(nil)
+        try await clients[1].table("TodoItem").update(["id": "a", "text": "edited"])
+        #expect(try await clients[1].context.pendingOperations().map(\.kind) == [.insert])
+    }
+
     @Test("Q1 a change finds the operation that was added before a restart", arguments: StoreKind.persistent)
     func operationBeforeRestart(_ stores: StoreKind) async throws {
         let (world, file) = (try World(stores), try StoreFiles(stores))
@@ -172,10 +198,12 @@ struct QueueTests {
         "Q1 a damaged operation counter is an error and does not reuse a number", arguments: StoreKind.perEngine,
         ["x", "9223372036854775807"])
     func damagedCounter(_ stores: StoreKind, value: String) async throws {
-        let (world, client) = try await World.withSyncedClient(stores)
-        try client.store.write {
+        let (world, synced) = try await World.withSyncedClient(stores)
+        try synced.store.write {
             try $0.upsert(["id": "lastOperationId", "value": .string(value)], into: "MS_TableConfig")
         }
+        // The other client does not own a block of numbers.
+        let client = try await world.makeClient(store: synced.store)
         #expect(await syncErrorCode { try await client.items.insert(["id": "b", "text": "new"]) } == .store)
         #expect(try world.state(client) == "local [a=one] queue [] server [a=one]")
     }

@@ -36,7 +36,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         let recentlyPushed = database.clients.recentlyPushed
         queue = OperationQueue(database: database, operations: operations, errors: ErrorStore(tables: tables))
         editor = LocalEditor(
-            operations: operations, owners: owners, clients: database.clients, epoch: { database.editEpoch($0) },
+            operations: operations, owners: owners, clients: database.clients, epoch: { database.commitEpoch($0) },
             options: options)
         definitions = TableDefinitions(queue: queue, definitions: definitionStore)
         cleaner = StoreCleaner(queue: queue, definitions: definitionStore, owners: owners, tokens: tokens)

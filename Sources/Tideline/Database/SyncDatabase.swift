@@ -21,10 +21,10 @@ final class SyncDatabase<Store: LocalStore>: Sendable {
     private let ownWrites = Atomic<UInt64>(0)
     /// The number of write transactions of pushes, which are among those of this client.
     private let pushWrites = Atomic<UInt64>(0)
-    /// Whether a write transaction has begun and is not known to be a committed change of the app.
-    private let isUnsettled = Atomic(false)
-    /// The number of the transactions that were followed by another one while ``isUnsettled`` was set.
-    private let unsettledWrites = Atomic<UInt64>(0)
+    /// Whether a write transaction has begun and is not known to be committed.
+    private let isUncommitted = Atomic(false)
+    /// The number of the transactions that were followed by another one while ``isUncommitted`` was set.
+    private let uncommittedWrites = Atomic<UInt64>(0)
     /// The locks by the table's name.
     private let tableLocks = Mutex<[String: AsyncLock]>([:])
 
@@ -50,11 +50,7 @@ final class SyncDatabase<Store: LocalStore>: Sendable {
     nonisolated(nonsending) func changing<T: Sendable>(
         _ body: @escaping @Sendable (Writer) throws -> T
     ) async throws -> T {
-        let result = try await runner.perform {
-            let result = try write(body)
-            isUnsettled.store(false, ordering: .relaxed)
-            return result
-        }
+        let result = try await runner.perform { try write(body) }
         localChanges.notify()
         return result
     }
@@ -77,14 +73,16 @@ final class SyncDatabase<Store: LocalStore>: Sendable {
         try await runner.perform { try body(observed) }
     }
 
-    /// Runs a transaction and counts it.
+    /// Runs a transaction and counts it. The caller excludes other writes of this client.
     private func write<T>(_ body: (Writer) throws -> T) throws -> T {
-        try observed.write { writer in
+        let result = try observed.write { writer in
             clients.noteWrite()
             ownWrites.add(1, ordering: .relaxed)
-            if isUnsettled.exchange(true, ordering: .relaxed) { unsettledWrites.add(1, ordering: .relaxed) }
+            if isUncommitted.exchange(true, ordering: .relaxed) { uncommittedWrites.add(1, ordering: .relaxed) }
             return try body(writer)
         }
+        isUncommitted.store(false, ordering: .relaxed)
+        return result
     }
 
     /// Returns a number that changes with each commit of others: of other processes, and of other clients of the store
@@ -95,17 +93,18 @@ final class SyncDatabase<Store: LocalStore>: Sendable {
         (external ?? 0) &+ clients.writes &- ownWrites.load(ordering: .relaxed)
     }
 
-    /// Returns a number that stays the same as long as only changes of the app by this client are committed, and none
-    /// is rolled back. What such a change has read of the config table then holds for the next one. `nil` if others may
-    /// commit unseen: the store is a value, or shares its files with processes whose commits it does not count.
-    func editEpoch(_ external: UInt64?) -> UInt64? {
+    /// Returns a number, within a write transaction, that stays the same as long as only this client commits and none
+    /// of its transactions is rolled back. What one has read then holds for the next one, except what this client has
+    /// written since. `nil` if others may commit unseen: the store is a value, or shares its files with processes whose
+    /// commits it does not count.
+    func commitEpoch(_ external: UInt64?) -> UInt64? {
         guard observed.object != nil, external != nil || !sharesFiles else { return nil }
-        return commitsOfOthers(external) &+ unsettledWrites.load(ordering: .relaxed)
+        return commitsOfOthers(external) &+ uncommittedWrites.load(ordering: .relaxed)
     }
 
     /// Counts a write transaction of a push, within it. Returns a number that stays the same as long as only pushes of
     /// this client write. What a push has stored of an operation then holds in its next transaction, too. `nil` if
-    /// others may commit unseen, as for ``editEpoch(_:)``.
+    /// others may commit unseen, as for ``commitEpoch(_:)``.
     func beginPushWrite(_ external: UInt64?) -> UInt64? {
         pushWrites.add(1, ordering: .relaxed)
         guard observed.object != nil, external != nil || !sharesFiles else { return nil }

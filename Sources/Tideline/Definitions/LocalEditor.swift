@@ -5,7 +5,7 @@ struct LocalEditor: Sendable {
     let operations: OperationStore
     let owners: OwnerStore
     let clients: StoreClients
-    /// See ``SyncDatabase/editEpoch(_:)``.
+    /// See ``SyncDatabase/commitEpoch(_:)``.
     let epoch: @Sendable (_ externalCommit: UInt64?) -> UInt64?
     let options: SyncOptions
 

@@ -90,7 +90,7 @@ struct OwnerStore: Sendable {
     /// A client without a user cannot change the store of a user whom the app names either: the changes would be pushed
     /// as the user's.
     ///
-    /// - Parameter epoch: See ``SyncDatabase/editEpoch(_:)``. In another epoch than the last time, another client may
+    /// - Parameter epoch: See ``SyncDatabase/commitEpoch(_:)``. In another epoch than the last time, another client may
     ///   have recorded a user, so the record is read again; without one, it is read for each change.
     func confirmUser(at epoch: UInt64? = nil, in writer: some StoreWriter) throws {
         if let epoch, account.isConfirmed(at: epoch) { return }

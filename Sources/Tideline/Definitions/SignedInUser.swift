@@ -30,7 +30,7 @@ final class Account: Sendable {
         /// Whether the user fits the owner of the store as recorded in `record`.
         var isConfirmed = false
         var record: String?
-        /// The epoch in which the record was last read; see ``SyncDatabase/editEpoch(_:)``.
+        /// The epoch in which the record was last read; see ``SyncDatabase/commitEpoch(_:)``.
         var epoch: UInt64?
     }
 

@@ -50,16 +50,17 @@ struct PageDiff: Sendable {
     ///   - state: The state after the earlier pages.
     ///   - settled: The rows whose operations ended during the pull.
     ///   - mayBeStale: Whether another process or client may have pushed rows of the page since it was requested.
+    ///   - epoch: See ``SyncDatabase/commitEpoch(_:)``; `nil` in a read transaction.
     /// - Throws: ``SyncError`` with code invalidAnswer for a row whose identifier differs from another's only in case.
     init(
         _ held: PendingPage, _ rows: Range<Int>, _ state: PullState, settled: RecentlyPushedRows, mayBeStale: Bool,
-        operations: OperationStore, in reader: some StoreReader
+        operations: OperationStore, at epoch: UInt64?, in reader: some StoreReader
     ) throws {
         (self.rows, self.mayBeStale) = (rows, mayBeStale)
         let page = held.page
         let schema = page.codec.schema
         self.page = page
-        pending = try operations.oldestOperations(of: page.rows, rows, schema, in: reader)
+        pending = try operations.oldestOperations(of: page.rows, rows, schema, at: epoch, in: reader)
         let ends = settled.ends(of: schema.name, after: page.requestedAt)
         outdated = IDTable(ends.lazy.map { ($0.key, $0.value) }, matching: schema.idMatching)
         let columns = state.rejected == nil ? [] : schema.columns.filter { !$0.isOptional }

@@ -74,7 +74,9 @@ extension PullRun {
         let (after, count) = try await puller.database.writing { writer in
             var (after, count) = (before, 0)
             try puller.owner.confirm(in: writer)
-            let commitsOfOthers = try puller.database.commitsOfOthers(writer.externalCommitNumber())
+            let external = try writer.externalCommitNumber()
+            let commitsOfOthers = puller.database.commitsOfOthers(external)
+            let epoch = puller.database.commitEpoch(external)
             after.note(commitsOfOthers: commitsOfOthers)
             after.result.writes += 1
             // Each step is compared with the state after the earlier pages of the transaction.
@@ -83,7 +85,7 @@ extension PullRun {
                 let end = min(after.storedRows + puller.options.rowsPerStep, held.page.rows.count)
                 let diff = try diff(
                     of: held, after.storedRows..<end, after, mayBeStale: held.commitsOfOthers != commitsOfOthers,
-                    in: writer)
+                    at: epoch, in: writer)
                 try diff.write(operations: puller.operations, in: writer)
                 if after.note(diff, of: held) { count += 1 }
                 if count < group.count, puller.database.hasWaitingWrites { return (after, count) }
@@ -98,12 +100,14 @@ extension PullRun {
     /// - Parameters:
     ///   - rows: The positions of the rows to compare.
     ///   - mayBeStale: Whether another process or client may have pushed rows of the page since it was requested.
+    ///   - epoch: See ``SyncDatabase/commitEpoch(_:)``; `nil` in a read transaction.
     private func diff(
-        of held: PendingPage, _ rows: Range<Int>, _ state: PullState, mayBeStale: Bool, in reader: some StoreReader
+        of held: PendingPage, _ rows: Range<Int>, _ state: PullState, mayBeStale: Bool, at epoch: UInt64? = nil,
+        in reader: some StoreReader
     ) throws -> PageDiff {
         try PageDiff(
             held, rows, state, settled: puller.recentlyPushed, mayBeStale: mayBeStale, operations: puller.operations,
-            in: reader)
+            at: epoch, in: reader)
     }
 
     private func save(

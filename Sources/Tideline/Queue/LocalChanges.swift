@@ -5,7 +5,7 @@ internal import TidelineStore
 final class LocalChanges {
     let operations: OperationStore
     let schema: TableSchema
-    /// See ``SyncDatabase/editEpoch(_:)``.
+    /// See ``SyncDatabase/commitEpoch(_:)``.
     private let epoch: UInt64?
     /// Whether this type writes rows. If not, the app writes them.
     private let writesRows: Bool

@@ -6,7 +6,7 @@ internal import TidelineWire
 final class OperationStore: Sendable {
     let tables: SystemTables
     private let block = NumberBlock()
-    private let edited = EditedRows()
+    private let queued = QueuedRows()
     /// The memory of the app's changes, one for rows and one for operations.
     let (spareRows, spareOperations) = (SpareBatch(), SpareBatch())
     private let columns = KnownQueueColumns()
@@ -40,15 +40,33 @@ final class OperationStore: Sendable {
         return found
     }
 
-    /// Returns the operations of one row for a change of the app, without a lookup if the row is known to have none.
+    /// Returns the operations of one row, without a lookup if the row is known to have none.
     ///
-    /// - Parameter epoch: See ``SyncDatabase/editEpoch(_:)``.
+    /// - Parameter epoch: See ``SyncDatabase/commitEpoch(_:)``; `nil` in a read transaction.
     func operations(
         of table: String, key: String, at epoch: UInt64?, in reader: some StoreReader
     ) throws -> [TableOperation] {
-        let mayExist = try edited.contains(key, in: epoch) { try reader.isEmpty(TableQuery(tables.operations)) }
-        guard mayExist else { return [] }
-        return try operations(of: table, key: key, in: reader)
+        guard try queued.mayContain(key, at: epoch, read: { try queuedRows(upTo: $0, in: reader) }) else { return [] }
+        let found = try operations(of: table, key: key, in: reader)
+        if found.isEmpty, epoch != nil { queued.noteMiss() }
+        return found
+    }
+
+    /// Returns the rows of the queue, or `nil` if it has more than `maximum` operations.
+    private func queuedRows(upTo maximum: Int, in reader: some StoreReader) throws -> RowFilter? {
+        var (rows, count) = (RowFilter(upTo: maximum), 0)
+        let query = TableQuery(tables.operations).select("itemKey").limit(maximum + 1)
+        try reader.scan(query) { view in
+            count += 1
+            guard count <= maximum, let column = view.shape.index(of: "itemKey") else {
+                count = .max
+                return .stop
+            }
+            // A damaged operation may have no key. No lookup finds it.
+            if let hash = view.withBytes(at: column, { queued.hasher.hash($0) }) { rows.insert(hash) }
+            return .next
+        }
+        return count <= maximum ? rows : nil
     }
 
     /// Returns the operations of a table, oldest first.
@@ -60,17 +78,23 @@ final class OperationStore: Sendable {
     /// Returns the oldest operation of each of the given rows that has one.
     ///
     /// The cost depends on the number of rows, not on that of operations: a queue of at most as many operations is read
-    /// once, and the rows are looked up in a longer one.
+    /// once, and the rows are looked up in a longer one, except those that are known to have none.
+    ///
+    /// - Parameter epoch: See ``SyncDatabase/commitEpoch(_:)``; `nil` in a read transaction.
     func oldestOperations(
-        of rows: borrowing PackedRows, _ range: Range<Int>, _ schema: TableSchema, in reader: some StoreReader
+        of rows: borrowing PackedRows, _ range: Range<Int>, _ schema: TableSchema, at epoch: UInt64?,
+        in reader: some StoreReader
     ) throws -> IDTable<TableOperation> {
         guard !range.isEmpty else { return IDTable(matching: schema.idMatching) }
-        let all = try operations(of: schema.name, ofQueueUpTo: range.count, in: reader)
-        if let all { return IDTable(all.lazy.map { (.string($0.itemID), $0) }, matching: schema.idMatching) }
+        if queued.count(at: epoch) <= range.count,
+            let all = try operations(of: schema.name, ofQueueUpTo: range.count, in: reader)
+        {
+            return IDTable(all.lazy.map { (.string($0.itemID), $0) }, matching: schema.idMatching)
+        }
         var found = IDTable<TableOperation>(matching: schema.idMatching)
         for index in range {
             let key = rows.withRow(at: index) { schema.itemKey($0.idText) }
-            guard let oldest = try operations(of: schema.name, key: key, in: reader).first else { continue }
+            guard let oldest = try operations(of: schema.name, key: key, at: epoch, in: reader).first else { continue }
             oldest.itemID.withUTF8Bytes { found.insert(oldest, for: $0) }
         }
         return found
@@ -160,7 +184,8 @@ final class OperationStore: Sendable {
     /// counter was lost or reset, the number of the newest operation replaces it.
     ///
     /// - Parameters:
-    ///   - epoch: See ``SyncDatabase/editEpoch(_:)``. In the epoch of the last call, the block is still this client's.
+    ///   - epoch: See ``SyncDatabase/commitEpoch(_:)``. In the epoch of the last call, the block is still this
+    ///     client's.
     ///   - isOwn: Whether an earlier call in this transaction has found that the block is this client's, so that the
     ///     counter need not be read again.
     func takeID(in writer: some StoreWriter, at epoch: UInt64? = nil, isOwn: Bool = false) throws -> Int64 {
@@ -202,7 +227,7 @@ final class OperationStore: Sendable {
     func save(_ operation: TableOperation, using rows: inout PackedRows, in writer: some StoreWriter) throws {
         rows.removeAll()
         try rows.append(operation, at: columns.columns(of: rows.shape), sent: Self.json(operation.sent))
-        edited.insert(operation.itemKey)
+        queued.insert(operation.itemKey)
         try writer.upsert(rows, into: tables.operations)
     }
 
@@ -367,7 +392,7 @@ private final class NumberBlock: Sendable {
         var last: Int64 = 0
         var limit: Int64 = 0
         /// The epoch in which the stored counter was last found to be that of the block; see
-        /// ``SyncDatabase/editEpoch(_:)``.
+        /// ``SyncDatabase/commitEpoch(_:)``.
         var epoch: UInt64?
     }
 
@@ -404,49 +429,90 @@ private final class NumberBlock: Sendable {
     }
 }
 
-/// The rows that may have operations, if the queue was empty when an epoch began; see ``SyncDatabase/editEpoch(_:)``.
+/// The rows that may have operations: those of the queue as a write transaction has read it, and each whose operation
+/// this client has stored since.
 ///
-/// In an epoch, only changes of the app by this client add operations, and none of them is rolled back.
-private final class EditedRows: Sendable {
+/// Each write transaction of the epoch finds the rows of its queue among them; see ``SyncDatabase/commitEpoch(_:)``. An
+/// operation whose row they lack was added by another client, or was removed by a transaction that then read the queue
+/// and was rolled back. Both end the epoch. A read transaction must not ask: it may still see an operation that was
+/// removed before the queue was read.
+private final class QueuedRows: Sendable {
     private struct State {
         var epoch: UInt64?
-        /// A Bloom filter of the rows' keys, or `nil` if the rows are not known.
-        var filter: [UInt64]?
+        /// `nil` if the rows are not known.
+        var rows: RowFilter?
+        /// The number of rows that were looked up in the queue in vain since it was read.
+        var misses = 0
+        /// The number of misses at which to read the queue next. At first it is 0, and only an empty queue is read.
+        var nextReading = 0
+
+        /// Returns the maximum length of the queue to read now, or `nil` if it is not to be read.
+        ///
+        /// All readings together take at most a small multiple of the time of the lookups in vain. They are of no use
+        /// if the queue is longer, or if others commit all the time and thereby end each epoch.
+        mutating func maximumToRead() -> Int? {
+            guard misses >= nextReading else { return nil }
+            nextReading = max(50, 2 * misses)
+            return min(128 * misses, RowFilter.maximumCount)
+        }
     }
 
     private let state = Mutex(State())
-    private let hasher = IDHasher(matching: .exact)
-    private static let wordCount = 1_024
+    let hasher = IDHasher(matching: .exact)
 
-    /// Returns whether a row may have an operation. Rows of different tables with equal keys count as one.
+    /// Returns whether a row may have an operation in a write transaction.
     ///
-    /// - Parameter isQueueEmpty: Returns whether the queue is empty now. It is called once in each epoch.
-    func contains(_ key: String, in epoch: UInt64?, isQueueEmpty: () throws -> Bool) rethrows -> Bool {
+    /// - Parameter read: Returns the rows of the queue if it has at most the given number of operations.
+    func mayContain(_ key: String, at epoch: UInt64?, read: (Int) throws -> RowFilter?) rethrows -> Bool {
         guard let epoch else { return true }
-        let known: Bool? = state.withLock { state in
-            guard state.epoch == epoch else { return nil }
-            guard state.filter != nil else { return true }
-            let (word, bits) = place(of: key)
-            return state.filter.map { $0[word] & bits == bits }
-        }
-        if let known { return known }
-        let isEmpty = try isQueueEmpty()
-        state.withLock { $0 = State(epoch: epoch, filter: isEmpty ? Array(repeating: 0, count: Self.wordCount) : nil) }
-        return !isEmpty
-    }
-
-    /// Notes that an operation of a row is stored.
-    func insert(_ key: String) {
-        state.withLock { state in
-            guard state.filter != nil else { return }
-            let (word, bits) = place(of: key)
-            state.filter?[word] |= bits
-        }
-    }
-
-    private func place(of key: String) -> (word: Int, bits: UInt64) {
         let hash = key.withUTF8Bytes { hasher.hash($0) }
-        return (Int(hash % UInt64(Self.wordCount)), 1 << (hash >> 10 & 63) | 1 << (hash >> 16 & 63))
+        let (mayExist, maximum): (Bool, Int?) = state.withLock { state in
+            if state.epoch != epoch { state = State(epoch: epoch) }
+            guard state.rows?.contains(hash) ?? true else { return (false, nil) }
+            return (true, state.maximumToRead())
+        }
+        guard let maximum, let rows = try read(maximum) else { return mayExist }
+        state.withLock { $0 = State(epoch: epoch, rows: rows, nextReading: 50) }
+        return rows.contains(hash)
+    }
+
+    /// Returns the number of the known rows, or 0 if they are not known.
+    func count(at epoch: UInt64?) -> Int { state.withLock { $0.epoch == epoch ? $0.rows?.count ?? 0 : 0 } }
+
+    /// Notes that a row which may have had an operation has none.
+    func noteMiss() { state.withLock { $0.misses += 1 } }
+
+    /// Notes that an operation of a row is about to be stored.
+    func insert(_ key: String) {
+        state.withLock { $0.rows?.insert(key.withUTF8Bytes { hasher.hash($0) }) }
+    }
+}
+
+/// A Bloom filter of the keys of rows. Rows of different tables with equal keys count as one.
+private struct RowFilter {
+    static let maximumCount = 1 << 16
+    private var words: [UInt64]
+    /// The number of rows, as far as the filter distinguishes them.
+    private(set) var count = 0
+
+    /// Creates an empty filter of 8 KiB, or of 64 KiB if the queue may not be empty. With 8,192 rows, or with
+    /// `maximumCount`, it excludes about 19 of 20 others.
+    init(upTo length: Int) { words = Array(repeating: 0, count: length == 0 ? 1_024 : 8_192) }
+
+    func contains(_ hash: UInt64) -> Bool {
+        let (word, bits) = place(of: hash)
+        return words[word] & bits == bits
+    }
+
+    mutating func insert(_ hash: UInt64) {
+        guard !contains(hash) else { return }
+        let (word, bits) = place(of: hash)
+        words[word] |= bits
+        count += 1
+    }
+
+    private func place(of hash: UInt64) -> (word: Int, bits: UInt64) {
+        (Int(truncatingIfNeeded: hash) & (words.count - 1), 1 << (hash >> 58) | 1 << (hash >> 52 & 63))
     }
 }
 
