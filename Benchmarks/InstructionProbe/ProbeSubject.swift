@@ -65,7 +65,7 @@ struct CountedWork: Sendable {
             "find-index", "find-plain", "count-index", "count-plain", "delete-ids", "pull-replay-1000x1",
             "local-inserts", "local-inserts-1000",
         ].map { CountedWork(id: $0) } + [
-            CountedWork(id: "pull-replay-dialect", isOfStores: true),
+            CountedWork(id: "pull-replay-dialect", isOfStores: true), CountedWork(id: "pull-pending", isOfStores: true),
             CountedWork(id: "local-edits", isOfStores: true), CountedWork(id: "push-rtt0", isOfStores: true),
             CountedWork(id: "json-parse", field: .json),
         ]

@@ -41,7 +41,7 @@ final class SyncSession<Store: LocalStore>: Sendable {
             return Answer()
         case .takeUpdates: return try takeUpdates()
         case .edit(let edits): return try edit(edits, latencies)
-        case .fillQueue(let batches): return try fillQueue(batches)
+        case .fillQueue(let batches, let table): return try fillQueue(batches, of: table ?? self.table)
         case .push(let server, let roundTrip, let maxInFlight):
             return try push(.server(server, roundTrip: roundTrip), maxInFlight: maxInFlight, latencies)
         case .insertAtIntervals(let rows, let pulled): return try insertAtIntervals(rows, pulled, latencies)
@@ -240,16 +240,18 @@ final class SyncSession<Store: LocalStore>: Sendable {
         return Answer(count: transport.requests == 0 ? 0 : pending)
     }
 
-    private func fillQueue(_ batches: [RowBatch]) throws -> Answer {
-        var ids = batches.flatMap { batch in (0..<batch.packed.count).map { batch.packed.withRow(at: $0) { $0.id } } }
+    private func fillQueue(_ batches: [RowBatch], of queued: String) throws -> Answer {
+        let ids = batches.flatMap { batch in (0..<batch.packed.count).map { batch.packed.withRow(at: $0) { $0.id } } }
         guard let first = ids.first else { return Answer() }
         for batch in batches { try store.write { try $0.upsert(batch.packed, into: table) } }
         _ = try edit([.update(["id": first.value, "text": "changed"])], LatencySink())
-        ids.removeFirst()
-        return Answer(count: 1 + (try copyFirstOperation(for: ids)))
+        // The client does not see the copies, which do not come from a client. The next work creates another.
+        client.withLock { $0 = nil }
+        return Answer(count: try copyFirstOperation(for: ids, of: queued))
     }
 
-    private func copyFirstOperation(for ids: [RowID]) throws -> Int {
+    /// Replaces the only operation by copies for rows of a table.
+    private func copyFirstOperation(for ids: [RowID], of queued: String) throws -> Int {
         let queue = SystemTables().operations
         return try store.write { writer in
             guard let first = try writer.rows(matching: TableQuery(queue).order(by: "id").limit(1)).rows.first,
@@ -257,7 +259,8 @@ final class SyncSession<Store: LocalStore>: Sendable {
             else { return 0 }
             let copies = ids.enumerated().map { position, id in
                 var copy = first
-                copy.id = .int(number + Int64(position) + 1)
+                copy.id = .int(number + Int64(position))
+                copy["table"] = .string(queued)
                 copy["itemId"] = id.value
                 copy["itemKey"] = id.value
                 return copy
@@ -307,8 +310,8 @@ public enum SyncWork: Sendable {
     /// operation is a change.
     case edit([LocalEdit])
     /// Writes rows and fills the queue with an update of each. It copies one operation, which is faster than that many
-    /// updates. The answer counts the operations.
-    case fillQueue([RowBatch])
+    /// updates. The answer counts the operations. If they are of another table, a pull does not push them first.
+    case fillQueue([RowBatch], otherTable: String? = nil)
     /// Pushes all pending operations, with a round-trip time for each request. The answer counts the operations that
     /// are no longer pending. An operation is one of these; with more than one in flight, none is recorded.
     case push(SyncServer, roundTrip: Duration, maxInFlight: Int = 1)

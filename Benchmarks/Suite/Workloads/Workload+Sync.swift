@@ -8,7 +8,8 @@ extension Workload {
         let isRepeated = settings.rows.contains(rows) && settings.rows.contains { $0 >= maxSyncRows && $0 < rows }
         guard !isRepeated else { return [] }
         let run = SyncRun(settings, rows: min(rows, maxSyncRows))
-        return run.replays + [run.dialectReplay] + run.pulls + run.edits + run.pushes + run.queue + run.json
+        return run.replays + [run.dialectReplay, run.pendingReplay] + run.pulls + run.edits + run.pushes + run.queue
+            + run.json
     }
 
     /// The maximum number of rows of a server: the cost of a row does not depend on their number, and the pages of ten
@@ -69,6 +70,24 @@ private struct SyncRun: Sendable {
             unit: "row", units: rows, start: start,
             prepare: { [.sync(.replayInDialect(JSONPages(bodies: [], rows: 0)))] },
             steps: [{ [server] in [.sync(.replayInDialect(try server.pages(of: 1000)))] }])
+    }
+
+    /// A pull beside a long queue, after its first two pages, with which the client learns the queue.
+    var pendingReplay: Workload {
+        let (size, length) = (min(max(rows / 20, 1), 100), min(5 * rows, 10_000))
+        let pages: @Sendable (Range<Int>) throws -> JSONPages = { [server] range in
+            JSONPages(bodies: Array(try server.pages(of: size).bodies[range]), rows: size * range.count)
+        }
+        let count = (rows + size - 1) / size
+        return Workload(
+            "pull-pending", .sync, "pull of recorded pages of \(size) beside \(length) pending operations",
+            explanation: "Parses and stores recorded pages while operations of other rows are pending.",
+            unit: "row", units: rows - 2 * size, start: start,
+            prepare: { [source, rows] in
+                let others = try source.batches(rows..<rows + length, of: 1000)
+                return [.sync(.fillQueue(others, otherTable: "Other")), .pull(try pages(0..<2))]
+            },
+            steps: [{ [.pull(try pages(2..<count))] }])
     }
 
     /// Pulls from a server.

@@ -14,7 +14,7 @@ struct SyncWorkloadTests {
     /// The expected count of each workload.
     private static let counts = [
         "pull-replay-100x1": 120, "pull-replay-100x8": 120, "pull-replay-1000x1": 120, "pull-replay-1000x8": 120,
-        "pull-replay-dialect": 120,
+        "pull-replay-dialect": 120, "pull-pending": 108,
         "pull-initial-100x1": 120, "pull-initial-100x8": 120, "pull-initial-1000x1": 120, "pull-initial-1000x8": 120,
         "pull-indexed-1000x8": 120, "pull-live-1000x8": 120,
         "pull-incremental": 1, "pull-nothing": 0, "local-edits": 120, "local-inserts": 120,
