@@ -61,9 +61,9 @@ public protocol OrderedKeyValueEngine: Sendable {
 
     /// Releases files, locks, and memory.
     ///
-    /// A store that was not closed does not call this method, so release resources in `deinit` as well. Also, an opening
-    /// that fails must release the lock. To release one of `flock`, unlock the descriptor before you close it: a process
-    /// that is being started briefly has a copy of the descriptor, and the lock with it.
+    /// A store that was not closed does not call this method, so release resources in `deinit` as well, and if opening
+    /// fails. To release a lock of `flock`, unlock the descriptor before you close it: a process that is being started
+    /// briefly has a copy of the descriptor, and the lock with it.
     func close() throws
 }
 
