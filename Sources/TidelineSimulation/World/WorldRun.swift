@@ -304,18 +304,16 @@ final class WorldRun: Sendable {
         try runJobs()
         for device in devices { try device.signInOwner() }
         var number = 1_000_000
-        func start(_ action: SimulationStep.Action, on device: Device) {
+        func run(_ action: SimulationStep.Action, on device: Device) throws {
             number += 1
             begin(SimulationStep(number, action, on: device.index))
-        }
-        func run(_ action: SimulationStep.Action, on device: Device) throws {
-            start(action, on: device)
             try runJobs()
         }
         // In some seeds, a sync runs on each device when the faults end, and nothing else helps.
         let healsByItself = schedule.seed % 8 == 1
         if healsByItself {
-            for device in devices { start(.sync(seconds: 1300), on: device) }
+            for index in devices.indices { begin(SimulationStep(number + 1 + index, .sync(seconds: 1300), on: index)) }
+            number += devices.count
             try runJobs(until: executor.now + .seconds(100))
         }
         log("all faults end; every device pushes until nothing is pending, and pulls")
