@@ -75,19 +75,22 @@ private struct SyncRun: Sendable {
     /// A pull beside a long queue, after its first two pages, with which the client learns the queue.
     var pendingReplay: Workload {
         let (size, length) = (min(max(rows / 20, 1), 100), min(5 * rows, 10_000))
-        let pages: @Sendable (Range<Int>) throws -> JSONPages = { [server] range in
-            JSONPages(bodies: Array(try server.pages(of: size).bodies[range]), rows: size * range.count)
-        }
         let count = (rows + size - 1) / size
+        let learning = min(2, count - 1)
+        let pages: @Sendable (Range<Int>) throws -> JSONPages = { [server, rows] range in
+            JSONPages(
+                bodies: Array(try server.pages(of: size).bodies[range]),
+                rows: min(size * range.upperBound, rows) - size * range.lowerBound)
+        }
         return Workload(
             "pull-pending", .sync, "pull of recorded pages of \(size) beside \(length) pending operations",
             explanation: "Parses and stores recorded pages while operations of other rows are pending.",
-            unit: "row", units: rows - 2 * size, start: start,
+            unit: "row", units: rows - learning * size, start: start,
             prepare: { [source, rows] in
                 let others = try source.batches(rows..<rows + length, of: 1000)
-                return [.sync(.fillQueue(others, otherTable: "Other")), .pull(try pages(0..<2))]
+                return [.sync(.fillQueue(others, otherTable: "Other")), .pull(try pages(0..<learning))]
             },
-            steps: [{ [.pull(try pages(2..<count))] }])
+            steps: [{ [.pull(try pages(learning..<count))] }])
     }
 
     /// Pulls from a server.
