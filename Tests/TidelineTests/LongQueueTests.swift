@@ -48,7 +48,7 @@ struct LongQueueTests {
     private func pull(to client: Client, _ world: World, beside editor: Client) async throws {
         try world.plant(World.rows(at: (0..<180).map { $0 * 10_000 }))
         try await client.context.transaction { transaction in
-            for number in 0..<70 {
+            for number in 0..<150 {
                 try transaction.insert(["id": .string("new\(number)"), "text": "mine"], into: "TodoItem")
             }
         }
