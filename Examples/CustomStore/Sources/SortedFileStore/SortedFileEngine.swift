@@ -14,15 +14,26 @@ public final class SortedFileEngine: OrderedKeyValueEngine {
     public let maximumKeyLength = 128
     public var path: String? { file.path }
     private let file: URL
-    private let folder: FolderLock
+    private let folder: FileHandle
+    private let isOpen = Atomic(true)
     private let committed: Mutex<SortedSnapshot>
 
     /// Opens the store in a folder, creating the folder if it does not exist, and locks it against other stores.
     public init(path: String) throws {
-        folder = try FolderLock(path)
+        let creation = mkdir(path, 0o755) == 0 ? 0 : errno
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw StoreError.opening(path, after: creation) }
+        folder = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            throw StoreError(.locked, "another store has the folder open; close it first", path: path)
+        }
         file = URL(fileURLWithPath: "\(path)/entries")
-        committed = Mutex(access(file.path, F_OK) == 0 ? try SortedFileEngine.load(file) : SortedSnapshot())
+        committed = Mutex(SortedSnapshot())
+        if access(file.path, F_OK) == 0 { try committed.withLock { $0 = try SortedFileEngine.load(file) } }
     }
+
+    /// Also runs if the file cannot be read, because all properties have a value by then.
+    deinit { try? close() }
 
     public func read<T>(_ body: (SortedSnapshot) throws -> T) throws -> T { try body(committed.withLock { $0 }) }
 
@@ -39,7 +50,12 @@ public final class SortedFileEngine: OrderedKeyValueEngine {
         return result
     }
 
-    public func close() { folder.release() }
+    public func close() throws {
+        guard isOpen.exchange(false, ordering: .relaxed) else { return }
+        // A process that is being started briefly has a copy of the descriptor, and the lock with it.
+        flock(folder.fileDescriptor, LOCK_UN)
+        try folder.close()
+    }
 
     /// Writes and syncs the complete new file, then renames it over the old one atomically.
     private func save(_ snapshot: SortedSnapshot) throws {
@@ -67,35 +83,4 @@ public final class SortedFileEngine: OrderedKeyValueEngine {
 private func checksum(_ data: Data) -> Data {
     let hash = data.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     return withUnsafeBytes(of: hash.littleEndian) { Data($0) }
-}
-
-/// The lock of a folder against other stores.
-private final class FolderLock: Sendable {
-    private let descriptor: Atomic<Int32>
-
-    init(_ path: String) throws {
-        let creation = mkdir(path, 0o755) == 0 ? 0 : errno
-        descriptor = Atomic(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
-        let opened = descriptor.load(ordering: .relaxed)
-        guard opened >= 0 else { throw StoreError.opening(path, after: creation) }
-        guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
-            throw StoreError(.locked, "another store has the folder open; close it first", path: path)
-        }
-    }
-
-    deinit { release() }
-
-    /// Syncs the names of the files in the folder.
-    func synchronize() throws {
-        guard fsync(descriptor.load(ordering: .relaxed)) == 0 else { throw CocoaError(.fileWriteUnknown) }
-    }
-
-    /// Releases the lock. Closing the descriptor is not enough: a process that is being started briefly has a copy of
-    /// it, and the lock with it.
-    func release() {
-        let released = descriptor.exchange(-1, ordering: .relaxed)
-        guard released >= 0 else { return }
-        flock(released, LOCK_UN)
-        close(released)
-    }
 }
