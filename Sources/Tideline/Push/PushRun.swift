@@ -93,7 +93,8 @@ struct PushRun<Store: LocalStore>: Sendable {
     ) async throws -> Bool {
         var flight = PushFlight(machine: start.machine, isClosing: isClosing)
         let arrivals = ResponseQueue<EndedOperation>()
-        await withTaskGroup(of: Void.self) { group in
+        // A group that is asked for its results would keep the memory of each task until the push ends.
+        await withDiscardingTaskGroup { group in
             repeat {
                 receive(&flight)
                 let held = lease?.held
@@ -127,7 +128,7 @@ struct PushRun<Store: LocalStore>: Sendable {
 
     /// Sends operations, each in a task of its own.
     private func launch(
-        _ claimed: [ClaimedOperation], in group: inout TaskGroup<Void>, _ arrivals: ResponseQueue<EndedOperation>
+        _ claimed: [ClaimedOperation], in group: inout DiscardingTaskGroup, _ arrivals: ResponseQueue<EndedOperation>
     ) {
         batches?.enter(claimed.count)
         for one in claimed {

@@ -1,4 +1,6 @@
-/// Runs `operation` for at most `timeout`, then cancels it.
+internal import Synchronization
+
+/// Runs `operation` for at most `timeout`, then cancels it, and waits until it has ended.
 ///
 /// Transports use it because the time limits of HTTP clients apply to a part of an exchange: async-http-client's ends
 /// with the head of the response, and URLSession's is restarted by every byte.
@@ -7,14 +9,68 @@
 package func withDeadline<T: Sendable>(
     _ timeout: Duration, _ operation: @escaping @Sendable () async throws -> T
 ) async throws -> T {
-    try await withThrowingTaskGroup(of: T.self) { group in
-        group.addTask { try await operation() }
-        group.addTask {
-            try await Task.sleep(for: timeout)
-            throw TransportError.timeout(after: timeout)
+    let task = Task { try await operation() }
+    let number = Deadlines.shared.add(after: timeout) { task.cancel() }
+    let result = await withTaskCancellationHandler {
+        await task.result
+    } onCancel: {
+        task.cancel()
+    }
+    let isInTime = Deadlines.shared.remove(number)
+    if case .failure = result, !isInTime { throw TransportError.timeout(after: timeout) }
+    return try result.get()
+}
+
+/// The deadlines of the operations under way.
+///
+/// One task sleeps until the earliest of them. A canceled `Task.sleep` keeps the memory of its task and its timer, about
+/// 700 bytes, until its time is over. With one for each operation, a long push would take more and more memory.
+private final class Deadlines: Sendable {
+    static let shared = Deadlines()
+
+    private struct State {
+        var cancellations: [Int: (deadline: ContinuousClock.Instant, cancel: @Sendable () -> Void)] = [:]
+        var lastNumber = 0
+        /// The earliest time at which a task wakes up.
+        var wakeUp: ContinuousClock.Instant?
+    }
+
+    private let state = Mutex(State())
+
+    /// Adds a deadline, at which `cancel` is called and the deadline removed.
+    ///
+    /// - Returns: The number of the deadline.
+    func add(after timeout: Duration, cancel: @escaping @Sendable () -> Void) -> Int {
+        let deadline = ContinuousClock.now.advanced(by: timeout)
+        let (number, isEarliest) = state.withLock { state in
+            state.lastNumber += 1
+            state.cancellations[state.lastNumber] = (deadline, cancel)
+            let isEarliest = state.wakeUp.map { deadline < $0 } ?? true
+            if isEarliest { state.wakeUp = deadline }
+            return (state.lastNumber, isEarliest)
         }
-        defer { group.cancelAll() }
-        guard let result = try await group.next() else { throw CancellationError() }
-        return result
+        // Detached, because the task outlives the operation, whose task-local values it would keep.
+        if isEarliest { Task.detached { await self.wait(until: deadline) } }
+        return number
+    }
+
+    /// Removes a deadline, and returns whether it has not passed.
+    func remove(_ number: Int) -> Bool { state.withLock { $0.cancellations.removeValue(forKey: number) != nil } }
+
+    /// Cancels the operations whose deadlines pass, until there are none, or another task wakes up earlier.
+    private func wait(until deadline: ContinuousClock.Instant) async {
+        var next: ContinuousClock.Instant? = deadline
+        while let wakeUp = next {
+            try? await Task.sleep(until: wakeUp, clock: .continuous)
+            let passed: [@Sendable () -> Void]
+            (passed, next) = state.withLock { state in
+                guard state.wakeUp == wakeUp else { return ([], nil) }
+                let passed = state.cancellations.filter { $0.value.deadline <= wakeUp }
+                for number in passed.keys { state.cancellations[number] = nil }
+                state.wakeUp = state.cancellations.values.map(\.deadline).min()
+                return (passed.values.map(\.cancel), state.wakeUp)
+            }
+            for cancel in passed { cancel() }
+        }
     }
 }
