@@ -23,8 +23,8 @@ package func withDeadline<T: Sendable>(
 
 /// The deadlines of the operations under way.
 ///
-/// One task sleeps until the earliest of them. A canceled `Task.sleep` keeps the memory of its task and its timer, about
-/// 700 bytes, until its time is over. With one for each operation, a long push would take more and more memory.
+/// One task sleeps until the earliest of them. A cancelled `Task.sleep` keeps the memory of its task and its timer,
+/// about 700 bytes, until its time is over. With one for each operation, a long push would take more and more memory.
 private final class Deadlines: Sendable {
     static let shared = Deadlines()
 
