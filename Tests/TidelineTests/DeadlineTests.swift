@@ -13,12 +13,14 @@ struct DeadlineTests {
 
     @Test("Each operation ends at its own deadline, in whatever order they began")
     func each() async throws {
-        let later = Task { try await withDeadline(Self.day) { try await never() } }
+        let deadlines = Deadlines()
+        // Its task sleeps for a day.
+        try await deadlines.run(for: Self.day) {}
         let codes = await withTaskGroup(of: TransportError.Code?.self) { group in
             for milliseconds in [200, 20, 400, 100] {
                 group.addTask {
                     let error = await #expect(throws: TransportError.self) {
-                        try await withDeadline(.milliseconds(milliseconds)) { try await never() }
+                        try await deadlines.run(for: .milliseconds(milliseconds)) { try await never() }
                     }
                     return error?.code
                 }
@@ -26,14 +28,21 @@ struct DeadlineTests {
             return await group.reduce(into: []) { $0.append($1) }
         }
         #expect(codes == [.timeout, .timeout, .timeout, .timeout])
-        later.cancel()
-        await #expect(throws: CancellationError.self) { try await later.value }
     }
 
-    @Test("An operation that ends in time is not cancelled, and its error is its own")
-    func inTime() async throws {
-        #expect(try await withDeadline(Self.day) { Task.isCancelled } == false)
-        await #expect(throws: CancellationError.self) { try await withDeadline(Self.day) { throw CancellationError() } }
+    @Test("A cancelled task cancels its operation")
+    func cancellation() async throws {
+        let task = Task { try await withDeadline(Self.day) { try await never() } }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test(
+        "An operation that ends in time is not cancelled, and its error is its own", arguments: [60, Int64.max])
+    func inTime(_ seconds: Int64) async throws {
+        let limit = Duration.seconds(seconds)
+        #expect(try await Deadlines().run(for: limit) { Task.isCancelled } == false)
+        await #expect(throws: CancellationError.self) { try await withDeadline(limit) { throw CancellationError() } }
     }
 
     @Test("A response that arrives as the time ends is not lost")

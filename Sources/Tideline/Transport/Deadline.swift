@@ -9,23 +9,14 @@ internal import Synchronization
 package func withDeadline<T: Sendable>(
     _ timeout: Duration, _ operation: @escaping @Sendable () async throws -> T
 ) async throws -> T {
-    let task = Task { try await operation() }
-    let number = Deadlines.shared.add(after: timeout) { task.cancel() }
-    let result = await withTaskCancellationHandler {
-        await task.result
-    } onCancel: {
-        task.cancel()
-    }
-    let isInTime = Deadlines.shared.remove(number)
-    if case .failure = result, !isInTime { throw TransportError.timeout(after: timeout) }
-    return try result.get()
+    try await Deadlines.shared.run(for: timeout, operation)
 }
 
 /// The deadlines of the operations under way.
 ///
 /// One task sleeps until the earliest of them. A cancelled `Task.sleep` keeps the memory of its task and its timer,
 /// about 700 bytes, until its time is over. With one for each operation, a long push would take more and more memory.
-private final class Deadlines: Sendable {
+final class Deadlines: Sendable {
     static let shared = Deadlines()
 
     private struct State {
@@ -37,11 +28,28 @@ private final class Deadlines: Sendable {
 
     private let state = Mutex(State())
 
+    /// Runs `operation` for at most `timeout`; see ``withDeadline(_:_:)``.
+    func run<T: Sendable>(
+        for timeout: Duration, _ operation: @escaping @Sendable () async throws -> T
+    ) async throws -> T {
+        let task = Task { try await operation() }
+        let number = add(after: timeout) { task.cancel() }
+        let result = await withTaskCancellationHandler {
+            await task.result
+        } onCancel: {
+            task.cancel()
+        }
+        let isInTime = remove(number)
+        if case .failure = result, !isInTime { throw TransportError.timeout(after: timeout) }
+        return try result.get()
+    }
+
     /// Adds a deadline, at which `cancel` is called and the deadline removed.
     ///
     /// - Returns: The number of the deadline.
-    func add(after timeout: Duration, cancel: @escaping @Sendable () -> Void) -> Int {
-        let deadline = ContinuousClock.now.advanced(by: timeout)
+    private func add(after timeout: Duration, cancel: @escaping @Sendable () -> Void) -> Int {
+        // A longer time exceeds the range of some clocks.
+        let deadline = ContinuousClock.now.advanced(by: min(timeout, .seconds(86_400 * 366)))
         let (number, isEarliest) = state.withLock { state in
             state.lastNumber += 1
             state.cancellations[state.lastNumber] = (deadline, cancel)
@@ -55,7 +63,9 @@ private final class Deadlines: Sendable {
     }
 
     /// Removes a deadline, and returns whether it has not passed.
-    func remove(_ number: Int) -> Bool { state.withLock { $0.cancellations.removeValue(forKey: number) != nil } }
+    private func remove(_ number: Int) -> Bool {
+        state.withLock { $0.cancellations.removeValue(forKey: number) != nil }
+    }
 
     /// Cancels the operations whose deadlines pass, until there are none, or another task wakes up earlier.
     private func wait(until deadline: ContinuousClock.Instant) async {
