@@ -16,8 +16,8 @@ struct LargePullTests {
     private static let pageSize = 500
     private static let kills = 3
 
-    /// The kinds of store, and the memory of their engines that does not depend on the data, in kB: SQLite's page
-    /// cache, LevelDB's block cache and its two buffers.
+    /// The kinds of store, and the memory of their engines that does not depend on the data, in kB: the page
+    /// cache of SQLite's writer within a transaction, LevelDB's block cache and its two buffers.
     private static let stores = StoreKind.persistent.compactMap { kind -> (kind: StoreKind, memory: Int)? in
         let memory = ["sqlite": 16 << 10, "lmdb": 0, "leveldb": 96 << 10]
         return kind.engine.flatMap { memory[$0] }.map { (kind, $0) }

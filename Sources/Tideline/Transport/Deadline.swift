@@ -5,6 +5,7 @@ internal import Synchronization
 /// Transports use it because the time limits of HTTP clients apply to a part of an exchange: async-http-client's ends
 /// with the head of the response, and URLSession's is restarted by every byte.
 ///
+/// - Returns: The result of `operation`, also if it ends with one after it was cancelled.
 /// - Throws: The error of `operation`, or a ``TransportError`` with code `timeout`.
 package func withDeadline<T: Sendable>(
     _ timeout: Duration, _ operation: @escaping @Sendable () async throws -> T
