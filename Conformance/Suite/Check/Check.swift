@@ -65,3 +65,14 @@ extension Check: Hashable, CustomStringConvertible {
     /// The identifier and the promise.
     public var description: String { "\(id) \(promise)" }
 }
+
+extension [Check] {
+    /// Returns the checks with requirements that all of them have, which come before their own.
+    func needing(_ common: CheckNeed...) -> [Check] {
+        map { check in
+            Check(
+                check.id, check.promise, why: check.explanation, tier: check.tier == .required ? nil : check.tier,
+                since: check.since, needs: common + check.needs, body: check.body)
+        }
+    }
+}

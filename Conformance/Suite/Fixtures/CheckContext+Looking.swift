@@ -43,7 +43,7 @@ extension CheckContext {
     func expect(
         _ query: TableQuery, in reader: any StoreReader, over rows: [Row], of schema: TableSchema, _ place: String
     ) throws {
-        let expected = try Answer.expected(query, schema, try schema.packed(rows))
+        let expected = try Answer.expected(query, schema, schema.packed(rows))
         if let difference = try Answer.of(reader, query).difference(from: expected) {
             throw CheckFailure("\(place), \(query.swiftSource): \(difference)")
         }
@@ -53,8 +53,7 @@ extension CheckContext {
     func expect(_ query: TableQuery, in reader: any StoreReader, finds ids: [RowID], _ place: String) throws {
         let found = try reader.rows(matching: query).rows.compactMap(\.id)
         guard found == ids else {
-            throw CheckFailure(
-                "\(place), \(query.swiftSource) finds \(Self.text(found)), expected \(Self.text(ids))")
+            throw CheckFailure("\(place), \(query.swiftSource) finds \(Self.text(found)), expected \(Self.text(ids))")
         }
     }
 }

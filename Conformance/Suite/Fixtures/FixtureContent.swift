@@ -44,8 +44,8 @@ enum FixtureContent {
             try writer.upsert(rows.map { changed($0, of: table) }, into: table.name)
             try writer.upsert(gone(from: table), into: table.name)
         }
-        try store.write { try $0.upsert(rows, into: table.name) }
-        try store.write { _ = try $0.delete(ids: [gone(from: table).id].compactMap { $0 }, from: table.name) }
+        try store.put(rows, into: table.name)
+        try store.delete(ids: [gone(from: table).id].compactMap { $0 }, from: table.name)
     }
 
     // MARK: - Rows

@@ -56,14 +56,3 @@ extension CheckContext {
         return store
     }
 }
-
-extension TracedStore {
-    /// Stores rows in one transaction.
-    func put(_ rows: [Row], into table: String) throws { try write { try $0.upsert(rows, into: table) } }
-
-    /// Returns the row with the given identifier.
-    func row(in table: String, _ id: RowID) throws -> Row? { try read { try $0.row(in: table, id: id) } }
-
-    /// Returns the number of rows that a query matches.
-    func count(_ query: TableQuery) throws -> Int { try read { try $0.count(query) } }
-}

@@ -37,7 +37,7 @@ extension CheckContext {
     ) throws {
         let before = try store.tables()
         try expectError(.schemaMismatch, what, table: table, column: column) { try store.define(tables) }
-        try expect(try store.tables(), is: before, "the definitions after this was refused: \(what)")
+        try expect(store.tables(), is: before, "the definitions after this was refused: \(what)")
     }
 
     /// Fails unless the answers to queries equal the evaluator's in a read, in a write, and after reopening.

@@ -18,3 +18,36 @@ extension StoreReader {
     /// Returns the identifiers of the rows that a query finds, in order.
     func ids(_ query: TableQuery) throws -> [String] { try rows(matching: query).rows.map(\.idText) }
 }
+
+extension LocalStore {
+    /// Stores a row in a transaction of its own.
+    func put(_ row: Row, into table: String) throws { try write { try $0.upsert(row, into: table) } }
+
+    /// Stores rows in one transaction.
+    func put(_ rows: [Row], into table: String) throws { try write { try $0.upsert(rows, into: table) } }
+
+    /// Stores a batch in one transaction.
+    func put(_ rows: borrowing PackedRows, into table: String) throws {
+        try write { try $0.upsert(rows, into: table) }
+    }
+
+    /// Deletes rows by their identifiers in a transaction of its own.
+    @discardableResult
+    func delete(ids: [RowID], from table: String) throws -> Int { try write { try $0.delete(ids: ids, from: table) } }
+
+    /// Deletes the rows that a query finds in a transaction of its own.
+    @discardableResult
+    func delete(matching query: TableQuery) throws -> Int { try write { try $0.delete(matching: query) } }
+
+    /// Returns the row with the given identifier.
+    func row(in table: String, _ id: RowID) throws -> Row? { try read { try $0.row(in: table, id: id) } }
+
+    /// Returns all rows of a table, sorted by identifier.
+    func allRows(_ table: String) throws -> [Row] { try read { try $0.allRows(table) } }
+
+    /// Returns the identifiers of the rows that a query finds, in order.
+    func ids(_ query: TableQuery) throws -> [String] { try read { try $0.ids(query) } }
+
+    /// Returns the number of rows that a query matches.
+    func count(_ query: TableQuery) throws -> Int { try read { try $0.count(query) } }
+}

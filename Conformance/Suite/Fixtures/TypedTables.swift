@@ -55,7 +55,7 @@ extension CheckContext {
         from rows: [Row] = [], after change: (TracedWriter, _ table: String) throws -> Void, are expected: [Row]
     ) throws {
         let name = unusedName
-        try apply(to: try typedStore(rows, in: name), in: name) { writer in
+        try apply(to: typedStore(rows, in: name), in: name) { writer in
             for table in TableSchema.typedTables { try change(writer, table.name) }
         } thenLook: { reader, place in
             for table in TableSchema.typedTables { try expect(table, in: reader, holds: expected, place) }
@@ -67,7 +67,7 @@ extension CheckContext {
         from rows: [Row] = [], after change: (TracedWriter, _ table: String) throws -> Void, follow expected: [Row]
     ) throws {
         let (schema, name) = (TableSchema.allTypesIndexed, unusedName)
-        try apply(to: try typedStore(rows, in: name), in: name) { writer in
+        try apply(to: typedStore(rows, in: name), in: name) { writer in
             try change(writer, schema.name)
         } thenLook: { reader, place in
             try expectIndexes(of: schema, in: reader, follow: expected, formerly: rows, place)

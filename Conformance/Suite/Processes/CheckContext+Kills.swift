@@ -47,8 +47,7 @@ extension CheckContext {
 
     private func finishKilled(_ child: ChildProcess) throws -> ChildEnd {
         let end = try child.finish()
-        try expect(
-            end.signal == ChildEnd.killSignal, "a second process should work until it is killed, but \(end)")
+        try expect(end.signal == ChildEnd.killSignal, "a second process should work until it is killed, but \(end)")
         return end
     }
 }

@@ -15,8 +15,7 @@ extension CheckContext {
         let (left, right) = try store.read { reader in
             (try reader.allRows("left"), try reader.allRows("right"))
         }
-        try expect(
-            right, are: left, "\(moment), two tables with equal transactions differ; found is the second")
+        try expect(right, are: left, "\(moment), two tables with equal transactions differ; found is the second")
         let rows = Dictionary(grouping: left) { $0["writer"]?.string ?? "" }
         var totals: [PairedTransactions: Int] = [:]
         for (transactions, range) in expected {
@@ -34,8 +33,7 @@ extension CheckContext {
         let counts = "\(moment): found \(total) transactions of \(transactions.writer)"
         try expect(total >= range.lowerBound, "\(counts), though \(range.lowerBound) were acknowledged")
         try expect(total <= range.upperBound, "\(counts), though only \(range.upperBound) were begun")
-        try expect(
-            rows, are: transactions.rows(after: total), "\(moment), the rows after \(total) whole transactions")
+        try expect(rows, are: transactions.rows(after: total), "\(moment), the rows after \(total) whole transactions")
         return total
     }
 

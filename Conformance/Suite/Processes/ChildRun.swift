@@ -45,7 +45,7 @@ struct ChildRun {
             }
         case .find(let table, let column, let value):
             let query = TableQuery(table, predicate: .column(column) == .literal(.int(value)))
-            say(try store.read { try $0.ids(query) }.joined(separator: " "))
+            say(try store.ids(query).joined(separator: " "))
         case .askDateParts: for ids in try DateParts.answers(of: store) { say(ids) }
         case .askLocaleQueries: for answer in try LocaleQueries.answers(of: store) { say(answer) }
         case .askDifferentQueries: say(String(try DifferentQueries.growth(of: store)))

@@ -18,9 +18,7 @@ final class RunningProcess {
     private let input = Pipe()
     private let ended = DispatchSemaphore(value: 0)
 
-    init(
-        _ executable: String, arguments: [String], environment: [String: String], errorFile: String
-    ) throws {
+    init(_ executable: String, arguments: [String], environment: [String: String], errorFile: String) throws {
         guard FileManager.default.createFile(atPath: errorFile, contents: nil) else {
             throw HarnessError("the file \(errorFile) cannot be created")
         }
@@ -67,9 +65,7 @@ private func sendKill(_ process: pid_t) { _ = kill(process, SIGKILL) }
 final class RunningProcess {
     let lines = ChildLines()
 
-    init(
-        _ executable: String, arguments: [String], environment: [String: String], errorFile: String
-    ) throws {
+    init(_ executable: String, arguments: [String], environment: [String: String], errorFile: String) throws {
         throw HarnessError("this platform cannot start processes")
     }
 

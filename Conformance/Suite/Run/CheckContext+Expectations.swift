@@ -49,7 +49,7 @@ extension CheckContext {
     ///
     /// - Parameter rows: All rows of the table, each with all columns.
     func expect(_ query: TableQuery, in store: TracedStore, over rows: [Row], of schema: TableSchema) throws {
-        let expected = try Answer.expected(query, schema, try schema.packed(rows))
+        let expected = try Answer.expected(query, schema, schema.packed(rows))
         let found = try store.read { try Answer.of($0, query) }
         if let difference = found.difference(from: expected) {
             throw CheckFailure("\(query.swiftSource): \(difference)")

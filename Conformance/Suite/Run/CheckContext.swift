@@ -85,8 +85,20 @@ final class CheckContext: Sendable {
 
     /// Returns an empty store in which the given tables are defined.
     func store(_ tables: TableSchema..., in name: String = "store") throws -> TracedStore {
+        try store(tables, in: name)
+    }
+
+    /// Returns an empty store in which the given tables are defined.
+    func store(_ tables: [TableSchema], in name: String = "store") throws -> TracedStore {
         let store = try open(name)
         try store.define(tables)
+        return store
+    }
+
+    /// Returns a store with a table that holds the given rows.
+    func store(_ table: TableSchema, holding rows: [Row], in name: String = "store") throws -> TracedStore {
+        let store = try store(table, in: name)
+        try store.put(rows, into: table.name)
         return store
     }
 

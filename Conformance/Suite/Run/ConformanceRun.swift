@@ -44,9 +44,7 @@ public struct ConformanceRun: Sendable {
     }
 
     /// Runs the checks. The collector contains their results as they arrive.
-    package func run(
-        _ collector: ReportCollector, _ observe: @escaping @Sendable (ConformanceEvent) -> Void
-    ) async {
+    package func run(_ collector: ReportCollector, _ observe: @escaping @Sendable (ConformanceEvent) -> Void) async {
         await withTaskGroup(of: Void.self) { group in
             for (index, store) in stores.enumerated() {
                 if index >= jobs { await group.next() }

@@ -14,10 +14,10 @@ extension Check {
             why: "A row read while it is overwritten may consist of parts of both versions.", tier: .stress
         ) { context in
             let store = try context.store(.items)
-            let write = { (number: Int) in try store.write { try $0.upsert(agreeing(number), into: "TodoItem") } }
+            let write = { (number: Int) in try store.put(agreeing(number), into: "TodoItem") }
             try write(0)
             try context.beside(readers: 3, first: Int64(0)) { last in
-                let row = try store.read { try $0.row(in: "TodoItem", id: "a") }
+                let row = try store.row(in: "TodoItem", "a")
                 let number = row?["priority"]?.int ?? -1
                 try context.expect(row, is: agreeing(Int(number)).completed(for: .items), "a row whose columns agree")
                 try context.expect(number >= last, "version \(number) came after version \(last)")
@@ -71,11 +71,10 @@ extension Check {
                         priorities.count, is: 1, "the number of versions that one read sees: \(priorities)")
                     let value = RowPredicate.literal(priorities.first ?? .null)
                     let query = TableQuery("TodoItem").filter(.column("priority") == value)
-                    try context.expect(
-                        try reader.rows(matching: query).rows, are: rows, "the rows found through the index")
-                    try context.expect(try reader.count(query), is: rows.count, "the count through the index")
+                    try context.expect(reader.rows(matching: query).rows, are: rows, "the rows found through the index")
+                    try context.expect(reader.count(query), is: rows.count, "the count through the index")
                     let old = TableQuery("TodoItem").filter(.column("priority") < value)
-                    try context.expect(try reader.count(old), is: 0, "entries of former versions in the index")
+                    try context.expect(reader.count(old), is: 0, "entries of former versions in the index")
                 }
             } _: {
                 for number in 1...(120 * context.rounds) { try write(number) }
@@ -84,8 +83,7 @@ extension Check {
         Check(
             "CON-004", "Readers concurrent with a writer see a batch of 300 rows completely or not at all",
             tier: .stress
-        ) {
-            context in
+        ) { context in
             let store = try context.store(.notes)
             try context.beside(readers: 2, first: 0) { last in
                 let (count, scanned) = try store.read { reader in
@@ -99,7 +97,7 @@ extension Check {
             } _: {
                 for batch in 0..<(6 * context.rounds) {
                     let rows = (0..<300).map { ["id": .string("\(batch)-\($0)"), "number": .int($0)] as Row }
-                    try store.write { try $0.upsert(rows, into: "Note") }
+                    try store.put(rows, into: "Note")
                 }
             }
         },
@@ -118,7 +116,7 @@ extension Check {
             }
             try replace(0)
             try context.beside(readers: 3, first: ()) { _ in
-                let rows = try store.read { try $0.allRows("Note") }
+                let rows = try store.allRows("Note")
                 try context.expect(rows.count, is: 50, "the rows of a table that is replaced")
                 let versions = Set(rows.map { $0["number"] ?? .null })
                 try context.expect(versions.count, is: 1, "the number of versions that one read sees")

@@ -8,18 +8,17 @@ extension Check {
             why: "Cached data, such as a page, a row, or a row count, may be outdated by then.",
             needs: [.sharedFiles, .process]
         ) { context in
-            let store = try context.open()
-            try store.define(PairedTransactions.tables)
+            let store = try context.store(PairedTransactions.tables)
             let find = ChildStep.find(table: "left", column: "number", value: 7)
             let other = PairedTransactions(writer: "other", count: 3)
             try context.child([
-                .open(try context.opening()), find, .wait, find, .write(other), .wait,
+                .open(context.opening()), find, .wait, find, .write(other), .wait,
             ]) { child in
                 try child.expect("")
                 try child.expect(ChildLine.waiting)
                 try context.expectPairs([:], in: store, "before any process wrote")
-                try store.write { try $0.upsert(["id": "own", "number": 7], into: "left") }
-                try store.write { try $0.upsert(["id": "own", "number": 7], into: "right") }
+                try store.put(["id": "own", "number": 7], into: "left")
+                try store.put(["id": "own", "number": 7], into: "right")
                 child.proceed()
                 try child.expect("own")
                 try context.expectNumbers(0..<3, from: child)
@@ -35,16 +34,14 @@ extension Check {
             why: "Definitions that a store read at opening may have changed since.",
             needs: [.sharedFiles, .process]
         ) { context in
-            let store = try context.store(.notes)
-            try store.write { try $0.upsert(["id": "1", "text": "old"], into: "Note") }
+            let store = try context.store(.notes, holding: [["id": "1", "text": "old"]])
             var notes = TableSchema.notes
             notes.columns.append(.string("colour"))
-            try context.childFinishing([.open(try context.opening()), .define([notes, .items]), .close])
-            try context.expect(
-                try store.tables(), is: [notes, .items], "the tables after another process defined them")
-            try store.write { try $0.upsert(["id": "2", "text": "new", "colour": "red"], into: "Note") }
-            try store.write { try $0.upsert(["id": "1", "text": "Milk"], into: "TodoItem") }
-            let row = try store.read { try $0.row(in: "Note", id: "1") }
+            try context.childFinishing([.open(context.opening()), .define([notes, .items]), .close])
+            try context.expect(store.tables(), is: [notes, .items], "the tables after another process defined them")
+            try store.put(["id": "2", "text": "new", "colour": "red"], into: "Note")
+            try store.put(["id": "1", "text": "Milk"], into: "TodoItem")
+            let row = try store.row(in: "Note", "1")
             let old: Row = ["id": "1", "text": "old"]
             try context.expect(row, is: old.completed(for: notes), "an existing row with the new column")
             let red = TableQuery("Note", predicate: .column("colour") == "red")
@@ -58,13 +55,12 @@ extension Check {
                 """,
             needs: [.sharedFiles, .process]
         ) { context in
-            let store = try context.store(.notes)
-            try store.write { try $0.upsert(["id": "1", "number": 7], into: "Note") }
-            try store.write { try $0.upsert(["id": "2", "number": 8], into: "Note") }
+            let store = try context.store(.notes, holding: [["id": "1", "number": 7]])
+            try store.put(["id": "2", "number": 8], into: "Note")
             var notes = TableSchema.notes
             notes.indexes = [["number"]]
             let find = ChildStep.find(table: "Note", column: "number", value: 7)
-            try context.child([.open(try context.opening()), .define([notes]), find, .wait, find, .wait]) { child in
+            try context.child([.open(context.opening()), .define([notes]), find, .wait, find, .wait]) { child in
                 try child.expect("1")
                 try child.expect(ChildLine.waiting)
                 try store.write { writer in
@@ -82,10 +78,9 @@ extension Check {
             "CON-108", "A transaction of another process is visible after its commit, and completely",
             needs: [.sharedFiles, .readersBesideWriter, .process]
         ) { context in
-            let store = try context.open()
-            try store.define(PairedTransactions.tables)
+            let store = try context.store(PairedTransactions.tables)
             let other = PairedTransactions(writer: "other", count: 4, rows: 30)
-            try context.child([.open(try context.opening()), .writeAndWait(other), .say("committed"), .wait]) { child in
+            try context.child([.open(context.opening()), .writeAndWait(other), .say("committed"), .wait]) { child in
                 try child.expect(ChildLine.waiting)
                 try context.expectPairs([other: 0...0], in: store, "before another process's write is committed")
                 child.proceed()
@@ -97,8 +92,7 @@ extension Check {
             "CON-109", "A read sees one snapshot while another process commits",
             needs: [.sharedFiles, .readersBesideWriter, .process]
         ) { context in
-            let store = try context.open()
-            try store.define(PairedTransactions.tables)
+            let store = try context.store(PairedTransactions.tables)
             let before = PairedTransactions(writer: "other", count: 2, rows: 10)
             var after = before
             after.first = 2
@@ -112,8 +106,8 @@ extension Check {
                     child.proceed()
                     try context.expectNumbers(2..<8, from: child)
                     try child.expect(ChildLine.end)
-                    try context.expect(try reader.allRows("left"), are: first, "rows read twice in one read")
-                    try context.expect(try reader.allRows("right"), are: first, "a table first read after the commits")
+                    try context.expect(reader.allRows("left"), are: first, "rows read twice in one read")
+                    try context.expect(reader.allRows("right"), are: first, "a table first read after the commits")
                 }
                 try context.expectPairs([after: 8...8], in: store, "in the next read")
             }
@@ -122,10 +116,9 @@ extension Check {
             "CON-110", "Every read concurrent with a writing process sees complete transactions",
             tier: .stress, needs: [.sharedFiles, .process]
         ) { context in
-            let store = try context.open()
-            try store.define(PairedTransactions.tables)
+            let store = try context.store(PairedTransactions.tables)
             let other = PairedTransactions(writer: "other", count: 30 * context.rounds, rows: 4)
-            try context.child(try context.writing(other) + [.close]) { child in
+            try context.child(context.writing(other) + [.close]) { child in
                 var seen = 0
                 while try child.next() != nil {
                     let totals = try context.expectPairs(

@@ -13,8 +13,7 @@ extension Check {
                 """,
             tier: .stress, needs: [.sharedFiles, .process]
         ) { context in
-            let store = try context.open()
-            try store.define(PairedTransactions.tables)
+            let store = try context.store(PairedTransactions.tables)
             let writers = (0..<2).map { PairedTransactions(writer: "w\($0)", count: 30 * context.rounds, rows: 3) }
             let own = PairedTransactions(writer: "own", count: 30 * context.rounds, rows: 3)
             try context.children(writers.map { [.open(try context.opening()), .wait, .write($0), .close] }) {
@@ -30,15 +29,14 @@ extension Check {
             for writer in writers { expected[writer] = writer.count...writer.count }
             try context.expectPairs(expected, in: store, "after three processes wrote at once")
             try context.expectPairs(
-                expected, in: try context.reopened(store), "after three processes wrote at once, reopened")
+                expected, in: context.reopened(store), "after three processes wrote at once, reopened")
         },
         Check(
             "CON-102", "Data read in a write stays valid until its commit: no update is lost to another process",
             why: "Several processes increment one number. A write that reads before it locks loses increments.",
             tier: .stress, needs: [.sharedFiles, .process]
         ) { context in
-            let store = try context.open()
-            try store.define(PairedTransactions.tables)
+            let store = try context.store(PairedTransactions.tables)
             let times = 60 * context.rounds
             let counting: [ChildStep] = [
                 .open(try context.opening()), .wait, .increment(PairedCounter(), times: times), .close,
@@ -51,7 +49,7 @@ extension Check {
                         end.isWell, "a process that increments concurrently with two others fails: \(end)")
                 }
             }
-            let row = try store.read { try $0.row(in: "left", id: "counter") }
+            let row = try store.row(in: "left", "counter")
             try context.expect(
                 row?["number"], is: .int(Int64(3 * times)), "the sum of the increments of three processes")
         },
@@ -63,7 +61,7 @@ extension Check {
             for round in 0..<(2 * context.rounds) {
                 let name = "new\(round)"
                 let writers = (0..<3).map { PairedTransactions(writer: "w\($0)", count: 4) }
-                try context.children(try writers.map { [.wait] + (try context.writing($0, in: name)) + [.close] }) {
+                try context.children(writers.map { [.wait] + (try context.writing($0, in: name)) + [.close] }) {
                     children in
                     for child in children {
                         let end = try child.finish()
@@ -86,14 +84,13 @@ extension Check {
             tier: .stress, needs: [.sharedFiles, .survivingDeath, .process]
         ) { context in
             var random = SplitMix64(seed: context.seed)
-            let store = try context.open()
-            try store.define(PairedTransactions.tables)
+            let store = try context.store(PairedTransactions.tables)
             let own = PairedTransactions(writer: "own", count: context.kills)
             var expected: [PairedTransactions: ClosedRange<Int>] = [:]
             for round in own.numbers {
                 let other = PairedTransactions(writer: "r\(round)", count: 1_000_000, rows: 20)
                 let acknowledged = try context.killing(
-                    try context.writing(other), after: Int.random(in: 1...6, using: &random),
+                    context.writing(other), after: Int.random(in: 1...6, using: &random),
                     delay: Double.random(in: 0...1.2, using: &random))
                 expected[other] = acknowledged...(acknowledged + 1)
                 try store.write { try own.apply(round, to: $0) }

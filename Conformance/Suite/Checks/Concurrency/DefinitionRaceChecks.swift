@@ -7,7 +7,7 @@ extension Check {
             "CON-020", "Readers during definition changes see rows and a definition of one version", tier: .stress
         ) { context in
             let store = try context.store(version(0))
-            try store.write { try $0.upsert(Row(id: "x"), into: "T") }
+            try store.put(Row(id: "x"), into: "T")
             try context.beside(readers: 3, first: ()) { _ in
                 try store.read { reader in
                     let schema = try reader.schema(of: "T")
@@ -17,7 +17,7 @@ extension Check {
                         row?.columnNames ?? [], is: names, "the columns of a row compared with the definition's")
                     // The index that this definition has and the next one does not have.
                     let query = TableQuery("T").filter(.column(schema.indexes[0].columns[0]) == .null)
-                    try context.expect(try reader.count(query), is: 1, "the count through the definition's index")
+                    try context.expect(reader.count(query), is: 1, "the count through the definition's index")
                 }
             } _: {
                 for number in 1...(40 * context.rounds) { try store.define([version(number)]) }
@@ -30,14 +30,13 @@ extension Check {
                 for number in 0..<count {
                     let own = TableSchema("T\(thread)x\(number)", columns: [.int("n")], indexes: [["n"]])
                     try store.define([own, .notes, .items])
-                    try store.write { try $0.upsert(["id": "a", "n": .int(Int64(number))], into: own.name) }
+                    try store.put(["id": "a", "n": .int(Int64(number))], into: own.name)
                     let query = TableQuery(own.name).filter(.column("n") == .literal(.int(Int64(number))))
-                    try context.expect(
-                        try store.read { try $0.count(query) }, is: 1, "the row of the thread's own table")
+                    try context.expect(store.count(query), is: 1, "the row of the thread's own table")
                 }
             }
             let names = (0..<4).flatMap { thread in (0..<count).map { "T\(thread)x\($0)" } } + ["Note", "TodoItem"]
-            try context.expect(try store.tables().map(\.name), is: names.sorted(), "the tables")
+            try context.expect(store.tables().map(\.name), is: names.sorted(), "the tables")
         },
         Check(
             "CON-022", "An index defined during writes has exactly one entry for every row",
@@ -48,7 +47,7 @@ extension Check {
             indexed.indexes = [["n"], ["text", "n"]]
             for round in 0..<(4 * context.rounds) {
                 let store = try context.store(plain, in: "store\(round)")
-                try store.write { try $0.upsert((0..<200).map { row("old\($0)", $0) }, into: "T") }
+                try store.put((0..<200).map { row("old\($0)", $0) }, into: "T")
                 let team = ThreadTeam(context)
                 let begun = Signal()
                 team.start {
@@ -75,16 +74,15 @@ extension Check {
             let store = try context.store(.notes)
             try context.beside(readers: 2, first: 0) { last in
                 try store.define([.notes])
-                let count = try store.read { try $0.count(TableQuery("Note")) }
+                let count = try store.count(TableQuery("Note"))
                 try context.expect(count >= last, "\(count) rows came after \(last)")
                 return count
             } _: {
                 for number in 0..<(100 * context.rounds) {
-                    try store.write { try $0.upsert(["id": .string("n\(number)")], into: "Note") }
+                    try store.put(["id": .string("n\(number)")], into: "Note")
                 }
             }
-            try context.expect(
-                try store.read { try $0.count(TableQuery("Note")) }, is: 100 * context.rounds, "the rows afterwards")
+            try context.expect(store.count(TableQuery("Note")), is: 100 * context.rounds, "the rows afterwards")
         },
     ]
 

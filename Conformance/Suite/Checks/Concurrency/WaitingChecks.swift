@@ -8,18 +8,17 @@ extension Check {
             "CON-012", "A long read does not block a writer's commit or later writes",
             needs: [.readersBesideWriter]
         ) { context in
-            let store = try context.store(.notes)
-            try store.write { try $0.upsert(["id": "a"], into: "Note") }
+            let store = try context.store(.notes, holding: [["id": "a"]])
             try store.read { reader in
                 let before = try reader.count(TableQuery("Note"))
                 try context.elsewhere("writes during a long read") {
                     for number in 0..<20 {
-                        try store.write { try $0.upsert(["id": .string("n\(number)")], into: "Note") }
+                        try store.put(["id": .string("n\(number)")], into: "Note")
                     }
                 }
-                try context.expect(try reader.count(TableQuery("Note")), is: before, "the count in the long read")
+                try context.expect(reader.count(TableQuery("Note")), is: before, "the count in the long read")
             }
-            try context.expect(try store.read { try $0.count(TableQuery("Note")) }, is: 21, "the notes afterwards")
+            try context.expect(store.count(TableQuery("Note")), is: 21, "the notes afterwards")
         },
         Check(
             "CON-013", "A writer does not block readers that begin while it writes",
@@ -30,8 +29,7 @@ extension Check {
                 try writer.upsert((0..<500).map { ["id": .string("n\($0)")] }, into: "Note")
                 try context.onThreads(4, "readers during a long write") { _ in
                     for _ in 0..<5 {
-                        try context.expect(
-                            try store.read { try $0.count(TableQuery("Note")) }, is: 0, "the count of a reader")
+                        try context.expect(store.count(TableQuery("Note")), is: 0, "the count of a reader")
                     }
                 }
             }
@@ -55,23 +53,22 @@ extension Check {
             "CON-015", "Reads can be nested on one thread, also while a writer waits or commits",
             why: "If a lock prefers waiting writers, the inner read waits for the outer one to end."
         ) { context in
-            let store = try context.store(.notes)
-            try store.write { try $0.upsert(["id": "a"], into: "Note") }
+            let store = try context.store(.notes, holding: [["id": "a"]])
             let team = ThreadTeam(context)
             let isWriting = Signal()
             try store.read { outer in
                 team.start {
                     isWriting.send()
-                    try store.write { try $0.upsert(["id": "b"], into: "Note") }
+                    try store.put(["id": "b"], into: "Note")
                 }
                 try isWriting.wait(context, "the writer's thread does not start")
                 if context.capabilities.readersDoNotBlockWriters { try team.wait(for: "a write during a read") }
                 for _ in 0..<20 {
-                    let count = try store.read { try $0.count(TableQuery("Note")) }
+                    let count = try store.count(TableQuery("Note"))
                     try context.expect((1...2).contains(count), "an inner read counts \(count) notes instead of 1 or 2")
                 }
-                try context.expect(try nested(20, in: store) >= 1, "twenty nested reads find no note")
-                try context.expect(try outer.count(TableQuery("Note")), is: 1, "the outer read afterwards")
+                try context.expect(nested(20, in: store) >= 1, "twenty nested reads find no note")
+                try context.expect(outer.count(TableQuery("Note")), is: 1, "the outer read afterwards")
             }
             try team.wait(for: "the write")
         },
@@ -84,13 +81,13 @@ extension Check {
                 try writer.upsert(["id": "a"], into: "Note")
                 try second.write { inner in
                     try inner.upsert(["id": "b"], into: "Note")
-                    try context.expect(try writer.ids(TableQuery("Note")), is: ["a"], "the outer store's notes")
-                    try context.expect(try inner.ids(TableQuery("Note")), is: ["b"], "the inner store's notes")
+                    try context.expect(writer.ids(TableQuery("Note")), is: ["a"], "the outer store's notes")
+                    try context.expect(inner.ids(TableQuery("Note")), is: ["b"], "the inner store's notes")
                 }
                 try writer.upsert(["id": "c"], into: "Note")
-                _ = try second.read { try $0.count(TableQuery("Note")) }
+                _ = try second.count(TableQuery("Note"))
             }
-            try first.read { _ in try second.write { try $0.upsert(["id": "d"], into: "Note") } }
+            try first.read { _ in try second.put(["id": "d"], into: "Note") }
             try context.expect(TableQuery("Note"), in: first, finds: ["a", "c"], "the first store")
             try context.expect(TableQuery("Note"), in: second, finds: ["b", "d"], "the second store")
         },
@@ -122,18 +119,18 @@ extension Check {
             why: "A slot for each thread that is never released is eventually exhausted.", tier: .stress
         ) { context in
             let store = try context.store(.notes)
-            try store.write { try $0.upsert((0..<20).map { ["id": .string("n\($0)")] }, into: "Note") }
+            try store.put((0..<20).map { ["id": .string("n\($0)")] }, into: "Note")
             for _ in 0..<(15 * context.rounds) {
                 try context.onThreads(20, "threads that start and end") { _ in
                     try store.read { reader in
                         _ = try reader.scan(TableQuery("Note")) { $0.idText == "n11" ? .stop : .next }
                         _ = try? reader.scan(TableQuery("Note")) { _ in throw Abort() }
-                        try context.expect(try reader.count(TableQuery("Note")), is: 20, "the notes")
+                        try context.expect(reader.count(TableQuery("Note")), is: 20, "the notes")
                     }
                 }
             }
-            try store.write { try $0.upsert(["id": "last"], into: "Note") }
-            try context.expect(try store.read { try $0.count(TableQuery("Note")) }, is: 21, "the notes at the end")
+            try store.put(["id": "last"], into: "Note")
+            try context.expect(store.count(TableQuery("Note")), is: 21, "the notes at the end")
         },
         Check(
             "CON-036", "Each of 1, 17, and 300 reads that begin at once on separate threads sees all rows",
@@ -141,7 +138,7 @@ extension Check {
             tier: .stress, needs: [.readersBesideWriter]
         ) { context in
             let store = try context.store(.notes)
-            try store.write { try $0.upsert((0..<20).map { ["id": .string("n\($0)")] }, into: "Note") }
+            try store.put((0..<20).map { ["id": .string("n\($0)")] }, into: "Note")
             for count in [1, 17, 300] { try readAtOnce(count, store, context) }
         },
         Check(
@@ -166,8 +163,7 @@ extension Check {
                 try writer.upsert(["id": "a"], into: "Note")
             }
             try team.wait(for: "a write that waits for another")
-            try context.expect(
-                try store.read { try $0.ids(TableQuery("Note")) }, is: ["a", "b"], "the notes of both writes")
+            try context.expect(store.ids(TableQuery("Note")), is: ["a", "b"], "the notes of both writes")
         },
     ]
 
@@ -186,11 +182,10 @@ extension Check {
                 }
                 if isLast { hasBegun.send() }
                 try store.base.read { reader in
-                    try context.expect(
-                        try reader.count(TableQuery("Note")), is: 20, "the count of one of \(count) readers")
+                    try context.expect(reader.count(TableQuery("Note")), is: 20, "the count of one of \(count) readers")
                     try mayEnd.wait(context, "\(count) readers: some wait although others end")
                     try context.expect(
-                        try reader.ids(TableQuery("Note")).count, is: 20, "the rows of one of \(count) readers")
+                        reader.ids(TableQuery("Note")).count, is: 20, "the rows of one of \(count) readers")
                 }
             }
         }
@@ -214,7 +209,7 @@ extension Check {
         team.start {
             try untilClosed { step in
                 let rows = (0..<10).map { ["id": .string("\(step)-\($0)")] as Row }
-                try store.write { try $0.upsert(rows, into: "Note") }
+                try store.put(rows, into: "Note")
                 acknowledged.withLock { $0 += 10 }
                 if step == 2 { begun.send() }
             }

@@ -15,7 +15,7 @@ extension Check {
             try context.onThreads(6, "six writers") { thread in
                 for step in 0..<steps {
                     let id = "\(thread)-\(step)"
-                    try store.write { try $0.upsert(["id": .string(id)], into: thread % 2 == 0 ? "TodoItem" : "Note") }
+                    try store.put(["id": .string(id)], into: thread % 2 == 0 ? "TodoItem" : "Note")
                     acknowledged.withLock { $0.append(id) }
                 }
             }
@@ -31,7 +31,7 @@ extension Check {
                 for step in 0..<steps {
                     let id = spellings[(thread + step) % spellings.count]
                     let row: Row = ["id": .string(id), "priority": .int(Int64(step)), "text": .string("\(thread)")]
-                    try store.write { try $0.upsert(row, into: "TodoItem") }
+                    try store.put(row, into: "TodoItem")
                 }
             }
             try store.read { reader in
@@ -52,7 +52,7 @@ extension Check {
             let steps = 40 * context.rounds
             try context.onThreads(4, "writers of one row") { thread in
                 for step in 0..<steps {
-                    try store.write { try $0.upsert(["id": "a", "c\(thread)": .int(Int64(step))], into: "Wide") }
+                    try store.put(["id": "a", "c\(thread)": .int(Int64(step))], into: "Wide")
                 }
             }
             let last = columns.reduce(into: ["id": "a"] as Row) { $0[$1.name] = .int(Int64(steps - 1)) }
@@ -62,12 +62,11 @@ extension Check {
             }
         },
         Check("CON-010", "When several threads delete the same rows, each row is counted by one of them", tier: .stress)
-        {
-            context in
+        { context in
             let store = try context.store(.items)
             let count = 200 * context.rounds
             let rows = (0..<count).map { ["id": .string("r\($0)"), "priority": .int(Int64($0 % 10))] as Row }
-            try store.write { try $0.upsert(rows, into: "TodoItem") }
+            try store.put(rows, into: "TodoItem")
             let deleted = Mutex(0)
             try context.onThreads(4, "threads that delete") { thread in
                 for start in stride(from: 0, to: count, by: 20) {

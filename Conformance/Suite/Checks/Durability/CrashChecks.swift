@@ -8,18 +8,16 @@ extension Check {
             why: """
                 A definition that changes a table, creates another, and builds indexes is one commit. A partial one is a \
                 table without its index, or an index without some rows.
-                """,
-            needs: [.faults, .survivingDeath]
+                """
         ) { context in
             let recording = try CrashRecording(evolving(context), in: context)
             for extent in harshest { try recording.expectSurvival(extent, count: 16) }
         },
         Check(
             "DUR-008", "A store whose creation was interrupted by a power loss opens or is created again",
-            why: "An app whose first start was interrupted cannot ask the user to remove an unfinished store.",
-            needs: [.faults, .survivingDeath]
+            why: "An app whose first start was interrupted cannot ask the user to remove an unfinished store."
         ) { context in
-            let recording = try CrashRecording(CommitScript(commits: 1, seed: context.seed), in: context)
+            let recording = try CrashRecording(ofCommits: 1, in: context)
             let end = recording.acknowledgements.dropFirst().first ?? recording.log.entries.count
             for extent in PowerLoss.Extent.allCases {
                 try recording.expectSurvival(extent, count: 12, in: 0...end)
@@ -27,8 +25,7 @@ extension Check {
         },
         Check(
             "DUR-009", "A power loss during commits of many pages leaves a prefix of the commits",
-            why: "A commit larger than a page, a block, or a buffer is written in many calls.",
-            needs: [.faults, .survivingDeath]
+            why: "A commit larger than a page, a block, or a buffer is written in many calls."
         ) { context in
             var script = CommitScript(commits: 2, seed: context.seed)
             for _ in 0..<4 { script.change(rows: 6, longest: 60_000, ids: 10) }
@@ -40,8 +37,7 @@ extension Check {
             why: """
                 Data moves from a log to its final location at a checkpoint, a compaction, a close, or the next opening. \
                 Neither the old copy nor the new one is reliable before it is on the disk.
-                """,
-            needs: [.faults, .survivingDeath]
+                """
         ) { context in
             var script = CommitScript(commits: 2, seed: context.seed)
             for _ in 0..<12 * context.rounds { script.change(rows: 20, longest: 2_000, ids: 60) }
@@ -52,10 +48,9 @@ extension Check {
         },
         Check(
             "DUR-011", "A store that recovered from a power loss accepts new commits and keeps them",
-            why: "The rest of a torn commit must not appear between earlier and later commits.",
-            needs: [.faults, .survivingDeath]
+            why: "The rest of a torn commit must not appear between earlier and later commits."
         ) { context in
-            let recording = try CrashRecording(CommitScript(commits: 12, seed: context.seed), in: context)
+            let recording = try CrashRecording(ofCommits: 12, in: context)
             for extent in harshest {
                 try recording.expectSurvival(extent, count: 16, goesOn: { try expectGoesOn($0, $1, $2, context) })
             }
@@ -64,12 +59,12 @@ extension Check {
             "DUR-012",
             "A second power loss, during recovery from the first, leaves the state after the first",
             why: "A recovery rewrites files, too: if it is interrupted, the next one must find the same data.",
-            tier: .stress, needs: [.faults, .survivingDeath]
+            tier: .stress
         ) { context in
-            let recording = try CrashRecording(CommitScript(commits: 12, seed: context.seed), in: context)
+            let recording = try CrashRecording(ofCommits: 12, in: context)
             try recording.expectRecovery(surviving: harshest, count: 10)
         },
-    ]
+    ].needing(.faults, .survivingDeath)
 }
 
 private let harshest: [PowerLoss.Extent] = [.everything, .tornWrite, .earlierWrites, .anything]

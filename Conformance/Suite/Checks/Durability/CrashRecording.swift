@@ -30,6 +30,11 @@ struct CrashRecording: Sendable {
         try requireAllIsSeen(folder)
     }
 
+    /// Runs a script with the given number of commits.
+    init(ofCommits count: Int, in context: CheckContext) throws {
+        try self.init(CommitScript(commits: count, seed: context.seed), in: context)
+    }
+
     /// Fails unless the recording produces the same store as the actual files.
     private func requireAllIsSeen(_ folder: String) throws {
         let recorded = PowerLoss(.nothing, seed: 0).image(of: log, at: log.entries.count)

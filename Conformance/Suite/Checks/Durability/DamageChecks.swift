@@ -3,9 +3,8 @@ internal import TidelineSupport
 
 extension Check {
     /// Damaged files.
-    static let durabilityDamage: [Check] = durabilityLostParts + durabilityChangedBytes + durabilityDamageCodes
-    /// The requirements of a check of damaged files.
-    fileprivate static let damageNeeds: [CheckNeed] = [.persistence, .damage, .process]
+    static let durabilityDamage = (durabilityLostParts + durabilityChangedBytes + durabilityDamageCodes)
+        .needing(.persistence, .damage, .process)
 
     /// The codes of the errors that report damage.
     private static let durabilityDamageCodes: [Check] = [
@@ -14,8 +13,7 @@ extension Check {
             why: """
                 After `io` an app tries again and again; after `corrupt` it restores a backup or pulls everything \
                 again.
-                """,
-            needs: damageNeeds
+                """
         ) { context in
             for (name, make) in [("closed", DamageSample.closed), ("killed", DamageSample.killed)] {
                 let context = context.part(in: try context.folder(name))
@@ -41,49 +39,26 @@ extension Check {
                 error if it returns rows that never existed together, if rows are missing from an index, or if the \
                 process dies. Copies of a closed store are truncated at many positions.
                 """,
-            tier: .stress, needs: damageNeeds
-        ) { context in
-            var random = SplitMix64(seed: context.seed)
-            let sample = try DamageSample.closed(context)
-            let cuts = sample.damages(context.damages, &random) { _, place, _ in .cut(to: place) }
-            try context.expectDamage(cuts, of: sample, allows: .someCommit, "a store with a truncated file reports it")
-        },
+            tier: .stress
+        ) { context in try context.expectCutsReported(in: .closed(context)) },
         Check(
             "DUR-202",
             "A store left by a killed process and truncated reports an error or has the state after some commit",
             why:
                 "Like DUR-201, for a store that was not closed: its last commits are in a log that is read at opening.",
-            tier: .stress, needs: damageNeeds
-        ) { context in
-            var random = SplitMix64(seed: context.seed)
-            let sample = try DamageSample.killed(context)
-            let cuts = sample.damages(context.damages, &random) { _, place, _ in .cut(to: place) }
-            try context.expectDamage(cuts, of: sample, allows: .someCommit, "a store with a truncated file reports it")
-        },
+            tier: .stress
+        ) { context in try context.expectCutsReported(in: .killed(context)) },
         Check(
             "DUR-203", "A store with a missing file reports an error or has the state after some commit",
-            why: "An incomplete backup must not return rows of different commits.",
-            needs: damageNeeds
-        ) { context in
-            let sample = try DamageSample.closed(context)
-            let removals = sample.ofEachFile { _ in .removed }
-            try context.expectDamage(
-                removals, of: sample, allows: .someCommit, "a store with a missing file reports it")
-        },
+            why: "An incomplete backup must not return rows of different commits."
+        ) { context in try context.expectRemovalsReported(in: .closed(context)) },
         Check(
             "DUR-204",
-            "A store left by a killed process with a file missing reports an error or has the state after a commit",
-            needs: damageNeeds
-        ) { context in
-            let sample = try DamageSample.killed(context)
-            let removals = sample.ofEachFile { _ in .removed }
-            try context.expectDamage(
-                removals, of: sample, allows: .someCommit, "a store with a missing file reports it")
-        },
+            "A store left by a killed process with a file missing reports an error or has the state after a commit"
+        ) { context in try context.expectRemovalsReported(in: .killed(context)) },
         Check(
             "DUR-205", "A store with extra bytes at the end of a file is read correctly or reports an error",
-            why: "No committed data is lost, so returning to an earlier commit is not allowed.",
-            needs: damageNeeds
+            why: "No committed data is lost, so returning to an earlier commit is not allowed."
         ) { context in
             let sample = try DamageSample.closed(context)
             let appended = [1, 100, 5_000].flatMap { count in
@@ -99,8 +74,7 @@ extension Check {
             why: """
                 The file may belong to another program or come from a failing disk; the error is corrupt or notAStore. \
                 A store that starts again destroys data that a repair or a backup of the other files could recover.
-                """,
-            needs: damageNeeds
+                """
         ) { context in
             let sample = try DamageSample.closed(context)
             let sizes: [(Int) -> Int] = [{ $0 }, { _ in 100 }, { _ in 20_000 }]
@@ -123,7 +97,7 @@ extension Check {
                 Failing media modify bytes. Without checksums, values may be wrong, but lengths and positions read from a \
                 file must be validated before use.
                 """,
-            tier: .stress, needs: damageNeeds
+            tier: .stress
         ) { context in
             var random = SplitMix64(seed: context.seed)
             let sample = try DamageSample.closed(context)
@@ -132,7 +106,7 @@ extension Check {
         },
         Check(
             "DUR-208", "Modified bytes in a store left by a killed process never crash the process",
-            tier: .stress, needs: damageNeeds
+            tier: .stress
         ) { context in
             var random = SplitMix64(seed: context.seed &+ 1)
             let sample = try DamageSample.killed(context)
@@ -145,7 +119,7 @@ extension Check {
                 The store declares that it detects flipped bits. A checksum that covers only a part, is not verified on \
                 every read path, or is verified only at opening lets a wrong row through.
                 """,
-            tier: .stress, needs: damageNeeds + [.bitFlipDetection]
+            tier: .stress, needs: [.bitFlipDetection]
         ) { context in
             var random = SplitMix64(seed: context.seed)
             let sample = try DamageSample.closed(context)
@@ -158,7 +132,7 @@ extension Check {
             "DUR-210", "Zeros and garbage in the middle of a file are detected or have no effect",
             why:
                 "A sector may never have been written, or belong to another file. The store declares that it detects this.",
-            tier: .stress, needs: damageNeeds + [.bitFlipDetection]
+            tier: .stress, needs: [.bitFlipDetection]
         ) { context in
             var random = SplitMix64(seed: context.seed)
             let sample = try DamageSample.closed(context)
@@ -171,6 +145,21 @@ extension Check {
             try context.expectDamage(changes, of: sample, allows: .untouched, "modified bytes are detected")
         },
     ]
+}
+
+extension CheckContext {
+    /// Fails unless truncated files are reported or leave the state after some commit.
+    fileprivate func expectCutsReported(in sample: DamageSample) throws {
+        var random = SplitMix64(seed: seed)
+        let cuts = sample.damages(damages, &random) { _, place, _ in .cut(to: place) }
+        try expectDamage(cuts, of: sample, allows: .someCommit, "a store with a truncated file reports it")
+    }
+
+    /// Fails unless missing files are reported or leave the state after some commit.
+    fileprivate func expectRemovalsReported(in sample: DamageSample) throws {
+        let removals = sample.ofEachFile { _ in .removed }
+        try expectDamage(removals, of: sample, allows: .someCommit, "a store with a missing file reports it")
+    }
 }
 
 extension Set<DamageFinding.Verdict> {

@@ -16,8 +16,7 @@ extension Check {
             why: """
                 The files are copied while the store is open, as a crash would leave them. A store that keeps commits in a \
                 buffer of its own, or writes them on another thread, loses them.
-                """,
-            needs: [.survivingDeath, .files]
+                """
         ) { context in
             let store = try context.store(.items, .notes)
             for number in 1...5 {
@@ -34,35 +33,31 @@ extension Check {
         },
         Check(
             "DUR-302", "A deletion is in the files when it is acknowledged",
-            why: "A deferred deletion restores the row after the process has died.",
-            needs: [.survivingDeath, .files]
+            why: "A deferred deletion restores the row after the process has died."
         ) { context in
-            let store = try context.store(.items)
-            try store.write { try $0.upsert([["id": "1"], ["id": "2"], ["id": "3"]], into: "TodoItem") }
-            try store.write { _ = try $0.delete(ids: ["1"], from: "TodoItem") }
-            try store.write { _ = try $0.delete(matching: TableQuery("TodoItem", predicate: .column("id") == "3")) }
-            try context.expect(TableQuery("TodoItem"), in: try context.openCopy("copy"), finds: ["2"], "the copy")
+            let store = try context.store(.items, holding: [["id": "1"], ["id": "2"], ["id": "3"]])
+            try store.delete(ids: ["1"], from: "TodoItem")
+            try store.delete(matching: TableQuery("TodoItem", predicate: .column("id") == "3"))
+            try context.expect(TableQuery("TodoItem"), in: context.openCopy("copy"), finds: ["2"], "the copy")
         },
         Check(
             "DUR-303", "A definition is in the files when it is acknowledged",
-            why: "Rows of a table whose definition is written later cannot be read after a crash.",
-            needs: [.survivingDeath, .files]
+            why: "Rows of a table whose definition is written later cannot be read after a crash."
         ) { context in
             let store = try context.store(.items)
             try store.define([.notes])
             let copy = try context.openCopy("copy")
-            try context.expect(try copy.tables().map(\.name), is: ["Note", "TodoItem"], "the tables of the copy")
+            try context.expect(copy.tables().map(\.name), is: ["Note", "TodoItem"], "the tables of the copy")
         },
         Check(
             "DUR-304", "Uncommitted changes are not in the files as committed",
             why: """
                 The files are copied from within the body of a write. A store that writes rows before the commit, without \
                 a way to undo them, exposes a partial transaction after a crash.
-                """,
-            needs: [.survivingDeath, .files]
+                """
         ) { context in
             let store = try context.store(.items, .notes)
-            try store.write { try $0.upsert(["id": "1"], into: "TodoItem") }
+            try store.put(["id": "1"], into: "TodoItem")
             try store.write { writer in
                 try writer.upsert((2...400).map { ["id": .string("\($0)"), "text": "open"] }, into: "TodoItem")
                 try writer.upsert(["id": "1"], into: "Note")
@@ -74,26 +69,24 @@ extension Check {
         },
         Check(
             "DUR-305", "Rolled-back changes are not in the files",
-            why: "A store that undoes changes only in memory restores them when it is reopened.",
-            needs: [.survivingDeath, .files]
+            why: "A store that undoes changes only in memory restores them when it is reopened."
         ) { context in
             let store = try context.store(.items, .notes)
-            try store.write { try $0.upsert(["id": "1", "text": "kept"], into: "TodoItem") }
+            try store.put(["id": "1", "text": "kept"], into: "TodoItem")
             try context.undo(store) { writer in
                 try writer.upsert([["id": "1", "text": "undone"], ["id": "2"]], into: "TodoItem")
                 try writer.upsert(["id": "1"], into: "Note")
             }
             let copy = try context.openCopy("copy")
             let expected: Row = ["id": "1", "text": "kept"]
-            try context.expect(
-                try copy.read { try $0.allRows("TodoItem") }, are: [expected.completed(for: .items)], "the copy")
+            try context.expect(copy.allRows("TodoItem"), are: [expected.completed(for: .items)], "the copy")
             try context.expect(TableQuery("Note"), in: copy, finds: [], "the copy")
             try store.close()
             let reopened = try context.open()
             try context.expect(TableQuery("TodoItem"), in: reopened, finds: ["1"], "the reopened store")
             try context.expect(TableQuery("Note"), in: reopened, finds: [], "the reopened store")
         },
-    ]
+    ].needing(.survivingDeath, .files)
 }
 
 extension CheckContext {
@@ -102,7 +95,7 @@ extension CheckContext {
     /// Copies the current files of the store in the folder `store`.
     fileprivate func copyFiles(to name: String) throws {
         do {
-            try FileManager.default.copyItem(atPath: try folder("store"), toPath: "\(directory)/\(name)")
+            try FileManager.default.copyItem(atPath: folder("store"), toPath: "\(directory)/\(name)")
         } catch let error as HarnessError {
             throw error
         } catch {

@@ -10,15 +10,13 @@ extension Check {
             why: """
                 An opening repairs, replays, and rewrites files. If it is interrupted, nothing may be lost; and a file \
                 that cannot be read temporarily is neither damaged nor missing.
-                """,
-            needs: [.faults, .persistence]
+                """
         ) { context in
             try forEachFailingOpening(of: Set(FileOperation.Kind.allCases), in: context, commits: 5)
         },
         Check(
             "DUR-031", "If an I/O error interrupts the creation of a store, the next opening creates it",
-            why: "Remains of a failed opening must not block the next one, nor be mistaken for a store.",
-            needs: [.faults, .persistence]
+            why: "Remains of a failed opening must not block the next one, nor be mistaken for a store."
         ) { context in
             try forEachFailingOpening(of: .changesAndSyncs, in: context, commits: nil)
         },
@@ -28,8 +26,7 @@ extension Check {
             why: """
                 A file that was created and could not be written completely must not be taken for a store, or for another \
                 program's file, when space has been freed.
-                """,
-            needs: [.faults, .persistence]
+                """
         ) { context in
             var stage = try OpeningStage(context, commits: nil)
             stage.expect(after: [.define([.notes])])
@@ -45,8 +42,7 @@ extension Check {
             why: """
                 An error while reading must be thrown. If it is treated as the end, rows are missing, or an unreadable log \
                 is overwritten.
-                """,
-            needs: [.faults, .persistence]
+                """
         ) { context in
             let stage = try OpeningStage(context, commits: 20)
             try stage.forEachFailure(of: [.read]) { store in
@@ -54,7 +50,7 @@ extension Check {
                 try context.expect(found, isOneOf: [stage.state], "the data read without an error")
             }
         },
-    ]
+    ].needing(.faults, .persistence)
 }
 
 private func forEachFailingOpening(of kinds: Set<FileOperation.Kind>, in context: CheckContext, commits: Int?) throws {

@@ -119,7 +119,7 @@ struct FaultStage {
                     run.end(files)
                     try check(store, run)
                 }
-                try afterwards(run, try context.state(in: folder))
+                try afterwards(run, context.state(in: folder))
             } catch let failure as CheckFailure {
                 throw CheckFailure("\(run.description): \(failure.message)")
             } catch let error as StoreError {

@@ -10,7 +10,7 @@ extension Check {
                 A new index is built from existing rows, which takes time. A store that records it first uses a partial \
                 index afterwards; one that records each table separately leaves old and new definitions.
                 """,
-            tier: .stress, needs: [.survivingDeath, .process]
+            tier: .stress
         ) { context in
             var random = SplitMix64(seed: context.seed)
             let base = PairedTransactions(writer: "base", count: 3, rows: 200)
@@ -19,7 +19,7 @@ extension Check {
             for round in 0...context.kills {
                 let name = "store\(round / 6)"
                 if round % 6 == 0 {
-                    try context.childFinishing(try context.writing(base, in: name) + [.close])
+                    try context.childFinishing(context.writing(base, in: name) + [.close])
                     old = PairedTransactions.tables
                 }
                 let new = old.map { $0.evolved(round) }
@@ -36,19 +36,19 @@ extension Check {
             "A process killed while it defines tables of very many rows leaves the old definitions or the new ones",
             why:
                 "Above a number of rows, a store builds an index in parts; it must not be visible or usable before it is complete.",
-            tier: .stress, needs: [.survivingDeath, .process]
+            tier: .stress
         ) { context in
             let rows = max(context.settings.rows / 8, 100)
             let base = PairedTransactions(writer: "base", count: 1, rows: rows, length: 8)
             var old = PairedTransactions.tables
             var span: Duration?
-            try context.childFinishing(try context.writing(base) + [.close])
+            try context.childFinishing(context.writing(base) + [.close])
             for round in 0...context.kills {
                 let new = old.map { $0.evolved(round) }
                 // The first round measures; the others are spread evenly.
                 let share = (Double(round) - 0.5) / Double(context.kills)
                 try context.killing(
-                    [.open(try context.opening()), .say(ChildLine.begin), .define(new), .say(ChildLine.end), .wait],
+                    [.open(context.opening()), .say(ChildLine.begin), .define(new), .say(ChildLine.end), .wait],
                     within: &span, at: share)
                 try context.expectTables(old, or: new, in: "store", holding: base)
                 old = new
@@ -56,7 +56,7 @@ extension Check {
         },
         Check(
             "DUR-106", "A process killed while it deletes many rows leaves all of them or none",
-            tier: .stress, needs: [.survivingDeath, .process]
+            tier: .stress
         ) { context in
             var random = SplitMix64(seed: context.seed)
             var span: Duration?
@@ -66,10 +66,10 @@ extension Check {
                     .say(ChildLine.begin), .empty(["left", "right"]), .say(ChildLine.end), .wait,
                 ]
                 try context.killing(
-                    try context.writing(rows) + emptying, within: &span, at: Double.random(in: 0...1.1, using: &random))
+                    context.writing(rows) + emptying, within: &span, at: Double.random(in: 0...1.1, using: &random))
                 let store = try context.open()
                 let totals = try context.expectPairs([rows: 0...1], in: store, "after a kill while rows were deleted")
-                let found = try store.read { try $0.count(TableQuery("left")) }
+                let found = try store.count(TableQuery("left"))
                 let whole = rows.rows(after: totals[rows] ?? 0).count
                 try context.expect(found, is: whole, "the rows after a kill while all were deleted")
                 try store.write { writer in
@@ -84,7 +84,7 @@ extension Check {
                 At opening, a store repairs damage, replays its log, and writes. A device that is short of memory may kill \
                 the app at that time, too, and more than once.
                 """,
-            tier: .stress, needs: [.survivingDeath, .process]
+            tier: .stress
         ) { context in
             var random = SplitMix64(seed: context.seed)
             var span: Duration?
@@ -109,7 +109,7 @@ extension Check {
         Check(
             "DUR-108", "A process killed while it closes the store loses nothing",
             why: "Some stores write cached data when they are closed; others compact their files.",
-            tier: .stress, needs: [.survivingDeath, .process]
+            tier: .stress
         ) { context in
             var random = SplitMix64(seed: context.seed)
             var span: Duration?
@@ -120,7 +120,7 @@ extension Check {
                 let transactions = PairedTransactions(writer: "r\(round)", count: 8, rows: 25)
                 let closing: [ChildStep] = [.say(ChildLine.begin), .close, .say(ChildLine.end), .wait]
                 try context.killing(
-                    try context.writing(transactions, in: name) + closing, within: &span,
+                    context.writing(transactions, in: name) + closing, within: &span,
                     at: Double.random(in: 0...1.1, using: &random))
                 expected[transactions] = 8...8
                 let store = try context.open(name)
@@ -131,7 +131,7 @@ extension Check {
         Check(
             "DUR-109", "A store whose creation was interrupted by a kill is opened or created again",
             why: "An app that is killed during its first start must still be able to start afterwards.",
-            tier: .stress, needs: [.survivingDeath, .process]
+            tier: .stress
         ) { context in
             var random = SplitMix64(seed: context.seed)
             var span: Duration?
@@ -157,11 +157,10 @@ extension Check {
         },
         Check(
             "DUR-110", "A process killed while it reads does not block others",
-            why: "A snapshot held by a dead reader prevents the reuse of old pages, or blocks writers.",
-            needs: [.survivingDeath, .process]
+            why: "A snapshot held by a dead reader prevents the reuse of old pages, or blocks writers."
         ) { context in
             let rows = PairedTransactions(writer: "base", count: 2, rows: 50)
-            try context.child(try context.writing(rows) + [.readAndWait]) { child in
+            try context.child(context.writing(rows) + [.readAndWait]) { child in
                 try context.expectNumbers(0..<2, from: child)
                 try child.expect(ChildLine.waiting)
                 child.kill()
@@ -172,7 +171,7 @@ extension Check {
             for number in more.numbers { try store.write { try more.apply(number, to: $0) } }
             try context.expectPairs([rows: 2...2, more: 8...8], in: store, "after a reader was killed")
         },
-    ]
+    ].needing(.survivingDeath, .process)
 }
 
 extension TableSchema {
@@ -201,7 +200,7 @@ extension CheckContext {
         for table in new {
             try expectIndexesAgree(table, in: store, "\(moment), and defined again")
             let kept = Set(PairedTransactions.tables[0].columns.map(\.name))
-            let left = try store.read { try $0.allRows(table.name) }.map { $0.filteringColumns(kept.contains) }
+            let left = try store.allRows(table.name).map { $0.filteringColumns(kept.contains) }
             try expect(left, are: rows.rows(after: rows.count), "\(moment), the rows of \(table.name)")
         }
         try store.close()

@@ -11,7 +11,7 @@ extension Check {
                 returns, or is left to a background thread, is lost then, while the app considers it stored. A second \
                 process acknowledges each commit and is repeatedly killed directly after one.
                 """,
-            tier: .stress, needs: [.survivingDeath, .process]
+            tier: .stress
         ) { context in
             var random = SplitMix64(seed: context.seed)
             try context.killWriters { _ in
@@ -24,7 +24,7 @@ extension Check {
                 Each transaction stores the same rows in two tables. A store that commits table by table, batch by \
                 batch, or rows separately from their indexes leaves a part of the last one if the process dies in between.
                 """,
-            tier: .stress, needs: [.survivingDeath, .process]
+            tier: .stress
         ) { context in
             var random = SplitMix64(seed: context.seed)
             try context.killWriters { _ in
@@ -38,7 +38,7 @@ extension Check {
                 A store that rewrites its file, or moves old pages in place, may have points in time at which existing \
                 rows are not on the disk.
                 """,
-            tier: .stress, needs: [.survivingDeath, .process]
+            tier: .stress
         ) { context in
             var random = SplitMix64(seed: context.seed)
             let base = PairedTransactions(writer: "base", count: 3, rows: 150, length: 1_000)
@@ -52,26 +52,25 @@ extension Check {
             why: """
                 A second process inserts, changes, and deletes rows in a transaction and is killed before its body \
                 returns. Changes written in place before the commit remain unless they are undone.
-                """,
-            needs: [.survivingDeath, .process]
+                """
         ) { context in
             let committed = PairedTransactions(writer: "killed", count: 6, rows: 4)
             var open = PairedTransactions(writer: "killed", count: 12, rows: 100)
             open.first = 6
             for round in 0..<2 {
-                try context.child(try context.writing(committed) + [.writeAndWait(open)]) { child in
+                try context.child(context.writing(committed) + [.writeAndWait(open)]) { child in
                     while let line = try child.next(), line != ChildLine.waiting {}
                     child.kill()
                     _ = try child.finish()
                 }
                 let store = try context.open()
                 try context.expectPairs([committed: 6...6], in: store, "after a kill within a transaction")
-                try store.write { try $0.upsert(["id": .string("own\(round)")], into: "left") }
-                try store.write { _ = try $0.delete(id: "own\(round)", from: "left") }
+                try store.put(["id": .string("own\(round)")], into: "left")
+                try store.delete(ids: [.string("own\(round)")], from: "left")
                 try store.close()
             }
         },
-    ]
+    ].needing(.survivingDeath, .process)
 }
 
 extension CheckContext {
@@ -92,13 +91,13 @@ extension CheckContext {
             if round % 10 == 0 {
                 expected = [:]
                 if let base {
-                    try childFinishing(try writing(base, in: name) + [.close])
+                    try childFinishing(writing(base, in: name) + [.close])
                     expected[base] = base.count...base.count
                 }
             }
             var (transactions, lines, delay) = next(round)
             transactions.writer = "r\(round)"
-            let acknowledged = try killing(try writing(transactions, in: name), after: lines, delay: delay)
+            let acknowledged = try killing(writing(transactions, in: name), after: lines, delay: delay)
             expected[transactions] = acknowledged...(acknowledged + 1)
             let store = try open(name)
             expected = try expectPairs(expected, in: store, "after kill \(round + 1)").mapValues { $0...$0 }

@@ -11,18 +11,12 @@ extension Check {
                 them in the right order; otherwise it opens with a partial commit or not at all.
                 """,
             needs: [.faults, .survivingDeath]
-        ) { context in
-            let recording = try CrashRecording(CommitScript(commits: 30, seed: context.seed), in: context)
-            try recording.expectSurvival(.everything, count: 40)
-        },
+        ) { context in try CrashRecording(ofCommits: 30, in: context).expectSurvival(.everything, count: 40) },
         Check(
             "DUR-002", "After a power loss that tears the last write, the store holds a prefix of its commits",
             why: "A disk writes sectors, not calls: a commit whose end is missing must be ignored.",
             needs: [.faults, .survivingDeath]
-        ) { context in
-            let recording = try CrashRecording(CommitScript(commits: 30, seed: context.seed), in: context)
-            try recording.expectSurvival(.tornWrite, count: 40)
-        },
+        ) { context in try CrashRecording(ofCommits: 30, in: context).expectSurvival(.tornWrite, count: 40) },
         Check(
             "DUR-003",
             "After a power loss that loses earlier writes but not later ones, the store holds a prefix of its commits",
@@ -31,19 +25,13 @@ extension Check {
                 missing, and so is a header that refers to missing pages.
                 """,
             needs: [.faults, .survivingDeath]
-        ) { context in
-            let recording = try CrashRecording(CommitScript(commits: 30, seed: context.seed), in: context)
-            try recording.expectSurvival(.earlierWrites, count: 40)
-        },
+        ) { context in try CrashRecording(ofCommits: 30, in: context).expectSurvival(.earlierWrites, count: 40) },
         Check(
             "DUR-004",
             "After a power loss that loses arbitrary unsynced sectors, the store holds a prefix of its commits",
             why: "This covers unforeseen cases: each unsynced sector has its content of some point in time.",
             tier: .stress, needs: [.faults, .survivingDeath]
-        ) { context in
-            let recording = try CrashRecording(CommitScript(commits: 30, seed: context.seed), in: context)
-            try recording.expectSurvival(.anything, count: 60)
-        },
+        ) { context in try CrashRecording(ofCommits: 30, in: context).expectSurvival(.anything, count: 60) },
         Check(
             "DUR-005", "When a commit is acknowledged, all of it has been passed to the operating system",
             why: """
@@ -52,7 +40,7 @@ extension Check {
                 """,
             needs: [.faults, .survivingDeath]
         ) { context in
-            let recording = try CrashRecording(CommitScript(commits: 30, seed: context.seed), in: context)
+            let recording = try CrashRecording(ofCommits: 30, in: context)
             for position in recording.acknowledgements {
                 let killed = PowerLoss(.nothing, seed: context.seed)
                 try recording.expectSurvival(killed, at: position, keepsAcknowledged: true)
@@ -66,7 +54,7 @@ extension Check {
                 """,
             needs: [.faults, .fullDurability]
         ) { context in
-            let recording = try CrashRecording(CommitScript(commits: 30, seed: context.seed), in: context)
+            let recording = try CrashRecording(ofCommits: 30, in: context)
             for position in recording.acknowledgements {
                 let loss = PowerLoss(.everything, seed: context.seed)
                 try recording.expectSurvival(loss, at: position, keepsAcknowledged: true)

@@ -64,7 +64,7 @@ extension Check {
         ) { context in
             let state = try fill(context)
             let medium = ReadOnlyMedium()
-            try context.observing(try context.folder("store"), by: medium) {
+            try context.observing(context.folder("store"), by: medium) {
                 let store = try context.open(access: .readOnly)
                 try medium.requireOperations()
                 try context.expect(StoreState(of: store), isOneOf: [state], "the data read on the medium")

@@ -67,8 +67,7 @@ extension Check {
             try run.engine.read { try expectRanges($0, "after the commit") }
         },
         check("ENG-005", "A scan of 1, 17, 1,001, and very many keys finds all of them, and stops where its body says")
-        {
-            run in
+        { run in
             for count in run.context.settings.amounts {
                 let space: [UInt8] = [0, 0, 1, UInt8(truncatingIfNeeded: count)]
                 let range = KeyRange(prefix: space)
@@ -131,8 +130,7 @@ extension Check {
         check(
             "ENG-011",
             "put(_:_:over:) asks about an existing value, replaces it if the answer is true, and returns whether the key is new"
-        ) {
-            run in
+        ) { run in
             let key = EngineRun.space + [1]
             for isCommitted in [false, true] {
                 try run.engine.write { writer in
@@ -149,7 +147,7 @@ extension Check {
                         }
                         try run.context.expect(isNew, is: false, "whether a key that exists is new")
                         try run.context.expect(existing, is: [1], "the existing value")
-                        try run.context.expect(try writer.value(key), is: expected, "the value afterwards")
+                        try run.context.expect(writer.value(key), is: expected, "the value afterwards")
                     }
                     _ = try writer.delete(key)
                     let isNew = try writer.put(key, [3]) { _ in throw CheckFailure("a deleted key has a value") }
@@ -237,9 +235,9 @@ extension Check {
                         throw Thrown()
                     }
                 } catch is Thrown {}
-                try run.context.expect(try number(), is: last, "the number after a body that throws")
+                try run.context.expect(number(), is: last, "the number after a body that throws")
             }
-            try run.context.expect(try run.engine.read { $0.commitNumber }, is: last, "the number of a second read")
+            try run.context.expect(run.engine.read { $0.commitNumber }, is: last, "the number of a second read")
         },
         check(
             "ENG-016", "An engine that remembers keys forgets those that are deleted or rolled back",

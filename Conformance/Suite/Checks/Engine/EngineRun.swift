@@ -35,7 +35,7 @@ final class EngineRun {
 
     private static func open(_ context: CheckContext) throws -> any OrderedKeyValueEngine {
         guard let open = context.harness.engine else { throw HarnessError("the harness provides no engine") }
-        return try open(try context.folder("engine"))
+        return try open(context.folder("engine"))
     }
 
     /// Returns the value of a key, by its index.

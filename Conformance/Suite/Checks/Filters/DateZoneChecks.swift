@@ -32,7 +32,7 @@ enum DateParts {
     /// Returns the answers of a store: for each query the ids in order, separated by spaces.
     static func answers(of store: any LocalStore) throws -> [String] {
         try store.define([schema])
-        try store.write { try $0.upsert(rows, into: schema.name) }
+        try store.put(rows, into: schema.name)
         return try store.read { reader in try queries.map { try reader.ids($0).joined(separator: " ") } }
     }
 
@@ -60,7 +60,7 @@ extension Check {
             for zone in DateParts.zones {
                 let name = zone.replacing("/", with: "-")
                 let found = try context.childFinishing(
-                    [.open(try context.opening(name)), .askDateParts, .close], environment: ["TZ": zone])
+                    [.open(context.opening(name)), .askDateParts, .close], environment: ["TZ": zone])
                 try context.expect(found.count, is: expected.count, "the answers of a process with TZ=\(zone)")
                 for (query, (ids, right)) in zip(DateParts.queries, zip(found, expected)) where ids != right {
                     throw CheckFailure(

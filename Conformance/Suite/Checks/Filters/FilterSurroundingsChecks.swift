@@ -64,13 +64,12 @@ extension Check {
             "FIL-143", "A row is found by its new value and no longer by its old one",
             why: "A stale index entry of the old value returns rows that no longer match."
         ) { context in
-            let store = try context.store(.filtered)
-            try store.write { try $0.upsert([["id": "a", "n": 1], ["id": "b", "n": 2]], into: "Filtered") }
-            try store.write { try $0.upsert(["id": "a", "n": 5], into: "Filtered") }
+            let store = try context.store(.filtered, holding: [["id": "a", "n": 1], ["id": "b", "n": 2]])
+            try store.put(["id": "a", "n": 5], into: "Filtered")
             try context.expect(TableQuery("Filtered", predicate: n == 1), in: store, finds: [], "the old value")
             try context.expect(TableQuery("Filtered", predicate: n == 5), in: store, finds: ["a"], "the new value")
             try context.expect(TableQuery("Filtered", predicate: n < 5), in: store, finds: ["b"], "a range without it")
-            try store.write { try $0.upsert(["id": "a", "n": .null], into: "Filtered") }
+            try store.put(["id": "a", "n": .null], into: "Filtered")
             try context.expect(TableQuery("Filtered", predicate: n == 5), in: store, finds: [], "after it was cleared")
             try context.expect(
                 TableQuery("Filtered", predicate: n.isNull), in: store, finds: ["a"], "after it was cleared")
@@ -79,25 +78,23 @@ extension Check {
             "FIL-144", "A deleted row is found by no condition, and is found again when it is inserted again",
             why: "A stale index entry returns a row that does not exist, or fails."
         ) { context in
-            let store = try context.store(.filtered)
-            try store.write { try $0.upsert([["id": "a", "n": 1], ["id": "b", "n": 1]], into: "Filtered") }
-            _ = try store.write { try $0.delete(ids: ["a"], from: "Filtered") }
+            let store = try context.store(.filtered, holding: [["id": "a", "n": 1], ["id": "b", "n": 1]])
+            try store.delete(ids: ["a"], from: "Filtered")
             let query = TableQuery("Filtered", predicate: n == 1)
             try context.expect(query, in: store, finds: ["b"], "after the deletion")
-            try context.expect(try store.read { try $0.count(query) }, is: 1, "the count after the deletion")
-            try store.write { try $0.upsert(["id": "a", "n": 1], into: "Filtered") }
+            try context.expect(store.count(query), is: 1, "the count after the deletion")
+            try store.put(["id": "a", "n": 1], into: "Filtered")
             try context.expect(query, in: store, finds: ["a", "b"], "after the row was inserted again")
         },
         Check("FIL-145", "Conditions within a write see its changes, and after a rollback none of them") { context in
-            let store = try context.store(.filtered)
-            try store.write { try $0.upsert([["id": "a", "n": 1], ["id": "b", "n": 2]], into: "Filtered") }
+            let store = try context.store(.filtered, holding: [["id": "a", "n": 1], ["id": "b", "n": 2]])
             let query = TableQuery("Filtered", predicate: n == 1)
             try context.rollingBack(store) { writer in
                 try writer.upsert([["id": "a", "n": 2], ["id": "b", "n": 1], ["id": "c", "n": 1]], into: "Filtered")
-                try context.expect(try writer.ids(query), is: ["b", "c"], "within the write")
+                try context.expect(writer.ids(query), is: ["b", "c"], "within the write")
                 try writer.delete(id: "b", from: "Filtered")
-                try context.expect(try writer.ids(query), is: ["c"], "after a deletion within the write")
-                try context.expect(try writer.count(query), is: 1, "the count after a deletion within the write")
+                try context.expect(writer.ids(query), is: ["c"], "after a deletion within the write")
+                try context.expect(writer.count(query), is: 1, "the count after a deletion within the write")
             }
             try context.expect(query, in: store, finds: ["a"], "after the rollback")
         },
@@ -113,7 +110,7 @@ extension Check {
             schema.indexes.append(["m"])
             try store.define([schema])
             try context.expect(query, in: store, finds: ids, "after an index was added")
-            try context.expect(try store.read { try $0.count(query) }, is: 10, "the count through the index")
+            try context.expect(store.count(query), is: 10, "the count through the index")
         },
     ]
 }

@@ -33,7 +33,7 @@ enum LocaleQueries {
         // A process has the locale "C" until it asks for that of its environment, as apps with a user interface do.
         setlocale(LC_ALL, "")
         try store.define([schema])
-        try store.write { try $0.upsert(rows, into: schema.name) }
+        try store.put(rows, into: schema.name)
         return try store.read { reader in
             try queries.map { try reader.ids($0).joined(separator: " ") }
                 + reader.allRows(schema.name).map { "\($0["d"] ?? .null)" }
@@ -65,7 +65,7 @@ extension Check {
             for locale in LocaleQueries.locales {
                 let environment = ["LC_ALL": "\(locale).UTF-8", "LANG": "\(locale).UTF-8"]
                 let found = try context.childFinishing(
-                    [.open(try context.opening(locale)), .askLocaleQueries, .close], environment: environment)
+                    [.open(context.opening(locale)), .askLocaleQueries, .close], environment: environment)
                 for (index, (answer, right)) in zip(found, expected).enumerated() where answer != right {
                     let query = index < LocaleQueries.queries.count ? LocaleQueries.queries[index].swiftSource : "a row"
                     throw CheckFailure("in the locale \(locale), \(query) is [\(answer)], expected [\(right)]")

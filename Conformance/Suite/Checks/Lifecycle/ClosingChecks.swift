@@ -50,19 +50,17 @@ extension Check {
                 })
             guard context.capabilities.isPersistent else { return }
             try context.expect(
-                try context.open().count(TableQuery("Note")), is: 300, "rows of the write that was in flight")
+                context.open().count(TableQuery("Note")), is: 300, "rows of the write that was in flight")
         },
         Check("LIF-026", "Closing waits for a read in flight, which still sees its rows") { context in
-            let store = try context.store(.notes)
-            try store.put((0..<100).map { ["id": .string("\($0)")] }, into: "Note")
+            let store = try context.store(.notes, holding: (0..<100).map { ["id": .string("\($0)")] })
             try expectClosingWaits(
                 context, store,
                 during: { work in
                     try store.read { reader in
                         try work {
                             for _ in 0..<30 {
-                                try context.expect(
-                                    try reader.allRows("Note").count, is: 100, "rows in the read in flight")
+                                try context.expect(reader.allRows("Note").count, is: 100, "rows in the read in flight")
                             }
                         }
                     }
@@ -71,7 +69,7 @@ extension Check {
         Check("LIF-027", "When several threads close a store at once, all return and the store is closed") { context in
             let store = try context.store(.notes)
             try context.onThreads(6, "closing") { number in
-                if number.isMultiple(of: 2) { _ = try? store.read { try $0.count(TableQuery("Note")) } }
+                if number.isMultiple(of: 2) { _ = try? store.count(TableQuery("Note")) }
                 try store.close()
             }
             try context.expectError(.closed, "a read") { try store.read { _ in } }
@@ -84,16 +82,15 @@ extension Check {
             let store = try context.store(.notes)
             try store.read { reader in
                 try context.expectError(.busy, "closing inside a read") { try store.close() }
-                try context.expect(try reader.count(TableQuery("Note")), is: 0, "rows in that read")
+                try context.expect(reader.count(TableQuery("Note")), is: 0, "rows in that read")
             }
             try store.write { writer in
                 try context.expectError(.busy, "closing inside a write") { try store.close() }
                 try writer.upsert(["id": "1"], into: "Note")
             }
-            try context.expect(try store.count(TableQuery("Note")), is: 1, "rows afterwards")
+            try context.expect(store.count(TableQuery("Note")), is: 1, "rows afterwards")
         },
-        Check("LIF-029", "A body that throws while close() waits does not prevent the store from closing") {
-            context in
+        Check("LIF-029", "A body that throws while close() waits does not prevent the store from closing") { context in
             struct Stop: Error {}
             let store = try context.store(.notes)
             try expectClosingWaits(
@@ -108,13 +105,12 @@ extension Check {
                 })
             guard context.capabilities.isPersistent else { return }
             try context.expect(
-                try context.open().count(TableQuery("Note")), is: 0, "rows of the write that was rolled back")
+                context.open().count(TableQuery("Note")), is: 0, "rows of the write that was rolled back")
         },
     ]
 
     private static func closed(_ context: CheckContext) throws -> TracedStore {
-        let store = try context.store(.notes)
-        try store.put([["id": "1"]], into: "Note")
+        let store = try context.store(.notes, holding: [["id": "1"]])
         try store.close()
         return store
     }

@@ -3,41 +3,32 @@ internal import TidelineStore
 extension Check {
     /// Removing a store with all its files.
     static let storeDestruction: [Check] = [
-        Check(
-            "LIF-090", "Destroying a store removes all of its files, and a new store there is empty",
-            needs: [.persistence, .destroying]
-        ) {
-            context in
+        Check("LIF-090", "Destroying a store removes all of its files, and a new store there is empty") { context in
             let folder = try context.folder("store")
             try fill(context).close()
             try destroy(context)
             try context.expect(context.names(in: folder), is: [], "the remaining files in the folder")
             let store = try context.open()
-            try context.expect(try store.tables(), is: [], "the tables of the new store")
+            try context.expect(store.tables(), is: [], "the tables of the new store")
             try store.define([.notes])
-            try context.expect(try store.count(TableQuery("Note")), is: 0, "the rows of the new store")
+            try context.expect(store.count(TableQuery("Note")), is: 0, "the rows of the new store")
         },
         Check(
             "LIF-091", "Destroying an open store is refused with locked; the store still works, and its rows remain",
-            why: "A store whose files were removed continues to acknowledge changes that are lost.",
-            needs: [.persistence, .destroying]
+            why: "A store whose files were removed continues to acknowledge changes that are lost."
         ) { context in
             let store = try fill(context)
             for attempt in 1...3 {
                 try context.expectError(.locked, "attempt \(attempt)") { try destroy(context) }
                 try store.put([["id": .string("\(attempt)")]], into: "Note")
             }
-            try context.expect(try store.count(TableQuery("Note")), is: 203, "rows")
+            try context.expect(store.count(TableQuery("Note")), is: 203, "rows")
             let reopened = try context.reopened(store)
-            try context.expect(try reopened.count(TableQuery("Note")), is: 203, "rows after reopening")
+            try context.expect(reopened.count(TableQuery("Note")), is: 203, "rows after reopening")
             try reopened.close()
             try destroy(context)
         },
-        Check(
-            "LIF-092", "Destroying a store within a read or write of it is refused with locked",
-            needs: [.persistence, .destroying]
-        ) {
-            context in
+        Check("LIF-092", "Destroying a store within a read or write of it is refused with locked") { context in
             let store = try fill(context)
             try store.read { _ in
                 _ = try context.expectError(.locked, "during a read") { try destroy(context) }
@@ -46,13 +37,9 @@ extension Check {
                 try writer.upsert(["id": "new"], into: "Note")
                 try context.expectError(.locked, "during a write") { try destroy(context) }
             }
-            try context.expect(try store.count(TableQuery("Note")), is: 201, "rows")
+            try context.expect(store.count(TableQuery("Note")), is: 201, "rows")
         },
-        Check(
-            "LIF-093", "Destroying a store that does not exist has no effect, also when repeated",
-            needs: [.persistence, .destroying]
-        ) {
-            context in
+        Check("LIF-093", "Destroying a store that does not exist has no effect, also when repeated") { context in
             let folder = try context.folder("store")
             for _ in 0..<2 { try destroy(context) }
             try context.expect(context.names(in: folder), is: [], "the files in the folder")
@@ -60,26 +47,19 @@ extension Check {
             for _ in 0..<2 { try destroy(context) }
             try context.expect(context.names(in: folder), is: [], "the remaining files in the folder")
         },
-        Check(
-            "LIF-094", "Destroying one store does not affect stores in other folders, open or closed",
-            needs: [.persistence, .destroying]
-        ) {
-            context in
+        Check("LIF-094", "Destroying one store does not affect stores in other folders, open or closed") { context in
             let open = try fill(context, in: "store 2")
             try fill(context, in: "stor").close()
             try fill(context).close()
             try destroy(context)
-            try context.expect(try open.count(TableQuery("Note")), is: 200, "rows of the open store")
-            try context.expect(try context.open("stor").count(TableQuery("Note")), is: 200, "rows of the closed store")
+            try context.expect(open.count(TableQuery("Note")), is: 200, "rows of the open store")
+            try context.expect(context.open("stor").count(TableQuery("Note")), is: 200, "rows of the closed store")
         },
-        Check(
-            "LIF-095", "A store can be created, filled, and destroyed repeatedly without leaving files open",
-            needs: [.persistence, .destroying]
-        ) {
+        Check("LIF-095", "A store can be created, filled, and destroyed repeatedly without leaving files open") {
             context in
             for _ in 0..<4 {
                 let store = try fill(context)
-                try context.expect(try store.count(TableQuery("Note")), is: 200, "rows")
+                try context.expect(store.count(TableQuery("Note")), is: 200, "rows")
                 try store.close()
                 try destroy(context)
             }
@@ -89,7 +69,7 @@ extension Check {
         Check(
             "LIF-096",
             "Destroying a store that another process has open is refused with locked until that process closes it",
-            needs: [.persistence, .destroying, .process]
+            needs: [.process]
         ) { context in
             try fill(context).close()
             let opening = StoreOpening(directory: try context.folder("store"))
@@ -101,12 +81,12 @@ extension Check {
                 try context.expect(end.isWell, "the process that had the store open fails: \(end)")
             }
             let store = try context.open()
-            try context.expect(try store.count(TableQuery("Note")), is: 200, "rows")
+            try context.expect(store.count(TableQuery("Note")), is: 200, "rows")
             try store.close()
             try destroy(context)
             try context.expect(context.names(in: opening.directory), is: [], "the remaining files in the folder")
         },
-    ]
+    ].needing(.persistence, .destroying)
 
     private static func fill(_ context: CheckContext, in name: String = "store") throws -> TracedStore {
         let store = try context.store(.notes, in: name)

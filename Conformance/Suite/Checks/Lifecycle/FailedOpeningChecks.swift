@@ -8,8 +8,7 @@ extension Check {
             "LIF-070",
             "A path through a regular file is a StoreError with code io, and the file is unchanged",
             needs: [.persistence, .files]
-        ) {
-            context in
+        ) { context in
             let file = try context.file("plain", "mine")
             try expectNoStore(context, at: "\(file)/below", "a path through a file")
             try expectNoStore(context, at: "\(file)/below/deeper", "a longer path through a file")
@@ -18,8 +17,7 @@ extension Check {
         Check(
             "LIF-071", "A file in place of the store's folder is an error with code io, and the file is unchanged",
             needs: [.persistence, .files]
-        ) {
-            context in
+        ) { context in
             for content in ["mine", "", "SQLite format 3\0"] {
                 let file = try context.file("plain", content)
                 try expectNoStore(context, at: file, "a file as the folder")
@@ -79,18 +77,16 @@ extension Check {
                 try context.store(.notes, in: "missing/deeper").close()
             }
             let store = try context.open("missing/deeper")
-            try context.expect(try store.tables(), is: [.notes], "the tables of the store that was created")
+            try context.expect(store.tables(), is: [.notes], "the tables of the store that was created")
         },
         Check(
             "LIF-075", "Once an obstacle is removed, a store is created there as usual", needs: [.persistence, .files]
-        ) {
-            context in
+        ) { context in
             let file = try context.file("place", "mine")
             for _ in 0..<2 { try expectNoStore(context, at: file, "a file as the folder") }
             do { try FileManager.default.removeItem(atPath: file) } catch { throw HarnessError("\(error)") }
-            let store = try context.store(.notes, in: "place")
-            try store.put([["id": "1"]], into: "Note")
-            try context.expect(TableQuery("Note"), in: try context.reopened(store, in: "place"), finds: ["1"])
+            let store = try context.store(.notes, holding: [["id": "1"]], in: "place")
+            try context.expect(TableQuery("Note"), in: context.reopened(store, in: "place"), finds: ["1"])
         },
         Check("LIF-076", "A failed opening does not disturb a store that is open", needs: [.persistence, .files]) {
             context in
@@ -98,7 +94,7 @@ extension Check {
             let file = try context.file("plain", "mine")
             for _ in 0..<3 { try expectNoStore(context, at: "\(file)/below", "a path through a file") }
             try store.put([["id": "1"]], into: "Note")
-            try context.expect(TableQuery("Note"), in: try context.reopened(store), finds: ["1"])
+            try context.expect(TableQuery("Note"), in: context.reopened(store), finds: ["1"])
         },
         Check(
             "LIF-077", "Without permission to write to its files and folder, a store cannot be changed: code readOnly",
@@ -113,7 +109,7 @@ extension Check {
                     try store.put([["id": "2"]], into: "Note")
                 }
             }
-            try context.expect(TableQuery("Note"), in: try context.open(), finds: ["1"])
+            try context.expect(TableQuery("Note"), in: context.open(), finds: ["1"])
         },
         Check(
             "LIF-078", "Without permission to read its files or its folder, a store cannot be opened: code io",
@@ -126,7 +122,7 @@ extension Check {
                     try context.expectError(.io, "opening it") { _ = try context.open() }
                 }
             }
-            try context.expect(TableQuery("Note"), in: try context.open(), finds: ["1"])
+            try context.expect(TableQuery("Note"), in: context.open(), finds: ["1"])
         },
         Check(
             "LIF-085", "Another program's files in place of the store's files are notAStore, and are unchanged",
@@ -169,8 +165,7 @@ extension Check {
 
     /// Returns the folder of a closed store with one row.
     private static func filled(_ context: CheckContext) throws -> String {
-        let store = try context.store(.notes)
-        try store.put([["id": "1"]], into: "Note")
+        let store = try context.store(.notes, holding: [["id": "1"]])
         try store.close()
         return try context.folder("store")
     }

@@ -10,9 +10,8 @@ extension Check {
             needs: [.persistence]
         ) { context in
             for opening in 1...3 {
-                let store = try context.store(.items)
-                try store.put([["id": "1"]], into: "TodoItem")
-                _ = try store.read { try $0.allRows("TodoItem") }
+                let store = try context.store(.items, holding: [["id": "1"]])
+                _ = try store.allRows("TodoItem")
                 try store.close()
                 try expectNothingOpen(context, "after opening \(opening) was closed")
             }
@@ -20,17 +19,15 @@ extension Check {
         Check(
             "LIF-061", "A store that was read by several threads at once releases every file when closed",
             needs: [.persistence]
-        ) {
-            context in
-            let store = try context.store(.notes)
-            try store.put((0..<50).map { ["id": .string("\($0)")] }, into: "Note")
+        ) { context in
+            let store = try context.store(.notes, holding: (0..<50).map { ["id": .string("\($0)")] })
             try context.onThreads(6, "reading") { number in
-                for _ in 0..<5 { _ = try store.read { try $0.allRows("Note") } }
+                for _ in 0..<5 { _ = try store.allRows("Note") }
                 if number == 0 { try store.put([["id": "new"]], into: "Note") }
             }
             try store.read { reader in
                 _ = try reader.scan(TableQuery("Note")) { _ in .stop }
-                try store.read { _ = try $0.count(TableQuery("Note")) }
+                try store.count(TableQuery("Note"))
             }
             try store.close()
             try expectNothingOpen(context, "after the store was closed")
@@ -46,19 +43,17 @@ extension Check {
         Check(
             "LIF-063", "An opening refused with locked leaves only the first store's files open",
             needs: [.exclusiveFiles]
-        ) {
-            context in
+        ) { context in
             let store = try context.store(.notes)
             let before = try OpenFiles.below(context.directory)
             for _ in 0..<3 { _ = try? context.open() }
-            try context.expect(try OpenFiles.below(context.directory), is: before, "the open files")
+            try context.expect(OpenFiles.below(context.directory), is: before, "the open files")
             try store.close()
             try expectNothingOpen(context, "after the store was closed")
         },
         Check("LIF-064", "A store keeps its files only in its own folder", needs: [.persistence, .files]) { context in
             try context.file("mine.txt", "mine")
-            let store = try context.store(.notes, in: "a")
-            try store.put([["id": "1"]], into: "Note")
+            let store = try context.store(.notes, holding: [["id": "1"]], in: "a")
             try store.close()
             try context.open("a").close()
             try context.expect(
@@ -68,8 +63,7 @@ extension Check {
         Check(
             "LIF-065", "A folder's name may contain words and letters of any script, spaces, and quotes",
             needs: [.persistence]
-        ) {
-            context in
+        ) { context in
             try expectStores(
                 context, ["größe", "日本 語", "😀", "a b", " a", "a ", "'", "\"", "it's \"quoted\"", "-rf", "~"])
         },
@@ -88,24 +82,19 @@ extension Check {
         Check(
             "LIF-067", "A folder's name may be 200 bytes long, also within a long path",
             needs: [.persistence]
-        ) {
-            context in
+        ) { context in
             let long = String(repeating: "n", count: 199)
             try expectStores(context, ["\(long)1", "\(long)2"])
             _ = try context.folder("deep/\(String(repeating: "d", count: 100))/\(String(repeating: "e", count: 100))")
             let deep = "deep/\(String(repeating: "d", count: 100))/\(String(repeating: "e", count: 100))/store"
-            let store = try context.store(.notes, in: deep)
-            try store.put([["id": "1"]], into: "Note")
-            try context.expect(TableQuery("Note"), in: try context.reopened(store, in: deep), finds: ["1"])
+            let store = try context.store(.notes, holding: [["id": "1"]], in: deep)
+            try context.expect(TableQuery("Note"), in: context.reopened(store, in: deep), finds: ["1"])
         },
         Check(
             "LIF-068", "A folder that was moved while the store was closed opens in its new location",
             needs: [.persistence, .files]
-        ) {
-            context in
-            let store = try context.store(.notes, in: "before")
-            try store.put([["id": "1"]], into: "Note")
-            try store.close()
+        ) { context in
+            try context.store(.notes, holding: [["id": "1"]], in: "before").close()
             do {
                 let from = "\(context.directory)/before"
                 let to = "\(context.directory)/after"
@@ -119,11 +108,8 @@ extension Check {
         Check(
             "LIF-069", "A folder that was copied while the store was closed is an independent store",
             needs: [.persistence, .files]
-        ) {
-            context in
-            let store = try context.store(.notes, in: "first")
-            try store.put([["id": "1"]], into: "Note")
-            try store.close()
+        ) { context in
+            try context.store(.notes, holding: [["id": "1"]], in: "first").close()
             do {
                 let from = "\(context.directory)/first"
                 let to = "\(context.directory)/second"
@@ -146,8 +132,7 @@ extension Check {
     /// Fails unless stores in folders with these names are independent and nothing else is created.
     private static func expectStores(_ context: CheckContext, _ names: [String]) throws {
         for name in names {
-            let store = try context.store(.notes, in: name)
-            try store.put([["id": .string(name)]], into: "Note")
+            let store = try context.store(.notes, holding: [["id": .string(name)]], in: name)
             try store.close()
         }
         for name in names {

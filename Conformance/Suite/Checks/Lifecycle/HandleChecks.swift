@@ -8,11 +8,11 @@ extension Check {
             why: "It would read from a released snapshot: other rows, or freed memory."
         ) { context in
             let store = try context.store(.notes)
-            try expectClosed(context, try store.read { $0 })
+            try expectClosed(context, store.read { $0 })
             // Results that were cached during the body must not be returned either.
             try expectClosed(
                 context,
-                try store.read { reader in
+                store.read { reader in
                     _ = (try reader.schema(of: "Note"), try reader.shape(of: "Note"))
                     _ = (try reader.row(in: "Note", id: "1"), try reader.count(TableQuery("Note")))
                     _ = try reader.rows(matching: TableQuery("Note"))
@@ -21,12 +21,10 @@ extension Check {
         },
         Check("LIF-031", "A writer used after its body throws closed for reads") { context in
             let store = try context.store(.notes)
-            try expectClosed(context, try store.write { $0 })
+            try expectClosed(context, store.write { $0 })
         },
-        Check("LIF-032", "A writer used after its body throws closed for changes and stores nothing") {
-            context in
-            let store = try context.store(.notes)
-            try store.put([["id": "1"]], into: "Note")
+        Check("LIF-032", "A writer used after its body throws closed for changes and stores nothing") { context in
+            let store = try context.store(.notes, holding: [["id": "1"]])
             let writer = try store.write { $0 }
             try expectNoWrites(context, writer)
             try context.expect(TableQuery("Note"), in: store, finds: ["1"], "the rows afterwards")

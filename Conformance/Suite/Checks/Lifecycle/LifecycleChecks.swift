@@ -12,8 +12,8 @@ extension Check {
     static let storeOpening: [Check] = [
         Check("LIF-001", "A store in an empty folder is empty and has no tables") { context in
             let store = try context.open()
-            try context.expect(try store.tables(), is: [], "the tables of a new store")
-            try context.expect(try store.appTables(), is: [], "the app's tables of a new store")
+            try context.expect(store.tables(), is: [], "the tables of a new store")
+            try context.expect(store.appTables(), is: [], "the app's tables of a new store")
         },
         Check(
             "LIF-002", "Stores in different folders are independent, even if many are open at once",
@@ -25,27 +25,23 @@ extension Check {
                 try store.put([["id": "1", "a": .int(Int64(number))]], into: "t")
             }
             for (number, store) in stores.enumerated() {
-                try context.expect(
-                    try store.tables().map(\.name), is: ["only\(number)", "t"], "tables of store \(number)")
-                try context.expect(
-                    try store.row(in: "t", "1")?["a"], is: .int(Int64(number)), "the row of store \(number)")
+                try context.expect(store.tables().map(\.name), is: ["only\(number)", "t"], "tables of store \(number)")
+                try context.expect(store.row(in: "t", "1")?["a"], is: .int(Int64(number)), "the row of store \(number)")
             }
         },
         Check("LIF-003", "Closing one store does not affect a store in another folder") { context in
             let first = try context.store(.notes, in: "first")
-            let second = try context.store(.notes, in: "second")
-            try second.put([["id": "1", "number": 2]], into: "Note")
+            let second = try context.store(.notes, holding: [["id": "1", "number": 2]], in: "second")
             try first.close()
-            try context.expect(try second.row(in: "Note", "1")?["number"], is: 2, "the row of the store that is open")
+            try context.expect(second.row(in: "Note", "1")?["number"], is: 2, "the row of the store that is open")
             try second.put([["id": "2"]], into: "Note")
-            try context.expect(try second.count(TableQuery("Note")), is: 2, "its rows")
+            try context.expect(second.count(TableQuery("Note")), is: 2, "its rows")
         },
         Check("LIF-004", "Eight threads that each open, fill, and close a store in their own folders all succeed") {
             context in
             try context.onThreads(8, "opening and closing") { number in
                 for round in 0..<3 {
-                    let store = try context.open("store \(number) \(round)")
-                    try store.define([.notes])
+                    let store = try context.store(.notes, in: "store \(number) \(round)")
                     try store.put([["id": "1", "number": .int(Int64(number))]], into: "Note")
                     let found = try store.row(in: "Note", "1")?["number"]
                     try context.expect(found, is: .int(Int64(number)), "the row of thread \(number)")
@@ -71,7 +67,7 @@ extension Check {
             try store.put([["id": "1"]], into: "Note")
             try context.expect(store.capabilities, is: declared, "the capabilities after a write")
             try store.close()
-            try context.expect(try context.open().capabilities, is: declared, "the capabilities at the next opening")
+            try context.expect(context.open().capabilities, is: declared, "the capabilities at the next opening")
         },
     ]
 
@@ -80,24 +76,21 @@ extension Check {
         Check(
             "LIF-010", "A reopened store has its rows if it declares persistence, and is empty otherwise"
         ) { context in
-            let store = try context.store(.items)
-            try store.put([["id": "1", "text": "Milk"]], into: "TodoItem")
-            try store.close()
+            try context.store(.items, holding: [["id": "1", "text": "Milk"]]).close()
             let again = try context.open()
-            try context.expect(try again.tables(), is: context.capabilities.isPersistent ? [.items] : [], "the tables")
+            try context.expect(again.tables(), is: context.capabilities.isPersistent ? [.items] : [], "the tables")
             try again.define([.items])
             try context.expect(TableQuery("TodoItem"), in: again, finds: context.capabilities.isPersistent ? ["1"] : [])
         },
         Check(
             "LIF-011", "Changes, deletions, and rolled-back changes have the correct state after reopening",
             needs: [.persistence]
-        ) {
-            context in
+        ) { context in
             struct Stop: Error {}
             let store = try context.store(.notes)
             try store.put((0..<30).map { ["id": .string("\($0)"), "number": .int($0)] }, into: "Note")
             try store.put([["id": "3", "number": 300]], into: "Note")
-            _ = try store.write { try $0.delete(matching: TableQuery("Note").filter(.column("number") < 3)) }
+            try store.delete(matching: TableQuery("Note").filter(.column("number") < 3))
             try? store.write { writer in
                 try writer.upsert(["id": "never"], into: "Note")
                 _ = try writer.delete(ids: ["5"], from: "Note")
@@ -120,31 +113,28 @@ extension Check {
                     ["id": .string("\(opening)-\($0)"), "priority": .int($0), "score": 0.5]
                 }
                 try store.put(added, into: "TodoItem")
-                _ = try store.write { try $0.delete(ids: [.string("\(opening)-4")], from: "TodoItem") }
+                try store.delete(ids: [.string("\(opening)-4")], from: "TodoItem")
                 rows += added.dropLast()
                 try store.close()
             }
             let queries = TableQuery.about("priority", like: 2, in: "TodoItem")
-            try context.expectAnswers(queries, in: try context.open(), over: rows, of: .items)
+            try context.expectAnswers(queries, in: context.open(), over: rows, of: .items)
         },
         Check(
             "LIF-013", "A store that was closed without a change, or before a table was defined, opens again",
             needs: [.persistence]
-        ) {
-            context in
+        ) { context in
             for _ in 0..<3 { try context.open().close() }
             let store = try context.store(.notes)
             try store.close()
-            try context.expect(try context.open().tables(), is: [.notes], "the tables")
+            try context.expect(context.open().tables(), is: [.notes], "the tables")
         },
         Check("LIF-014", "The last write before closing is kept, without a read in between", needs: [.persistence]) {
             context in
             for number: Int64 in 1...5 {
-                let store = try context.store(.notes)
-                try store.put([["id": "1", "number": .int(number)]], into: "Note")
-                try store.close()
+                try context.store(.notes, holding: [["id": "1", "number": .int(number)]]).close()
                 let again = try context.open()
-                try context.expect(try again.row(in: "Note", "1")?["number"], is: .int(number), "the row")
+                try context.expect(again.row(in: "Note", "1")?["number"], is: .int(number), "the row")
                 try again.close()
             }
         },

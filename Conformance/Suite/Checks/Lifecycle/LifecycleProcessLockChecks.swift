@@ -13,9 +13,8 @@ extension Check {
         ) { context in
             let store = try context.store(.notes)
             try context.expectLockedOut()
-            try store.write { try $0.upsert(["id": "1", "text": "still here"], into: "Note") }
-            try context.expect(
-                try store.read { try $0.ids(TableQuery("Note")) }, is: ["1"], "the rows of the first store")
+            try store.put(["id": "1", "text": "still here"], into: "Note")
+            try context.expect(store.ids(TableQuery("Note")), is: ["1"], "the rows of the first store")
         },
         Check(
             "LIF-102", "A store that another process has open is locked until that process closes it",
@@ -31,7 +30,7 @@ extension Check {
                 child.proceed()
                 try child.expect("closed")
                 let writing = PairedTransactions(writer: "other", count: 3)
-                try context.expectPairs([writing: 3...3], in: try context.open(), "after the other process closed it")
+                try context.expectPairs([writing: 3...3], in: context.open(), "after the other process closed it")
             }
         },
         Check(
@@ -47,7 +46,7 @@ extension Check {
             try context.expectLockedOut()
             try context.expectLockedOut()
             try store.close()
-            try context.childFinishing([.open(try context.opening()), .close])
+            try context.childFinishing([.open(context.opening()), .close])
         },
         Check(
             "LIF-104", "A lock left by a killed process does not block",
@@ -58,7 +57,7 @@ extension Check {
             needs: [.survivingDeath, .process]
         ) { context in
             let writing = PairedTransactions(writer: "killed", count: 1)
-            try context.child(try context.writing(writing) + [.wait]) { child in
+            try context.child(context.writing(writing) + [.wait]) { child in
                 try context.expectNumbers(0..<1, from: child)
                 try child.expect(ChildLine.waiting)
                 child.kill()
@@ -66,9 +65,9 @@ extension Check {
             }
             let store = try context.open()
             try context.expectPairs([writing: 1...1], in: store, "after the process that had it open was killed")
-            try store.write { try $0.upsert(["id": "mine"], into: "left") }
+            try store.put(["id": "mine"], into: "left")
             try store.close()
-            try context.childFinishing([.open(try context.opening()), .close])
+            try context.childFinishing([.open(context.opening()), .close])
         },
     ]
 }

@@ -3,16 +3,13 @@ internal import TidelineStore
 extension Check {
     /// Files that several processes open at the same time.
     static let lifecycleSharing: [Check] = [
-        Check(
-            "LIF-105", "A second process can open an open store, and both read and write",
-            needs: [.sharedFiles, .process]
-        ) { context in
+        Check("LIF-105", "A second process can open an open store, and both read and write") { context in
             let store = try context.open()
             let own = PairedTransactions(writer: "own", count: 3)
             let other = PairedTransactions(writer: "other", count: 3)
             try store.define(PairedTransactions.tables)
             for number in own.numbers { try store.write { try own.apply(number, to: $0) } }
-            try context.childFinishing(try context.writing(other) + [.close])
+            try context.childFinishing(context.writing(other) + [.close])
             try context.expectPairs([own: 3...3, other: 3...3], in: store, "after another process wrote")
         },
         Check(
@@ -21,16 +18,15 @@ extension Check {
                 If a lock belongs to a process instead of a file handle, closing any handle of the file releases the \
                 locks of the process: the store that is still open then writes concurrently with other processes.
                 """,
-            tier: .stress, needs: [.sharedFiles, .process]
+            tier: .stress
         ) { context in
-            let store = try context.open()
-            try store.define(PairedTransactions.tables)
+            let store = try context.store(PairedTransactions.tables)
             let second = try context.open()
-            _ = try second.read { try $0.allRows("left") }
+            _ = try second.allRows("left")
             try second.close()
             let times = 100 * context.rounds
             try context.child([
-                .open(try context.opening()), .wait, .increment(PairedCounter(), times: times), .close,
+                .open(context.opening()), .wait, .increment(PairedCounter(), times: times), .close,
             ]) { child in
                 try child.expect(ChildLine.waiting)
                 child.proceed()
@@ -38,21 +34,19 @@ extension Check {
                 let end = try child.finish()
                 try context.expect(end.isWell, "another process that increments a number fails: \(end)")
             }
-            let row = try store.read { try $0.row(in: "left", id: "counter") }
+            let row = try store.row(in: "left", "counter")
             try context.expect(row?["number"], is: .int(Int64(2 * times)), "the sum of the increments of two processes")
         },
         Check(
             "LIF-107", "A process that closes the store leaves it open for the others",
-            why: "The last process to close performs the cleanup; a process that closes earlier must not.",
-            needs: [.sharedFiles, .process]
+            why: "The last process to close performs the cleanup; a process that closes earlier must not."
         ) { context in
             let own = PairedTransactions(writer: "own", count: 12, rows: 5)
-            let store = try context.open()
-            try store.define(PairedTransactions.tables)
+            let store = try context.store(PairedTransactions.tables)
             for number in own.numbers {
                 if number % 4 == 1 {
                     let other = PairedTransactions(writer: "other\(number)", count: 2)
-                    try context.childFinishing(try context.writing(other) + [.close])
+                    try context.childFinishing(context.writing(other) + [.close])
                 }
                 try store.write { try own.apply(number, to: $0) }
             }
@@ -62,5 +56,5 @@ extension Check {
             let reopened = try context.reopened(store)
             try context.expectPairs(expected, in: reopened, "after the last one closed it")
         },
-    ]
+    ].needing(.sharedFiles, .process)
 }

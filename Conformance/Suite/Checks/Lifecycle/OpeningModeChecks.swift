@@ -24,48 +24,42 @@ extension Check {
         Check(
             "LIF-081", "Opening with access existing opens an existing store for reading and writing",
             needs: [.persistence, .openingExisting]
-        ) {
-            context in
-            let store = try context.store(.notes)
-            try store.put([["id": "1"]], into: "Note")
-            try store.close()
+        ) { context in
+            try context.store(.notes, holding: [["id": "1"]]).close()
             let existing = try context.open(access: .existing)
             try existing.put([["id": "2"]], into: "Note")
             try existing.define([.t()])
-            try context.expect(TableQuery("Note"), in: try context.reopened(existing), finds: ["1", "2"])
+            try context.expect(TableQuery("Note"), in: context.reopened(existing), finds: ["1", "2"])
         },
         Check(
             "LIF-082", "A store opened for reading only declares it and reads everything",
             needs: [.persistence, .openingReadOnly]
-        ) {
-            context in
+        ) { context in
             let store = try readOnly(context)
             try context.expect(store.capabilities.isReadOnly, "the store declares itself writable")
-            try context.expect(try store.tables(), is: [.notes], "the tables")
+            try context.expect(store.tables(), is: [.notes], "the tables")
             try context.expect(TableQuery("Note").filter(.column("number") == 2), in: store, finds: ["2"])
             let row: Row = ["id": "1", "number": 1]
-            try context.expect(try store.row(in: "Note", "1"), is: row.completed(for: .notes), "a row")
+            try context.expect(store.row(in: "Note", "1"), is: row.completed(for: .notes), "a row")
         },
         Check(
             "LIF-083", "A store opened for reading only refuses every change with readOnly",
             needs: [.persistence, .openingReadOnly]
-        ) {
-            context in
+        ) { context in
             let store = try readOnly(context)
             try context.expectError(.readOnly, "an upsert") { try store.put([["id": "3"]], into: "Note") }
             try context.expectError(.readOnly, "a delete") {
-                _ = try store.write { try $0.delete(ids: ["1"], from: "Note") }
+                try store.delete(ids: ["1"], from: "Note")
             }
             try context.expectError(.readOnly, "a new table") { try store.define([.t()]) }
             try context.expect(TableQuery("Note"), in: store, finds: ["1", "2"])
             try store.close()
-            try context.expect(TableQuery("Note"), in: try context.open(), finds: ["1", "2"])
+            try context.expect(TableQuery("Note"), in: context.open(), finds: ["1", "2"])
         },
         Check(
             "LIF-084", "Opening for reading only fails if there is no store, and creates none",
             needs: [.persistence, .openingReadOnly]
-        ) {
-            context in
+        ) { context in
             let folder = try context.folder("store")
             try context.expectError(.io, "opening a store that does not exist") {
                 _ = try context.open(access: .readOnly)
@@ -82,18 +76,17 @@ extension Check {
                 "A phone sleeps for days. Connections, locks, and caches that end when they are idle must be made again.",
             needs: [.clock]
         ) { context in
-            let store = try context.store(.notes)
-            try store.put([["id": "a", "number": 1]], into: "Note")
+            let store = try context.store(.notes, holding: [["id": "a", "number": 1]])
             let pause = { (duration: Duration) in context.harness.letTimePass?(duration) }
             for (number, duration) in [Duration.seconds(60), .seconds(3_600), .seconds(30 * 86_400)].enumerated() {
                 pause(duration)
-                try context.expect(try store.count(TableQuery("Note")), is: number + 1, "the notes after \(duration)")
+                try context.expect(store.count(TableQuery("Note")), is: number + 1, "the notes after \(duration)")
                 pause(duration)
                 try store.put([["id": .string("after \(number)")]], into: "Note")
                 try store.read { reader in
                     pause(duration)
                     try context.expect(
-                        try reader.count(TableQuery("Note")), is: number + 2, "the count of a read of \(duration)")
+                        reader.count(TableQuery("Note")), is: number + 2, "the count of a read of \(duration)")
                 }
                 try store.write { writer in
                     pause(duration)
@@ -102,14 +95,12 @@ extension Check {
                 pause(duration)
                 try store.define([.notes, TableSchema("T\(number)", columns: [])])
             }
-            try context.expect(try context.reopened(store).count(TableQuery("Note")), is: 4, "the notes at the end")
+            try context.expect(context.reopened(store).count(TableQuery("Note")), is: 4, "the notes at the end")
         }
     ]
 
     private static func readOnly(_ context: CheckContext) throws -> TracedStore {
-        let store = try context.store(.notes)
-        try store.put([["id": "1", "number": 1], ["id": "2", "number": 2]], into: "Note")
-        try store.close()
+        try context.store(.notes, holding: [["id": "1", "number": 1], ["id": "2", "number": 2]]).close()
         return try context.open(access: .readOnly)
     }
 }

@@ -22,10 +22,10 @@ enum SharedChange: String, Codable, CaseIterable, Sendable {
     func make(_ step: Int, in store: some LocalStore) throws {
         let table = SharedContent.table.name
         switch self {
-        case .upsert: try store.write { try $0.upsert(SharedContent.new(step), into: table) }
-        case .merge: try store.write { try $0.upsert(SharedContent.merged(step), into: table) }
-        case .deletionByID: _ = try store.write { try $0.delete(ids: [SharedContent.deletedID(step)], from: table) }
-        case .deletionByQuery: _ = try store.write { try $0.delete(matching: SharedContent.deletedQuery(step)) }
+        case .upsert: try store.put(SharedContent.new(step), into: table)
+        case .merge: try store.put(SharedContent.merged(step), into: table)
+        case .deletionByID: try store.delete(ids: [SharedContent.deletedID(step)], from: table)
+        case .deletionByQuery: try store.delete(matching: SharedContent.deletedQuery(step))
         case .definition: try store.define([SharedContent.table(after: step + 1)])
         case .rollback:
             do {

@@ -27,8 +27,7 @@ extension Check {
                 why: "A viewer that shows a running app's store must show its current content.",
                 needs: [.sharedFiles, .openingReadOnly]
             ) { context in
-                let other = try context.store(SharedContent.table)
-                try other.put(SharedContent().rows, into: SharedContent.table.name)
+                let other = try context.store(SharedContent.table, holding: SharedContent().rows)
                 let run = try SharedRun(context, access: .readOnly)
                 for change in SharedChange.allCases {
                     for step in 0..<3 {
@@ -45,7 +44,7 @@ extension Check {
                 let run = try SharedRun(context)
                 let changes = SharedChange.allCases.flatMap { change in (0..<3).map { (change, $0) } }
                 let steps = changes.flatMap { change, step in [ChildStep.wait, .change(change, step: step)] }
-                try context.child([.open(try context.opening())] + steps + [.wait]) { child in
+                try context.child([.open(context.opening())] + steps + [.wait]) { child in
                     try child.expect(ChildLine.waiting)
                     for (change, step) in changes {
                         try run.change(change, step, "by another process") {
@@ -96,14 +95,14 @@ private final class SharedRun {
 
     private func expectContent(_ place: String) throws {
         let rows = content.schema.completing(content.rows)
-        try context.expect(try store.tables(), is: [content.schema], "the tables \(place)")
+        try context.expect(store.tables(), is: [content.schema], "the tables \(place)")
         try store.read { try expect(rows, in: $0, "\(place), in a read") }
         if !isReadOnly { try store.write { try expect(rows, in: $0, "\(place), in a write") } }
         for index in live.indices { try live[index].expectCurrentSoon(in: observed, context, place) }
     }
 
     private func expect(_ rows: [Row], in reader: any StoreReader, _ place: String) throws {
-        try context.expect(try reader.schema(of: content.schema.name), is: content.schema, "the definition \(place)")
+        try context.expect(reader.schema(of: content.schema.name), is: content.schema, "the definition \(place)")
         for query in SharedContent.queries {
             try context.expect(query, in: reader, over: rows, of: content.schema, place)
         }

@@ -45,9 +45,9 @@ extension Check {
             let store = try context.open()
             for table in tables {
                 try store.define([table])
-                try store.write { try $0.upsert(longRows(of: table), into: table.name) }
+                try store.put(longRows(of: table), into: table.name)
             }
-            try context.expect(try store.tables().count, is: tables.count, "the number of tables")
+            try context.expect(store.tables().count, is: tables.count, "the number of tables")
             try context.reopened(store).read { reader in
                 for table in tables {
                     let query = TableQuery(table.name).order(by: "n", descending: true)
@@ -72,9 +72,9 @@ extension Check {
                     row[column.element] = .int(Int64((column.offset * 7 + number * 5) % 11))
                 }
             }
-            try store.write { try $0.upsert(rows, into: "Wide") }
+            try store.put(rows, into: "Wide")
             let merges = names.reduce(into: Row(id: "r1")) { $0[$1] = 12 }
-            try store.write { try $0.upsert(merges, into: "Wide") }
+            try store.put(merges, into: "Wide")
             rows[1] = merges
             // Only the last term distinguishes the rows.
             let (others, last) = (names.dropLast(), RowPredicate.column(names[names.count - 1]) == 12)
@@ -96,8 +96,7 @@ extension Check {
         },
         Check(
             "LNG-004", "Values of 64 MiB are stored and returned byte for byte, and their space is reused", tier: .long
-        ) {
-            context in
+        ) { context in
             let size = context.long(64 << 20)
             let pattern = Array("0123456789abcdefghijklmnopqrstuvwxyzäöü".utf8)
             let bytes = (0..<size).map { pattern[$0 % pattern.count] }
@@ -111,9 +110,9 @@ extension Check {
                     try writer.upsert([row, ["id": "2", "s": .string("\(round)")]], into: "Large")
                 }
                 store = try context.reopened(store)
-                let found = try store.base.read { try $0.row(in: "Large", id: "1") }
+                let found = try store.base.row(in: "Large", "1")
                 try context.expect(found == row, "a row with values of \(size) bytes differs in round \(round)")
-                try store.base.write { _ = try $0.delete(ids: ["1"], from: "Large") }
+                try store.base.delete(ids: ["1"], from: "Large")
                 sizes.append(ProcessState.size(of: context.directory))
             }
             let limit = 8 * 3 * size + 64 << 20
@@ -121,10 +120,8 @@ extension Check {
                 sizes.max() ?? 0 <= limit, "the files have \(sizes) bytes after each round, expected at most \(limit)")
         },
         Check("LNG-005", "10,000 failures of each kind leave the store as usable, and as large, as before", tier: .long)
-        {
-            context in
-            let store = try context.store(.notes)
-            try store.put([["id": "a", "number": 1]], into: "Note")
+        { context in
+            let store = try context.store(.notes, holding: [["id": "a", "number": 1]])
             let count = context.long(10_000)
             for refusal in RefusedCall.allCases {
                 try Resources.expectSteady(context, operations: count, "\(count) calls of the kind \(refusal)") {
@@ -140,19 +137,18 @@ extension Check {
             ]
         ) { context in
             let store = try context.store(.notes)
-            try store.write { try $0.upsert((0..<20).map { ["id": .string("n\($0)")] }, into: "Note") }
+            try store.put((0..<20).map { ["id": .string("n\($0)")] }, into: "Note")
             for _ in 0..<3 { try readAtOnce(context.long(2_000), store, context) }
         },
         Check("LNG-007", "10,000 openings leave no file open and no memory in use", tier: .long, needs: [.persistence])
-        {
-            context in
+        { context in
             let count = context.long(10_000)
             try context.store(.notes).close()
             try Resources.expectSteady(context, operations: count, "\(count) openings") { steps in
                 for number in steps {
-                    let store = try context.harness.open(StoreOpening(directory: try context.folder("store")))
-                    if number % 10 == 0 { try store.write { try $0.upsert(["id": "a"] as Row, into: "Note") } }
-                    _ = try store.read { try $0.count(TableQuery("Note")) }
+                    let store = try context.harness.open(StoreOpening(directory: context.folder("store")))
+                    if number % 10 == 0 { try store.put(["id": "a"] as Row, into: "Note") }
+                    _ = try store.count(TableQuery("Note"))
                     try store.close()
                 }
             }
@@ -161,8 +157,7 @@ extension Check {
             "LNG-008", "After 5,000 changes of an index and of a column, definitions are still accepted",
             why: "A number, name, or map that is used up by each removed index is never available again.", tier: .long
         ) { context in
-            let store = try context.store(.notes)
-            try store.put([["id": "a", "number": 1], ["id": "b", "number": 2]], into: "Note")
+            let store = try context.store(.notes, holding: [["id": "a", "number": 1], ["id": "b", "number": 2]])
             let count = context.long(5_000)
             for number in 0..<count {
                 var schema = TableSchema.notes
@@ -173,7 +168,7 @@ extension Check {
             schema.indexes = [["number"]]
             try store.define([schema])
             let descending = TableQuery("Note").order(by: "number", descending: true)
-            try context.expect(descending, in: try context.reopened(store), finds: ["b", "a"])
+            try context.expect(descending, in: context.reopened(store), finds: ["b", "a"])
         },
     ]
 
@@ -193,7 +188,7 @@ extension Check {
             try store.write { writer in
                 team.start {
                     isBeginning.send()
-                    try store.write { try $0.upsert(["id": "b"], into: "Note") }
+                    try store.put(["id": "b"], into: "Note")
                 }
                 try isBeginning.wait(context, "the second writer's thread does not start")
                 context.longWait()
@@ -212,7 +207,7 @@ extension Check {
                         try store.read { reader in
                             isInside.send()
                             context.longWait()
-                            try context.expect(try reader.count(TableQuery("Note")), is: 0, "the count of a long read")
+                            try context.expect(reader.count(TableQuery("Note")), is: 0, "the count of a long read")
                         }
                     } else {
                         try store.write { writer in
@@ -226,15 +221,14 @@ extension Check {
                 do { try store.close() } catch { throw CheckFailure("closing during a long \(kind): \(error)") }
                 try team.wait(for: "a long \(kind)")
                 guard kind == "write", context.capabilities.isPersistent else { continue }
-                try context.expect(TableQuery("Note"), in: try context.open(kind), finds: ["a"])
+                try context.expect(TableQuery("Note"), in: context.open(kind), finds: ["a"])
             }
         },
         Check(
             "LNG-022", "A read of 10 s sees one snapshot while others commit", tier: .long,
             needs: [.readersBesideWriter]
         ) { context in
-            let store = try context.store(.notes)
-            try store.put([["id": "a", "number": 0]], into: "Note")
+            let store = try context.store(.notes, holding: [["id": "a", "number": 0]])
             try store.base.read { reader in
                 let end = ContinuousClock.now + context.longDuration
                 var number: Int64 = 0

@@ -41,7 +41,7 @@ extension Check {
             why: "They exceed the number of values that an engine can bind to one statement."
         ) { context in
             let ids = (0..<5_000).map { RowID.string("id \($0)") }
-            try context.apply(to: try context.store(.items)) { writer in
+            try context.apply(to: context.store(.items)) { writer in
                 let rows = ids.map { Row(id: $0).merging(["complete": true]) }
                 try writer.upsert(rows + [["id": "stays"]], into: "TodoItem")
                 try expectDeleted(5_000, of: ids, writer, "TodoItem", context)
@@ -54,13 +54,12 @@ extension Check {
         Check("GET-016", "A deletion does not affect other tables, not even rows with the same id") { context in
             let names = ["t", "t2", "t 2", "tt", "s"]
             let tables = names.map { TableSchema($0, columns: [.int("int")], indexes: [["int"]]) }
-            let store = try context.open()
-            try store.define(tables)
+            let store = try context.store(tables)
             let rows: [Row] = ["1", "2", "21", "a"].map { ["id": .string($0), "int": 1] }
             try store.write { writer in for name in names { try writer.upsert(rows, into: name) } }
             try context.apply(to: store) { writer in
                 try expectDeleted(2, of: ["1", "a"], writer, "t", context)
-                try context.expect(try writer.delete(matching: TableQuery("tt")), is: 4, "rows deleted from tt")
+                try context.expect(writer.delete(matching: TableQuery("tt")), is: 4, "rows deleted from tt")
             } thenLook: { reader, place in
                 for table in tables {
                     let left = table.name == "t" ? Array(rows[1...2]) : table.name == "tt" ? [] : rows

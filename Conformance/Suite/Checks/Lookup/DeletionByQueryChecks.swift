@@ -37,8 +37,7 @@ extension Check {
                     }
                 }, are: Row.typed(0..<6))
         },
-        Check("GET-025", "A deletion by query sees the earlier changes of the same write") {
-            context in
+        Check("GET-025", "A deletion by query sees the earlier changes of the same write") { context in
             try context.expectRows(
                 from: Row.typed(0..<4),
                 after: { writer, table in
@@ -71,7 +70,7 @@ extension Check {
         },
         Check("GET-028", "A deletion by query of thousands of rows keeps the thousands that do not match") { context in
             let rows = (0..<4_000).map { ["id": .string("\($0)"), "priority": .int($0 % 2)] as Row }
-            try context.apply(to: try context.store(.items)) { writer in
+            try context.apply(to: context.store(.items)) { writer in
                 try writer.upsert(rows, into: "TodoItem")
                 let odd = TableQuery("TodoItem", predicate: .column("priority") == 1)
                 try expectDeleted(2_000, by: odd, writer, context)
@@ -85,16 +84,16 @@ extension Check {
             let (name, what) = (TableSchema.allTypes.name, "a deletion")
             let unknown = TableQuery(name, predicate: .column("unknown") == 1)
             try context.expectError(.invalidValue, "\(what) by an unknown column", column: "unknown") {
-                try store.write { _ = try $0.delete(matching: unknown) }
+                try store.delete(matching: unknown)
             }
             try context.expectError(.invalidValue, "\(what) in order of an unknown column", column: "nowhere") {
-                try store.write { _ = try $0.delete(matching: TableQuery(name).order(by: "nowhere")) }
+                try store.delete(matching: TableQuery(name).order(by: "nowhere"))
             }
             for query in [
                 TableQuery(name).skip(-1), TableQuery(name).limit(-1), TableQuery(name, predicate: .column("int")),
             ] {
                 try context.expectError(.unsupportedQuery, "\(what) by \(query.swiftSource)") {
-                    try store.write { _ = try $0.delete(matching: query) }
+                    try store.delete(matching: query)
                 }
             }
             try store.read { try context.expect(.allTypes, in: $0, holds: Row.typed(0..<3), "after the refusals") }
@@ -121,7 +120,7 @@ extension Check {
         let rows = Row.typed(0..<8) + [["id": "none"]]
         var query = query
         query.table = TableSchema.allTypes.name
-        let matching = try Answer.expected(query, .allTypes, try TableSchema.allTypes.packed(rows)).rows.map(\.id)
+        let matching = try Answer.expected(query, .allTypes, TableSchema.allTypes.packed(rows)).rows.map(\.id)
         try context.expectRows(
             from: rows,
             after: { writer, table in
@@ -135,6 +134,6 @@ extension Check {
     )
         throws
     {
-        try context.expect(try writer.delete(matching: query), is: count, "rows deleted by \(query.swiftSource)")
+        try context.expect(writer.delete(matching: query), is: count, "rows deleted by \(query.swiftSource)")
     }
 }

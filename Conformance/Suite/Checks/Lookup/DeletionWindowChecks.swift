@@ -43,7 +43,7 @@ extension Check {
             for table in TableSchema.typedTables {
                 let query = TableQuery(table.name).order(by: "int", descending: true).limit(10)
                 var counts: [Int] = []
-                for _ in 0..<4 { counts.append(try store.write { try $0.delete(matching: query) }) }
+                for _ in 0..<4 { counts.append(try store.delete(matching: query)) }
                 try context.expect(counts, is: [10, 10, 5, 0], "rows deleted from \(table.name), ten at a time")
             }
         },
@@ -55,7 +55,7 @@ extension Check {
         let rows = zip(numbers, ["b", "A", "d", "c", "10", "9", "é", "a2"]).map { Row.typed(.string($1), $0) }
         let stored = rows + [["id": "none"]]
         let query = window(TableQuery(TableSchema.allTypes.name))
-        let found = try Answer.expected(query, .allTypes, try TableSchema.allTypes.packed(stored)).rows.map(\.id)
+        let found = try Answer.expected(query, .allTypes, TableSchema.allTypes.packed(stored)).rows.map(\.id)
         try context.expectRows(
             from: stored,
             after: { writer, table in

@@ -4,7 +4,7 @@ extension Check {
     /// Looking up one row by its id.
     static let lookupRows: [Check] = [
         Check("GET-001", "The lookup of an absent id returns nil and does not call the body") { context in
-            try context.apply(to: try context.store(.notes, .items)) { writer in
+            try context.apply(to: context.store(.notes, .items)) { writer in
                 try writer.upsert([["id": "1"], ["id": "12"], ["id": "b"]], into: "Note")
                 try writer.upsert(["id": "3"] as Row, into: "TodoItem")
             } thenLook: { reader, place in
@@ -14,7 +14,7 @@ extension Check {
         },
         Check("GET-002", "The lookup of an id whose type is not the table's returns nil") { context in
             let numbered = TableSchema("Numbered", columns: [], idType: .int)
-            try context.apply(to: try context.store(.notes, numbered)) { writer in
+            try context.apply(to: context.store(.notes, numbered)) { writer in
                 try writer.upsert(["id": "1"] as Row, into: "Note")
                 try writer.upsert(Row(id: 1), into: "Numbered")
                 try writer.upsert(Row(id: 0x31), into: "Numbered")
@@ -28,7 +28,7 @@ extension Check {
             }
         },
         Check("GET-003", "The lookup of an empty or overlong id returns nil") { context in
-            try context.apply(to: try context.store(.notes)) { writer in
+            try context.apply(to: context.store(.notes)) { writer in
                 try writer.upsert(["id": "1"] as Row, into: "Note")
             } thenLook: { reader, place in
                 let lengths = [context.capabilities.maximumIDLength + 1, 600, 70_000]
@@ -38,7 +38,7 @@ extension Check {
         },
         Check("GET-004", "A row that is found names every column of its table, in the order of the definition") {
             context in
-            try context.apply(to: try context.store(.allTypes)) { writer in
+            try context.apply(to: context.store(.allTypes)) { writer in
                 try writer.upsert(["id": "1", "json": .json("[]"), "string": "x"] as Row, into: "AllTypes")
             } thenLook: { reader, place in
                 let found = try reader.row(in: "AllTypes", id: "1")?.columnNames
@@ -50,15 +50,14 @@ extension Check {
             "GET-005", "A borrowed row returns the same values by name, by position, and by type as an owned row",
             why: "A caller that reads without a copy, as the sync core does, must read the same values."
         ) { context in
-            try context.apply(to: try context.store(.allTypes)) { writer in
+            try context.apply(to: context.store(.allTypes)) { writer in
                 try writer.upsert([.typed("1"), ["id": "2", "string": "x"]], into: "AllTypes")
             } thenLook: { reader, place in
                 for id in ["1", "2"] as [RowID] { try expectSameBorrowed(id, in: reader, place, context) }
             }
         },
         Check("GET-006", "The result of a lookup's body is returned, and its error is rethrown") { context in
-            let store = try context.store(.notes)
-            try store.write { try $0.upsert(["id": "1", "number": 7] as Row, into: "Note") }
+            let store = try context.store(.notes, holding: [["id": "1", "number": 7] as Row])
             try store.read { reader in
                 let number = try reader.withRow(in: "Note", id: "1") { $0["number"] }
                 try context.expect(number ?? nil, is: 7, "the body's result")
@@ -75,9 +74,9 @@ extension Check {
         ) { context in
             let store = try context.store(.allTypes)
             let (row, table) = (Row.typed("1"), TableSchema.allTypes.name)
-            try store.write { try $0.upsert([row, .typed("2", 2)], into: table) }
-            let read = try store.read { try $0.row(in: table, id: "1") }
-            let scanned = try store.read { try $0.allRows(table) }
+            try store.put([row, .typed("2", 2)], into: table)
+            let read = try store.row(in: table, "1")
+            let scanned = try store.allRows(table)
             let written = try store.write { writer in
                 let before = try writer.row(in: table, id: "1")
                 try writer.upsert(.typed("1", 5), into: table)
@@ -92,7 +91,7 @@ extension Check {
             }
         },
         Check("GET-008", "Lookups within the body of a scan or a lookup do not change the borrowed rows") { context in
-            try context.apply(to: try context.store(.notes, .allTypes)) { writer in
+            try context.apply(to: context.store(.notes, .allTypes)) { writer in
                 try writer.upsert((0..<20).map { ["id": .string("\($0)"), "number": .int($0)] }, into: "Note")
                 try writer.upsert(Row.typed(0..<20), into: "AllTypes")
             } thenLook: { reader, place in
@@ -110,7 +109,7 @@ extension Check {
         Check("GET-009", "Each of 5,000 rows is found by its id, in any order of lookups") { context in
             let numbers = 0..<Int64(5_000)
             let rows = numbers.map { ["id": .string("row \($0)"), "number": .int($0)] as Row }
-            try context.apply(to: try context.store(.notes)) { writer in
+            try context.apply(to: context.store(.notes)) { writer in
                 try writer.upsert(rows, into: "Note")
             } thenLook: { reader, place in
                 for number in numbers.map({ $0 * 1_237 % 5_000 }) {

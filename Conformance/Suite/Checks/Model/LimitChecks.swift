@@ -18,7 +18,7 @@ extension Check {
                     try store.write {
                         try $0.upsert([["id": .string(id), "priority": 1], ["id": .string(other)]], into: "TodoItem")
                     }
-                    try store.write { try $0.upsert(["id": .string(id), "text": "merged"], into: "TodoItem") }
+                    try store.put(["id": .string(id), "text": "merged"], into: "TodoItem")
                     let expected = TableSchema.items.completing([["id": .string(id), "priority": 1, "text": "merged"]])[
                         0]
                     try store.read { reader in
@@ -29,24 +29,23 @@ extension Check {
                         let byID = try reader.ids(TableQuery("TodoItem").filter(.column("id") == .value(id)))
                         try context.expect(byID, is: [id], "the rows found by a condition on the id")
                     }
-                    let deleted = try store.write { try $0.delete(ids: [.string(id)], from: "TodoItem") }
+                    let deleted = try store.delete(ids: [.string(id)], from: "TodoItem")
                     try context.expect(deleted, is: 1, "the deletions of \(length) times \(character)")
                     try context.expect(TableQuery("TodoItem"), in: store, finds: [.string(other)], "afterwards")
-                    _ = try store.write { try $0.delete(ids: [.string(other)], from: "TodoItem") }
+                    try store.delete(ids: [.string(other)], from: "TodoItem")
                 }
             },
-            Check("MOD-012", "An id one character longer than the maximum is refused and finds nothing") {
-                context in
+            Check("MOD-012", "An id one character longer than the maximum is refused and finds nothing") { context in
                 guard context.capabilities.maximumIDLength < 1_000_000 else { return }
                 let store = try context.store(.items)
                 for character in ["x", "😀"] {
                     let id = String(repeating: character, count: context.capabilities.maximumIDLength + 1)
                     try context.expectError(.invalidValue, "an id too long by one character", table: "TodoItem") {
-                        try store.write { try $0.upsert(["id": .string(id)], into: "TodoItem") }
+                        try store.put(["id": .string(id)], into: "TodoItem")
                     }
-                    let row = try store.read { try $0.row(in: "TodoItem", id: id) }
+                    let row = try store.row(in: "TodoItem", id)
                     try context.expect(row, is: nil, "the row of an id too long")
-                    let deleted = try store.write { try $0.delete(ids: [.string(id)], from: "TodoItem") }
+                    let deleted = try store.delete(ids: [.string(id)], from: "TodoItem")
                     try context.expect(deleted, is: 0, "the deletions of an id too long")
                     let query = TableQuery("TodoItem").filter(.column("id") == .value(id))
                     try context.expect(query, in: store, finds: [], "a condition on an id too long")
@@ -55,7 +54,7 @@ extension Check {
             Check("MOD-013", "Integer ids range from the smallest to the greatest, in numeric order") { context in
                 let store = try context.store(.tallies)
                 let ids: [Int64] = [.min, .min + 1, -256, -1, 0, 1, 255, 256, .max - 1, .max]
-                try store.write { try $0.upsert(ids.shuffledBySeed(context.seed).map { .tally($0, 1) }, into: "Tally") }
+                try store.put(ids.shuffledBySeed(context.seed).map { .tally($0, 1) }, into: "Tally")
                 try context.expect(TableQuery("Tally"), in: store, finds: ids.map { .int($0) }, "all")
                 try context.expect(
                     TableQuery("Tally").filter(.column("id") > .value(Int64.max - 1)), in: store, finds: [.int(.max)],
@@ -63,22 +62,20 @@ extension Check {
                 try context.expect(
                     TableQuery("Tally").filter(.column("id") < .value(Int64.min + 1)), in: store, finds: [.int(.min)],
                     "the first")
-                let deleted = try store.write { try $0.delete(ids: [.int(.min), .int(.max)], from: "Tally") }
+                let deleted = try store.delete(ids: [.int(.min), .int(.max)], from: "Tally")
                 try context.expect(deleted, is: 2, "the deletions of the smallest and the greatest")
             },
             Check(
                 "MOD-014",
                 "Names of tables and columns with 128 characters work, even if only the last character differs"
-            ) {
-                context in
+            ) { context in
                 for character in ["n", "ß", "😀"] {
                     let name = String(repeating: character, count: 127)
                     let schemas = ["a", "b"].map { end in
                         TableSchema(name + end, columns: [.int(name + "x"), .int(name + "y")], indexes: [[name + "x"]])
                     }
                     let folder = "store\(character.unicodeScalars.map(\.value))"
-                    let first = try context.open(folder)
-                    try first.define(schemas)
+                    let first = try context.store(schemas, in: folder)
                     try first.write { writer in
                         for (number, schema) in schemas.enumerated() {
                             let row: Row = ["id": "1", name + "x": .int(Int64(number)), name + "y": 7]
@@ -89,7 +86,7 @@ extension Check {
                     for (number, schema) in schemas.enumerated() {
                         let query = TableQuery(schema.name).filter(.column(name + "x") == .value(number))
                         try context.expect(query, in: store, finds: ["1"], "a table with a long name")
-                        let row = try store.read { try $0.row(in: schema.name, id: "1") }
+                        let row = try store.row(in: schema.name, "1")
                         try context.expect(row?[name + "y"], is: 7, "a column with a long name")
                     }
                 }
@@ -103,7 +100,7 @@ extension Check {
                 try context.expectError(.schemaMismatch, "a column with too long a name", table: "T", column: name) {
                     try store.define([.notes, TableSchema("T", columns: [.int(name)])])
                 }
-                try context.expect(try store.tables(), is: [], "the tables after the refusals")
+                try context.expect(store.tables(), is: [], "the tables after the refusals")
             },
             Check("MOD-016", "A table with the maximum number of columns stores a value in each") { context in
                 let columns = (0..<TableSchema.maximumColumnCount).map { ColumnSchema.int("c\($0)") }
@@ -124,7 +121,7 @@ extension Check {
                     try context.expect(wide, in: reader, holds: [expected, ["id": "b", "c999": 1]], "a wide table")
                     let query = TableQuery("Wide").filter(.column("c999") == 999).select("c998")
                     try context.expect(
-                        try reader.rows(matching: query).rows, are: [["id": "a", "c998": 998]],
+                        reader.rows(matching: query).rows, are: [["id": "a", "c998": 998]],
                         "one column of a wide table")
                 }
             },
@@ -134,7 +131,7 @@ extension Check {
                 try context.expectError(.schemaMismatch, "a table with too many columns", table: "Wide") {
                     try store.define([TableSchema("Wide", columns: columns, systemColumns: [])])
                 }
-                try context.expect(try store.tables(), is: [], "the tables after the refusal")
+                try context.expect(store.tables(), is: [], "the tables after the refusal")
             },
         ] + modelQueryLimits
 }

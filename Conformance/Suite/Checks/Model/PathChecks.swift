@@ -28,8 +28,7 @@ extension Check {
             try reopened.close()
             _ = reopened.capabilities
         },
-        Check("MOD-006", "The shape of a table equals the shape of its definition, in reads and in writes") {
-            context in
+        Check("MOD-006", "The shape of a table equals the shape of its definition, in reads and in writes") { context in
             let store = try ThreeTables.store(context)
             func compare(_ reader: some StoreReader, _ place: String) throws {
                 for schema in try store.tables() {
@@ -37,7 +36,7 @@ extension Check {
                     try context.expect(shape.columns, is: expected.columns, "the shape's columns, \(place)")
                     try context.expect(shape.idType, is: expected.idType, "the shape's id type, \(place)")
                     try context.expect(shape.table, is: expected.table, "the shape's table, \(place)")
-                    try context.expect(try reader.schema(of: schema.name), is: schema, "the definition, \(place)")
+                    try context.expect(reader.schema(of: schema.name), is: schema, "the definition, \(place)")
                 }
                 try context.expectError(.noSuchTable, "the shape of a table that does not exist", table: "Nothing") {
                     _ = try reader.shape(of: "Nothing")
@@ -92,12 +91,10 @@ extension Check {
                 }
             }
         },
-        Check("MOD-009", "count(_:) equals the number of rows without skip and limit, and the total count") {
-            context in
+        Check("MOD-009", "count(_:) equals the number of rows without skip and limit, and the total count") { context in
             let store = try everyType(context)
             let schema = RandomRows.everyType()
-            var queries = RandomQuery(
-                seed: context.seed, schema: schema, rows: try store.read { try $0.allRows(schema.name) })
+            var queries = RandomQuery(seed: context.seed, schema: schema, rows: try store.allRows(schema.name))
             for _ in 0..<(60 * context.rounds) {
                 var query = queries.nextIndexed()
                 (query.skip, query.limit, query.includesTotalCount) = (0, nil, true)
@@ -122,7 +119,7 @@ extension Check {
             var turned = schema
             turned.columns = schema.columns.reversed()
             turned.systemColumns = []
-            try plain.write { try $0.upsert(rows, into: schema.name) }
+            try plain.put(rows, into: schema.name)
             try packed.write { writer in
                 var batch = PackedRows(shape: turned.makeShape())
                 for row in rows { try batch.append(row.filteringColumns { turned.column($0) != nil }) }
@@ -135,9 +132,8 @@ extension Check {
                 }
                 try writer.upsert(rest, into: schema.name)
             }
-            let found = try packed.read { try $0.allRows(schema.name) }
-            try context.expect(
-                found, are: try plain.read { try $0.allRows(schema.name) }, "packed rows compared with plain ones")
+            let found = try packed.allRows(schema.name)
+            try context.expect(found, are: plain.allRows(schema.name), "packed rows compared with plain ones")
         },
     ]
 
@@ -148,7 +144,7 @@ extension Check {
         let store = try context.store(schema)
         var random = RandomRows(seed: context.seed, values: RandomValues(includesInfinity: false))
         let rows = random.rows(40, of: schema)
-        try store.write { try $0.upsert(rows, into: schema.name) }
+        try store.put(rows, into: schema.name)
         return store
     }
 }

@@ -25,10 +25,9 @@ extension Check {
         Check("MOD-021", "A deletion with the maximum skip or limit deletes exactly the selected rows") { context in
             let store = try ThreeTables.store(context)
             let beyond = TableQuery("TodoItem", skip: .max, limit: .max)
-            try context.expect(try store.write { try $0.delete(matching: beyond) }, is: 0, "deletions beyond the end")
+            try context.expect(store.delete(matching: beyond), is: 0, "deletions beyond the end")
             let rest = TableQuery("TodoItem").order(by: "priority").skip(1).limit(.max)
-            try context.expect(
-                try store.write { try $0.delete(matching: rest) }, is: 3, "deletions of all but the first")
+            try context.expect(store.delete(matching: rest), is: 3, "deletions of all but the first")
             try context.expect(TableQuery("TodoItem"), in: store, finds: ["d"], "after the deletions")
         },
         Check(
@@ -46,7 +45,7 @@ extension Check {
             context in
             let store = try ThreeTables.store(context)
             let long = String(repeating: "Milk", count: 25_000)
-            try store.write { try $0.upsert(["id": "a", "text": .string(long)], into: "TodoItem") }
+            try store.put(["id": "a", "text": .string(long)], into: "TodoItem")
             var stored = rows
             stored[0]["text"] = .string(long)
             let text = RowPredicate.column("text")
@@ -58,8 +57,7 @@ extension Check {
             let schemas = (0..<200).map {
                 TableSchema("T\($0)", columns: [.int("n")], systemColumns: [], indexes: [["n"]])
             }
-            let first = try context.open()
-            try first.define(schemas)
+            let first = try context.store(schemas)
             try first.write { writer in
                 for (number, schema) in schemas.enumerated() {
                     try writer.upsert(["id": .string("r\(number)"), "n": .int(Int64(number % 7))], into: schema.name)
@@ -67,11 +65,11 @@ extension Check {
             }
             let store = try context.reopened(first)
             let names = schemas.map(\.name).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-            try context.expect(try store.tables().map(\.name), is: names, "the names of the tables")
+            try context.expect(store.tables().map(\.name), is: names, "the names of the tables")
             try store.read { reader in
                 for (number, schema) in schemas.enumerated() {
                     let query = TableQuery(schema.name).filter(.column("n") == .value(number % 7))
-                    try context.expect(try reader.ids(query), is: ["r\(number)"], query.swiftSource)
+                    try context.expect(reader.ids(query), is: ["r\(number)"], query.swiftSource)
                 }
             }
         },
@@ -118,7 +116,7 @@ extension Check {
     private static func expectAnswerOrRefusal(
         _ context: CheckContext, _ query: TableQuery, in store: TracedStore, over rows: [Row] = rows
     ) throws {
-        let expected = try Answer.expected(query, .items, try TableSchema.items.packed(rows))
+        let expected = try Answer.expected(query, .items, TableSchema.items.packed(rows))
         do {
             let found = try store.read { try Answer.of($0, query) }
             if let difference = found.difference(from: expected) {

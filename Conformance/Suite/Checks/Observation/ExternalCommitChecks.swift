@@ -24,11 +24,11 @@ extension Check {
             let store = try context.store(.notes)
             let number = try store.externalCommits?.number()
             func expectSame(_ what: String) throws {
-                try context.expect(try store.externalCommits?.number(), is: number, "the number after \(what)")
+                try context.expect(store.externalCommits?.number(), is: number, "the number after \(what)")
                 let inWrite = try store.write { try $0.externalCommitNumber() }
                 try context.expect(inWrite, is: number, "the number in a write after \(what)")
             }
-            try store.write { try $0.upsert(["id": "a", "text": "x", "number": 1], into: "Note") }
+            try store.put(["id": "a", "text": "x", "number": 1], into: "Note")
             try expectSame("an own commit")
             struct Thrown: Error {}
             do {
@@ -39,7 +39,7 @@ extension Check {
                 }
             } catch is Thrown {}
             try expectSame("an own rollback")
-            try store.write { _ = try $0.delete(ids: ["nothing"], from: "Note") }
+            try store.delete(ids: ["nothing"], from: "Note")
             try expectSame("an own transaction that changes nothing")
             var wider = TableSchema.notes
             wider.columns.append(.int("more"))
@@ -67,10 +67,10 @@ extension Check {
                 let inWrite = try store.write { try $0.externalCommitNumber() }
                 try context.expect(inWrite, is: number, "the number in a write after \(what)")
             }
-            try other.write { try $0.upsert(["id": "a", "number": 1], into: "Note") }
+            try other.put(["id": "a", "number": 1], into: "Note")
             try expectOther("a commit of the other store")
-            try store.write { try $0.upsert(["id": "b", "number": 2], into: "Note") }
-            try other.write { try $0.upsert(["id": "c", "number": 3], into: "Note") }
+            try store.put(["id": "b", "number": 2], into: "Note")
+            try other.put(["id": "c", "number": 3], into: "Note")
             try store.write { writer in
                 let number = try writer.externalCommitNumber()
                 try context.expect(
@@ -90,7 +90,7 @@ extension Check {
                 }
             } catch is Thrown {}
             try context.expect(
-                try store.externalCommits?.number(), is: number, "the number after the other store committed nothing")
+                store.externalCommits?.number(), is: number, "the number after the other store committed nothing")
         },
         Check(
             "OBS-016", "Own commits of 1, 17, 1,001, and very many rows do not change the external commit number",
@@ -101,15 +101,15 @@ extension Check {
             let store = try context.store(ManyRows.schema)
             let number = try store.externalCommits?.number()
             func expectSame(_ what: String) throws {
-                try context.expect(try store.externalCommits?.number(), is: number, "the number after \(what)")
+                try context.expect(store.externalCommits?.number(), is: number, "the number after \(what)")
                 let inWrite = try store.write { try $0.externalCommitNumber() }
                 try context.expect(inWrite, is: number, "the number in a write after \(what)")
             }
             for count in context.settings.amounts {
                 let rows = try ManyRows(count).packed(0..<count)
-                try store.write { try $0.upsert(rows, into: "Many") }
+                try store.put(rows, into: "Many")
                 try expectSame("an own commit of \(count) rows")
-                try store.write { _ = try $0.delete(matching: TableQuery("Many")) }
+                try store.delete(matching: TableQuery("Many"))
                 try expectSame("an own commit that deletes \(count) rows")
             }
         },
@@ -131,7 +131,7 @@ extension Check {
             try observed.define([.notes])
             _ = try ObservedQuery(TableQuery("Note"), in: observed)
             let path = observed.externalCommits?.signalPath
-            try observed.write { try $0.upsert(["id": "a"], into: "Note") }
+            try observed.put(["id": "a"], into: "Note")
             try observed.close()
             let folder = try context.folder("store")
             try context.harness.destroy?(folder)
@@ -147,16 +147,16 @@ extension Check {
             let number = try store.externalCommits?.number()
             func expectSameOrBusy(_ what: String) throws {
                 do {
-                    try context.expect(try store.externalCommits?.number(), is: number, "the number inside \(what)")
+                    try context.expect(store.externalCommits?.number(), is: number, "the number inside \(what)")
                 } catch let error as StoreError where error.code == .busy {}
             }
             try store.read { _ in try expectSameOrBusy("a read") }
             try store.write { writer in
                 try writer.upsert(["id": "a"], into: "Note")
                 try expectSameOrBusy("a write")
-                try context.expect(try writer.externalCommitNumber(), is: number, "the writer's number after a change")
+                try context.expect(writer.externalCommitNumber(), is: number, "the writer's number after a change")
             }
-            try context.expect(try store.externalCommits?.number(), is: number, "the number after the write")
+            try context.expect(store.externalCommits?.number(), is: number, "the number after the write")
             try store.close()
             try context.expectError(.closed, "the external commit number of a closed store") {
                 _ = try store.externalCommits?.number()
@@ -179,12 +179,12 @@ extension Check {
                 transactions.first = part * 2
                 return [.wait, .write(transactions)]
             }
-            try context.child([.open(try context.opening())] + steps + [.wait]) { child in
+            try context.child([.open(context.opening())] + steps + [.wait]) { child in
                 for part in 0..<3 {
                     try child.expect(ChildLine.waiting)
                     child.proceed()
                     try context.expectNumbers((part * 2)..<(part * 2 + 2), from: child)
-                    if part == 1 { try store.write { try $0.upsert(["id": "own", "number": 0], into: "left") } }
+                    if part == 1 { try store.put(["id": "own", "number": 0], into: "left") }
                     for index in queries.indices {
                         try queries[index].expectCurrentSoon(in: store, context, "after another process has committed")
                     }

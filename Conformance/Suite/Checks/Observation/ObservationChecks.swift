@@ -20,7 +20,7 @@ extension Check {
             why: "The change of a live query is the difference of both."
         ) { context in
             let store = try context.observedStore(.notes)
-            try store.write { try $0.upsert([note("a", 1), note("b", 2), note("c", 3)], into: "Note") }
+            try store.put([note("a", 1), note("b", 2), note("c", 3)], into: "Note")
             var all = try ObservedQuery(byNumber, in: store)
             try store.write { writer in
                 try writer.upsert([["id": "a", "text": "merged"], note("d", 4)], into: "Note")
@@ -38,7 +38,7 @@ extension Check {
             why: "A row that was deleted and inserted again is an update."
         ) { context in
             let store = try context.observedStore(.notes)
-            try store.write { try $0.upsert([note("a", 1), note("b", 2)], into: "Note") }
+            try store.put([note("a", 1), note("b", 2)], into: "Note")
             var all = try ObservedQuery(byNumber, in: store)
             try store.write { writer in
                 try writer.delete(ids: ["a", "b"], from: "Note")
@@ -50,11 +50,9 @@ extension Check {
                 changes, is: LiveChanges(removed: [1], updated: [0]), "the changes of two rows that were rewritten")
             try all.expectCurrent(in: store, context, "after the rows were rewritten, with all changes filled in")
         },
-        Check(
-            "OBS-003", "A row that is changed under an id in another case is the same row"
-        ) { context in
+        Check("OBS-003", "A row that is changed under an id in another case is the same row") { context in
             let store = try context.observedStore(.notes)
-            try store.write { try $0.upsert([note("a", 1), note("B", 2)], into: "Note") }
+            try store.put([note("a", 1), note("B", 2)], into: "Note")
             var all = try ObservedQuery(byNumber, in: store)
             try store.write { writer in
                 try writer.upsert(note("A", 3), into: "Note")
@@ -67,18 +65,18 @@ extension Check {
             why: "The deleted rows are read with the query before they are deleted."
         ) { context in
             let store = try context.observedStore(.notes)
-            try store.write { try $0.upsert((0..<20).map { note("n\($0)", $0 % 7) }, into: "Note") }
+            try store.put((0..<20).map { note("n\($0)", $0 % 7) }, into: "Note")
             var all = try ObservedQuery(byNumber, in: store)
             let window = TableQuery("Note").filter(.column("number") > 1).order(by: "number", descending: true)
             for query in [window.skip(2).limit(3), window.limit(1), TableQuery("Note").filter(.column("number") == 4)] {
-                try store.write { _ = try $0.delete(matching: query) }
+                try store.delete(matching: query)
                 try all.expectCurrent(in: store, context, "after a deletion by query with a limit")
             }
         },
         Check("OBS-005", "A write that throws changes no live query, and neither does the next one by its changes") {
             context in
             let store = try context.observedStore(.notes)
-            try store.write { try $0.upsert([note("a", 1), note("b", 2)], into: "Note") }
+            try store.put([note("a", 1), note("b", 2)], into: "Note")
             var all = try ObservedQuery(byNumber.limit(2), in: store)
             struct Thrown: Error {}
             do {
@@ -90,7 +88,7 @@ extension Check {
             let changes = try all.update()
             try context.expect(changes, is: nil, "the changes after a write that throws")
             try all.expectCurrent(in: store, context, "after a body that throws")
-            try store.write { try $0.upsert(note("c", 0), into: "Note") }
+            try store.put(note("c", 0), into: "Note")
             try all.expectCurrent(in: store, context, "after the next write")
         },
     ]
@@ -102,7 +100,7 @@ extension Check {
             why: "A live query with a limit that has lost rows reads its first rows again before the commit."
         ) { context in
             let store = try context.observedStore(.notes)
-            try store.write { try $0.upsert((0..<100).map { note("n\($0)", $0) }, into: "Note") }
+            try store.put((0..<100).map { note("n\($0)", $0) }, into: "Note")
             var first = try ObservedQuery(byNumber.skip(1).limit(3), in: store)
             for round in 0..<4 {
                 try store.write { writer in
@@ -118,7 +116,7 @@ extension Check {
         ) { context in
             let store = try context.observedStore(.notes, maximumRecordedRows: 5)
             var all = try ObservedQuery(byNumber, in: store)
-            try store.write { try $0.upsert((0..<20).map { note("n\($0)", $0) }, into: "Note") }
+            try store.put((0..<20).map { note("n\($0)", $0) }, into: "Note")
             try all.expectCurrent(in: store, context, "after a write of its own 20 rows")
             try store.write { writer in
                 try writer.upsert((0..<10).map { note("n\($0)", -$0) }, into: "Note")
@@ -129,7 +127,7 @@ extension Check {
         Check("OBS-008", "Live queries have the new columns of a table as soon as it is defined, null in each row") {
             context in
             let store = try context.observedStore(.notes)
-            try store.write { try $0.upsert([note("a", 1), note("b", 2)], into: "Note") }
+            try store.put([note("a", 1), note("b", 2)], into: "Note")
             var all = try ObservedQuery(byNumber, in: store)
             var wider = TableSchema.notes
             wider.columns.append(.int("more"))
@@ -137,7 +135,7 @@ extension Check {
             try all.expectCurrent(in: store, context, "after the definition")
             let values = all.rows.map { $0["more"] ?? .bool(false) }
             try context.expect(values, is: [.null, .null], "the new column of the live query's rows, which is null")
-            try store.write { try $0.upsert(["id": "a", "more": 1], into: "Note") }
+            try store.put(["id": "a", "more": 1], into: "Note")
             try all.expectCurrent(in: store, context, "after a change of the new column")
         },
         Check(
@@ -163,7 +161,7 @@ extension Check {
         let rows = source.rows(60, of: schema)
         var queries = RandomQuery(seed: seed, schema: schema, rows: rows, values: source.values)
         let store = try context.observedStore(schema)
-        try store.write { try $0.upsert(Array(rows.prefix(40)), into: schema.name) }
+        try store.put(Array(rows.prefix(40)), into: schema.name)
         var live = try (0..<16).map { number in
             try ObservedQuery(number % 4 == 0 ? queries.next() : queries.nextIndexed(), in: store)
         }

@@ -16,11 +16,10 @@ extension Check {
                 terms, and not the id, mixes equal rows.
                 """
         ) { context in
-            let store = try context.open()
-            try store.define(Amounts.all.map(Amounts.schema))
+            let store = try context.store(Amounts.all.map(Amounts.schema))
             for count in Amounts.all {
                 let (schema, rows) = (Amounts.schema(count), Amounts.rows(count))
-                try store.write { try $0.upsert(rows, into: schema.name) }
+                try store.put(rows, into: schema.name)
                 let packed = try schema.packed(schema.completing(rows))
                 for query in orders(of: schema, count) {
                     let expected = try Answer.expected(query, schema, packed)

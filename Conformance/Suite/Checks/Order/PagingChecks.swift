@@ -77,8 +77,7 @@ extension Check {
             "ORD-045", "A negative skip or limit is refused with `unsupportedQuery`",
             why: "SQL treats a negative limit as none, and a deletion with it deletes everything."
         ) { context in
-            let store = try context.store(.items)
-            try store.write { try $0.upsert(["id": "1", "text": "a"], into: "TodoItem") }
+            let store = try context.store(.items, holding: [["id": "1", "text": "a"]])
             for query in [
                 TableQuery("TodoItem").skip(-1), TableQuery("TodoItem").limit(-1), TableQuery("TodoItem").skip(.min),
                 TableQuery("TodoItem").order(by: "text").skip(1).limit(-5),
@@ -88,10 +87,10 @@ extension Check {
                     _ = try store.read { try $0.rows(matching: query) }
                 }
                 try context.expectError(.unsupportedQuery, "count of \(what)") {
-                    _ = try store.read { try $0.count(query) }
+                    _ = try store.count(query)
                 }
                 try context.expectError(.unsupportedQuery, "deletion by \(what)") {
-                    _ = try store.write { try $0.delete(matching: query) }
+                    try store.delete(matching: query)
                 }
             }
             try context.expect(TableQuery("TodoItem"), in: store, finds: ["1"], "after the errors")
@@ -156,7 +155,7 @@ extension Check {
             ["id": .string("\($0)"), "n": .int(Int64($0 % 4)), "s": .string("\($0 % 3)")]
         }
         let store = try context.store(schema)
-        try store.write { try $0.upsert(rows, into: "Paged") }
+        try store.put(rows, into: "Paged")
         let packed = try schema.packed(schema.completing(rows))
         for query in queries {
             let expected = try Answer.expected(query, schema, packed)

@@ -12,7 +12,7 @@ extension CheckContext {
     fileprivate func scannedStore() throws -> TracedStore {
         let store = try store(.scanned)
         let rows: [Row] = (0..<10).map { ["id": .string("\($0)"), "n": .int(Int64(9 - $0)), "s": .string("s\($0)")] }
-        try store.write { try $0.upsert(rows, into: "Scanned") }
+        try store.put(rows, into: "Scanned")
         return store
     }
 
@@ -75,7 +75,7 @@ extension Check {
                         return .stop
                     }
                 }
-                let whole = try store.read { try $0.ids(query) }
+                let whole = try store.ids(query)
                 try context.expect(seen, is: Array(whole.prefix(1)), "the rows of \(query.swiftSource), stopped")
                 _ = try store.write { writer in
                     try writer.scan(query) { row in
@@ -105,7 +105,7 @@ extension Check {
                     try context.expect(calls, is: 1, "calls of the body of \(query.swiftSource)")
                 }
             }
-            try context.expect(try store.read { try $0.count(TableQuery("Scanned")) }, is: 10, "the count afterwards")
+            try context.expect(store.count(TableQuery("Scanned")), is: 10, "the count afterwards")
         },
         Check("ORD-063", "After a scan was stopped or its body threw, the same reader still works") { context in
             let store = try context.scannedStore()

@@ -25,14 +25,13 @@ extension CheckContext {
     fileprivate func expect(_ answers: [(query: TableQuery, rows: [Row])]) throws {
         var store = try chosenStore()
         for (query, rows) in answers {
-            try expect(try store.read { try $0.rows(matching: query) }.rows, are: rows, query.swiftSource)
+            try expect(store.read { try $0.rows(matching: query) }.rows, are: rows, query.swiftSource)
             let found = try store.write { try $0.rows(matching: query) }.rows
             try expect(found, are: rows, "\(query.swiftSource) in a write")
         }
         store = try reopened(store)
         for (query, rows) in answers {
-            try expect(
-                try store.read { try $0.rows(matching: query) }.rows, are: rows, "\(query.swiftSource), reopened")
+            try expect(store.read { try $0.rows(matching: query) }.rows, are: rows, "\(query.swiftSource), reopened")
         }
     }
 }

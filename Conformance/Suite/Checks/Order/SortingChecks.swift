@@ -130,13 +130,13 @@ extension Check {
         Check("ORD-017", "A row that changes moves to its new position in the order") { context in
             let schema = TableSchema("Moved", columns: [.int("n")], indexes: [["n"]])
             let store = try context.store(schema)
-            try store.write { try $0.upsert((1...4).map { ["id": .string("r\($0)"), "n": .int($0)] }, into: "Moved") }
-            try store.write { try $0.upsert([["id": "r1", "n": 9], ["id": "r4", "n": .null]], into: "Moved") }
+            try store.put((1...4).map { ["id": .string("r\($0)"), "n": .int($0)] }, into: "Moved")
+            try store.put([["id": "r1", "n": 9], ["id": "r4", "n": .null]], into: "Moved")
             let ascending = TableQuery("Moved").order(by: "n")
             try context.expect(ascending, in: store, finds: ["r4", "r2", "r3", "r1"])
             try context.expect(
                 TableQuery("Moved").order(by: "n", descending: true), in: store, finds: ["r1", "r3", "r2", "r4"])
-            try context.expect(ascending, in: try context.reopened(store), finds: ["r4", "r2", "r3", "r1"], "reopened")
+            try context.expect(ascending, in: context.reopened(store), finds: ["r4", "r2", "r3", "r1"], "reopened")
         },
         Check(
             "ORD-018", "An order by a column that the table does not define is an error, naming the column",
@@ -151,7 +151,7 @@ extension Check {
                     _ = try store.read { try $0.rows(matching: query) }
                 }
                 try context.expectError(.invalidValue, "deletion by \(query.swiftSource)", column: "nope") {
-                    _ = try store.write { try $0.delete(matching: query) }
+                    try store.delete(matching: query)
                 }
             }
         },

@@ -18,8 +18,7 @@ extension Check {
         },
         Check(
             "SCA-015", "A write of a task cancelled during the write completes, or throws cancelled and leaves nothing"
-        ) {
-            context in
+        ) { context in
             for moment in 0..<4 {
                 let name = "cancelled \(moment)"
                 let store = try context.store(.items, .notes, in: name)
@@ -60,11 +59,11 @@ extension Check {
         Check("SCA-017", "A read of a cancelled task returns the correct rows or throws cancelled") { context in
             let store = try context.store(.notes)
             let rows = (0..<100).map { ["id": .string("\($0)"), "number": .int($0)] as Row }
-            try store.write { try $0.upsert(rows, into: "Note") }
+            try store.put(rows, into: "Note")
             let found = Mutex<[Row]>([])
             let result = inTask { task in
                 task.cancel()
-                let rows = try store.read { try $0.allRows("Note") }
+                let rows = try store.allRows("Note")
                 found.withLock { $0 = rows }
             }
             if case .failure(let error) = result { return try expectCancelled(error) }
@@ -103,8 +102,8 @@ extension Check {
             [try reader.count(TableQuery("TodoItem")), try reader.count(TableQuery("Note"))]
         }
         try context.expect(counts, is: expected, "the rows of the two tables after the write \(result)")
-        try store.write { try $0.upsert(["id": "after"] as Row, into: "Note") }
-        let after = try store.read { try $0.row(in: "Note", id: "after") }
+        try store.put(["id": "after"] as Row, into: "Note")
+        let after = try store.row(in: "Note", "after")
         try context.expect(after != nil, "a row that another task writes afterwards is missing")
     }
 

@@ -61,7 +61,7 @@ struct ManyRows {
     func load(into store: TracedStore) throws {
         for batch in batches {
             let packed = try packed(batch)
-            try store.write { try $0.upsert(packed, into: Self.schema.name) }
+            try store.put(packed, into: Self.schema.name)
         }
     }
 

@@ -12,7 +12,7 @@ extension Check {
             tier: .stress, needs: [.process]
         ) { context in
             // Measured in a separate process, because other checks allocate and free memory in this one.
-            let lines = try context.childFinishing([.open(try context.opening()), .askDifferentQueries, .close])
+            let lines = try context.childFinishing([.open(context.opening()), .askDifferentQueries, .close])
             guard let growth = lines.first.flatMap({ Int($0) }) else {
                 throw HarnessError("the second process does not report its memory")
             }
@@ -29,12 +29,12 @@ extension Check {
             var count = 0
             for time in 1...1_001 {
                 if [1, 2, 17, 1_001].contains(time) {
-                    try store.write { try $0.upsert(["id": .string("n\(time)"), "number": 1], into: "Note") }
+                    try store.put(["id": .string("n\(time)"), "number": 1], into: "Note")
                     count += 1
                 }
                 try store.base.read { reader in
-                    try context.expect(try reader.ids(query).count, is: count, "the rows found in run \(time)")
-                    try context.expect(try reader.count(query), is: count, "the count in run \(time)")
+                    try context.expect(reader.ids(query).count, is: count, "the rows found in run \(time)")
+                    try context.expect(reader.count(query), is: count, "the count in run \(time)")
                 }
             }
         },
@@ -48,7 +48,7 @@ extension Check {
         ) { context in
             let store = try context.store(.notes)
             let rows = (0..<2_000).map { ["id": .string("\($0)"), "number": .int($0)] as Row }
-            try store.write { try $0.upsert(rows, into: "Note") }
+            try store.put(rows, into: "Note")
             let query = TableQuery("Note", predicate: .column("number") >= 0, order: [OrderTerm("text")])
             let hasLimit = try store.read { $0.limitTime != nil }
             try context.expect(
@@ -70,7 +70,7 @@ extension Check {
                     try context.expect(ids, is: rows.count, "the rows found by the next reader")
                     try context.expect(count, is: rows.count, "the count of the next reader")
                 }
-                try store.write { try $0.upsert(rows, into: "Note") }
+                try store.put(rows, into: "Note")
             }
         },
         Check(
@@ -79,7 +79,7 @@ extension Check {
         ) { context in
             let store = try context.store(.notes)
             let rows = (0..<2_000).map { ["id": .string("\($0)"), "number": .int($0)] as Row }
-            try store.write { try $0.upsert(rows, into: "Note") }
+            try store.put(rows, into: "Note")
             let query = TableQuery("Note", predicate: .column("number") >= 0, order: [OrderTerm("text")])
             let calls: [(String, (any StoreReader) throws -> Void)] = [
                 ("scans", { _ = try $0.ids(query) }), ("counts", { _ = try $0.count(query) }),
@@ -118,7 +118,7 @@ enum DifferentQueries {
     /// others.
     static func growth(of store: any LocalStore) throws -> Int {
         try store.define([.notes])
-        try store.write { try $0.upsert([["id": "a", "number": 1], ["id": "b", "number": 2]], into: "Note") }
+        try store.put([["id": "a", "number": 1], ["id": "b", "number": 2]], into: "Note")
         try ask(0..<300, store)
         let before = ProcessState.memory
         try ask(300..<1_300, store)
@@ -127,7 +127,7 @@ enum DifferentQueries {
 
     private static func ask(_ numbers: Range<Int>, _ store: any LocalStore) throws {
         for number in numbers {
-            let ids = try store.read { try $0.ids(query(number)) }
+            let ids = try store.ids(query(number))
             guard ids == ["a", "b"] else { throw CheckFailure("query \(number) finds \(ids), expected [a, b]") }
         }
     }

@@ -9,8 +9,7 @@ extension Check {
                 "A lock, slot, or handle that is not released by one of the ways in which a body ends is used up after hundreds.",
             tier: .stress
         ) { context in
-            let store = try context.store(.notes)
-            try store.put([["id": "a", "number": 1]], into: "Note")
+            let store = try context.store(.notes, holding: [["id": "a", "number": 1]])
             for refusal in RefusedCall.allCases {
                 try refusal.repeated(1_001, in: store, context)
                 try RefusedCall.expectWorking(store, context, after: refusal)
@@ -64,15 +63,15 @@ enum RefusedCall: String, CaseIterable {
         case .readThatThrows: try store.read { _ in throw Thrown() }
         case .scanThatThrows: _ = try store.read { try $0.scan(TableQuery("Note")) { _ in throw Thrown() } }
         case .invalidRow: try store.write { try Self.upsertInvalid($0) }
-        case .unknownTable: _ = try store.read { try $0.count(TableQuery("Nothing")) }
-        case .unknownColumn: _ = try store.read { try $0.count(TableQuery("Note", predicate: .column("nothing") == 1)) }
+        case .unknownTable: _ = try store.count(TableQuery("Nothing"))
+        case .unknownColumn: _ = try store.count(TableQuery("Note", predicate: .column("nothing") == 1))
         case .nestedWrite: try store.write { _ in try store.write { _ in } }
         case .invalidDefinition: try store.define([TableSchema("Note", columns: [.double("number")])])
         }
     }
 
     private static func upsertInvalid(_ writer: some StoreWriter) throws {
-        try writer.upsert(try TableSchema.notes.packed([Row(id: .string(""))]), into: "Note")
+        try writer.upsert(TableSchema.notes.packed([Row(id: .string(""))]), into: "Note")
     }
 
     /// Fails unless the store has its row and can be changed.
@@ -80,7 +79,7 @@ enum RefusedCall: String, CaseIterable {
         do {
             try context.expect(TableQuery("Note"), in: store, finds: ["a"])
             try store.put([["id": "b"]], into: "Note")
-            try store.write { _ = try $0.delete(ids: ["b"], from: "Note") }
+            try store.delete(ids: ["b"], from: "Note")
             try store.define([.notes, TableSchema(refusal.rawValue, columns: [.int("n")])])
         } catch let error as StoreError {
             throw CheckFailure("after many failures of the kind \(refusal.rawValue): \(error)")

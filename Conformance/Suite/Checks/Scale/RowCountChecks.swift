@@ -38,14 +38,14 @@ extension Check {
         ) { run in
             let kept = run.count / 8
             let window = run.all.order(by: "number", descending: true).skip(kept).limit(run.count)
-            let deleted = try run.store.write { try $0.delete(matching: window) }
+            let deleted = try run.store.delete(matching: window)
             try run.context.expect(deleted, is: run.count - kept, "\(run.name): rows deleted by \(window.swiftSource)")
             try run.lookAgain { try run.expect(run.all, in: $0, finds: (run.count - kept)..<run.count) }
         },
         operation("SCA-024", "A deletion by query deletes all matches, by an index and without one") { run in
             let queries = [(RowPredicate.column("digit") == 3, 3), (.column("number") % 10 == 7, 7)]
             for (predicate, digit) in queries {
-                let deleted = try run.store.write { try $0.delete(matching: run.all.filter(predicate)) }
+                let deleted = try run.store.delete(matching: run.all.filter(predicate))
                 let matches = (run.count + 9 - digit) / 10
                 try run.context.expect(deleted, is: matches, "\(run.name): rows deleted of the digit \(digit)")
             }
@@ -67,9 +67,9 @@ extension Check {
                     var query = TableQuery("Many", predicate: predicate, includesTotalCount: true)
                     let expected = predicate == nil ? count + added : count
                     let about = "\(run.name): the count of \(query.swiftSource)"
-                    try run.context.expect(try reader.count(query), is: expected, about)
+                    try run.context.expect(reader.count(query), is: expected, about)
                     query.limit = 0
-                    try run.context.expect(try reader.rows(matching: query).totalCount, is: expected, "total: \(about)")
+                    try run.context.expect(reader.rows(matching: query).totalCount, is: expected, "total: \(about)")
                 }
             }
             try run.store.read { try expectCounts($0, added: 0) }
@@ -147,7 +147,7 @@ extension Check {
             }
         },
         operation("SCA-029", "A merge into all rows changes the columns that it contains and no others") { run in
-            try run.store.write { try $0.upsert(try run.merged(), into: "Many") }
+            try run.store.put(run.merged(), into: "Many")
             try run.lookAgain { reader in
                 try run.expect(run.all, in: reader, finds: 0..<run.count)
                 let eights = run.all.filter(.column("digit") == 8).order(by: "id")
@@ -167,7 +167,7 @@ extension Check {
             let ids = stride(from: 0, to: run.count, by: 2).flatMap { number -> [RowID] in
                 [.string(ManyRows.id(number)), .string(ManyRows.id(number) + "x")]
             }
-            let deleted = try run.store.write { try $0.delete(ids: ids, from: "Many") }
+            let deleted = try run.store.delete(ids: ids, from: "Many")
             try run.context.expect(deleted, is: (run.count + 1) / 2, "\(run.name): rows deleted by id")
             try run.lookAgain { try run.expect(run.all, in: $0, finds: stride(from: 1, to: run.count, by: 2)) }
         },

@@ -15,11 +15,11 @@ extension Check {
             let store = try context.store(ManyRows.schema)
             try rows.load(into: store)
             try store.read { reader in
-                try context.expect(try reader.count(TableQuery("Many")), is: rows.count, "the count")
+                try context.expect(reader.count(TableQuery("Many")), is: rows.count, "the count")
                 try rows.expect(TableQuery("Many"), in: reader, finds: 0..<rows.count, "after the load")
             }
             try context.reopened(store).read { reader in
-                try context.expect(try reader.count(TableQuery("Many")), is: rows.count, "the count after reopening")
+                try context.expect(reader.count(TableQuery("Many")), is: rows.count, "the count after reopening")
                 let digit = TableQuery("Many", predicate: .column("digit") == 7)
                 let sevens = stride(from: 7, to: rows.count, by: 10)
                 try rows.expect(digit, in: reader, finds: sevens, "after reopening")
@@ -43,7 +43,7 @@ extension Check {
                     let query = all.filter(predicate)
                     try rows.expect(query, in: reader, finds: numbers, "many rows")
                     let count = numbers.reduce(0) { count, _ in count + 1 }
-                    try context.expect(try reader.count(query), is: count, "the count of \(query.swiftSource)")
+                    try context.expect(reader.count(query), is: count, "the count of \(query.swiftSource)")
                 }
             }
         },
@@ -67,7 +67,7 @@ extension Check {
             let store = try context.store(ManyRows.schema)
             try rows.load(into: store)
             let third = TableQuery("Many", predicate: .column("number") % 3 == 0)
-            let deleted = try store.write { try $0.delete(matching: third) }
+            let deleted = try store.delete(matching: third)
             try context.expect(deleted, is: (rows.count + 2) / 3, "rows deleted by \(third.swiftSource)")
             try context.reopened(store).read { reader in
                 let left = (0..<rows.count).lazy.filter { $0 % 3 != 0 }
@@ -81,10 +81,10 @@ extension Check {
             let rows = ManyRows(context.settings.rows / 4)
             let store = try context.store(ManyRows.schema)
             try rows.load(into: store)
-            let deleted = try store.write { try $0.delete(matching: TableQuery("Many")) }
+            let deleted = try store.delete(matching: TableQuery("Many"))
             try context.expect(deleted, is: rows.count, "rows deleted")
             for predicate in [nil, .column("digit") == 1] as [RowPredicate?] {
-                let count = try store.read { try $0.count(TableQuery("Many", predicate: predicate)) }
+                let count = try store.count(TableQuery("Many", predicate: predicate))
                 try context.expect(count, is: 0, "the count after the deletion")
             }
             try rows.load(into: store)
@@ -112,8 +112,7 @@ extension Check {
         },
         Check("SCA-007", "A store holds many tables, each with its own rows", tier: .stress) { context in
             let tables = (0..<100).map { TableSchema("Table \($0)", columns: [.int("n")], indexes: [["n"]]) }
-            let store = try context.open()
-            try store.define(tables)
+            let store = try context.store(tables)
             try context.apply(to: store) { writer in
                 for (number, table) in tables.enumerated() {
                     try writer.upsert(numbered(number), into: table.name)
@@ -135,8 +134,8 @@ extension Check {
     ) throws {
         let write = {
             try store.write { writer in
-                for batch in rows.batches { try writer.upsert(try rows.packed(batch), into: "Many") }
-                try context.expect(try writer.count(TableQuery("Many")), is: rows.count, "the count inside the write")
+                for batch in rows.batches { try writer.upsert(rows.packed(batch), into: "Many") }
+                try context.expect(writer.count(TableQuery("Many")), is: rows.count, "the count inside the write")
                 if isThrown { throw StoreError(.io, "the body throws") }
             }
         }

@@ -52,7 +52,7 @@ extension Check {
             var sizes: [Int] = []
             for _ in 0..<24 {
                 try rows.load(into: store)
-                try store.write { _ = try $0.delete(matching: TableQuery("Many")) }
+                try store.delete(matching: TableQuery("Many"))
                 sizes.append(ProcessState.size(of: context.directory))
             }
             // The smallest of several sizes, because logs and merges let a file grow temporarily.
@@ -120,7 +120,7 @@ extension Check {
             let store = try context.harness.open(opening)
             if number % 10 == 0 {
                 try store.define([.items])
-                try store.write { try $0.upsert(["id": "1", "text": .string("\(number)")] as Row, into: "TodoItem") }
+                try store.put(["id": "1", "text": .string("\(number)")] as Row, into: "TodoItem")
             }
             _ = try store.tables()
             try store.close()
@@ -132,7 +132,7 @@ extension Check {
         let invalid = try TableSchema.items.packed([Row(id: .string(""))])
         for number in 0..<count {
             let row: Row = ["id": .string("\(number % 5)"), "text": .string("text \(number)"), "priority": 1]
-            try store.write { try $0.upsert(row, into: "TodoItem") }
+            try store.put(row, into: "TodoItem")
             _ = try store.read { reader in
                 try reader.scan(TableQuery("TodoItem", predicate: .column("priority") == 1)) { _ in .stop }
             }
@@ -140,8 +140,8 @@ extension Check {
                 try writer.upsert(row, into: "TodoItem")
                 throw StoreError(.io, "the body throws")
             }
-            try? store.write { try $0.upsert(invalid, into: "TodoItem") }
-            _ = try? store.read { try $0.count(TableQuery("none")) }
+            try? store.put(invalid, into: "TodoItem")
+            _ = try? store.count(TableQuery("none"))
         }
     }
 }

@@ -37,7 +37,7 @@ extension Check {
                 try context.expect(TableQuery("index").order(by: name), in: store, finds: ["a", "b"])
             }
             try context.expect(
-                try store.row(in: "index", "a"), is: rows[1].completed(for: schema), "the row with such columns")
+                store.row(in: "index", "a"), is: rows[1].completed(for: schema), "the row with such columns")
         },
         Check(
             "SYN-003", "A table with integer ids keeps every 64-bit id and finds its row",
@@ -60,8 +60,7 @@ extension Check {
                 let found = try store.row(in: "MS_TableConfig", .string(id))
                 try context.expect(found?["value"], is: .string(id), "the setting \(id)")
             }
-            try context.expect(
-                try store.row(in: "MS_TableConfig", "kEy") == nil, "kEy is found although it was not stored")
+            try context.expect(store.row(in: "MS_TableConfig", "kEy") == nil, "kEy is found although it was not stored")
         },
         Check(
             "SYN-005", "In an app's table, ids that differ in ASCII case belong to one row, which keeps the first id",
@@ -72,10 +71,10 @@ extension Check {
             try store.put([["id": "aBC", "priority": 2]], into: "TodoItem")
             let expected: Row = ["id": "Abc", "text": "first", "priority": 2]
             try context.expect(
-                try store.row(in: "TodoItem", "ABC"), is: expected.completed(for: .items),
+                store.row(in: "TodoItem", "ABC"), is: expected.completed(for: .items),
                 "the row by an id in another case"
             )
-            try context.expect(try store.count(TableQuery("TodoItem")), is: 1, "the number of rows")
+            try context.expect(store.count(TableQuery("TodoItem")), is: 1, "the number of rows")
         },
         Check(
             "SYN-006", "JSON is returned byte for byte: white space, escapes, member order, duplicate members",
@@ -105,12 +104,12 @@ extension Check {
             var page = PackedRows(shape: RowShape(table: "TodoItem", columns: columns))
             try page.append(["id": "1", "complete": true, "version": "v2"])
             try page.append(["id": "2", "priority": 5])
-            try store.write { try $0.upsert(page, into: "TodoItem") }
+            try store.put(page, into: "TodoItem")
             let expected: [Row] = [
                 ["id": "1", "text": "Milk", "priority": 1, "version": "v2", "complete": true],
                 ["id": "2", "priority": 5],
             ]
-            let found = try store.read { try $0.allRows("TodoItem") }
+            let found = try store.allRows("TodoItem")
             try context.expect(found, are: TableSchema.items.completing(expected), "the rows after the page")
         },
     ]

@@ -45,7 +45,7 @@ extension Check {
             try store.put(
                 [SystemRows.operation(beyond, "x"), SystemRows.operation(beyond - 1, "y")], into: newest.table)
             try context.expect(newest, in: store, finds: [.int(beyond)], "beyond 2^53")
-            _ = try store.write { try $0.delete(matching: TableQuery(newest.table)) }
+            try store.delete(matching: TableQuery(newest.table))
             try context.expect(newest, in: store, finds: [], "an empty queue")
         },
         Check("SYN-014", "An operation is found by an equality predicate on its number") { context in
@@ -56,13 +56,12 @@ extension Check {
             }
             try context.expect(TableQuery("MS_TableOperations").filter(.column("id") == 1), in: store, finds: [])
         },
-        Check("SYN-015", "The whole queue is read in order of number, whatever the order of insertion") {
-            context in
+        Check("SYN-015", "The whole queue is read in order of number, whatever the order of insertion") { context in
             let store = try queue(context)
             let all = TableQuery("MS_TableOperations").order(by: "id")
             try context.expect(all, in: store, finds: [2, 9, 10, 100])
             try context.expect(all.filter(.column("table") == "TodoItem"), in: store, finds: [2, 10, 100])
-            try context.expect(all, in: try context.reopened(store), finds: [2, 9, 10, 100], "after reopening")
+            try context.expect(all, in: context.reopened(store), finds: [2, 9, 10, 100], "after reopening")
         },
         Check(
             "SYN-016", "A query with limit 0 and a total count returns no rows and counts all matches",
@@ -80,19 +79,19 @@ extension Check {
         Check("SYN-017", "Pending operations are counted, for all tables or for one") { context in
             let store = try queue(context)
             let all = TableQuery("MS_TableOperations")
-            try context.expect(try store.count(all), is: 4, "pending operations")
-            try context.expect(try store.count(all.filter(.column("table") == "Note")), is: 1, "operations of Note")
-            try context.expect(try store.count(all.filter(.column("table") == "note")), is: 0, "operations of note")
+            try context.expect(store.count(all), is: 4, "pending operations")
+            try context.expect(store.count(all.filter(.column("table") == "Note")), is: 1, "operations of Note")
+            try context.expect(store.count(all.filter(.column("table") == "note")), is: 0, "operations of note")
         },
         Check(
             "SYN-018", "A removed operation is not found by number, by row, or in the queue",
             why: "A stale index entry of a deleted row would send a change twice."
         ) { context in
             let store = try queue(context)
-            let count = try store.write { try $0.delete(ids: [.int(10), .int(11)], from: "MS_TableOperations") }
+            let count = try store.delete(ids: [.int(10), .int(11)], from: "MS_TableOperations")
             try context.expect(count, is: 1, "the number of rows that were deleted")
             try context.expect(
-                try store.row(in: "MS_TableOperations", .int(10)) == nil, "the operation is still found by id")
+                store.row(in: "MS_TableOperations", .int(10)) == nil, "the operation is still found by id")
             try context.expect(SystemRows.operations(of: "TodoItem", key: "a"), in: store, finds: [2])
             try context.expect(TableQuery("MS_TableOperations"), in: store, finds: [2, 9, 100])
         },
@@ -108,13 +107,13 @@ extension Check {
             row["attempts"] = 1
             try store.put([row], into: "MS_TableOperations")
             let expected = row.completed(for: SystemRows.tables.operationsSchema)
-            try context.expect(try store.row(in: "MS_TableOperations", .int(9)), is: expected, "the operation")
+            try context.expect(store.row(in: "MS_TableOperations", .int(9)), is: expected, "the operation")
             try context.expect(SystemRows.operations(of: "Note", key: "a"), in: store, finds: [9])
         },
         Check("SYN-020", "Errors are deleted by a query for the number of their operation, and no others") { context in
             let store = try errors(context)
             let ofOperation = TableQuery("MS_TableOperationErrors").filter(.column("operationId") == 2)
-            let count = try store.write { try $0.delete(matching: ofOperation) }
+            let count = try store.delete(matching: ofOperation)
             try context.expect(count, is: 1, "the number of errors deleted")
             let all = TableQuery("MS_TableOperationErrors").order(by: "operationId")
             try context.expect(all, in: store, finds: ["1", "10", "20"])

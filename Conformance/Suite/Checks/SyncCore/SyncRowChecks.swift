@@ -21,7 +21,7 @@ extension Check {
                 try context.expect(since.order(by: "updatedAt"), in: store, finds: ["2", "3"], "\(when) reopening")
             }
             try expectInstants(store, "before")
-            try expectInstants(try context.reopened(store), "after")
+            try expectInstants(context.reopened(store), "after")
         },
         Check(
             "SYN-041", "A row, its operation and a token are committed in one transaction",
@@ -31,7 +31,7 @@ extension Check {
             try store.write { try change($0) }
             let reopened = try context.reopened(store)
             for (table, id) in [("TodoItem", "a"), ("MS_TableConfig", "c")] {
-                try context.expect(try reopened.row(in: table, .string(id)) != nil, "\(table) has no row \(id)")
+                try context.expect(reopened.row(in: table, .string(id)) != nil, "\(table) has no row \(id)")
             }
             try context.expect(SystemRows.operations(of: "TodoItem", key: "a"), in: reopened, finds: [1])
         },
@@ -48,14 +48,13 @@ extension Check {
                 }
             } catch is Stop {}
             for table in ["TodoItem", "MS_TableOperations", "MS_TableConfig"] {
-                try context.expect(try store.count(TableQuery(table)), is: 0, "rows of \(table) after the rollback")
+                try context.expect(store.count(TableQuery(table)), is: 0, "rows of \(table) after the rollback")
             }
             try context.expect(SystemRows.operations(of: "TodoItem", key: "a"), in: store, finds: [])
             try context.expect(SystemRows.token("TodoItem", "q"), in: store, finds: [])
         },
         Check("SYN-043", "A row's version is read from the borrowed row, and the body is not called for an absent row")
-        {
-            context in
+        { context in
             let store = try context.syncStore(.items)
             try store.put([["id": "a", "text": "x", "version": "\"7\""]], into: "TodoItem")
             let version = try store.read { reader in
@@ -83,20 +82,19 @@ extension Check {
                 return [some, try writer.delete(matching: TableQuery("TodoItem"))]
             }
             try context.expect(counts, is: [1, 2], "the numbers of rows deleted")
-            try context.expect(try store.count(TableQuery("TodoItem")), is: 0, "rows left in the purged table")
-            try context.expect(try store.count(TableQuery("Note")), is: 1, "rows of the other table")
+            try context.expect(store.count(TableQuery("TodoItem")), is: 0, "rows left in the purged table")
+            try context.expect(store.count(TableQuery("Note")), is: 1, "rows of the other table")
         },
         Check("SYN-046", "Rows deleted on the server are removed by id, in any ASCII case; absent ids are ignored") {
             context in
             let store = try context.syncStore(.items)
             try store.put([["id": "Abc"], ["id": "x"], ["id": "y"]], into: "TodoItem")
-            let count = try store.write { try $0.delete(ids: ["aBC", "none", "y"], from: "TodoItem") }
+            let count = try store.delete(ids: ["aBC", "none", "y"], from: "TodoItem")
             try context.expect(count, is: 2, "the number of rows deleted")
             try context.expect(TableQuery("TodoItem"), in: store, finds: ["x"])
         },
         Check("SYN-047", "The definition of a table can be read within a transaction; an unknown table is noSuchTable")
-        {
-            context in
+        { context in
             let store = try context.syncStore(.items)
             let found = try store.write { try $0.schema(of: "TodoItem") }
             try context.expect(found, is: .items, "the definition inside a write")
@@ -121,10 +119,10 @@ extension Check {
                 let page = try store.read { try $0.rows(matching: query) }.rows.compactMap { $0.id?.value.int }
                 if page.isEmpty { break }
                 seen += page
-                _ = try store.write { try $0.delete(ids: page.map { .int($0) }, from: "MS_TableOperations") }
+                try store.delete(ids: page.map { .int($0) }, from: "MS_TableOperations")
             }
             try context.expect(seen, is: Array(0..<300), "the numbers in the order of insertion")
-            try context.expect(try store.count(next), is: 0, "operations left")
+            try context.expect(store.count(next), is: 0, "operations left")
         },
     ]
 

@@ -21,14 +21,14 @@ extension Check {
             context in
             let store = try settings(context)
             try store.put([["id": "1", "value": "later"]], into: "MS_TableConfig")
-            let values = try store.read { try $0.allRows("MS_TableConfig") }.map { $0["value"] ?? .null }
+            let values = try store.allRows("MS_TableConfig").map { $0["value"] ?? .null }
             try context.expect(values, is: ["later", "two", "three", "four", "five"], "the values of all settings")
             try context.expect(SystemRows.token("TodoItem", "q").limit(1), in: store, finds: ["1"])
         },
         Check("SYN-032", "The tokens of one table are removed by table and type; counters and other tables remain") {
             context in
             let store = try settings(context)
-            let count = try store.write { try $0.delete(matching: SystemRows.token("TodoItem")) }
+            let count = try store.delete(matching: SystemRows.token("TodoItem"))
             try context.expect(count, is: 3, "the number of tokens removed")
             try context.expect(
                 TableQuery("MS_TableConfig"), in: store, finds: ["3", "4"], "the settings that are left")
@@ -36,7 +36,7 @@ extension Check {
         Check("SYN-033", "The token of one query is removed by table, key and type; the table's other tokens remain") {
             context in
             let store = try settings(context)
-            let count = try store.write { try $0.delete(matching: SystemRows.token("TodoItem", "q")) }
+            let count = try store.delete(matching: SystemRows.token("TodoItem", "q"))
             try context.expect(count, is: 1, "the number of tokens removed")
             try context.expect(
                 TableQuery("MS_TableConfig"), in: store, finds: ["2", "3", "4", "5"], "the settings left")

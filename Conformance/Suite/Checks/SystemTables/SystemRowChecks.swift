@@ -56,14 +56,12 @@ extension Check {
             try expectValue("one", "at first")
             try store.put([SystemRows.setting("1", "TodoItem", "q", value: "two")], into: "MS_TableConfig")
             try expectValue("two", "replaced")
-            _ = try store.write { try $0.delete(matching: SystemRows.token("TodoItem", "q")) }
+            try store.delete(matching: SystemRows.token("TodoItem", "q"))
             try expectValue(nil, "removed")
             try store.put([SystemRows.setting("3", "TodoItem", "q", value: "three")], into: "MS_TableConfig")
             try expectValue("three", "set again under another id")
         },
-        Check(
-            "SYS-023", "A counter in the settings continues after the queue was emptied and the store reopened"
-        ) {
+        Check("SYS-023", "A counter in the settings continues after the queue was emptied and the store reopened") {
             context in
             var store = try context.syncStore()
             for number: Int64 in 1...5 {
@@ -74,7 +72,7 @@ extension Check {
                     let counter = SystemRows.setting("last", "", "last", type: 2, value: "\(number)")
                     try writer.upsert(counter, into: "MS_TableConfig")
                 }
-                _ = try store.write { try $0.delete(ids: [.int(number)], from: "MS_TableOperations") }
+                try store.delete(ids: [.int(number)], from: "MS_TableOperations")
                 store = try context.reopened(store)
             }
         },
@@ -87,7 +85,7 @@ extension Check {
                     try store.put([row], into: "MS_TableOperations")
                 }
             }
-            try context.expect(try store.count(TableQuery("MS_TableOperations")), is: 0, "operations afterwards")
+            try context.expect(store.count(TableQuery("MS_TableOperations")), is: 0, "operations afterwards")
         },
         Check("SYS-025", "An operation whose id is a text is refused, naming the table with integer ids") { context in
             let store = try context.syncStore()
@@ -95,10 +93,10 @@ extension Check {
             try context.expectError(.invalidValue, "a text as the id", table: "MS_TableOperations", column: "id") {
                 var rows = PackedRows(shape: RowShape(table: "MS_TableOperations", columns: columns))
                 try rows.append(row)
-                try store.write { try $0.upsert(rows, into: "MS_TableOperations") }
+                try store.put(rows, into: "MS_TableOperations")
             }
-            try context.expect(try store.row(in: "MS_TableOperations", "1") == nil, "an id of another type finds a row")
-            let count = try store.write { try $0.delete(ids: ["1"], from: "MS_TableOperations") }
+            try context.expect(store.row(in: "MS_TableOperations", "1") == nil, "an id of another type finds a row")
+            let count = try store.delete(ids: ["1"], from: "MS_TableOperations")
             try context.expect(count, is: 0, "rows deleted by an id of another type")
         },
         Check("SYS-026", "Errors are ordered by the number of their operation, not by the text of their id") {

@@ -14,13 +14,13 @@ extension Check {
         ) { context in
             let store = try context.syncStore(.items)
             func expectLists(_ store: TracedStore, _ when: String) throws {
-                try context.expect(try store.appTables(), is: [.items], "the app's tables \(when)")
+                try context.expect(store.appTables(), is: [.items], "the app's tables \(when)")
                 let names = SystemRows.tables.schemas.map(\.name).sorted() + ["TodoItem"]
-                try context.expect(try store.tables().map(\.name), is: names, "all tables \(when)")
+                try context.expect(store.tables().map(\.name), is: names, "all tables \(when)")
             }
             try expectLists(store, "at first")
             try store.define([.items])
-            try expectLists(try context.reopened(store), "after reopening")
+            try expectLists(context.reopened(store), "after reopening")
         },
         Check("SYS-002", "System tables may have custom names with any characters") { context in
             let names = SystemTables(operations: "Queue", errors: "Queue errors", config: "State'\"; --")
@@ -31,9 +31,9 @@ extension Check {
             try store.put([SystemRows.setting("1", "TodoItem", "q", value: "v")], into: "State'\"; --")
             let reopened = try context.reopened(store)
             for name in [names.operations, names.errors, names.config] {
-                try context.expect(try reopened.count(TableQuery(name)), is: 1, "rows of \(name)")
+                try context.expect(reopened.count(TableQuery(name)), is: 1, "rows of \(name)")
             }
-            try context.expect(try reopened.appTables(), is: [.items], "the app's tables")
+            try context.expect(reopened.appTables(), is: [.items], "the app's tables")
         },
         Check("SYS-003", "If the system tables have other names, the default names are available for app tables") {
             context in
@@ -42,8 +42,8 @@ extension Check {
             let own = TableSchema("MS_TableConfig", columns: [.double("table"), .bool("mine")])
             try store.define([own])
             try store.put([["id": "1", "table": 1.5, "mine": true]], into: "MS_TableConfig")
-            try context.expect(try store.appTables(), is: [own], "the app's tables")
-            try context.expect(try store.count(TableQuery("C")), is: 0, "rows of the system table")
+            try context.expect(store.appTables(), is: [own], "the app's tables")
+            try context.expect(store.count(TableQuery("C")), is: 0, "rows of the system table")
         },
         Check("SYS-004", "Two sets of system tables in one store are independent") { context in
             let store = try context.syncStore(.items)
@@ -51,9 +51,9 @@ extension Check {
             try store.define(other.schemas)
             try store.put([SystemRows.operation(1, "a")], into: "MS_TableOperations")
             try store.put([SystemRows.operation(1, "b"), SystemRows.operation(2, "b")], into: "Q2")
-            _ = try store.write { try $0.delete(ids: [.int(2)], from: "MS_TableOperations") }
+            try store.delete(ids: [.int(2)], from: "MS_TableOperations")
             try context.expect(
-                try store.row(in: "MS_TableOperations", .int(1))?["itemId"], is: "a", "the first's operation")
+                store.row(in: "MS_TableOperations", .int(1))?["itemId"], is: "a", "the first's operation")
             try context.expect(TableQuery("Q2").order(by: "id"), in: store, finds: [1, 2], "the second's queue")
         },
         Check("SYS-005", "An app table with a system table's name and other columns is refused") { context in
@@ -63,7 +63,7 @@ extension Check {
                 let own = TableSchema(name, columns: [.int("table")])
                 try context.expectRefused(own, by: store, "a table \(name)", table: name)
             }
-            try context.expect(try store.row(in: "MS_TableOperations", .int(1))?["itemId"], is: "a", "the operation")
+            try context.expect(store.row(in: "MS_TableOperations", .int(1))?["itemId"], is: "a", "the operation")
         },
         Check("SYS-006", "Defining the system tables at each start keeps their rows") { context in
             var store = try context.syncStore(.items)
@@ -104,10 +104,10 @@ extension Check {
             try store.put([["id": "a"], ["id": "b"]], into: "TodoItem")
             try store.put([SystemRows.operation(1, "a")], into: "MS_TableOperations")
             try store.put([SystemRows.setting("1", "TodoItem", "q", value: "v")], into: "MS_TableConfig")
-            let count = try store.write { try $0.delete(matching: TableQuery("TodoItem")) }
+            let count = try store.delete(matching: TableQuery("TodoItem"))
             try context.expect(count, is: 2, "the number of rows deleted")
-            try context.expect(try store.count(TableQuery("MS_TableOperations")), is: 1, "operations")
-            try context.expect(try store.count(TableQuery("MS_TableConfig")), is: 1, "settings")
+            try context.expect(store.count(TableQuery("MS_TableOperations")), is: 1, "operations")
+            try context.expect(store.count(TableQuery("MS_TableConfig")), is: 1, "settings")
         },
     ]
 }

@@ -4,12 +4,11 @@ extension Check {
     /// Columns that are added, moved, or made required.
     static let tableColumns: [Check] = [
         Check("TAB-060", "A new column is null in existing rows, by lookup and by query") { context in
-            let store = try context.store(.t(.int("a")))
-            try store.put([["id": "1", "a": 1], ["id": "2"]], into: "t")
+            let store = try context.store(.t(.int("a")), holding: [["id": "1", "a": 1], ["id": "2"]])
             let wider = TableSchema.t(.int("a"), .string("new"))
             try store.define([wider])
             let rows: [Row] = [["id": "1", "a": 1], ["id": "2"]]
-            try context.expect(try store.row(in: "t", "1"), is: rows[0].completed(for: wider), "the old row by lookup")
+            try context.expect(store.row(in: "t", "1"), is: rows[0].completed(for: wider), "the old row by lookup")
             try context.expectAnswers(
                 [TableQuery("t"), TableQuery("t").select("new")], in: store, over: rows, of: wider)
         },
@@ -28,8 +27,7 @@ extension Check {
             }
         },
         Check("TAB-062", "A new column can be written in old rows and found there") { context in
-            let store = try context.store(.t(.int("a")))
-            try store.put([["id": "1", "a": 1], ["id": "2", "a": 2]], into: "t")
+            let store = try context.store(.t(.int("a")), holding: [["id": "1", "a": 1], ["id": "2", "a": 2]])
             let wider = TableSchema.t(.int("a"), .string("new"))
             try store.define([wider])
             try store.put([["id": "1", "new": "x"]], into: "t")
@@ -46,15 +44,14 @@ extension Check {
             try store.put([row], into: "t")
             let moved = TableSchema.t(.bool("new"), .string("c"), .int("b"), .int("other"), .int("a"))
             try store.define([moved])
-            try context.expect(try store.row(in: "t", "1"), is: row.completed(for: moved), "the row after the move")
+            try context.expect(store.row(in: "t", "1"), is: row.completed(for: moved), "the row after the move")
             try store.put([["id": "2", "new": true, "c": "drei", "b": 20, "a": 10]], into: "t")
             let rows: [Row] = [row, ["id": "2", "new": true, "c": "drei", "b": 20, "a": 10]]
             try context.expectAnswers(
                 [TableQuery("t"), TableQuery("t").order(by: "b", descending: true)], in: store, over: rows, of: moved)
         },
         Check("TAB-064", "A new required column is null in old rows, and new rows must name it") { context in
-            let store = try context.store(.t(.int("a")))
-            try store.put([["id": "1", "a": 1]], into: "t")
+            let store = try context.store(.t(.int("a")), holding: [["id": "1", "a": 1]])
             let wider = TableSchema.t(.int("a"), .string("must", optional: false))
             try store.define([wider])
             try context.expect(TableQuery("t").filter(.column("must").isNull), in: store, finds: ["1"])
@@ -79,7 +76,7 @@ extension Check {
                     try reopened.put([row], into: "t")
                 }
             }
-            try context.expect(try reopened.count(TableQuery("t")), is: 2, "rows afterwards")
+            try context.expect(reopened.count(TableQuery("t")), is: 2, "rows afterwards")
         },
         Check("TAB-066", "A required column that becomes optional accepts null and rows that do not name it") {
             context in
@@ -99,7 +96,7 @@ extension Check {
             try store.put(rows, into: "t")
             for schema in [strict, loose, strict, loose] {
                 try store.define([schema])
-                try context.expect(try store.tables(), is: [schema], "the definition")
+                try context.expect(store.tables(), is: [schema], "the definition")
                 store = try context.expectAnswers([TableQuery("t")], in: store, over: rows, of: schema)
             }
             try store.put([["id": "3"]], into: "t")
@@ -114,9 +111,9 @@ extension Check {
             let reopened = try context.expectAnswers(queries, in: store, over: [row], of: full)
             let bare = TableSchema.t(.int("a"), systemColumns: [])
             try reopened.define([bare])
-            try context.expect(try reopened.row(in: "t", "1"), is: ["id": "1", "a": 1], "the row without them")
+            try context.expect(reopened.row(in: "t", "1"), is: ["id": "1", "a": 1], "the row without them")
             try reopened.define([full])
-            try context.expect(try reopened.row(in: "t", "1"), is: row.completed(for: full), "the row with them again")
+            try context.expect(reopened.row(in: "t", "1"), is: row.completed(for: full), "the row with them again")
         },
         Check(
             "TAB-069", "Rows written under each of ten definitions, each with one more column, are all read correctly",

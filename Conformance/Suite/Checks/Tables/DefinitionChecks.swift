@@ -18,38 +18,37 @@ extension Check {
         ) { context in
             let store = try context.store()
             try store.define(everything)
-            try context.expect(try store.tables(), is: everything, "the definitions")
+            try context.expect(store.tables(), is: everything, "the definitions")
         },
         Check("TAB-003", "Definitions are kept completely after reopening", needs: [.persistence]) { context in
             let store = try context.store()
             try store.define(everything)
-            try context.expect(try context.reopened(store).tables(), is: everything, "the definitions after reopening")
+            try context.expect(context.reopened(store).tables(), is: everything, "the definitions after reopening")
         },
-        Check("TAB-004", "A changed definition is kept after reopening", needs: [.persistence]) {
-            context in
+        Check("TAB-004", "A changed definition is kept after reopening", needs: [.persistence]) { context in
             let store = try context.store(.t(.int("a"), .string("b"), indexes: [["a"]]))
             let last = TableSchema(
                 "t", columns: [.bool("c"), .int("a", optional: false)], systemColumns: [.version],
                 indexes: [["c", "a"]],
                 references: [ForeignKey(column: "a", table: "other")], isSystem: true)
             try store.define([last])
-            try context.expect(try store.tables(), is: [last], "the definition")
-            try context.expect(try context.reopened(store).tables(), is: [last], "the definition after reopening")
+            try context.expect(store.tables(), is: [last], "the definition")
+            try context.expect(context.reopened(store).tables(), is: [last], "the definition after reopening")
         },
         Check("TAB-005", "Tables are listed in order of name, whatever the order of definition") { context in
             let store = try context.store()
             try store.define(["b", "Zeta", "a2"].map { TableSchema($0, columns: []) })
             try store.define(["a10", "alpha", "Beta"].map { TableSchema($0, columns: []) })
             let names = ["Beta", "Zeta", "a10", "a2", "alpha", "b"]
-            try context.expect(try store.tables().map(\.name), is: names, "the names")
-            try context.expect(try context.reopened(store).tables().map(\.name), is: names, "the names after reopening")
+            try context.expect(store.tables().map(\.name), is: names, "the names")
+            try context.expect(context.reopened(store).tables().map(\.name), is: names, "the names after reopening")
         },
         Check("TAB-006", "The definition of a table can be read in a read and in a write, as it was given") { context in
             let store = try context.store()
             try store.define(everything)
             for schema in everything {
-                try context.expect(try store.read { try $0.schema(of: schema.name) }, is: schema, "in a read")
-                try context.expect(try store.write { try $0.schema(of: schema.name) }, is: schema, "in a write")
+                try context.expect(store.read { try $0.schema(of: schema.name) }, is: schema, "in a read")
+                try context.expect(store.write { try $0.schema(of: schema.name) }, is: schema, "in a write")
             }
         },
         Check(
@@ -68,7 +67,7 @@ extension Check {
             try expectShape(of: .t(.int("a"), .string("b")), store, "at first")
             try store.define([later])
             try expectShape(of: later, store, "after another definition")
-            try expectShape(of: later, try context.reopened(store), "after reopening")
+            try expectShape(of: later, context.reopened(store), "after reopening")
         },
         Check(
             "TAB-008", "Repeating the same definition changes nothing, even twice in one call",
@@ -81,7 +80,7 @@ extension Check {
             try store.define([])
             let reopened = try context.reopened(store)
             try reopened.define([.items])
-            try context.expect(try reopened.tables(), is: [.items], "the definitions")
+            try context.expect(reopened.tables(), is: [.items], "the definitions")
             try context.expectAnswers(
                 TableQuery.about("priority", like: 1, in: "TodoItem"), in: reopened, over: rows, of: .items)
         },
@@ -90,13 +89,12 @@ extension Check {
             try store.put([["id": "1", "text": "Milk"]], into: "TodoItem")
             try store.define([TableSchema("Note", columns: [.string("text"), .bool("new")], indexes: [["text"]])])
             try store.define([.t(.int("a"))])
-            try context.expect(try store.tables().map(\.name), is: ["Note", "TodoItem", "t"], "the tables")
+            try context.expect(store.tables().map(\.name), is: ["Note", "TodoItem", "t"], "the tables")
             let expected: [Row] = [["id": "1", "text": "Milk"]]
             try context.expectAnswers([TableQuery("TodoItem")], in: store, over: expected, of: .items)
         },
         Check("TAB-010", "A table may have no columns other than its id") { context in
-            let store = try context.store(.t(systemColumns: []))
-            try store.put([["id": "b"], ["id": "a"]], into: "t")
+            let store = try context.store(.t(systemColumns: []), holding: [["id": "b"], ["id": "a"]])
             try store.put([["id": "a"]], into: "t")
             try context.expectAnswers(
                 [TableQuery("t")], in: store, over: [["id": "a"], ["id": "b"]], of: .t(systemColumns: []))
@@ -130,7 +128,7 @@ extension Check {
                 try store.define([schema])
                 try expectSchema(schema, of: store, context, "after it was defined")
             }
-            try expectSchema(last, of: try context.reopened(store), context, "after reopening")
+            try expectSchema(last, of: context.reopened(store), context, "after reopening")
         },
     ]
 
@@ -142,7 +140,7 @@ extension Check {
         )
         try context.expect(inRead, is: schema, "the definition in a read \(when)")
         try context.expect(inWrite, is: schema, "the definition in a write \(when)")
-        try context.expect(try store.tables(), is: [schema], "the tables \(when)")
+        try context.expect(store.tables(), is: [schema], "the tables \(when)")
     }
 
     /// Tables that differ in every property of a definition, sorted by name.

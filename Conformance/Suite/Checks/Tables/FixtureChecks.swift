@@ -10,19 +10,16 @@ extension Check {
             why: """
                 After an app update, the files are those of the previous release. They must be opened or migrated \
                 explicitly: each release that changes the format adds a small store, which all later releases must open.
-                """,
-            needs: [.persistence, .fixtures]
+                """
         ) { context in
             for format in try context.fixtureNames() {
                 let store = try context.openFixture(format)
                 try context.expectFixture(in: store, format)
-                try context.expectFixture(in: try context.reopened(store, in: format), "\(format), reopened")
+                try context.expectFixture(in: context.reopened(store, in: format), "\(format), reopened")
             }
         },
-        Check(
-            "TAB-202", "A store created by an earlier release accepts new tables, columns, indexes, and rows",
-            needs: [.persistence, .fixtures]
-        ) { context in
+        Check("TAB-202", "A store created by an earlier release accepts new tables, columns, indexes, and rows") {
+            context in
             for format in try context.fixtureNames() {
                 let store = try context.openFixture(format)
                 var table = FixtureContent.everything
@@ -42,7 +39,7 @@ extension Check {
                 try context.expect(small, in: reopened, finds: ["d", "a"], "\(format), by an old index")
                 var expected = FixtureContent.rows[table.name]?.first
                 expected?["added"] = 7
-                let row = try reopened.read { try $0.row(in: table.name, id: "a") }
+                let row = try reopened.row(in: table.name, "a")
                 try context.expect(row, is: expected, "\(format), an old row that was changed")
             }
         },
@@ -51,8 +48,7 @@ extension Check {
             why: """
                 After an app has been downgraded, the files are those of a later release. `corrupt` or `notAStore` would \
                 make it delete them.
-                """,
-            needs: [.persistence, .fixtures]
+                """
         ) { context in
             let names = try context.fixtureNames(areNewer: true)
             guard !names.isEmpty else {
@@ -68,7 +64,7 @@ extension Check {
                 }
             }
         },
-    ]
+    ].needing(.persistence, .fixtures)
 }
 
 extension CheckContext {
@@ -104,10 +100,10 @@ extension CheckContext {
 
     /// Fails unless all data that the release stored is found by a scan, by every index, and by identifier.
     fileprivate func expectFixture(in store: TracedStore, _ format: String) throws {
-        try expect(try store.tables(), is: FixtureContent.tables, "\(format), the definitions")
+        try expect(store.tables(), is: FixtureContent.tables, "\(format), the definitions")
         for table in FixtureContent.tables {
             let rows = FixtureContent.rows[table.name] ?? []
-            let found = try store.read { try $0.allRows(table.name) }
+            let found = try store.allRows(table.name)
             try expect(found, are: rows, "\(format), the rows of \(table.name)")
             for index in table.indexes {
                 var query = TableQuery(table.name)
@@ -116,7 +112,7 @@ extension CheckContext {
             }
             for row in rows {
                 guard let id = row.id else { continue }
-                let found = try store.read { try $0.row(in: table.name, id: id) }
+                let found = try store.row(in: table.name, id)
                 try expect(found, is: row, "\(format), the row of \(table.name) by its id")
             }
         }

@@ -7,20 +7,18 @@ extension Check {
             "TAB-100", "A new index finds existing rows: equal ones, nulls, ranges, and in order",
             why: "An index that is not built from the stored rows returns only rows written afterwards."
         ) { context in
-            let store = try context.store(.t(.int("a"), .string("b")))
-            try store.put(rows(0..<60), into: "t")
+            let store = try context.store(.t(.int("a"), .string("b")), holding: rows(0..<60))
             let indexed = TableSchema.t(.int("a"), .string("b"), indexes: [["a"], ["b", "a"]])
             try store.define([indexed])
             try context.expectAnswers(queries, in: store, over: rows(0..<60), of: indexed)
         },
         Check("TAB-101", "A new index finds old and new rows alike, after changes and deletions") { context in
-            let store = try context.store(.t(.int("a"), .string("b")))
-            try store.put(rows(0..<40), into: "t")
+            let store = try context.store(.t(.int("a"), .string("b")), holding: rows(0..<40))
             let indexed = TableSchema.t(.int("a"), .string("b"), indexes: [["a"], ["b", "a"]])
             try store.define([indexed])
             try store.put(rows(40..<60), into: "t")
             try store.put([["id": "r7", "a": .null, "b": "x"], ["id": "r8", "b": .null]], into: "t")
-            _ = try store.write { try $0.delete(ids: ["r1", "r50"], from: "t") }
+            try store.delete(ids: ["r1", "r50"], from: "t")
             var expected = rows(0..<60).filter { $0.idText != "r1" && $0.idText != "r50" }
             for index in expected.indices {
                 if expected[index].idText == "r7" { (expected[index]["a"], expected[index]["b"]) = (.null, "x") }
@@ -54,7 +52,7 @@ extension Check {
             let store = try context.store(indexed)
             try store.put(rows(0..<40), into: "t")
             try store.define([.t(.int("a"), .string("b"))])
-            _ = try store.write { try $0.delete(matching: TableQuery("t").filter(.column("a") == 2)) }
+            try store.delete(matching: TableQuery("t").filter(.column("a") == 2))
             try store.put([["id": "r0", "a": 2], ["id": "r3", "a": .null]] + rows(40..<50), into: "t")
             try store.define([indexed])
             var expected = rows(0..<40).filter { $0["a"] != 2 } + rows(40..<50)
@@ -83,12 +81,9 @@ extension Check {
             let all = queries + more + byID + TableQuery.about("deleted", like: true)
             try context.expectAnswers(all, in: store, over: stored, of: schema)
         },
-        Check(
-            "TAB-106", "The columns of an index may be reordered, and one index may be a prefix of another"
-        ) {
+        Check("TAB-106", "The columns of an index may be reordered, and one index may be a prefix of another") {
             context in
-            let store = try context.store(.t(.int("a"), .string("b"), indexes: [["a", "b"]]))
-            try store.put(rows(0..<60), into: "t")
+            let store = try context.store(.t(.int("a"), .string("b"), indexes: [["a", "b"]]), holding: rows(0..<60))
             let other = TableSchema.t(.int("a"), .string("b"), indexes: [["b", "a"], ["b"], ["b", "id"]])
             try store.define([other])
             try context.expectAnswers(queries, in: store, over: rows(0..<60), of: other)
@@ -103,7 +98,7 @@ extension Check {
                 }
             }
             try store.put(stored, into: "t")
-            let removed = try store.write { try $0.delete(matching: TableQuery("t").filter(.column("c19") == 6)) }
+            let removed = try store.delete(matching: TableQuery("t").filter(.column("c19") == 6))
             stored.removeAll { $0["c19"] == 6 }
             try context.expect(removed, is: 30 - stored.count, "the number of rows deleted")
             let queries = columns.map { TableQuery("t").filter(.column($0.name) == 6 || .column($0.name) < 2) }

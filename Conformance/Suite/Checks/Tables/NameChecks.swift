@@ -14,7 +14,7 @@ extension Check {
                 try store.put([["id": .string(name), "text": .string("in \(name)")]], into: name)
             }
             let reopened = try context.reopened(store)
-            try context.expect(Set(try reopened.tables().map(\.name)), is: Set(hostile), "the names of the tables")
+            try context.expect(Set(reopened.tables().map(\.name)), is: Set(hostile), "the names of the tables")
             for name in hostile {
                 let query = TableQuery(name).filter(.column("text") == .value("in \(name)"))
                 try context.expect(query.order(by: "text"), in: reopened, finds: [.string(name)])
@@ -38,8 +38,7 @@ extension Check {
             try context.expectAnswers(queries, in: store, over: rows, of: schema)
         },
         Check("TAB-032", "A name that contains a statement is only a name: other tables are unchanged") { context in
-            let store = try context.store(.items)
-            try store.put([["id": "1"]], into: "TodoItem")
+            let store = try context.store(.items, holding: [["id": "1"]])
             let names = [
                 "x'; DROP TABLE TodoItem; --", "x\"; DELETE FROM \"TodoItem\"; --", "TodoItem\" (id); --",
                 "') OR 1=1 --",
@@ -48,10 +47,10 @@ extension Check {
                 let schema = TableSchema(name, columns: [.string(name)], indexes: [[name]])
                 try store.define([schema])
                 try store.put([["id": "1", name: "x"], ["id": "2", name: "y"]], into: name)
-                _ = try store.write { try $0.delete(matching: TableQuery(name).filter(.column(name) == "x")) }
+                try store.delete(matching: TableQuery(name).filter(.column(name) == "x"))
                 try context.expect(TableQuery(name), in: store, finds: ["2"])
             }
-            try context.expect(try store.count(TableQuery("TodoItem")), is: 1, "rows of the table named in those names")
+            try context.expect(store.count(TableQuery("TodoItem")), is: 1, "rows of the table named in those names")
         },
         Check(
             "TAB-033", "Names of 128 characters that differ only in the last one are different names",
@@ -123,9 +122,9 @@ extension Check {
             for number: Int64 in 3...4 {
                 try batch.append(["id": .string("\(number)"), name: .int(number), "n": .int(number)])
             }
-            try store.write { try $0.upsert(batch, into: other) }
+            try store.put(batch, into: other)
             try store.put([["id": "1", other: 5]], into: other)
-            _ = try store.write { try $0.delete(matching: TableQuery(other).filter(.column(other) == 3)) }
+            try store.delete(matching: TableQuery(other).filter(.column(other) == 3))
             let reopened = try context.reopened(store)
             let query = TableQuery(other).filter(.column(other) > 1).order(by: other, descending: true).select(other)
             try context.expect(query, in: reopened, finds: ["1", "4", "2"])

@@ -20,7 +20,7 @@ extension Check {
                     try store.define([evolution.evolve()])
                     try store.write { writer in try evolution.change(writer) }
                     let what = "round \(round), definition \(step)"
-                    try context.expect(try store.tables(), is: [evolution.schema], "\(what): the definition")
+                    try context.expect(store.tables(), is: [evolution.schema], "\(what): the definition")
                     store = try context.expectAnswers(
                         evolution.queries(), in: store, folder: "round \(round)", over: evolution.visible,
                         of: evolution.schema, what)

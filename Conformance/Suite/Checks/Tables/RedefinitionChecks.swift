@@ -8,8 +8,7 @@ extension Check {
             "A redefinition receives the stored tables and rows, and applies the tables that its body returns",
             why: "A sync core adds a column to the stored definition, and moves values to it."
         ) { context in
-            let store = try context.store(.notes)
-            try store.put([["id": "a", "number": 1]], into: "Note")
+            let store = try context.store(.notes, holding: [["id": "a", "number": 1]])
             try store.redefine { writer in
                 var schema = try writer.schema(of: "Note")
                 schema.columns.append(.int("twice"))
@@ -30,7 +29,7 @@ extension Check {
                 try writer.upsert(["id": "c"] as Row, into: "Note")
                 return []
             }
-            try context.expect(try store2.tables(), is: before, "the tables after a redefinition that returns none")
+            try context.expect(store2.tables(), is: before, "the tables after a redefinition that returns none")
             try context.expect(TableQuery("Note"), in: store2, finds: ["a", "b", "c"])
         },
         Check(
@@ -55,7 +54,7 @@ extension Check {
                 }
             }
             for opened in [store, other, try context.open()] {
-                try context.expect(try opened.tables(), is: [.notes], "the tables after redefinitions that failed")
+                try context.expect(opened.tables(), is: [.notes], "the tables after redefinitions that failed")
                 try context.expect(TableQuery("Note"), in: opened, finds: [])
             }
         },

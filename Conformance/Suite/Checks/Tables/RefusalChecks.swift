@@ -76,13 +76,12 @@ extension Check {
             "Tables whose names differ only in ASCII case are refused, in one call and in separate calls",
             why: "Not every engine distinguishes them; if names are file names, both tables are the same."
         ) { context in
-            let store = try context.store(.items)
-            try store.put([["id": "1", "text": "x"]], into: "TodoItem")
+            let store = try context.store(.items, holding: [["id": "1", "text": "x"]])
             try context.expectRefused(
                 TableSchema("todoitem", columns: [.string("text")]), by: store, "todoitem beside TodoItem",
                 table: "todoitem")
             try context.expectRefused(.t(), TableSchema("T", columns: []), by: store, "t and T in one call")
-            try context.expect(try store.row(in: "TodoItem", "1")?["text"], is: "x", "the existing row")
+            try context.expect(store.row(in: "TodoItem", "1")?["text"], is: "x", "the existing row")
         },
     ]
 

@@ -20,10 +20,10 @@ extension Check {
                 let store = try context.open("tables \(count)")
                 for name in names { try store.define([TableSchema(name, columns: [])]) }
                 let sorted = names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-                try context.expect(try store.tables().map(\.name), is: sorted, "the names of \(count) tables")
+                try context.expect(store.tables().map(\.name), is: sorted, "the names of \(count) tables")
                 let reopened = try context.reopened(store, in: "tables \(count)")
                 try context.expect(
-                    try reopened.tables().map(\.name), is: sorted, "the names of \(count) tables after reopening")
+                    reopened.tables().map(\.name), is: sorted, "the names of \(count) tables after reopening")
             }
         },
         Check(
@@ -40,7 +40,7 @@ extension Check {
                     for (index, name) in names.enumerated() { row[name] = .int(Int64((number + index) % 5 + change)) }
                     return row
                 }
-                try store.write { try $0.upsert((0..<9).map { row($0, 0) }, into: schema.name) }
+                try store.put((0..<9).map { row($0, 0) }, into: schema.name)
                 try store.write { writer in
                     try writer.upsert((3..<6).map { row($0, 3) }, into: schema.name)
                     try writer.delete(ids: ["r0", "r8"], from: schema.name)

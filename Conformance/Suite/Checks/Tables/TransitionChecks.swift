@@ -23,14 +23,13 @@ extension Check {
         },
         Check("TAB-121", "A changed type is also refused after the store was reopened", needs: [.persistence]) {
             context in
-            let store = try context.reopened(try context.store(.t(.int("a"))))
+            let store = try context.reopened(context.store(.t(.int("a"))))
             try context.expectRefused(.t(.double("a")), by: store, "a as double", table: "t", column: "a")
             try store.define([.t(.int("a"))])
         },
         Check("TAB-122", "A table without rows also keeps the types of its columns") { context in
-            let store = try context.store(.t(.int("a"), .string("b")))
-            try store.put([["id": "1", "a": 1]], into: "t")
-            _ = try store.write { try $0.delete(matching: TableQuery("t")) }
+            let store = try context.store(.t(.int("a"), .string("b")), holding: [["id": "1", "a": 1]])
+            try store.delete(matching: TableQuery("t"))
             try context.expectRefused(.t(.int("a"), .int("b")), by: store, "b as int", table: "t", column: "b")
         },
         Check("TAB-123", "A changed id type is refused, naming the table") { context in
@@ -47,8 +46,7 @@ extension Check {
                 TableSchema("t", columns: [], idMatching: .exact), by: store, "ids made case-sensitive", table: "t")
             try context.expect(TableQuery("exact"), in: store, finds: ["A", "a"])
         },
-        Check("TAB-125", "If one definition of a call is refused, no new table of the call is created") {
-            context in
+        Check("TAB-125", "If one definition of a call is refused, no new table of the call is created") { context in
             let store = try context.store(.t(.int("a")))
             let bad = TableSchema.t(.string("a"))
             let good = TableSchema("good", columns: [.int("x")], indexes: [["x"]])
@@ -58,7 +56,7 @@ extension Check {
             let reopened = try context.reopened(store)
             for name in ["good", "other"] {
                 try context.expectError(.noSuchTable, "the table \(name)", table: name) {
-                    _ = try reopened.read { try $0.count(TableQuery(name)) }
+                    _ = try reopened.count(TableQuery(name))
                 }
             }
             try reopened.define([good, other])
@@ -112,11 +110,10 @@ extension Check {
             for schema in [system, own, system] {
                 try store.define([schema])
                 let names = schema.isSystem ? ["TodoItem"] : ["TodoItem", "t"]
-                try context.expect(try store.appTables().map(\.name), is: names, "the app's tables")
-                try context.expect(try store.count(TableQuery("t")), is: 1, "its rows")
+                try context.expect(store.appTables().map(\.name), is: names, "the app's tables")
+                try context.expect(store.count(TableQuery("t")), is: 1, "its rows")
             }
-            try context.expect(
-                try context.reopened(store).appTables(), is: [.items], "the app's tables after reopening")
+            try context.expect(context.reopened(store).appTables(), is: [.items], "the app's tables after reopening")
         },
     ]
 }

@@ -13,40 +13,39 @@ extension Check {
                 try context.expectError(.noSuchTable, "an upsert into \(name.debugDescription)", table: name) {
                     var rows = PackedRows(shape: TableSchema.items.makeShape())
                     try rows.append(["id": "1", "text": "x"])
-                    try store.write { try $0.upsert(rows, into: name) }
+                    try store.put(rows, into: name)
                 }
             }
-            try context.expect(try store.tables(), is: [.items], "the tables afterwards")
+            try context.expect(store.tables(), is: [.items], "the tables afterwards")
         },
         Check("TAB-022", "Deleting from an undefined table is noSuchTable, naming the table") { context in
-            let store = try context.store(.items)
-            try store.put([["id": "1"]], into: "TodoItem")
+            let store = try context.store(.items, holding: [["id": "1"]])
             for name in strangers {
                 try context.expectError(.noSuchTable, "a delete by id", table: name) {
-                    _ = try store.write { try $0.delete(ids: ["1"], from: name) }
+                    try store.delete(ids: ["1"], from: name)
                 }
                 try context.expectError(.noSuchTable, "a delete by query", table: name) {
-                    _ = try store.write { try $0.delete(matching: TableQuery(name)) }
+                    try store.delete(matching: TableQuery(name))
                 }
             }
-            try context.expect(try store.count(TableQuery("TodoItem")), is: 1, "rows of the table that is defined")
+            try context.expect(store.count(TableQuery("TodoItem")), is: 1, "rows of the table that is defined")
         },
         Check(
             "TAB-023", "The internal tables of the store and the engine are neither listed nor readable",
             why: "A caller that can read them could also write them and corrupt the store."
         ) { context in
             let store = try context.store(.items)
-            try context.expect(try store.tables(), is: [.items], "the tables")
+            try context.expect(store.tables(), is: [.items], "the tables")
             for name in ["sqlite_master", "sqlite_schema", "tideline_meta", "tideline_tables", "main", "__tables"] {
                 try expectNoRows(context, store, name)
             }
         },
         Check("TAB-024", "A write or read that failed on an undefined table can be retried correctly") { context in
             let store = try context.store(.items)
-            try? store.write { _ = try $0.delete(matching: TableQuery("Nothing")) }
-            try? store.read { _ = try $0.count(TableQuery("Nothing")) }
+            try? store.delete(matching: TableQuery("Nothing"))
+            try? store.count(TableQuery("Nothing"))
             try store.put([["id": "1"]], into: "TodoItem")
-            try context.expect(try store.count(TableQuery("TodoItem")), is: 1, "rows afterwards")
+            try context.expect(store.count(TableQuery("TodoItem")), is: 1, "rows afterwards")
         },
         Check(
             "TAB-025", "An undefined table is noSuchTable even if there is nothing to do: no rows, no ids, limit 0",

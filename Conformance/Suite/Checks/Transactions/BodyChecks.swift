@@ -38,15 +38,14 @@ extension Check {
             try store.read { reader in
                 try expectThrown(marked, "scan") { try reader.scan(TableQuery("TodoItem")) { _ in throw marked } }
                 try expectThrown(marked, "withRow") { try reader.withRow(in: "Note", id: "a") { _ in throw marked } }
-                try context.expect(try reader.count(TableQuery("TodoItem")), is: 4, "count after the errors")
+                try context.expect(reader.count(TableQuery("TodoItem")), is: 4, "count after the errors")
                 try context.expect(.notes, in: reader, holds: ThreeTables.rows(.notes), "after the errors")
             }
         },
         Check("TRN-017", "The result of a body is returned, including nil") { context in
             let store = try ThreeTables.store(context)
-            try context.expect(try store.read { try $0.count(TableQuery("Note")) }, is: 3, "the value of a read")
-            try context.expect(
-                try store.write { try $0.delete(ids: ["a"], from: "Note") }, is: 1, "the value of a write")
+            try context.expect(store.count(TableQuery("Note")), is: 3, "the value of a read")
+            try context.expect(store.delete(ids: ["a"], from: "Note"), is: 1, "the value of a write")
             let none: Int?? = try store.write { _ in .some(.none) }
             try context.expect(
                 none == .some(.none), "a write whose body returns nil returns \(CheckContext.text(none))")
@@ -76,7 +75,7 @@ extension Check {
             try store.write { writer in
                 try writer.upsert(["id": "a", "number": 5], into: "Note")
                 try context.expectError(.busy, "a write within a write") {
-                    try store.write { try $0.upsert(["id": "inner"], into: "Note") }
+                    try store.put(["id": "inner"], into: "Note")
                 }
                 try writer.upsert(["id": "b", "number": 6], into: "Note")
             }
@@ -92,19 +91,19 @@ extension Check {
             try store.read { reader in
                 let before = try reader.allRows("Note")
                 do {
-                    try store.write { try $0.upsert(["id": "d", "number": 4], into: "Note") }
+                    try store.put(["id": "d", "number": 4], into: "Note")
                 } catch let error as StoreError where error.code == .busy {
                     hasWritten = false
                 }
-                try context.expect(try reader.allRows("Note"), are: before, "the read after the write within it")
+                try context.expect(reader.allRows("Note"), are: before, "the read after the write within it")
             }
-            let count = try store.read { try $0.count(TableQuery("Note")) }
+            let count = try store.count(TableQuery("Note"))
             try context.expect(count, is: hasWritten ? 4 : 3, "the notes after the write within a read")
         },
         Check("TRN-021", "A write without changes succeeds") { context in
             let store = try ThreeTables.store(context)
             try store.write { _ in }
-            try store.write { try $0.upsert([Row](), into: "Note") }
+            try store.put([Row](), into: "Note")
             try store.write { _ = try $0.count(TableQuery("Note")) }
             try context.rollBack(store) { _ in }
             try context.expectAsFilled(store, "after writes without changes")

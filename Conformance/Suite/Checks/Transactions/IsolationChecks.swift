@@ -59,16 +59,16 @@ extension Check {
             try store.write { writer in
                 try changeAll(writer)
                 try context.expectAsFilled(store, "in a read within the write")
-                try context.expect(try writer.count(TableQuery("Note")), is: 1, "count by the writer after that read")
+                try context.expect(writer.count(TableQuery("Note")), is: 1, "count by the writer after that read")
             }
             try expectLookUps(context, store, changed: true)
         },
         Check("TRN-039", "A read that begins after a write returned sees its changes, on every thread") { context in
             let store = try context.store(.tallies)
             for number in 1...10 {
-                try store.write { try $0.upsert([.tally(1, Int64(number)), .tally(Int64(number), 0)], into: "Tally") }
+                try store.put([.tally(1, Int64(number)), .tally(Int64(number), 0)], into: "Tally")
                 try context.onThreads(3, "reads after a write") { _ in
-                    let count = try store.read { try $0.count(TableQuery("Tally")) }
+                    let count = try store.count(TableQuery("Tally"))
                     try context.expect(count, is: number, "count after write \(number)")
                 }
             }
@@ -91,8 +91,8 @@ extension Check {
             try context.expect(isNew, is: changed, "whether the new item is found by its id \(place)")
             let isThere = try reader.row(in: "TodoItem", id: "b") != nil
             try context.expect(isThere, is: !changed, "whether the deleted item is found by its id \(place)")
-            try context.expect(try reader.count(TableQuery("Note")), is: changed ? 1 : 3, "the notes \(place)")
-            try context.expect(try reader.row(in: "Tally", id: 1)?["n"], is: changed ? 99 : 10, "tally 1 \(place)")
+            try context.expect(reader.count(TableQuery("Note")), is: changed ? 1 : 3, "the notes \(place)")
+            try context.expect(reader.row(in: "Tally", id: 1)?["n"], is: changed ? 99 : 10, "tally 1 \(place)")
         }
     }
 }

@@ -10,7 +10,7 @@ extension Check {
             tier: .stress
         ) { context in
             let store = try context.store(.tallies)
-            try store.write { try $0.upsert((0..<4).map { .tally($0, 100) }, into: "Tally") }
+            try store.put((0..<4).map { .tally($0, 100) }, into: "Tally")
             let steps = Int64(60 * context.rounds)
             try context.onThreads(4, "writers of a ring of counters") { thread in
                 for step in 0..<steps {
@@ -29,8 +29,7 @@ extension Check {
             "No increment is lost: a counter incremented by four threads equals the acknowledged increments",
             tier: .stress
         ) { context in
-            let store = try context.store(.tallies)
-            try store.write { try $0.upsert(.tally(1, 0), into: "Tally") }
+            let store = try context.store(.tallies, holding: .tally(1, 0))
             let steps = Int64(60 * context.rounds)
             try context.onThreads(4, "writers of one counter") { _ in
                 for _ in 0..<steps { try move(1, from: nil, to: 1, in: store) }
@@ -48,7 +47,7 @@ extension Check {
                 for step in 0..<steps {
                     let row = Row.tally(step * 4 + Int64(thread), step)
                     if thread % 2 == 0 {
-                        try store.write { try $0.upsert(row, into: "Tally") }
+                        try store.put(row, into: "Tally")
                     } else {
                         try context.rollBack(store) { try $0.upsert(row, into: "Tally") }
                     }

@@ -9,13 +9,13 @@ extension Check {
                 try writer.upsert([["id": "e", "text": "Salt"], ["id": "a", "priority": 9]], into: "TodoItem")
                 try writer.upsert([.tally(1, 11), .tally(4, 40)], into: "Tally")
                 let merged = ThreeTables.rows(.items)[0].merging(["priority": 9])
-                try context.expect(try writer.row(in: "TodoItem", id: "a"), is: merged, "the row merged in this write")
+                try context.expect(writer.row(in: "TodoItem", id: "a"), is: merged, "the row merged in this write")
                 try context.expect(
-                    try writer.row(in: "TodoItem", id: "e"),
+                    writer.row(in: "TodoItem", id: "e"),
                     is: TableSchema.items.completing([["id": "e", "text": "Salt"]])[0], "the row inserted in this write"
                 )
-                try context.expect(try writer.row(in: "Tally", id: 1)?["n"], is: 11, "the tally changed in this write")
-                try context.expect(try writer.row(in: "Tally", id: 4)?["n"], is: 40, "the tally inserted in this write")
+                try context.expect(writer.row(in: "Tally", id: 1)?["n"], is: 11, "the tally changed in this write")
+                try context.expect(writer.row(in: "Tally", id: 4)?["n"], is: 40, "the tally inserted in this write")
             }
         },
         Check("TRN-023", "A write sees its own changes in a scan, in the correct order") { context in
@@ -23,19 +23,19 @@ extension Check {
             try changing(store) { writer, rows in
                 try context.expect(.items, in: writer, holds: rows, "inside the write")
                 let byText = TableQuery("TodoItem").order(by: "text", descending: true)
-                let expected = try Answer.expected(byText, .items, try TableSchema.items.packed(rows)).rows
+                let expected = try Answer.expected(byText, .items, TableSchema.items.packed(rows)).rows
                 try context.expect(
-                    try writer.rows(matching: byText).rows, are: expected, "inside the write, ordered by text")
+                    writer.rows(matching: byText).rows, are: expected, "inside the write, ordered by text")
             }
         },
         Check("TRN-024", "A write counts its own changes") { context in
             let store = try ThreeTables.store(context)
             try changing(store) { writer, rows in
                 try context.expect(
-                    try writer.count(TableQuery("TodoItem")), is: rows.count, "A write counts its own changes")
+                    writer.count(TableQuery("TodoItem")), is: rows.count, "A write counts its own changes")
                 let open = TableQuery("TodoItem").filter(.column("complete") == false).limit(1).includingTotalCount()
-                try context.expect(try writer.rows(matching: open).totalCount, is: 3, "total count inside the write")
-                try context.expect(try writer.count(open), is: 3, "count of a condition inside the write")
+                try context.expect(writer.rows(matching: open).totalCount, is: 3, "total count inside the write")
+                try context.expect(writer.count(open), is: 3, "count of a condition inside the write")
             }
         },
         Check(
@@ -54,12 +54,12 @@ extension Check {
                 try writer.delete(ids: ["b", "d"], from: "TodoItem")
                 try writer.delete(matching: TableQuery("Tally").filter(.column("n") == 20))
                 let rest = ThreeTables.rows(.items).filter { ["a", "c"].contains($0.idText) }
-                try context.expect(try writer.row(in: "TodoItem", id: "b"), is: nil, "the row deleted in this write")
+                try context.expect(writer.row(in: "TodoItem", id: "b"), is: nil, "the row deleted in this write")
                 try context.expect(.items, in: writer, holds: rest, "inside the write")
                 try context.expectIndexes(
                     of: .items, in: writer, find: rest, formerly: ThreeTables.rows(.items), "inside the write")
                 try context.expect(.tallies, in: writer, holds: [.tally(1, 10)], "inside the write")
-                try context.expect(try writer.count(TableQuery("Tally")), is: 1, "count inside the write")
+                try context.expect(writer.count(TableQuery("Tally")), is: 1, "count inside the write")
             }
         },
         Check("TRN-027", "A deletion by query finds and counts rows that the same write inserted and changed") {
@@ -87,18 +87,15 @@ extension Check {
                 try context.expect(
                     row, is: TableSchema.items.completing([["id": "Key", "text": "one", "priority": 4]])[0],
                     "the row stored with ids in two cases")
-                try context.expect(try writer.count(TableQuery("TodoItem")), is: 5, "count inside the write")
-                try context.expect(
-                    try writer.delete(ids: ["key"], from: "TodoItem"), is: 1, "deletions with a third case")
+                try context.expect(writer.count(TableQuery("TodoItem")), is: 5, "count inside the write")
+                try context.expect(writer.delete(ids: ["key"], from: "TodoItem"), is: 1, "deletions with a third case")
             }
             try context.expect(TableQuery("TodoItem"), in: store, finds: ["a", "b", "c", "d"], "after the write")
         },
     ]
 
     /// Inserts, merges, and deletes rows, and passes on the resulting rows.
-    private static func changing(
-        _ store: TracedStore, _ expect: (TracedWriter, [Row]) throws -> Void
-    ) throws {
+    private static func changing(_ store: TracedStore, _ expect: (TracedWriter, [Row]) throws -> Void) throws {
         let inserted: [Row] = [
             ["id": "0", "text": "Apples", "complete": false, "priority": 2],
             ["id": "bb", "text": "Zucchini", "priority": 0],

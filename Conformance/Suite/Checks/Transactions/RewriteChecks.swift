@@ -26,8 +26,7 @@ extension Check {
             }
         },
         Check("TRN-032", "A row deleted, stored, and deleted in one write does not exist, and each deletion counts it")
-        {
-            context in
+        { context in
             try expectAfter(context, nil, id: "a") { writer in
                 let first = try writer.delete(ids: ["a"], from: "TodoItem")
                 let again = try writer.delete(ids: ["a"], from: "TodoItem")
@@ -51,7 +50,7 @@ extension Check {
             let rows: [Row] = [["id": "b", "priority": 1], ["id": "x", "priority": 2, "complete": true]]
             try store.write { writer in
                 try writer.delete(matching: TableQuery("TodoItem"))
-                try context.expect(try writer.count(TableQuery("TodoItem")), is: 0, "count after all rows were deleted")
+                try context.expect(writer.count(TableQuery("TodoItem")), is: 0, "count after all rows were deleted")
                 try writer.upsert(rows, into: "TodoItem")
             }
             try store.read { reader in
@@ -72,17 +71,17 @@ extension Check {
         let store = try ThreeTables.store(context)
         try store.write { writer in
             try changes(writer)
-            try context.expect(try writer.row(in: "TodoItem", id: id), is: expected, "the row inside the write")
+            try context.expect(writer.row(in: "TodoItem", id: id), is: expected, "the row inside the write")
         }
         func look(_ store: TracedStore, _ place: String) throws {
             try store.read { reader in
-                try context.expect(try reader.row(in: "TodoItem", id: id), is: expected, "the row \(place)")
+                try context.expect(reader.row(in: "TodoItem", id: id), is: expected, "the row \(place)")
                 try context.expectIndexes(
                     of: .items, in: reader, find: others + [expected].compactMap { $0 },
                     formerly: ThreeTables.rows(.items) + [["priority": 3]], place)
             }
         }
         try look(store, "after the write")
-        try look(try context.reopened(store), "after reopening")
+        try look(context.reopened(store), "after reopening")
     }
 }

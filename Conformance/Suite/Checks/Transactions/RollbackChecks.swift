@@ -42,8 +42,7 @@ extension Check {
                 try context.expectAsFilled(store, "after the throw")
             }
         },
-        Check("TRN-004", "A body that throws leaves merged rows unchanged, including their nulls") {
-            context in
+        Check("TRN-004", "A body that throws leaves merged rows unchanged, including their nulls") { context in
             let store = try ThreeTables.store(context)
             try context.rollBack(store) { writer in
                 try writer.upsert(
@@ -81,8 +80,7 @@ extension Check {
             }
             try context.expectAsFilled(store, "after the throw")
         },
-        Check("TRN-008", "Rolled-back changes are not present after reopening", needs: [.persistence]) {
-            context in
+        Check("TRN-008", "Rolled-back changes are not present after reopening", needs: [.persistence]) { context in
             let store = try ThreeTables.store(context)
             try context.rollBack(store) { writer in
                 for schema in ThreeTables.schemas {
@@ -90,7 +88,7 @@ extension Check {
                     try writer.delete(ids: [ThreeTables.rows(schema)[0].id].compactMap { $0 }, from: schema.name)
                 }
             }
-            try context.expectAsFilled(try context.reopened(store), "after the throw and reopening")
+            try context.expectAsFilled(context.reopened(store), "after the throw and reopening")
         },
         Check(
             "TRN-009", "A row whose insert was rolled back can be inserted as a new row",
@@ -101,18 +99,18 @@ extension Check {
                 try writer.upsert(["id": "NEW", "text": "lost", "priority": 7], into: "TodoItem")
                 try writer.upsert(.tally(9, 90), into: "Tally")
             }
-            try store.write { try $0.upsert(["id": "new", "text": "kept"], into: "TodoItem") }
-            let row = try store.read { try $0.row(in: "TodoItem", id: "New") }
+            try store.put(["id": "new", "text": "kept"], into: "TodoItem")
+            let row = try store.row(in: "TodoItem", "New")
             try context.expect(
                 row, is: TableSchema.items.completing([["id": "new", "text": "kept"]])[0], "the row inserted again")
             try context.expectError(.invalidValue, "an insert without its required column", column: "n") {
-                try store.write { try $0.upsert(Row(id: 9), into: "Tally") }
+                try store.put(Row(id: 9), into: "Tally")
             }
         },
         Check("TRN-010", "Alternating transactions that commit and throw leave only the committed changes") { context in
             let store = try context.store(.tallies)
             for number in Int64(0)..<20 {
-                try store.write { try $0.upsert(.tally(number, number), into: "Tally") }
+                try store.put(.tally(number, number), into: "Tally")
                 try context.rollBack(store) { writer in
                     try writer.upsert([.tally(number, -1), .tally(number + 1, -1)], into: "Tally")
                     try writer.delete(ids: [.int(number / 2)], from: "Tally")
@@ -146,9 +144,8 @@ extension Check {
                     try context.expect(
                         found, is: row.completed(for: .notes), "the row \(row.idText) after the rollback")
                 }
-                try context.expect(try reader.row(in: "Note", id: "zz"), is: nil as Row?, "a row that was rolled back")
-                try context.expect(
-                    try reader.count(TableQuery("Note")), is: expected.count, "the count after the rollback")
+                try context.expect(reader.row(in: "Note", id: "zz"), is: nil as Row?, "a row that was rolled back")
+                try context.expect(reader.count(TableQuery("Note")), is: expected.count, "the count after the rollback")
             }
         },
     ]

@@ -25,8 +25,7 @@ extension Check {
                         ["id": .string("a\(step)"), "priority": -1, "text": "a"],
                     ], into: "TodoItem")
             } after: { store in
-                try context.expect(
-                    try store.read { try $0.count(TableQuery("TodoItem")) }, is: 60, "the rows after the scan")
+                try context.expect(store.count(TableQuery("TodoItem")), is: 60, "the rows after the scan")
             }
         },
         Check("TRN-050", "A scan whose body changes rows returns each row once, as it was when the scan began") {
@@ -94,8 +93,7 @@ extension Check {
 
     /// Returns a store with twenty rows, `r00` to `r19`, with priorities 0 to 19.
     private static func filled(_ context: CheckContext, in name: String = "store") throws -> TracedStore {
-        let store = try context.store(.items, in: name)
-        try store.write { try $0.upsert(rows, into: "TodoItem") }
+        let store = try context.store(.items, holding: rows, in: name)
         return store
     }
 

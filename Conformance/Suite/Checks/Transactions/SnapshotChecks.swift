@@ -4,23 +4,16 @@ extension Check {
     /// A read sees one snapshot while other threads commit.
     static let transactionSnapshots: [Check] = [
         Check(
-            "TRN-040", "Repeated lookups in one read return the same row although another thread changed or deleted it",
-            needs: [.readersBesideWriter]
+            "TRN-040", "Repeated lookups in one read return the same row although another thread changed or deleted it"
         ) { context in
             try whileAnotherCommits(context) { reader in
                 try ["a", "b", "new"].map { try reader.row(in: "TodoItem", id: $0).map { [$0] } ?? [] }.flatMap { $0 }
             }
         },
-        Check(
-            "TRN-041", "Repeated scans in one read return the same rows although another thread commits",
-            needs: [.readersBesideWriter]
-        ) { context in
+        Check("TRN-041", "Repeated scans in one read return the same rows although another thread commits") { context in
             try whileAnotherCommits(context) { try $0.allRows("TodoItem") }
         },
-        Check(
-            "TRN-042", "Repeated counts in one read are the same although another thread commits",
-            needs: [.readersBesideWriter]
-        ) { context in
+        Check("TRN-042", "Repeated counts in one read are the same although another thread commits") { context in
             try whileAnotherCommits(context) { reader in
                 let total = try reader.rows(matching: TableQuery("TodoItem").limit(0).includingTotalCount()).totalCount
                 let counts = [
@@ -33,8 +26,7 @@ extension Check {
         Check(
             "TRN-043",
             "Repeated queries through an index in one read return the same rows although another thread commits",
-            why: "A snapshot must include the indexes; a live index refers to rows that differ in the snapshot.",
-            needs: [.readersBesideWriter]
+            why: "A snapshot must include the indexes; a live index refers to rows that differ in the snapshot."
         ) { context in
             try whileAnotherCommits(context) { reader in
                 try reader.rows(matching: TableQuery("TodoItem").filter(.column("priority") == 9)).rows
@@ -44,12 +36,12 @@ extension Check {
         },
         Check(
             "TRN-044", "Data first read after another thread's commit belongs to the snapshot of the read's beginning",
-            why: "Separate snapshots for each table or each call mix two versions.", needs: [.readersBesideWriter]
+            why: "Separate snapshots for each table or each call mix two versions."
         ) { context in
             let store = try ThreeTables.store(context)
             try store.read { reader in
                 // This read fixes the snapshot; the rest is read for the first time afterwards.
-                try context.expect(try reader.row(in: "Note", id: "c")?["number"], is: 3, "note c at first")
+                try context.expect(reader.row(in: "Note", id: "c")?["number"], is: 3, "note c at first")
                 try commitElsewhere(context, store)
                 for schema in ThreeTables.schemas.reversed() {
                     try context.expect(
@@ -62,13 +54,11 @@ extension Check {
                 try context.expect(row, is: nil, "a row that was committed after the read began")
             }
         },
-        Check(
-            "TRN-045", "A scan continues in its snapshot although another thread commits during the scan",
-            needs: [.readersBesideWriter]
-        ) { context in
+        Check("TRN-045", "A scan continues in its snapshot although another thread commits during the scan") {
+            context in
             let store = try context.store(.items)
             let rows = (0..<300).map { ["id": .string("r\(1_000 + $0)"), "priority": .int($0)] as Row }
-            try store.write { try $0.upsert(rows, into: "TodoItem") }
+            try store.put(rows, into: "TodoItem")
             for query in [TableQuery("TodoItem"), TableQuery("TodoItem").order(by: "priority")] {
                 var found: [Row] = []
                 try store.read { reader in
@@ -88,26 +78,23 @@ extension Check {
         },
         Check(
             "TRN-046", "The next read sees the new state, on the thread whose read saw the old one",
-            why: "A reader cached for the thread must be renewed.", needs: [.readersBesideWriter]
+            why: "A reader cached for the thread must be renewed."
         ) { context in
             let store = try ThreeTables.store(context)
             for round in 1...5 {
                 let before = try store.read { reader in
                     let before = try reader.count(TableQuery("Note"))
                     try context.elsewhere("a write beside a read") {
-                        try store.write { try $0.upsert(["id": .string("n\(round)")], into: "Note") }
+                        try store.put(["id": .string("n\(round)")], into: "Note")
                     }
                     return before
                 }
                 try context.expect(before, is: 2 + round, "the notes in read \(round)")
-                let after = try store.read { try $0.count(TableQuery("Note")) }
+                let after = try store.count(TableQuery("Note"))
                 try context.expect(after, is: 3 + round, "the notes in the read after read \(round)")
             }
         },
-        Check(
-            "TRN-047", "A read within a read that began before a commit also sees one snapshot",
-            needs: [.readersBesideWriter]
-        ) { context in
+        Check("TRN-047", "A read within a read that began before a commit also sees one snapshot") { context in
             let store = try ThreeTables.store(context)
             try store.read { outer in
                 let before = try outer.allRows("TodoItem")
@@ -116,14 +103,14 @@ extension Check {
                     // Either the outer snapshot or the new one, but consistently.
                     let isNew = try inner.row(in: "TodoItem", id: "new") != nil
                     try context.expect(
-                        try inner.count(TableQuery("Note")), is: isNew ? 1 : 3, "the notes in the inner read")
+                        inner.count(TableQuery("Note")), is: isNew ? 1 : 3, "the notes in the inner read")
                     let tally = try inner.row(in: "Tally", id: 1)?["n"]
                     try context.expect(tally, is: isNew ? 99 : 10, "tally 1 in the inner read")
                 }
-                try context.expect(try outer.allRows("TodoItem"), are: before, "the outer read after the inner one")
+                try context.expect(outer.allRows("TodoItem"), are: before, "the outer read after the inner one")
             }
         },
-    ]
+    ].needing(.readersBesideWriter)
 
     /// Fails unless `look` returns the same rows before and after another thread has committed.
     private static func whileAnotherCommits(_ context: CheckContext, _ look: (TracedReader) throws -> [Row]) throws {
@@ -131,7 +118,7 @@ extension Check {
         try store.read { reader in
             let before = try look(reader)
             try commitElsewhere(context, store)
-            try context.expect(try look(reader), are: before, "the same read again after another thread's commit")
+            try context.expect(look(reader), are: before, "the same read again after another thread's commit")
         }
         let after = try store.read { try look($0) }
         let before = try ThreeTables.store(context, in: "untouched").read { try look($0) }

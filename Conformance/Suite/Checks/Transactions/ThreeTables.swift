@@ -16,8 +16,7 @@ enum ThreeTables {
 
     /// Returns a store in which the tables are defined and filled.
     static func store(_ context: CheckContext, in name: String = "store") throws -> TracedStore {
-        let store = try context.open(name)
-        try store.define(schemas)
+        let store = try context.store(schemas, in: name)
         try store.write { writer in
             for schema in schemas { try writer.upsert(rows(schema), into: schema.name) }
         }
@@ -79,8 +78,7 @@ extension CheckContext {
     func expect(
         _ schema: TableSchema, in reader: some StoreReader, holds rows: [Row], _ what: @autoclosure () -> String
     ) throws {
-        try expect(
-            try reader.allRows(schema.name), are: schema.completing(rows), "\(what()), table \(schema.name)")
+        try expect(reader.allRows(schema.name), are: schema.completing(rows), "\(what()), table \(schema.name)")
     }
 
     /// Fails unless the tables hold their initial rows.

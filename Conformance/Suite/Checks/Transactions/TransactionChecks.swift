@@ -25,9 +25,7 @@ extension Check {
                 try expectCounts(Array(repeating: 1, count: 101), in: store, "after \(count) tables", context)
             }
         },
-        Check(
-            "TRN-066", "A body that returns keeps its changes to each of 1, 2, 11, 17, and 101 tables"
-        ) { context in
+        Check("TRN-066", "A body that returns keeps its changes to each of 1, 2, 11, 17, and 101 tables") { context in
             var store = try manyTables(context)
             var counts = Array(repeating: 1, count: 101)
             for count in [1, 2, 11, 17, 101] {
@@ -46,8 +44,7 @@ extension Check {
             "TRN-067",
             "Of 1, 2, 17, 1,001, and 5,000 changes in one transaction all are kept, and the last one of a row counts"
         ) { context in
-            let store = try context.open()
-            try store.define(Amounts.all.map(Amounts.schema))
+            let store = try context.store(Amounts.all.map(Amounts.schema))
             for count in Amounts.all {
                 let table = Amounts.schema(count).name
                 try store.write { writer in
@@ -68,8 +65,7 @@ extension Check {
 
     /// Returns a store with 101 tables with one row each.
     private static func manyTables(_ context: CheckContext) throws -> TracedStore {
-        let store = try context.open()
-        try store.define(manyTables)
+        let store = try context.store(manyTables)
         try store.write { writer in
             for table in manyTables { try writer.upsert(["id": "a", "n": 1], into: table.name) }
         }
@@ -84,8 +80,8 @@ extension Check {
             for (table, count) in zip(manyTables, counts) {
                 let ones = TableQuery(table.name, predicate: .column("n") == 1)
                 try context.expect(
-                    try reader.count(TableQuery(table.name)), is: count, "the rows of \(table.name) \(moment)")
-                try context.expect(try reader.count(ones), is: count, "the rows with 1 of \(table.name) \(moment)")
+                    reader.count(TableQuery(table.name)), is: count, "the rows of \(table.name) \(moment)")
+                try context.expect(reader.count(ones), is: count, "the rows with 1 of \(table.name) \(moment)")
             }
         }
     }
@@ -96,8 +92,8 @@ extension Check {
         let table = Amounts.schema(count).name
         let last = RowPredicate.column("n") == .literal(.int(Int64(count - 1)))
         try context.expect(
-            try reader.ids(TableQuery(table, predicate: last)), is: ["same"], "the row changed \(count) times \(moment)"
+            reader.ids(TableQuery(table, predicate: last)), is: ["same"], "the row changed \(count) times \(moment)"
         )
-        try context.expect(try reader.count(TableQuery(table)), is: count + 1, "the rows of \(count) changes \(moment)")
+        try context.expect(reader.count(TableQuery(table)), is: count + 1, "the rows of \(count) changes \(moment)")
     }
 }

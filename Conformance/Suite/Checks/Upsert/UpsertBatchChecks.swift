@@ -66,7 +66,7 @@ extension Check {
                     $0[$1.name] = .string("\($1.name)-\(number)")
                 }
             }
-            try context.apply(to: try context.store(schema)) { writer in
+            try context.apply(to: context.store(schema)) { writer in
                 try writer.upsert(rows, into: "Wide")
             } thenLook: { reader, place in
                 try context.expect(schema, in: reader, holds: rows, place)
@@ -77,9 +77,9 @@ extension Check {
             let numbers = 0..<Int64(10_000)
             for text in ["inserted", "merged"] {
                 let rows = numbers.map { ["id": .string("\($0)"), "text": .string("\(text) \($0)")] as Row }
-                try store.write { try $0.upsert(rows, into: "Note") }
+                try store.put(rows, into: "Note")
                 store = try context.reopened(store)
-                let found = try store.read { try $0.allRows("Note") }
+                let found = try store.allRows("Note")
                 let expected = rows.sorted { $0.idText < $1.idText }
                 try context.expect(found, are: TableSchema.notes.completing(expected), "the rows \(text)")
             }
@@ -121,7 +121,7 @@ extension Check {
         }
         let (first, second) = ((0..<4).map { row($0, without: 0) }, (0..<4).map { row($0, without: 1) })
         let name = "of \(count) columns"
-        try context.apply(to: try context.store(schema, in: name), in: name) { writer in
+        try context.apply(to: context.store(schema, in: name), in: name) { writer in
             try writer.upsert(first, into: "Wide")
             try writer.upsert(second, into: "Wide")
         } thenLook: { reader, place in

@@ -23,15 +23,14 @@ extension Check {
                 for (index, name) in names.enumerated() where index % 3 != 1 {
                     change[name] = index % 3 == 0 ? .int(Int64(-index - 1)) : .null
                 }
-                try store.write { try $0.upsert(row, into: schema.name) }
-                try store.write { try $0.upsert(change, into: schema.name) }
+                try store.put(row, into: schema.name)
+                try store.put(change, into: schema.name)
                 let merged = row.merging(change)
                 let last = names[count - 1]
                 let found = TableQuery(schema.name, predicate: .column(last) == .literal(merged[last] ?? .null))
                 try context.expect(found, in: store, finds: ["a"], "a row of \(count) columns")
                 let reopened = try context.reopened(store, in: "wide \(count)")
-                try context.expect(
-                    try reopened.read { try $0.row(in: schema.name, id: "a") }, is: merged, "a row of \(count) columns")
+                try context.expect(reopened.row(in: schema.name, "a"), is: merged, "a row of \(count) columns")
                 try context.expect(found, in: reopened, finds: ["a"], "a row of \(count) columns, after reopening")
             }
         },
@@ -39,17 +38,16 @@ extension Check {
             "UPS-052", "Of two rows with one id, the last counts in a batch of 2, 4, 34, and 2,002 rows",
             why: "A batch that is sorted before it is stored needs a stable sort."
         ) { context in
-            let store = try context.open()
-            try store.define(Amounts.all.map(Amounts.schema))
+            let store = try context.store(Amounts.all.map(Amounts.schema))
             for count in Amounts.all.dropLast() {
                 let table = Amounts.schema(count).name
                 let rows = Amounts.rows(count)
                 let second = rows.map { ["id": $0.id.map(\.value) ?? .null, "m": 7] as Row }
-                try store.write { try $0.upsert(rows + second, into: table) }
+                try store.put(rows + second, into: table)
                 let sevens = TableQuery(table, predicate: .column("m") == 7)
                 try store.read { reader in
-                    try context.expect(try reader.count(TableQuery(table)), is: count, "the rows of \(2 * count)")
-                    try context.expect(try reader.count(sevens), is: count, "the rows with the last value")
+                    try context.expect(reader.count(TableQuery(table)), is: count, "the rows of \(2 * count)")
+                    try context.expect(reader.count(sevens), is: count, "the rows with the last value")
                 }
             }
         },

@@ -60,7 +60,7 @@ extension Check {
             let store = try context.typedStore(rows)
             let batch = try schema.packed([.typed("1", 5), .typed("3", 6), Row(id: .string(""))])
             try context.expectError(.invalidValue, "a batch with an empty id") {
-                try store.write { try $0.upsert(batch, into: schema.name) }
+                try store.put(batch, into: schema.name)
             }
             try store.read { reader in
                 let formerly: [Row] = [.typed("1", 5), .typed("3", 6)]

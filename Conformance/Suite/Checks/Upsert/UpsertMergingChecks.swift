@@ -78,8 +78,7 @@ extension Check {
                 "id": "1", "version": "\"AAAAAAAAB9E=\"", "createdAt": .timestamp(stamp),
                 "updatedAt": .timestamp(stamp.advanced(byTicks: 1)),
             ]
-            try context.expectRows(
-                after: { try $0.upsert([row, .typed("2")], into: $1) }, are: [row, .typed("2")])
+            try context.expectRows(after: { try $0.upsert([row, .typed("2")], into: $1) }, are: [row, .typed("2")])
         },
         Check("UPS-012", "Rows with one id in two tables are independent") { context in
             let store = try context.store(.items, .notes)

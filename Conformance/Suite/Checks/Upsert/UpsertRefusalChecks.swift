@@ -29,14 +29,12 @@ extension Check {
         Check("UPS-032", "Null in a required column is refused in a new row, naming the column") { context in
             try expectRequired(["id": "1", "must": .null], context)
         },
-        Check("UPS-033", "Null in a required column is refused in a merge, which leaves the row unchanged") {
-            context in
+        Check("UPS-033", "Null in a required column is refused in a merge, which leaves the row unchanged") { context in
             try expectRequired(
                 ["id": "1", "may": 2, "must": .null], over: ["id": "1", "must": "x", "may": 1], context)
         },
         Check("UPS-034", "A merge may omit required columns and keeps their values") { context in
-            let store = try context.store(.demanding)
-            try store.write { try $0.upsert(["id": "1", "must": "x", "may": 1], into: "Demanding") }
+            let store = try context.store(.demanding, holding: [["id": "1", "must": "x", "may": 1]])
             try context.apply(to: store) { writer in
                 try writer.upsert([["id": "1"], ["id": "1", "may": 2]], into: "Demanding")
             } thenLook: { reader, place in
@@ -46,13 +44,13 @@ extension Check {
         Check("UPS-035", "A row without an id, or with an empty one, is refused, naming the column id") { context in
             let store = try context.store(.notes)
             try context.expectError(.invalidValue, "an upsert of a row without an id", column: "id") {
-                try store.write { try $0.upsert(["text": "no id"] as Row, into: "Note") }
+                try store.put(["text": "no id"] as Row, into: "Note")
             }
             let packed = try TableSchema.notes.packed([Row(id: .string(""))])
             try context.expectError(.invalidValue, "an upsert of an empty id", table: "Note", column: "id") {
-                try store.write { try $0.upsert(packed, into: "Note") }
+                try store.put(packed, into: "Note")
             }
-            try context.expect(try store.read { try $0.count(TableQuery("Note")) }, is: 0, "the count afterwards")
+            try context.expect(store.count(TableQuery("Note")), is: 0, "the count afterwards")
         },
         Check("UPS-036", "An id whose type is not the table's is refused, naming the column id") { context in
             let numbered = TableSchema("Numbered", columns: [], idType: .int)
@@ -60,10 +58,10 @@ extension Check {
             let number = try numbered.packed([Row(id: 1)])
             let text = try TableSchema.notes.packed([Row(id: "1")])
             try context.expectError(.invalidValue, "an integer id among texts", table: "Note", column: "id") {
-                try store.write { try $0.upsert(number, into: "Note") }
+                try store.put(number, into: "Note")
             }
             try context.expectError(.invalidValue, "a text among integer ids", table: "Numbered", column: "id") {
-                try store.write { try $0.upsert(text, into: "Numbered") }
+                try store.put(text, into: "Numbered")
             }
         },
         Check(
@@ -91,7 +89,7 @@ extension Check {
             for _ in 0..<20 {
                 try context.expectError(.invalidValue, error) {
                     let packed = try TableSchema.notes.packed(batch + [Row(id: .string(""))])
-                    try store.write { try $0.upsert(packed, into: "Note") }
+                    try store.put(packed, into: "Note")
                 }
             }
             try context.apply(to: store) { writer in
@@ -119,9 +117,9 @@ extension Check {
                 _ = try? store.write { writer in
                     try? writer.upsert([["id": "1", "must": "x", "n": 1], row], into: "Strict")
                 }
-                try context.expect(try store.read { try $0.count(TableQuery("Strict")) }, is: 0, "rows after \(rule)")
+                try context.expect(store.count(TableQuery("Strict")), is: 0, "rows after \(rule)")
             }
-            try store.write { try $0.upsert(["id": "1", "must": "x"], into: "Strict") }
+            try store.put(["id": "1", "must": "x"], into: "Strict")
             try context.expect(TableQuery("Strict"), in: store, finds: ["1"], "after the refusals")
         },
     ]
@@ -138,7 +136,7 @@ extension Check {
         try context.expectError(
             .invalidValue, "an upsert of \(CheckContext.text(row))", table: table, column: column, id: "7"
         ) {
-            try store.write { try $0.upsert(packed, into: table) }
+            try store.put(packed, into: table)
         }
         try store.read { try context.expect(.allTypes, in: $0, holds: [.typed("7")], "after the refusal") }
     }
@@ -146,11 +144,11 @@ extension Check {
     private static func expectRequired(_ row: Row, over stored: Row? = nil, _ context: CheckContext) throws {
         let store = try context.store(.demanding, in: "demanding \(row.values.count)")
         let rows = stored.map { [$0] } ?? []
-        try store.write { try $0.upsert(rows, into: "Demanding") }
+        try store.put(rows, into: "Demanding")
         try context.expectError(
             .invalidValue, "an upsert of \(CheckContext.text(row))", table: "Demanding", column: "must", id: "1"
         ) {
-            try store.write { try $0.upsert(row, into: "Demanding") }
+            try store.put(row, into: "Demanding")
         }
         try store.read { try context.expect(.demanding, in: $0, holds: rows, "after the refusal") }
     }
@@ -161,7 +159,7 @@ extension Check {
     ) throws {
         let store = try context.store(.notes, in: "error at \(position)")
         let stored: [Row] = [["id": "3", "text": "as it was"], ["id": "z"]]
-        try store.write { try $0.upsert(stored, into: "Note") }
+        try store.put(stored, into: "Note")
         var rows = numbered(99)
         rows.insert(Row(id: .string("")), at: position)
         let packed = try TableSchema.notes.packed(rows)

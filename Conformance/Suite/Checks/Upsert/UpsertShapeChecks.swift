@@ -50,8 +50,7 @@ extension Check {
                 try writer.upsert(packed, into: table)
                 try writer.upsert(packed, into: table)
             }
-            try context.expectRows(
-                after: change, are: [Row.typed("B").merging(["int": 3]), .typed("a", 2)])
+            try context.expectRows(after: change, are: [Row.typed("B").merging(["int": 3]), .typed("a", 2)])
             var after: [Row] = []
             packed.forEachRow { after.append($0.owned()) }
             try context.expect(after, are: rows, "the batch after it was written twice")
@@ -63,7 +62,7 @@ extension Check {
             let store = try context.typedStore([.typed("1")])
             let copy = TableSchema("Copy", columns: TableSchema.allTypes.columns.reversed())
             try store.define([copy])
-            let row = try store.read { try $0.row(in: TableSchema.allTypes.name, id: "1") }
+            let row = try store.row(in: TableSchema.allTypes.name, "1")
             guard let row else { throw CheckFailure("the row that was inserted is not found") }
             try context.apply(to: store) { writer in
                 try writer.upsert(row, into: "Copy")
@@ -96,7 +95,7 @@ extension Check {
             let other = TableSchema("Alike", columns: [columns[1], columns[2], columns[0]], systemColumns: [])
             let rows: [Row] = [["id": "1", "a": "1a", "b": "1b", "c": "1c"], ["id": "2", "b": "2b"]]
             let packed = try other.packed(rows)
-            try context.apply(to: try context.store(schema)) { writer in
+            try context.apply(to: context.store(schema)) { writer in
                 try writer.upsert(["id": "1", "a": "old", "b": "old"], into: "Alike")
                 try writer.upsert(packed, into: "Alike")
             } thenLook: { reader, place in

@@ -25,7 +25,7 @@ extension Check {
                 are: [Row(id: "MiXed").merging(whole), Row(id: "lower").completed(for: schema)], context)
         },
         Check("VAL-044", "A lookup finds an id in any ASCII case and returns the stored id") { context in
-            try context.apply(to: try context.store(keyed(.asciiCaseInsensitive))) { writer in
+            try context.apply(to: context.store(keyed(.asciiCaseInsensitive))) { writer in
                 try writer.upsert(
                     [["id": "Abc-Z", "n": 1], ["id": "abc_z", "n": 2], ["id": "É", "n": 3]], into: "Keyed")
             } thenLook: { reader, place in
@@ -48,7 +48,7 @@ extension Check {
             why: "The filter on `id` may use another code path than the lookup and must apply the same rule."
         ) { context in
             let rows: [Row] = [["id": "B", "n": 1], ["id": "a", "n": 1], ["id": "C", "n": 1], ["id": "_", "n": 1]]
-            try context.apply(to: try context.store(keyed(.asciiCaseInsensitive))) { writer in
+            try context.apply(to: context.store(keyed(.asciiCaseInsensitive))) { writer in
                 try writer.upsert(rows, into: "Keyed")
             } thenLook: { reader, place in
                 let (all, id) = (TableQuery("Keyed"), RowPredicate.column("id"))
@@ -65,7 +65,7 @@ extension Check {
         Check("VAL-047", "Rows are ordered by their ids ignoring ASCII case") { context in
             let ids = ["", "_", "a", "A0", "a1", "B", "ba", "BB", "c", "Z", "é"].map { "-" + $0 }
             let rows = ids.map { Row(id: .string($0)).merging(["n": 0]) }
-            try context.apply(to: try context.store(keyed(.asciiCaseInsensitive))) { writer in
+            try context.apply(to: context.store(keyed(.asciiCaseInsensitive))) { writer in
                 try writer.upsert(rows.reversed(), into: "Keyed")
             } thenLook: { reader, place in
                 let (all, ordered) = (TableQuery("Keyed"), ids.map { RowID.string($0) })
@@ -83,20 +83,17 @@ extension Check {
                 "Ä", "ä", "É", "é", "İ", "ı", "i", "ß", "ss", "\u{1E9E}", "K", "\u{212A}", "Σ", "σ", "ς", "Д", "д",
             ]
             let rows = zip(0..., ids).map { Row(id: .string($1)).merging(["n": .int($0)]) }
-            try expectKeyed(
-                after: { try $0.upsert(rows, into: $1) }, are: rows, context)
+            try expectKeyed(after: { try $0.upsert(rows, into: $1) }, are: rows, context)
         },
         Check("VAL-049", "In a table with exact ids, ids that differ in case are distinct in lookup, filter, and order")
-        {
-            context in
+        { context in
             let rows: [Row] = [["id": "B", "n": 1], ["id": "a", "n": 2], ["id": "b", "n": 3]]
-            try context.apply(to: try context.store(keyed(.exact))) { writer in
+            try context.apply(to: context.store(keyed(.exact))) { writer in
                 try writer.upsert(rows + [["id": "A", "n": 4]], into: "Keyed")
-                try context.expect(
-                    try writer.delete(ids: ["A", "c"], from: "Keyed"), is: 1, "rows deleted by the id A")
+                try context.expect(writer.delete(ids: ["A", "c"], from: "Keyed"), is: 1, "rows deleted by the id A")
             } thenLook: { reader, place in
                 try context.expect(keyed(.exact), in: reader, holds: rows, place)
-                try context.expect(try reader.row(in: "Keyed", id: "A"), is: nil, "\(place), the lookup of A")
+                try context.expect(reader.row(in: "Keyed", id: "A"), is: nil, "\(place), the lookup of A")
                 let (all, id) = (TableQuery("Keyed"), RowPredicate.column("id"))
                 try context.expect(all, in: reader, finds: ["B", "a", "b"], place)
                 try context.expect(all.filter(id == "b"), in: reader, finds: ["b"], place)
@@ -113,7 +110,7 @@ extension Check {
         ) { context in
             for matching in [IDMatching.asciiCaseInsensitive, .exact] {
                 let name = context.unusedName
-                try context.apply(to: try context.store(keyed(matching), in: name), in: name) { writer in
+                try context.apply(to: context.store(keyed(matching), in: name), in: name) { writer in
                     try writer.upsert(
                         zip(alike, 0...).map { Row(id: $0.stored).merging(["n": .int($1)]) }, into: "Keyed")
                     let deleted = try writer.delete(ids: alike.map(\.other), from: "Keyed")
@@ -150,7 +147,7 @@ extension Check {
     ) throws {
         let (schema, name) = (keyed(.asciiCaseInsensitive), context.unusedName)
         let store = try context.store(schema, in: name)
-        try store.write { try $0.upsert(rows, into: "Keyed") }
+        try store.put(rows, into: "Keyed")
         try context.apply(to: store, in: name) { writer in
             try change(writer, "Keyed")
         } thenLook: { reader, place in

@@ -45,7 +45,7 @@ extension Check {
                 try writer.upsert(rows, into: "Numbered")
                 let ids: [RowID] = [.int(.min), 9, 9, 12, "10", .int(1 << 53)]
                 try context.expect(
-                    try writer.delete(ids: ids, from: "Numbered"), is: 3, "rows deleted by \(CheckContext.text(ids))")
+                    writer.delete(ids: ids, from: "Numbered"), is: 3, "rows deleted by \(CheckContext.text(ids))")
             } thenLook: { reader, place in
                 let gone: [RowID] = [.int(.min), 9, .int(1 << 53)]
                 let left = rows.filter { row in !gone.contains { $0 == row.id } }
@@ -75,7 +75,7 @@ extension Check {
         _ context: CheckContext, _ look: (any StoreReader, _ rows: [Row], _ place: String) throws -> Void
     ) throws {
         let rows = numberedRows
-        try context.apply(to: try context.store(numbered)) { writer in
+        try context.apply(to: context.store(numbered)) { writer in
             let order = rows.indices.map { rows[$0 * 7 % rows.count] }
             try writer.upsert(order.map { Row(id: $0.id).merging(["n": 0]) }, into: "Numbered")
             try writer.upsert(order, into: "Numbered")

@@ -42,10 +42,9 @@ extension Check {
                 let id = String(repeating: character, count: context.capabilities.maximumIDLength + 1)
                 let what = "an upsert with an id of \(id.count) times \(character)"
                 try context.expectError(.invalidValue, what, table: "Note", column: "id") {
-                    try store.write { try $0.upsert(Row(id: .string(id)), into: "Note") }
+                    try store.put(Row(id: .string(id)), into: "Note")
                 }
-                try context.expect(
-                    try store.read { try $0.count(TableQuery("Note")) }, is: 0, "the count after \(what)")
+                try context.expect(store.count(TableQuery("Note")), is: 0, "the count after \(what)")
             }
         },
         Check(
@@ -57,8 +56,7 @@ extension Check {
                 TableSchema($0, columns: [.string("of")])
             }
             let ids = ["a", "2", "2a", "/a", "a/", ":a", "2/a", "2:a", "t", " ta"]
-            let store = try context.open()
-            try store.define(tables)
+            let store = try context.store(tables)
             func rows(_ table: TableSchema, without left: String? = nil) -> [Row] {
                 ids.filter { $0 != left }.map { ["id": .string($0), "of": .string(table.name)] }
             }
@@ -67,7 +65,7 @@ extension Check {
             } thenLook: { reader, place in
                 for table in tables { try context.expect(table, in: reader, holds: rows(table), place) }
             }
-            try again.write { _ = try $0.delete(id: "2a", from: "t") }
+            try again.delete(ids: ["2a"], from: "t")
             try again.read { reader in
                 for table in tables {
                     let left = rows(table, without: table.name == "t" ? "2a" : nil)
@@ -82,7 +80,7 @@ extension Check {
         let schema = TableSchema("Keyed", columns: [.int("n")], idMatching: matching, indexes: [["n"]])
         let name = context.unusedName
         let rows = zip(0..., ids).map { Row(id: .string($1)).merging(["n": .int($0)]) }
-        let store = try context.apply(to: try context.store(schema, in: name), in: name) { writer in
+        let store = try context.apply(to: context.store(schema, in: name), in: name) { writer in
             try writer.upsert(rows.reversed(), into: "Keyed")
             try writer.upsert(rows, into: "Keyed")
         } thenLook: { reader, place in
@@ -98,7 +96,7 @@ extension Check {
             }
         }
         for (position, id) in ids.enumerated() {
-            let count = try store.write { try $0.delete(ids: [.string(id)], from: "Keyed") }
+            let count = try store.delete(ids: [.string(id)], from: "Keyed")
             try context.expect(count, is: 1, "rows deleted by the id \(CheckContext.text(id))")
             let left = Array(rows[(position + 1)...])
             try store.read {

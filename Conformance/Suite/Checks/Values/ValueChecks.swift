@@ -60,7 +60,7 @@ extension Check {
         },
         Check("VAL-009", "Null stays null in a column of every type and equals only null") { context in
             let rows: [Row] = [.typed("1"), Row(id: "2").completed(for: .allTypes), ["id": "3"]]
-            try context.apply(to: try context.typedStore()) { writer in
+            try context.apply(to: context.typedStore()) { writer in
                 for table in TableSchema.typedTables { try writer.upsert(rows, into: table.name) }
             } thenLook: { reader, place in
                 for table in TableSchema.typedTables {

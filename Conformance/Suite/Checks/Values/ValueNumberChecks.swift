@@ -114,7 +114,7 @@ extension Check {
         let table = TableSchema.allTypes.name
         let what = "an upsert of \(number)"
         try context.expectError(.invalidValue, what, table: table, column: "double", id: "1") {
-            try store.write { try $0.upsert([["id": "2"], ["id": "1", "double": .double(number)]], into: table) }
+            try store.put([["id": "2"], ["id": "1", "double": .double(number)]], into: table)
         }
         try store.read { try context.expect(.allTypes, in: $0, holds: [.typed("1")], "after \(what)") }
     }

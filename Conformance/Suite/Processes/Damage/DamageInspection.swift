@@ -42,7 +42,7 @@ struct DamageInspection {
         try attempt {
             try store.define(KnownContent.tables)
             try store.write { try KnownContent.apply(0, to: $0) }
-            try store.write { _ = try $0.delete(matching: TableQuery(KnownContent.items.name)) }
+            try store.delete(matching: TableQuery(KnownContent.items.name))
             try store.close()
         }
     }

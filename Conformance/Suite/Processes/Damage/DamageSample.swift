@@ -47,10 +47,9 @@ struct DamageSample {
 
     /// Fails unless an undamaged copy reads correctly.
     private static func checked(_ context: CheckContext) throws -> DamageSample {
-        let sample = try DamageSample(try context.folder("sample"))
+        let sample = try DamageSample(context.folder("sample"))
         guard let file = sample.files.first else {
-            throw CheckFailure(
-                "the store declares that it keeps its rows, but its directory has no nonempty file")
+            throw CheckFailure("the store declares that it keeps its rows, but its directory has no nonempty file")
         }
         let unharmed = Damage(file: file.path, change: .cut(to: file.size))
         try context.expectDamage(
