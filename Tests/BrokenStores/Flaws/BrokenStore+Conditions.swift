@@ -1,38 +1,90 @@
 extension BrokenStore {
     /// Flaws in comparisons.
     static let conditions: [BrokenStore] = [
-        BrokenStore(
-            .wildcardsNotEscaped, breaks: "% and _ are plain characters",
-            foundBy: ["FIL-078"], saying: "%"),
-        BrokenStore(
-            .containsIgnoresCase, breaks: "contains compares byte for byte",
-            foundBy: ["FIL-085"], saying: "case"),
-        BrokenStore(
-            .emptyListMatchesAll, breaks: "Nothing is in an empty list",
-            foundBy: ["FIL-029"], saying: "empty list"),
-        BrokenStore(
-            .notEqualLeavesOutNull, breaks: "Null is not equal to a value",
-            foundBy: ["FIL-075"], saying: "null"),
-        BrokenStore(
-            .notOfNullIsFalse, breaks: "not of a condition without a value is true",
-            foundBy: ["FIL-090"], saying: "null"),
-        BrokenStore(
-            .nullInListNeverFound, breaks: "Null is in a list with null",
-            foundBy: ["FIL-031"], saying: "null"),
-        BrokenStore(
-            .nullIsLessThanAll, breaks: "Null is less than nothing",
-            foundBy: ["FIL-075"], saying: "null"),
-        BrokenStore(
-            .nanEqualsItself, breaks: "NaN equals nothing, not even itself",
-            foundBy: ["FIL-075"], saying: "NaN"),
-        BrokenStore(
-            .negativeZeroDiffers, breaks: "-0.0 equals 0.0",
-            foundBy: ["FIL-072"], saying: "0.0"),
-        BrokenStore(
-            .integersComparedAsDoubles, breaks: "Integers beyond 2^53 compare exactly",
-            foundBy: ["FIL-069"], saying: "2^53"),
-        BrokenStore(
-            .instantsComparedByMillisecond, breaks: "Instants compare to 100 ns",
-            foundBy: ["FIL-057"], saying: "100 ns"),
+        .init(.wildcardsNotEscaped, "% and _ are plain characters", foundBy: "FIL-078", saying: "%"),
+        .init(.containsIgnoresCase, "contains compares byte for byte", foundBy: "FIL-085", saying: "case"),
+        .init(.emptyListMatchesAll, "Nothing is in an empty list", foundBy: "FIL-029", saying: "empty list"),
+        .init(.notEqualLeavesOutNull, "Null is not equal to a value", foundBy: "FIL-075", saying: "null"),
+        .init(.notOfNullIsFalse, "not of a condition without a value is true", foundBy: "FIL-090", saying: "null"),
+        .init(.nullInListNeverFound, "Null is in a list with null", foundBy: "FIL-031", saying: "null"),
+        .init(.nullIsLessThanAll, "Null is less than nothing", foundBy: "FIL-075", saying: "null"),
+        .init(.nanEqualsItself, "NaN equals nothing, not even itself", foundBy: "FIL-075", saying: "NaN"),
+        .init(.negativeZeroDiffers, "-0.0 equals 0.0", foundBy: "FIL-072", saying: "0.0"),
+        .init(.integersComparedAsDoubles, "Integers beyond 2^53 compare exactly", foundBy: "FIL-069", saying: "2^53"),
+        .init(.instantsComparedByMillisecond, "Instants compare to 100 ns", foundBy: "FIL-057", saying: "100 ns"),
+    ]
+
+    /// Flaws in functions and arithmetic.
+    static let functions: [BrokenStore] = [
+        .init(
+            .caseFoldedByLocale, "lower and upper do not depend on the locale of the process",
+            foundBy: "FIL-152", saying: "locale"),
+        .init(
+            .caseFoldedByUnicode, "lower, upper and equalsIgnoringCase fold ASCII letters only",
+            foundBy: "FIL-099", saying: "ASCII"),
+        .init(.lengthInUTF16, "length counts Unicode scalars", foundBy: "FIL-094", saying: "length"),
+        .init(.lengthInCharacters, "length counts Unicode scalars", foundBy: "FIL-094", saying: "length"),
+        .init(.substringFromOne, "substring counts from 0", foundBy: "FIL-096", saying: "substring"),
+        .init(
+            .negativeStartCountsFromEnd, "A negative start of substring counts as 0",
+            foundBy: "FIL-097", saying: "substring"),
+        .init(.indexOfInBytes, "indexOf counts Unicode scalars", foundBy: "FIL-095", saying: "index"),
+        .init(.replacesFirstOnly, "replace replaces every occurrence", foundBy: "FIL-102", saying: "replac"),
+        .init(.trimsSpacesOnly, "trim takes all ASCII white space", foundBy: "FIL-100", saying: "trim"),
+        .init(
+            .textNormalisedInComparison, "Texts compare by bytes, without normalisation",
+            foundBy: "FIL-016", saying: "text"),
+        .init(.hoursInLocalTime, "The parts of an instant are in UTC", foundBy: "FIL-119", saying: "hour"),
+        .init(
+            .datePartsInLocalTime, "The parts of an instant are in UTC, whatever the process' time zone",
+            foundBy: "FIL-149", saying: "TZ"),
+        .init(.secondsRounded, "second is the whole second", foundBy: "FIL-120", saying: "second"),
+        .init(
+            .beforeEpochTruncated, "The parts of an instant before 1970 are right", foundBy: "FIL-120", saying: "1970"),
+        .init(.integersDivideToDouble, "Division of integers truncates", foundBy: "FIL-106", saying: "div"),
+        .init(.remainderNeverNegative, "% has the dividend's sign", foundBy: "FIL-107", saying: "sign"),
+        .init(.divisionByZeroIsInfinite, "Division by zero is null", foundBy: "FIL-108", saying: "zero"),
+        .init(.overflowWraps, "A result beyond 64 bits becomes a double", foundBy: "FIL-109", saying: "64 bits"),
+        .init(.halvesRoundToEven, "Halves are rounded away from zero", foundBy: "FIL-113", saying: "round"),
+    ]
+
+    /// Flaws in logic and in the validation of conditions.
+    static let logic: [BrokenStore] = [
+        .init(.emptyOrIsTrue, "An or of no conditions is false", foundBy: "FIL-042", saying: "or"),
+        .init(.emptyAndIsFalse, "An and of no conditions is true", foundBy: "FIL-042", saying: "and"),
+        .init(
+            .queryNotValidated, "A query that contradicts its table is refused",
+            foundBy: "FIL-134", saying: "unsupportedQuery"),
+        .init(
+            .otherTypesFindNothing, "A column is not compared with a value of another type",
+            foundBy: "FIL-013", saying: "invalidValue"),
+        .init(
+            .termsCutAtHundred, "A condition has no greatest number of terms",
+            foundBy: "FIL-038", "LNG-003", saying: "000", rows: 20_000),
+        .init(.bytesComparedByLength, "Bytes compare byte by byte, a prefix first", foundBy: "FIL-058", saying: "byte"),
+        .init(.nullEqualsNothing, "Null equals null", foundBy: "FIL-027", saying: "null"),
+        .init(.notInWithNullFindsNone, "not in a list with null is two-valued", foundBy: "FIL-031", saying: "null"),
+        .init(.notInLeavesOutNull, "Null is not in a list without null", foundBy: "FIL-031", saying: "null"),
+        .init(.nullsCompareAsEqual, "<= and >= are false of nulls", foundBy: "FIL-026", saying: "null"),
+        .init(.nanIsGreatest, "NaN is greater than nothing", foundBy: "FIL-075", saying: "NaN"),
+        .init(.emptyTextNotContained, "Every text contains the empty text", foundBy: "FIL-086", saying: "empty"),
+        .init(.trimsUnicodeSpaces, "trim takes ASCII white space only", foundBy: "FIL-100", saying: "trim"),
+        .init(.divisionRoundsDown, "Division of negative integers truncates", foundBy: "FIL-106", saying: "div"),
+        .init(.halvesRoundUp, "Negative halves are rounded away from zero", foundBy: "FIL-113", saying: "round"),
+        .init(
+            .floorCutsTowardZero, "floor is the greatest whole number not above", foundBy: "FIL-114", saying: "floor"),
+        .init(.textComparedInUTF16, "Texts compare by UTF-8 bytes", foundBy: "FIL-061", saying: "U+FFFF"),
+        .init(.bytesComparedSigned, "Bytes are unsigned", foundBy: "FIL-066", saying: "byte"),
+        .init(.columnsNotCompared, "A column compares with a column", foundBy: "FIL-045", saying: "column"),
+        .init(.boolColumnIsNoCondition, "A bool column is a condition", foundBy: "FIL-025", saying: "bool"),
+        .init(.literalOnTheLeftMisread, "A literal may be on the left", foundBy: "FIL-012", saying: "left"),
+        .init(.deepConditionsRefused, "A condition may be 500 deep", foundBy: "FIL-049", saying: "deep"),
+        .init(
+            .suffixFoundAtFirstOnly, "endsWith looks at the end, whatever comes before",
+            foundBy: "FIL-077", saying: "endsWith"),
+        .init(.indexOfMissingIsNull, "indexOf of what is not there is -1", foundBy: "FIL-095", saying: "-1"),
+        .init(.nullConcatenatedAsEmpty, "concat with null is null", foundBy: "FIL-101", saying: "null"),
+        .init(.monthFromZero, "Months count from 1", foundBy: "FIL-117", saying: "month"),
+        .init(.integersAddedAsDoubles, "Integers are added exactly", foundBy: "FIL-109", saying: "64 bits"),
     ]
 }
