@@ -17,43 +17,20 @@ final class TracedStore: StoreLayer {
     }
 
     func define(_ tables: [TableSchema]) throws {
-        let name = name
-        try noting {
-            "\(name).define(\(tables.swiftSource))"
-        } call: {
-            try base.define(tables)
-        }
+        try noting("define(\(tables.swiftSource))") { try base.define(tables) }
     }
 
-    func tables() throws -> [TableSchema] {
-        let name = name
-        return try noting(isExpression: true) {
-            "\(name).tables()"
-        } call: {
-            try base.tables()
-        }
-    }
+    func tables() throws -> [TableSchema] { try noting("tables()", isExpression: true) { try base.tables() } }
 
     var externalCommits: ExternalCommits? {
         base.externalCommits.map { commits in
-            ExternalCommits(signalPath: commits.signalPath) { [self, name] in
-                try noting(isExpression: true) {
-                    "\(name).externalCommits?.number()"
-                } call: {
-                    try commits.number()
-                }
+            ExternalCommits(signalPath: commits.signalPath) { [self] in
+                try noting("externalCommits?.number()", isExpression: true) { try commits.number() }
             }
         }
     }
 
-    func close() throws {
-        let name = name
-        try noting {
-            "\(name).close()"
-        } call: {
-            try base.close()
-        }
-    }
+    func close() throws { try noting("close()") { try base.close() } }
 
     func read<T>(_ body: (TracedReader) throws -> T) throws -> T {
         let entry = begin("read", "reader")
@@ -75,11 +52,7 @@ final class TracedStore: StoreLayer {
         try call.run {
             try base.redefine { writer in
                 let tables = try body(TracedWriter(base: writer, call: call))
-                return try call.noting(isExpression: false) {
-                    "return \(tables.swiftSource)"
-                } call: {
-                    tables
-                }
+                return try call.noting("return \(tables.swiftSource)", isExpression: false) { tables }
             }
         }
     }
@@ -93,9 +66,10 @@ final class TracedStore: StoreLayer {
     }
 
     private func noting<T>(
-        isExpression: Bool = false, _ text: @escaping @Sendable () -> String, call: () throws -> T
+        _ text: @autoclosure @escaping @Sendable () -> String, isExpression: Bool = false, _ call: () throws -> T
     ) throws -> T {
-        let entry = Trace.Entry(isExpression: isExpression, text)
+        let name = name
+        let entry = Trace.Entry(isExpression: isExpression) { "\(name).\(text())" }
         trace.add(entry)
         return try TracedCall(trace: trace, entry: entry).run(call)
     }
@@ -118,7 +92,7 @@ struct TracedCall: Sendable {
 
     /// Makes a call within this one.
     func noting<T>(
-        isExpression: Bool = true, _ text: @escaping @Sendable () -> String, call: () throws -> T
+        _ text: @autoclosure @escaping @Sendable () -> String, isExpression: Bool = true, _ call: () throws -> T
     ) throws -> T {
         let inner = Trace.Entry(isExpression: isExpression, text)
         trace.add(inner, within: entry)
@@ -136,44 +110,28 @@ protocol TracedReading: ReaderLayer, SendableMetatype {
 
 extension TracedReading {
     func schema(of table: String) throws -> TableSchema {
-        try call.noting {
-            "\(Self.name).schema(of: \(table.swiftSource))"
-        } call: {
-            try base.schema(of: table)
-        }
+        try call.noting("\(Self.name).schema(of: \(table.swiftSource))") { try base.schema(of: table) }
     }
 
     func withRow<T>(in table: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
-        try call.noting {
-            "\(Self.name).row(in: \(table.swiftSource), id: \(id.swiftSource))"
-        } call: {
+        try call.noting("\(Self.name).row(in: \(table.swiftSource), id: \(id.swiftSource))") {
             try base.withRow(in: table, id: id, body)
         }
     }
 
     @discardableResult
     func scan(_ query: TableQuery, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
-        try call.noting {
-            "\(Self.name).rows(matching: \(query.swiftSource))"
-        } call: {
-            try base.scan(query, body)
-        }
+        try call.noting("\(Self.name).rows(matching: \(query.swiftSource))") { try base.scan(query, body) }
     }
 
     func count(_ query: TableQuery) throws -> Int {
-        try call.noting {
-            "\(Self.name).count(\(query.swiftSource))"
-        } call: {
-            try base.count(query)
-        }
+        try call.noting("\(Self.name).count(\(query.swiftSource))") { try base.count(query) }
     }
 
     var limitTime: ((Duration) throws -> Void)? {
         base.limitTime.map { limitTime in
             { [call] duration in
-                try call.noting(isExpression: false) {
-                    "\(Self.name).limitTime?(.seconds(\(duration / .seconds(1))))"
-                } call: {
+                try call.noting("\(Self.name).limitTime?(.seconds(\(duration / .seconds(1))))", isExpression: false) {
                     try limitTime(duration)
                 }
             }
@@ -200,25 +158,19 @@ struct TracedWriter: TracedReading, WriterLayer {
 
     func upsert(_ rows: borrowing PackedRows, into table: String) throws {
         let text = TracedWriter.source(of: rows, into: table)
-        try call.noting(isExpression: false, text) { try base.upsert(rows, into: table) }
+        try call.noting(text(), isExpression: false) { try base.upsert(rows, into: table) }
     }
 
     @discardableResult
     func delete(ids: [RowID], from table: String) throws -> Int {
-        try call.noting {
-            "writer.delete(ids: \(ids.swiftSource), from: \(table.swiftSource))"
-        } call: {
+        try call.noting("writer.delete(ids: \(ids.swiftSource), from: \(table.swiftSource))") {
             try base.delete(ids: ids, from: table)
         }
     }
 
     @discardableResult
     func delete(matching query: TableQuery) throws -> Int {
-        try call.noting {
-            "writer.delete(matching: \(query.swiftSource))"
-        } call: {
-            try base.delete(matching: query)
-        }
+        try call.noting("writer.delete(matching: \(query.swiftSource))") { try base.delete(matching: query) }
     }
 
     private static func source(of rows: borrowing PackedRows, into table: String) -> @Sendable () -> String {
