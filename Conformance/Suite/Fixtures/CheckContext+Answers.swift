@@ -19,27 +19,12 @@ extension CheckContext {
         }
         try store.read { try run.ask($0, AnswerRun.inRead) }
         if readOnly { return }
-        try rollingBack(store) { try run.ask(inWrite: $0) }
+        try store.rollBack { try run.ask(inWrite: $0) }
         guard capabilities.isPersistent else { return }
         store = try reopened(store)
         try store.read { try run.ask($0, "after the store was reopened") }
     }
-
-    /// Runs a write that is rolled back by an error.
-    func rollingBack(_ store: TracedStore, _ body: (TracedWriter) throws -> Void) throws {
-        do {
-            try store.write { writer in
-                try body(writer)
-                throw RollBack()
-            }
-        } catch is RollBack {
-            // The expected end.
-        }
-    }
 }
-
-/// The error that rolls back a write.
-private struct RollBack: Error {}
 
 /// The queries of a sample as they are run against a store.
 private struct AnswerRun {

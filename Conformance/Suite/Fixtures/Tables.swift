@@ -39,6 +39,19 @@ extension LocalStore {
     @discardableResult
     func delete(matching query: TableQuery) throws -> Int { try write { try $0.delete(matching: query) } }
 
+    /// Runs a write whose body throws at its end, and fails unless the write throws that error.
+    func rollBack(_ body: (Writer) throws -> Void) throws {
+        do {
+            try write { writer in
+                try body(writer)
+                throw Abort()
+            }
+        } catch is Abort {
+            return
+        }
+        throw CheckFailure("the write returned although its body threw")
+    }
+
     /// Returns the row with the given identifier.
     func row(in table: String, _ id: RowID) throws -> Row? { try read { try $0.row(in: table, id: id) } }
 
@@ -51,3 +64,6 @@ extension LocalStore {
     /// Returns the number of rows that a query matches.
     func count(_ query: TableQuery) throws -> Int { try read { try $0.count(query) } }
 }
+
+/// An error that a body throws on purpose.
+struct Abort: Error {}

@@ -70,7 +70,7 @@ final class RandomTable {
             let body: (TracedWriter) throws -> Void = { [rows] writer in
                 difference = try QueryCase.deletion(query, expected, of: rows, by: writer)
             }
-            try commits ? store.write(body) : context.rollingBack(store, body)
+            try commits ? store.write(body) : store.rollBack(body)
             return difference
         }
         if commits { try become(changes: [], deleted: expected.rows.compactMap(\.id)) }
@@ -92,7 +92,7 @@ final class RandomTable {
                 try telling(query, .readInWrite) { try Answer.of(writer, query).difference(from: expected) }
             }
         }
-        try commits ? store.write(body) : context.rollingBack(store, body)
+        try commits ? store.write(body) : store.rollBack(body)
         if commits { return }
         (rows, reserve, last) = before
         packed = try schema.packed(rows)
@@ -172,7 +172,7 @@ extension CheckContext {
             let folder = try folder("table\(number)")
             let part = part(in: folder)
             defer { part.end() }
-            try body(try RandomTable(part, seed: seed &* 1_000 &+ number, rows: rows))
+            try body(RandomTable(part, seed: seed &* 1_000 &+ number, rows: rows))
         }
     }
 }

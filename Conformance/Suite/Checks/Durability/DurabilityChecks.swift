@@ -73,7 +73,7 @@ extension Check {
         ) { context in
             let store = try context.store(.items, .notes)
             try store.put(["id": "1", "text": "kept"], into: "TodoItem")
-            try context.undo(store) { writer in
+            try store.rollBack { writer in
                 try writer.upsert([["id": "1", "text": "undone"], ["id": "2"]], into: "TodoItem")
                 try writer.upsert(["id": "1"], into: "Note")
             }
@@ -90,8 +90,6 @@ extension Check {
 }
 
 extension CheckContext {
-    private struct RollBack: Error {}
-
     /// Copies the current files of the store in the folder `store`.
     fileprivate func copyFiles(to name: String) throws {
         do {
@@ -107,17 +105,5 @@ extension CheckContext {
     fileprivate func openCopy(_ name: String) throws -> TracedStore {
         try copyFiles(to: name)
         return try open(name)
-    }
-
-    /// Runs a write whose body throws at its end.
-    fileprivate func undo(_ store: TracedStore, _ body: (TracedWriter) throws -> Void) throws {
-        do {
-            try store.write { writer in
-                try body(writer)
-                throw RollBack()
-            }
-        } catch let error where error is RollBack {
-            return
-        }
     }
 }

@@ -89,7 +89,7 @@ extension Check {
         Check("FIL-145", "Conditions within a write see its changes, and after a rollback none of them") { context in
             let store = try context.store(.filtered, holding: [["id": "a", "n": 1], ["id": "b", "n": 2]])
             let query = TableQuery("Filtered", predicate: n == 1)
-            try context.rollingBack(store) { writer in
+            try store.rollBack { writer in
                 try writer.upsert([["id": "a", "n": 2], ["id": "b", "n": 1], ["id": "c", "n": 1]], into: "Filtered")
                 try context.expect(writer.ids(query), is: ["b", "c"], "within the write")
                 try writer.delete(id: "b", from: "Filtered")

@@ -91,17 +91,13 @@ extension Check {
             try context.expect(store.count(TableQuery("Note")), is: 1, "rows afterwards")
         },
         Check("LIF-029", "A body that throws while close() waits does not prevent the store from closing") { context in
-            struct Stop: Error {}
             let store = try context.store(.notes)
             try expectClosingWaits(
                 context, store,
                 during: { work in
-                    do {
-                        try store.write { writer in
-                            try work { for _ in 0..<100 { try writer.upsert(["id": "1"], into: "Note") } }
-                            throw Stop()
-                        }
-                    } catch is Stop {}
+                    try store.rollBack { writer in
+                        try work { for _ in 0..<100 { try writer.upsert(["id": "1"], into: "Note") } }
+                    }
                 })
             guard context.capabilities.isPersistent else { return }
             try context.expect(

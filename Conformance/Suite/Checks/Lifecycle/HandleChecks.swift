@@ -30,15 +30,9 @@ extension Check {
             try context.expect(TableQuery("Note"), in: store, finds: ["1"], "the rows afterwards")
         },
         Check("LIF-033", "A writer whose body threw is also closed") { context in
-            struct Stop: Error {}
             let store = try context.store(.notes)
             var kept: TracedWriter?
-            do {
-                try store.write { writer in
-                    kept = writer
-                    throw Stop()
-                }
-            } catch is Stop {}
+            try store.rollBack { kept = $0 }
             guard let kept else { throw CheckFailure("the body of a write was not called") }
             try expectNoWrites(context, kept)
             try expectClosed(context, kept)

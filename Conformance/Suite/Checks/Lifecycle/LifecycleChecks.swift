@@ -86,15 +86,13 @@ extension Check {
             "LIF-011", "Changes, deletions, and rolled-back changes have the correct state after reopening",
             needs: [.persistence]
         ) { context in
-            struct Stop: Error {}
             let store = try context.store(.notes)
             try store.put((0..<30).map { ["id": .string("\($0)"), "number": .int($0)] }, into: "Note")
             try store.put([["id": "3", "number": 300]], into: "Note")
             try store.delete(matching: TableQuery("Note").filter(.column("number") < 3))
-            try? store.write { writer in
+            try store.rollBack { writer in
                 try writer.upsert(["id": "never"], into: "Note")
-                _ = try writer.delete(ids: ["5"], from: "Note")
-                throw Stop()
+                try writer.delete(ids: ["5"], from: "Note")
             }
             var rows: [Row] = (3..<30).map { ["id": .string("\($0)"), "number": .int($0)] }
             rows[0]["number"] = 300

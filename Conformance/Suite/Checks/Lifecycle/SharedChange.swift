@@ -16,8 +16,6 @@ enum SharedChange: String, Codable, CaseIterable, Sendable {
         }
     }
 
-    private struct Thrown: Error {}
-
     /// Makes the change; `step` is its number among those of the same kind.
     func make(_ step: Int, in store: some LocalStore) throws {
         let table = SharedContent.table.name
@@ -28,13 +26,10 @@ enum SharedChange: String, Codable, CaseIterable, Sendable {
         case .deletionByQuery: try store.delete(matching: SharedContent.deletedQuery(step))
         case .definition: try store.define([SharedContent.table(after: step + 1)])
         case .rollback:
-            do {
-                try store.write { writer in
-                    try writer.upsert(SharedContent.new(step), into: table)
-                    try writer.delete(ids: [SharedContent.deletedID(step)], from: table)
-                    throw Thrown()
-                }
-            } catch is Thrown {}
+            try store.rollBack { writer in
+                try writer.upsert(SharedContent.new(step), into: table)
+                try writer.delete(ids: [SharedContent.deletedID(step)], from: table)
+            }
         }
     }
 }

@@ -16,7 +16,7 @@ extension Check {
                 try writer.upsert(["id": "z"], into: "Note")
                 try context.expect(store.capabilities, is: declared, "the capabilities in a write")
             }
-            try context.rollBack(store) { try $0.delete(matching: TableQuery("Note")) }
+            try store.rollBack { try $0.delete(matching: TableQuery("Note")) }
             try store.define([TableSchema("Other", columns: [.int("n")])])
             try context.expect(
                 store.capabilities, is: declared, "the capabilities after writes, a throw and a definition")

@@ -30,14 +30,10 @@ extension Check {
             }
             try store.put(["id": "a", "text": "x", "number": 1], into: "Note")
             try expectSame("an own commit")
-            struct Thrown: Error {}
-            do {
-                try store.write { writer in
-                    try writer.upsert(["id": "b"], into: "Note")
-                    _ = try writer.delete(ids: ["a"], from: "Note")
-                    throw Thrown()
-                }
-            } catch is Thrown {}
+            try store.rollBack { writer in
+                try writer.upsert(["id": "b"], into: "Note")
+                _ = try writer.delete(ids: ["a"], from: "Note")
+            }
             try expectSame("an own rollback")
             try store.delete(ids: ["nothing"], from: "Note")
             try expectSame("an own transaction that changes nothing")
@@ -82,13 +78,7 @@ extension Check {
             try expectOther("a definition of the other store")
             let number = try store.externalCommits?.number()
             try other.write { _ in }
-            struct Thrown: Error {}
-            do {
-                try other.write { writer in
-                    try writer.upsert(["id": "e"], into: "Note")
-                    throw Thrown()
-                }
-            } catch is Thrown {}
+            try other.rollBack { try $0.upsert(["id": "e"], into: "Note") }
             try context.expect(
                 store.externalCommits?.number(), is: number, "the number after the other store committed nothing")
         },

@@ -78,13 +78,7 @@ extension Check {
             let store = try context.observedStore(.notes)
             try store.put([note("a", 1), note("b", 2)], into: "Note")
             var all = try ObservedQuery(byNumber.limit(2), in: store)
-            struct Thrown: Error {}
-            do {
-                try store.write { writer in
-                    try writer.upsert([note("0", 0), note("a", 7)], into: "Note")
-                    throw Thrown()
-                }
-            } catch is Thrown {}
+            try store.rollBack { try $0.upsert([note("0", 0), note("a", 7)], into: "Note") }
             let changes = try all.update()
             try context.expect(changes, is: nil, "the changes after a write that throws")
             try all.expectCurrent(in: store, context, "after a body that throws")

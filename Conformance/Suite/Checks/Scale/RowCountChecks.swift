@@ -88,7 +88,7 @@ extension Check {
                 run.all.filter(.column("number") >= 0),
             ]
             for query in queries {
-                try run.context.rollingBack(run.store) { writer in
+                try run.store.rollBack { writer in
                     let finds = try run.numbers(writer, query)
                     var step = 0
                     try run.context.expect(finds.count, is: run.count, "\(run.name): the rows of \(query.swiftSource)")

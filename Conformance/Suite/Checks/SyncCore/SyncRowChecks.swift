@@ -39,14 +39,8 @@ extension Check {
             "SYN-042", "If the body throws, neither row nor operation nor token is stored",
             why: "A rollback that omits one of the tables sends changes that were never made."
         ) { context in
-            struct Stop: Error {}
             let store = try context.syncStore(.items)
-            do {
-                try store.write { writer in
-                    try change(writer)
-                    throw Stop()
-                }
-            } catch is Stop {}
+            try store.rollBack(change)
             for table in ["TodoItem", "MS_TableOperations", "MS_TableConfig"] {
                 try context.expect(store.count(TableQuery(table)), is: 0, "rows of \(table) after the rollback")
             }

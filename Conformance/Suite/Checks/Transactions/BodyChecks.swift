@@ -62,7 +62,7 @@ extension Check {
                 calls.append(pthread_equal(caller, pthread_self()) != 0 ? "write" : "write elsewhere")
                 try writer.upsert(["id": "a", "number": 5], into: "Note")
             }
-            try context.rollBack(store) { _ in
+            try store.rollBack { _ in
                 calls.append(pthread_equal(caller, pthread_self()) != 0 ? "throwing" : "throwing elsewhere")
             }
             try context.expect(calls, is: ["read", "write", "throwing"], "the calls of the three bodies")
@@ -105,7 +105,7 @@ extension Check {
             try store.write { _ in }
             try store.put([Row](), into: "Note")
             try store.write { _ = try $0.count(TableQuery("Note")) }
-            try context.rollBack(store) { _ in }
+            try store.rollBack { _ in }
             try context.expectAsFilled(store, "after writes without changes")
         },
         Check(

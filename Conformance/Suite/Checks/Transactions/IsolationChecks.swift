@@ -39,7 +39,7 @@ extension Check {
             needs: [.readersBesideWriter]
         ) { context in
             let store = try ThreeTables.store(context)
-            try context.rollBack(store) { writer in
+            try store.rollBack { writer in
                 try changeAll(writer)
                 try context.elsewhere("a read beside a write") {
                     try context.expectAsFilled(store, "on another thread, before the throw")

@@ -49,7 +49,7 @@ extension Check {
                     if thread % 2 == 0 {
                         try store.put(row, into: "Tally")
                     } else {
-                        try context.rollBack(store) { try $0.upsert(row, into: "Tally") }
+                        try store.rollBack { try $0.upsert(row, into: "Tally") }
                     }
                 }
             }

@@ -7,7 +7,7 @@ extension Check {
     static let transactionRecovery: [Check] = [
         Check("TRN-054", "After a body threw, the store still reads and writes") { context in
             let store = try ThreeTables.store(context)
-            for _ in 0..<3 { try context.rollBack(store) { try $0.delete(matching: TableQuery("TodoItem")) } }
+            for _ in 0..<3 { try store.rollBack { try $0.delete(matching: TableQuery("TodoItem")) } }
             try expectUsable(context, store, "after throws")
         },
         Check("TRN-055", "After a batch was refused, its transaction leaves nothing behind and the store works") {

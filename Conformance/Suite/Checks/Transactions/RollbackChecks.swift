@@ -21,7 +21,7 @@ extension Check {
         },
         Check("TRN-002", "A body that throws leaves none of its inserts behind") { context in
             let store = try ThreeTables.store(context)
-            try context.rollBack(store) { writer in
+            try store.rollBack { writer in
                 try writer.upsert([["id": "0", "text": "new"], ["id": "z", "text": "new"]], into: "TodoItem")
             }
             try context.expectAsFilled(store, only: [.items], "after the throw")
@@ -33,7 +33,7 @@ extension Check {
         ) { context in
             let store = try ThreeTables.store(context)
             for last in ThreeTables.schemas {
-                try context.rollBack(store) { writer in
+                try store.rollBack { writer in
                     // Each table is the last changed one once, and the first one once.
                     for schema in ThreeTables.schemas.filter({ $0 != last }) + [last] {
                         try writer.upsert(newRow(of: schema), into: schema.name)
@@ -44,7 +44,7 @@ extension Check {
         },
         Check("TRN-004", "A body that throws leaves merged rows unchanged, including their nulls") { context in
             let store = try ThreeTables.store(context)
-            try context.rollBack(store) { writer in
+            try store.rollBack { writer in
                 try writer.upsert(
                     [["id": "a", "text": .null, "priority": 9], ["id": "d", "text": "was null"]], into: "TodoItem")
                 try writer.upsert(["id": "a", "number": 9], into: "Note")
@@ -54,7 +54,7 @@ extension Check {
         },
         Check("TRN-005", "A body that throws leaves rows that it deleted by id") { context in
             let store = try ThreeTables.store(context)
-            try context.rollBack(store) { writer in
+            try store.rollBack { writer in
                 try writer.delete(ids: ["a", "d"], from: "TodoItem")
                 try writer.delete(ids: ["a", "b", "c"], from: "Note")
                 try writer.delete(ids: [2], from: "Tally")
@@ -63,7 +63,7 @@ extension Check {
         },
         Check("TRN-006", "A body that throws leaves rows that it deleted by query") { context in
             let store = try ThreeTables.store(context)
-            try context.rollBack(store) { writer in
+            try store.rollBack { writer in
                 try writer.delete(matching: TableQuery("TodoItem").filter(.column("complete") == true))
                 try writer.delete(matching: TableQuery("Note"))
                 try writer.delete(matching: TableQuery("Tally").order(by: "n").limit(2))
@@ -75,14 +75,14 @@ extension Check {
             why: "A store that passes a long transaction to its engine in batches has committed the first ones."
         ) { context in
             let store = try ThreeTables.store(context)
-            try context.rollBack(store) { writer in
+            try store.rollBack { writer in
                 for schema in ThreeTables.schemas { try writer.upsert(manyRows(of: schema), into: schema.name) }
             }
             try context.expectAsFilled(store, "after the throw")
         },
         Check("TRN-008", "Rolled-back changes are not present after reopening", needs: [.persistence]) { context in
             let store = try ThreeTables.store(context)
-            try context.rollBack(store) { writer in
+            try store.rollBack { writer in
                 for schema in ThreeTables.schemas {
                     try writer.upsert(newRow(of: schema), into: schema.name)
                     try writer.delete(ids: [ThreeTables.rows(schema)[0].id].compactMap { $0 }, from: schema.name)
@@ -95,7 +95,7 @@ extension Check {
             why: "A store that caches ids outside its engine must also roll back the cache."
         ) { context in
             let store = try ThreeTables.store(context)
-            try context.rollBack(store) { writer in
+            try store.rollBack { writer in
                 try writer.upsert(["id": "NEW", "text": "lost", "priority": 7], into: "TodoItem")
                 try writer.upsert(.tally(9, 90), into: "Tally")
             }
@@ -111,7 +111,7 @@ extension Check {
             let store = try context.store(.tallies)
             for number in Int64(0)..<20 {
                 try store.put(.tally(number, number), into: "Tally")
-                try context.rollBack(store) { writer in
+                try store.rollBack { writer in
                     try writer.upsert([.tally(number, -1), .tally(number + 1, -1)], into: "Tally")
                     try writer.delete(ids: [.int(number / 2)], from: "Tally")
                 }
@@ -127,7 +127,7 @@ extension Check {
                 "A store that caches rows or counts may keep those of a transaction that was rolled back."
         ) { context in
             let store = try ThreeTables.store(context)
-            try context.rollBack(store) { writer in
+            try store.rollBack { writer in
                 try writer.upsert(["id": "a", "number": 9], into: "Note")
                 try writer.upsert(["id": "zz", "number": 10], into: "Note")
                 for id in ["a", "zz", "b"] { _ = try writer.row(in: "Note", id: id) }

@@ -54,26 +54,7 @@ extension TableSchema {
         "Tally", columns: [.int("n", optional: false), .string("owner")], idType: .int, indexes: [["n"]])
 }
 
-/// An error that a body throws on purpose.
-struct Abort: Error {}
-
 extension CheckContext {
-    /// Runs a write whose body throws at its end. Other checks cover which error is thrown.
-    func rollBack(_ store: TracedStore, _ changes: (TracedWriter) throws -> Void) throws {
-        var hasThrown = false
-        do {
-            try store.write { writer in
-                try changes(writer)
-                hasThrown = true
-                throw Abort()
-            }
-        } catch {
-            guard hasThrown else { throw error }
-            return
-        }
-        throw CheckFailure("the write returned although its body threw")
-    }
-
     /// Fails unless a scan of a table returns these rows, sorted by id.
     func expect(
         _ schema: TableSchema, in reader: some StoreReader, holds rows: [Row], _ what: @autoclosure () -> String

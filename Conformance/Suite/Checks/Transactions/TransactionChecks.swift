@@ -17,7 +17,7 @@ extension Check {
         ) { context in
             let store = try manyTables(context)
             for count in [1, 2, 11, 17, 101] {
-                try context.rollBack(store) { writer in
+                try store.rollBack { writer in
                     for table in manyTables.prefix(count) {
                         try writer.upsert([["id": "a", "n": 9], ["id": "b", "n": 9]], into: table.name)
                     }

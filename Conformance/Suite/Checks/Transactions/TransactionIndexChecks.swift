@@ -41,7 +41,7 @@ extension Check {
         _ context: CheckContext, formerly: [Row], _ changes: (TracedWriter) throws -> Void
     ) throws {
         let store = try ThreeTables.store(context)
-        try context.rollBack(store, changes)
+        try store.rollBack(changes)
         try store.read { reader in
             try context.expectIndexes(
                 of: .items, in: reader, find: ThreeTables.rows(.items), formerly: formerly, "after the throw")
