@@ -114,21 +114,16 @@ struct ServiceConformanceTests {
 /// A transport to a server that fails after a number of inserts.
 private final class RefusingTransport: Transport {
     private let base: ServiceTransport
-    private let left: Mutex<Int>
+    private let limit: Int
+    private let inserts = Atomic(0)
 
     init(base: ServiceTransport, limit: Int) {
         self.base = base
-        left = Mutex(limit)
+        self.limit = limit
     }
 
     func send(_ request: HTTPRequest, body: [UInt8]?, timeout: Duration) async throws -> TransportResponse {
-        let isRefused =
-            request.method == .post
-            && left.withLock { left in
-                left -= 1
-                return left < 0
-            }
-        guard !isRefused else {
+        guard request.method != .post || inserts.add(1, ordering: .relaxed).newValue <= limit else {
             return TransportResponse(response: HTTPResponse(status: .internalServerError), body: [])
         }
         return try await base.send(request, body: body, timeout: timeout)
