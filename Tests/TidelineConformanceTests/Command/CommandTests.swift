@@ -5,11 +5,14 @@ import TidelineConformance
 import TidelineTestSupport
 
 @Suite("The conformance command")
-struct CommandTests {
+final class CommandTests {
+    private let probe: ProbeProcess
+
+    init() throws { probe = try ProbeProcess("CommandProbe") }
+    deinit { probe.remove() }
+
     @Test("A run without failures ends with 0 and writes every requested report")
     func reports() throws {
-        let probe = try ProbeProcess("CommandProbe")
-        defer { probe.remove() }
         let output = try probe.run(
             "--store", "none", "--filter", "UPS-00", "--json", probe.path("report.json"), "--junit",
             probe.path("r.xml"),
@@ -30,8 +33,6 @@ struct CommandTests {
 
     @Test("If a report goes to standard output, all other output goes to standard error")
     func standardOutput() throws {
-        let probe = try ProbeProcess("CommandProbe")
-        defer { probe.remove() }
         let output = try probe.run("--store", "none", "--filter", "UPS-001", "--json", "-")
         #expect(try ConformanceReport(json: Data(output.out.utf8)).stores[0].totals.passed == 1)
         #expect(output.err.contains("No failures in 1 check."))
@@ -39,8 +40,6 @@ struct CommandTests {
 
     @Test("Failures end with 1 and are printed with the options that reproduce them")
     func failures() throws {
-        let probe = try ProbeProcess("CommandProbe")
-        defer { probe.remove() }
         let output = try probe.run("--store", "miscounts,none", "--filter", "GET-011", "--seed", "7")
         #expect(output.status == 1)
         #expect(output.out.contains("FAILED  miscounts  GET-011"))
@@ -51,8 +50,6 @@ struct CommandTests {
 
     @Test("A known failure does not count as a failure; a known failure that passes does")
     func known() throws {
-        let probe = try ProbeProcess("CommandProbe")
-        defer { probe.remove() }
         try "GET-011 counts too many; issue 3".write(toFile: probe.path("known"), atomically: true, encoding: .utf8)
         let list = ["--filter", "GET-011", "--known", probe.path("known")]
         for place in [[], ["--in-process"]] {
@@ -68,8 +65,6 @@ struct CommandTests {
 
     @Test("A known failure that is marked with (may fail) may also pass")
     func mayFail() throws {
-        let probe = try ProbeProcess("CommandProbe")
-        defer { probe.remove() }
         try "GET-011 (may fail) counts too many at times".write(
             toFile: probe.path("known"), atomically: true, encoding: .utf8)
         let list = ["--filter", "GET-011", "--known", probe.path("known")]
@@ -83,8 +78,6 @@ struct CommandTests {
 
     @Test("In a strict run, a check that is skipped or known to fail is a failure")
     func strict() throws {
-        let probe = try ProbeProcess("CommandProbe")
-        defer { probe.remove() }
         // The store is in memory.
         let skipped = ["--store", "none", "--filter", "LIF-011"]
         #expect(try probe.run(skipped).status == 0)
@@ -113,8 +106,6 @@ struct CommandTests {
             (["--", "more"], "more"), (["--nonsense"], "--nonsense"),
         ])
     func usage(arguments: [String], message: String) throws {
-        let probe = try ProbeProcess("CommandProbe")
-        defer { probe.remove() }
         let output = try probe.run(arguments)
         #expect(output.status == 2)
         #expect(output.err.contains(message), "\(output.err)")
@@ -123,8 +114,6 @@ struct CommandTests {
 
     @Test("A list of known failures is refused with the number of the invalid line")
     func knownLine() throws {
-        let probe = try ProbeProcess("CommandProbe")
-        defer { probe.remove() }
         try "# all\nUPS-001\n".write(toFile: probe.path("known"), atomically: true, encoding: .utf8)
         let output = try probe.run("--known", probe.path("known"))
         #expect(output.status == 2)
@@ -135,8 +124,6 @@ struct CommandTests {
 
     @Test("The list contains every check, as text and as Markdown; an explanation describes one check completely")
     func listing() throws {
-        let probe = try ProbeProcess("CommandProbe")
-        defer { probe.remove() }
         let list = try probe.run("--list")
         #expect(list.status == 0)
         for check in Profile.full.checks { #expect(list.out.contains("  \(check.id)  \(check.promise)\n")) }
@@ -154,8 +141,6 @@ struct CommandTests {
 
     @Test("A store without a name has the name that it declares")
     func nameless() throws {
-        let probe = try ProbeProcess("CommandProbe")
-        defer { probe.remove() }
         for place in [[], ["--in-process"]] {
             let output = try probe.run(["--store", "memory", "--filter", "UPS-001"] + place)
             #expect(output.status == 0, "\(output)")

@@ -7,11 +7,14 @@ import TidelineTestSupport
 @testable import TidelineConformance
 
 @Suite("Worker processes")
-struct WorkerTests {
+final class WorkerTests {
+    private let probe: ProbeProcess
+
+    init() throws { probe = try ProbeProcess("CommandProbe") }
+    deinit { probe.remove() }
+
     @Test("A store that ends its process fails the check that was running; the other checks continue")
     func death() throws {
-        let probe = try ProbeProcess("CommandProbe")
-        defer { probe.remove() }
         let output = try probe.run(
             "--store", "traps,exits", "--filter", "GET-009", "--filter", "GET-01", "--json", probe.path("report.json"))
         #expect(output.status == 1)
@@ -32,8 +35,6 @@ struct WorkerTests {
 
     @Test("A store that ends its process when it is opened fails every check at once")
     func deathOnOpening() throws {
-        let probe = try ProbeProcess("CommandProbe")
-        defer { probe.remove() }
         let output = try probe.run(
             "--store", "traps-on-opening", "--filter", "GET", "--json", probe.path("report.json"))
         #expect(output.status == 1)
@@ -44,8 +45,6 @@ struct WorkerTests {
 
     @Test("A check that hangs fails, and the remaining checks run in another process")
     func hang() throws {
-        let probe = try ProbeProcess("CommandProbe")
-        defer { probe.remove() }
         let output = try probe.run(
             "--store", "hangs", "--filter", "GET-010", "--filter", "GET-009", "--filter", "GET-030", "--time-limit",
             "20",
@@ -59,8 +58,6 @@ struct WorkerTests {
 
     @Test("After one check times out, the others end early with the reason, in other processes too")
     func repeatedHang() throws {
-        let probe = try ProbeProcess("CommandProbe")
-        defer { probe.remove() }
         let ids = (0...2).flatMap { ["--filter", "GET-01\($0)"] }
         let output = try probe.run(
             ["--store", "hangs", "--time-limit", "5", "--json", probe.path("report.json")] + ids)
@@ -73,16 +70,12 @@ struct WorkerTests {
 
     @Test("The output of a store is not taken for a message of its process")
     func printing() throws {
-        let probe = try ProbeProcess("CommandProbe")
-        defer { probe.remove() }
         let output = try probe.run("--store", "prints", "--filter", "GET-001", "--filter", "GET-011")
         #expect(output.status == 0, "\(output)")
     }
 
     @Test("An interrupted run reports the completed checks, writes its reports, leaves no files, and ends with 130")
     func interruption() throws {
-        let probe = try ProbeProcess("CommandProbe")
-        defer { probe.remove() }
         let process = try probe.start([
             "--store", "hangs", "--filter", "GET-009", "--filter", "GET-010", "--json", probe.path("report.json"),
         ])
@@ -100,8 +93,6 @@ struct WorkerTests {
 
     @Test("When the command itself is killed, its processes end and leave no files")
     func killed() throws {
-        let probe = try ProbeProcess("CommandProbe")
-        defer { probe.remove() }
         let process = try probe.start(["--store", "hangs", "--filter", "GET-010"])
         // The folder of the check is inside the worker's folder. If it exists, the worker is running the check.
         try waitUntil("the worker to be at work") {
