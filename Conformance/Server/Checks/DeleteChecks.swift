@@ -9,9 +9,9 @@ extension ServerCheck {
             why: "Other clients and apps must not see it."
         ) { check in
             let rows = try await check.insert(texts: ["a", "b"])
-            try check.expectSuccess(try await check.delete(rows[0].id), "a delete")
-            try check.expect(try await check.list().ids, is: [rows[1].id], "the ids in the list")
-            try check.expect(try await check.lookup(rows[0].id), has: 404, 410, what: "a lookup of the deleted row")
+            try await check.remove(rows[0].id)
+            try await check.expect(check.list().ids, is: [rows[1].id], "the ids in the list")
+            try await check.expect(check.lookup(rows[0].id), has: 404, 410, what: "a lookup of the deleted row")
         },
         ServerCheck(
             "SRV-502", "A deleted row is not counted, unless deleted rows are requested",
@@ -19,10 +19,9 @@ extension ServerCheck {
             needs: [.tombstones]
         ) { check in
             let rows = try await check.insert(texts: ["a", "b", "c"])
-            try check.expectSuccess(try await check.delete(rows[0].id), "a delete")
-            try check.expect(try await check.list(count: true).count, is: 2, "the count")
-            try check.expect(
-                try await check.list(count: true, deleted: true).count, is: 3, "the count with deleted rows")
+            try await check.remove(rows[0].id)
+            try await check.expect(check.list(count: true).count, is: 2, "the count")
+            try await check.expect(check.list(count: true, deleted: true).count, is: 3, "the count with deleted rows")
         },
         ServerCheck(
             "SRV-503", "A list with deleted rows contains them, marked as deleted",
@@ -31,11 +30,10 @@ extension ServerCheck {
                 + "devices. The original Node server needs softDelete for it."
         ) { check in
             let rows = try await check.insert(texts: ["a", "b"])
-            try check.expectSuccess(try await check.delete(rows[0].id), "a delete")
+            try await check.remove(rows[0].id)
             let listed = try await check.list(order: [OrderTerm("id")], deleted: true)
             let found = Dictionary(listed.rows.map { ($0.id, $0.isDeleted) }) { first, _ in first }
-            try check.expect(
-                found, is: [rows[0].id: true, rows[1].id: false], "the member deleted of the rows, by id")
+            try check.expect(found, is: [rows[0].id: true, rows[1].id: false], "the member deleted of the rows, by id")
         },
         ServerCheck(
             "SRV-504", "A delete gives the row a later updatedAt and another version",
@@ -45,7 +43,7 @@ extension ServerCheck {
         ) { check in
             let row = try await check.insert()
             let changed = try await check.changed(row, ["text": "b"])
-            try check.expectSuccess(try await check.delete(row.id), "a delete")
+            try await check.remove(row.id)
             let since = Value.timestamp(changed.updatedAt ?? .min)
             let pulled = try await check.list(.compare("updatedAt", .greaterOrEqual, since), deleted: true)
             try check.expect(pulled.rows.map(\.isDeleted), is: [true], "the member deleted of the rows changed since")
@@ -55,54 +53,49 @@ extension ServerCheck {
             "SRV-505", "A delete with an earlier version in If-Match is answered with 412 and deletes nothing",
             why: "A row that another client has changed since is not deleted without asking."
         ) { check in
-            let row = try await check.insert()
-            let newer = try await check.changed(row, ["text": "b"])
+            let (row, newer) = try await check.changedRow()
             let stale = try await check.delete(row.id, version: row.version)
             try check.expect(stale, has: 412, what: "a delete with an earlier version")
-            try check.expect(try await check.found(row.id), shows: newer, "the row after the refused delete")
-            try check.expectSuccess(
-                try await check.delete(row.id, version: newer.version), "a delete with the current version")
+            try await check.expect(check.found(row.id), shows: newer, "the row after the refused delete")
+            try await check.expectSuccess(
+                check.delete(row.id, version: newer.version), "a delete with the current version")
         },
         ServerCheck(
             "SRV-506", "The 412 to a delete contains the server's row",
             why: "It is what the conflict handler of the app receives.",
             tolerated: "Without a readable row, the client looks the row up"
         ) { check in
-            let row = try await check.insert()
-            let newer = try await check.changed(row, ["text": "b"])
+            let (row, newer) = try await check.changedRow()
             let stale = try await check.delete(row.id, version: row.version)
             try check.expect(stale, has: 412, what: "a delete with an earlier version")
-            try check.expect(try stale.row(), shows: newer, "the row in the 412")
+            try check.expect(stale.row(), shows: newer, "the row in the 412")
         },
         ServerCheck(
             "SRV-507", "A delete of a row that does not exist, or is deleted, is answered with 404 or 410",
             why: "The client learns that the row was gone.",
             tolerated: "For a delete, a row that is gone is success in any case"
         ) { check in
-            try check.expect(
-                try await check.delete(check.newID()), has: 404, 410, what: "a delete of a row that does not exist")
-            let row = try await check.insert()
-            try check.expectSuccess(try await check.delete(row.id), "a delete")
-            try check.expect(try await check.delete(row.id), has: 404, 410, what: "the second delete of a row")
+            try await check.expect(
+                check.delete(check.newID()), has: 404, 410, what: "a delete of a row that does not exist")
+            let row = try await check.removedRow()
+            try await check.expect(check.delete(row.id), has: 404, 410, what: "the second delete of a row")
         },
         ServerCheck(
             "SRV-508", "A deleted row is found by its id if deleted rows are requested",
             why: "A client looks up the row of a conflict.",
             tolerated: "The client then finds it by a list with a filter of its id", needs: [.tombstones]
         ) { check in
-            let row = try await check.insert()
-            try check.expectSuccess(try await check.delete(row.id), "a delete")
+            let row = try await check.removedRow()
             let answer = try await check.lookup(row.id, deleted: true)
             try check.expect(answer, has: 200, what: "a lookup of a deleted row")
-            try check.expect(try answer.row().isDeleted, "the row that is found is not marked as deleted")
+            try check.expect(answer.row().isDeleted, "the row that is found is not marked as deleted")
         },
         ServerCheck(
             "SRV-509", "A filter by id finds a deleted row if deleted rows are requested",
             why: "It is the lookup that every server supports.",
             needs: [.tombstones]
         ) { check in
-            let row = try await check.insert()
-            try check.expectSuccess(try await check.delete(row.id), "a delete")
+            let row = try await check.removedRow()
             let found = try await check.list(.compare("id", .equal, .string(row.id)), deleted: true)
             try check.expect(found.rows.map(\.isDeleted), is: [true], "the member deleted of the rows with the id")
         },
@@ -112,16 +105,16 @@ extension ServerCheck {
             needs: [.tombstones]
         ) { check in
             let row = try await check.insert(["text": "a", "number": 4])
-            try check.expectSuccess(try await check.delete(row.id), "a delete")
-            try check.expectSuccess(try await check.undelete(row), "an undelete")
+            try await check.remove(row.id)
+            try await check.expectSuccess(check.undelete(row), "an undelete")
             let restored = try await check.found(row.id)
             try check.expect(restored.text, is: "a", "the text of the restored row")
             try check.expect(restored["number"], is: .int(4), "the number of the restored row")
             try check.expect(!restored.isDeleted, "the restored row is marked as deleted")
             try check.expect(restored.version != row.version, "the version is that of before the delete")
             let since = Value.timestamp(row.updatedAt ?? .min)
-            try check.expect(
-                try await check.list(.compare("updatedAt", .greaterOrEqual, since)).ids, is: [row.id],
+            try await check.expect(
+                check.list(.compare("updatedAt", .greaterOrEqual, since)).ids, is: [row.id],
                 "the rows that have changed since")
         },
         ServerCheck(
@@ -129,11 +122,10 @@ extension ServerCheck {
             why: "The client restores the deletion that it has seen, and no later one.",
             needs: [.tombstones]
         ) { check in
-            let row = try await check.insert()
-            try check.expectSuccess(try await check.delete(row.id), "a delete")
+            let row = try await check.removedRow()
             let stale = try await check.undelete(row, version: row.version)
             try check.expect(stale, has: 412, what: "an undelete with the version of before the delete")
-            try check.expect(try await check.list().ids, is: [], "the ids in the list")
+            try await check.expect(check.list().ids, is: [], "the ids in the list")
         },
     ]
 }

@@ -10,11 +10,10 @@ extension ServerCheck {
             "SRV-701", "Numbers are compared by value: 12, 12L, 1.5, and negative ones",
             why: "The client writes integers beyond 32 bits with L, and doubles with a point or exponent."
         ) { check in
-            for (text, number, price) in [("a", -3, -1.5), ("b", 12, 1.5), ("c", 3_000_000_000, 2.5e10)]
-                as [(String, Int64, Double)]
-            {
-                _ = try await check.insert(["text": .string(text), "number": .int(number), "price": .double(price)])
-            }
+            try await check.insert(rows: [
+                ["text": "a", "number": -3, "price": -1.5], ["text": "b", "number": 12, "price": 1.5],
+                ["text": "c", "number": 3_000_000_000, "price": 2.5e10],
+            ])
             try await check.expect(.compare("number", .equal, 12), finds: ["b"])
             try await check.expect(.compare("number", .greater, 2_999_999_999), finds: ["c"])
             try await check.expect(.compare("number", .lessOrEqual, .int(-3)), finds: ["a"])
@@ -26,9 +25,7 @@ extension ServerCheck {
             "SRV-702", "Booleans are compared with true and false",
             why: "The filter `complete eq false` is the most frequent one of apps."
         ) { check in
-            for (text, done) in [("a", true), ("b", false)] {
-                _ = try await check.insert(["text": .string(text), "done": .bool(done)])
-            }
+            try await check.insert(rows: [["text": "a", "done": true], ["text": "b", "done": false]])
             try await check.expect(.compare("done", .equal, true), finds: ["a"])
             try await check.expect(.compare("done", .equal, false), finds: ["b"])
         },
@@ -36,8 +33,7 @@ extension ServerCheck {
             "SRV-703", "`eq null` and `ne null` find the rows without and with a value",
             why: "The client adds such terms to a filter, so that every server finds the same rows."
         ) { check in
-            _ = try await check.insert(["text": "a", "number": 1])
-            _ = try await check.insert(["text": "b"])
+            try await check.insert(rows: [["text": "a", "number": 1], ["text": "b"]])
             try await check.expect(.compare("number", .equal, .null), finds: ["b"])
             try await check.expect(.compare("number", .notEqual, .null), finds: ["a"])
         },
@@ -46,10 +42,7 @@ extension ServerCheck {
             why: "OData says so, and a local query of the same filter finds them. SQL does not.",
             tolerated: "The client adds `or column eq null` to the filter"
         ) { check in
-            for (text, number) in [("a", 1), ("b", 2)] as [(String, Int64)] {
-                _ = try await check.insert(["text": .string(text), "number": .int(number)])
-            }
-            _ = try await check.insert(["text": "c"])
+            try await check.insert(rows: [["text": "a", "number": 1], ["text": "b", "number": 2], ["text": "c"]])
             try await check.expect(filter: "number ne 1", finds: ["b", "c"])
             try await check.expect(filter: "not (number eq 1)", finds: ["b", "c"])
         },
@@ -57,13 +50,12 @@ extension ServerCheck {
             "SRV-705", "and binds more tightly than or; parentheses and not are respected",
             why: "The client omits parentheses that the precedence makes superfluous."
         ) { check in
-            for (text, number, done) in [("a", 1, true), ("b", 2, false), ("c", 3, true)] as [(String, Int64, Bool)] {
-                _ = try await check.insert(["text": .string(text), "number": .int(number), "done": .bool(done)])
-            }
-            try await check.expect(
-                filter: "number eq 1 or number eq 2 and done eq true", finds: ["a"])
-            try await check.expect(
-                filter: "(number eq 1 or number eq 2) and done eq false", finds: ["b"])
+            try await check.insert(rows: [
+                ["text": "a", "number": 1, "done": true], ["text": "b", "number": 2, "done": false],
+                ["text": "c", "number": 3, "done": true],
+            ])
+            try await check.expect(filter: "number eq 1 or number eq 2 and done eq true", finds: ["a"])
+            try await check.expect(filter: "(number eq 1 or number eq 2) and done eq false", finds: ["b"])
             try await check.expect(filter: "not (number eq 1 or number eq 2)", finds: ["c"])
         },
         ServerCheck(
@@ -88,9 +80,7 @@ extension ServerCheck {
             why: "Filters of the original clients contain it.",
             tolerated: "An app can filter the rows of a broader query"
         ) { check in
-            for number in 1...4 as ClosedRange<Int64> {
-                _ = try await check.insert(["text": .string("\(number)"), "number": .int(number)])
-            }
+            try await check.insert(rows: (1...4).map { ["text": .string("\($0)"), "number": .int($0)] })
             try await check.expect(filter: "number mod 2 eq 0", finds: ["2", "4"])
             try await check.expect(filter: "number add 1 eq 3", finds: ["2"])
             try await check.expect(filter: "number mul 2 sub 1 eq 5", finds: ["3"])
@@ -175,8 +165,7 @@ extension ServerCheck {
             "SRV-717", "An empty text and null are different",
             why: "A user who clears a field leaves an empty text."
         ) { check in
-            _ = try await check.insert(["text": "", "number": 1])
-            _ = try await check.insert(["text": .null, "number": 2])
+            try await check.insert(rows: [["text": "", "number": 1], ["text": .null, "number": 2]])
             let empty = try await check.list(.compare("text", .equal, ""))
             try check.expect(empty.rows.map { $0["number"] }, is: [.int(1)], "the rows with an empty text")
             let null = try await check.list(.compare("text", .equal, .null))
@@ -220,8 +209,7 @@ extension ServerCheck {
             why: "Apps write filters as text, as in the documentation of the original clients.",
             tolerated: "The client writes the form of the dialect"
         ) { check in
-            _ = try await check.insert(["text": "abc", "price": 1.5])
-            _ = try await check.insert(["text": "b", "price": 2.5])
+            try await check.insert(rows: [["text": "abc", "price": 1.5], ["text": "b", "price": 2.5]])
             if check.isDatasync {
                 try await check.expect(filter: "price lt 2.0", finds: ["abc"])
             } else {

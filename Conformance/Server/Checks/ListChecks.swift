@@ -47,18 +47,17 @@ extension ServerCheck {
             why: "A remote query of an app may skip rows."
         ) { check in
             let rows = try await check.insert(texts: ["c", "a", "b"])
-            try check.expect(
-                try await check.list(order: [OrderTerm("text")], skip: 2).ids, is: [rows[0].id], "$skip=2")
-            try check.expect(try await check.list(order: [OrderTerm("text")], skip: 3).ids, is: [], "$skip=3")
+            try await check.expect(check.list(order: [OrderTerm("text")], skip: 2).ids, is: [rows[0].id], "$skip=2")
+            try await check.expect(check.list(order: [OrderTerm("text")], skip: 3).ids, is: [], "$skip=3")
         },
         ServerCheck(
             "SRV-206", "$orderby sorts by several columns, ascending or descending",
             why: "A pull without a query id has the order of the app's query, and $top cuts it."
         ) { check in
-            var rows: [ServerRow] = []
-            for (text, number) in [("b", 1), ("a", 1), ("a", 2), ("b", 3)] as [(String, Int64)] {
-                rows.append(try await check.insert(["text": .string(text), "number": .int(number)]))
-            }
+            let rows = try await check.insert(rows: [
+                ["text": "b", "number": 1], ["text": "a", "number": 1], ["text": "a", "number": 2],
+                ["text": "b", "number": 3],
+            ])
             let page = try await check.list(order: [OrderTerm("text"), OrderTerm("number", descending: true)])
             try check.expect(page.ids, is: [2, 1, 3, 0].map { rows[$0].id }, "the order text, number desc")
         },
@@ -88,7 +87,7 @@ extension ServerCheck {
             let row = try await check.insert()
             let answer = try await check.tryList(top: check.dialect.maximumPageSize + 1)
             try check.expect(answer, has: 200, 400, what: "$top=\(check.dialect.maximumPageSize + 1)")
-            if answer.isSuccess { try check.expect(try answer.page().ids, is: [row.id], "the ids in the list") }
+            if answer.isSuccess { try check.expect(answer.page().ids, is: [row.id], "the ids in the list") }
         },
         ServerCheck(
             "SRV-210", "$top=1000 is accepted",
@@ -96,7 +95,7 @@ extension ServerCheck {
             tolerated: "After 400, the client asks for 500, 100, and 50 rows, and remembers the limit"
         ) { check in
             let row = try await check.insert()
-            try check.expect(try await check.list(top: 1_000).ids, is: [row.id], "the ids with $top=1000")
+            try await check.expect(check.list(top: 1_000).ids, is: [row.id], "the ids with $top=1000")
         },
         ServerCheck(
             "SRV-211", "The links from page to page of $top rows lead to every row once, in order",
@@ -185,7 +184,7 @@ extension ServerCheck {
             let row = try await check.insert(["text": "a", "number": 7, "price": 0.1, "done": true])
             let page = try await check.list()
             try check.expect(page.rows.count, is: 1, "the number of rows")
-            try check.expect(page.rows[0], shows: try await check.found(row.id), "the row in the list")
+            try await check.expect(page.rows[0], shows: check.found(row.id), "the row in the list")
             try check.expect(page.rows[0], shows: row, "the row in the list, compared with the response to its insert")
         },
         ServerCheck(

@@ -92,29 +92,27 @@ extension ServerCheck {
             let row = try await check.insert()
             let answer = try await check.update(row, ["text": "b"], version: row.version)
             try check.expect(answer, has: 200, what: "an update with the current version")
-            try check.expect(try answer.row().text, is: "b", "the text in the response")
-            try check.expect(try await check.found(row.id), shows: try answer.row(), "the row that is then found")
+            try check.expect(answer.row().text, is: "b", "the text in the response")
+            try await check.expect(check.found(row.id), shows: answer.row(), "the row that is then found")
         },
         ServerCheck(
             "SRV-409", "An update with an earlier version in If-Match is answered with 412 and changes nothing",
             why: "This is how a client notices that another has changed the row. Without it, changes are lost silently."
         ) { check in
-            let row = try await check.insert()
-            let newer = try await check.changed(row, ["text": "b"])
+            let (row, newer) = try await check.changedRow()
             let stale = try await check.update(row, ["text": "c"], version: row.version)
             try check.expect(stale, has: 412, what: "an update with an earlier version")
-            try check.expect(try await check.found(row.id), shows: newer, "the row after the refused update")
+            try await check.expect(check.found(row.id), shows: newer, "the row after the refused update")
         },
         ServerCheck(
             "SRV-410", "The 412 to an update contains the server's row",
             why: "It is what the conflict handler of the app receives.",
             tolerated: "Without a readable row, the client looks the row up"
         ) { check in
-            let row = try await check.insert()
-            let newer = try await check.changed(row, ["text": "b"])
+            let (row, newer) = try await check.changedRow()
             let stale = try await check.update(row, ["text": "c"], version: row.version)
             try check.expect(stale, has: 412, what: "an update with an earlier version")
-            try check.expect(try stale.row(), shows: newer, "the row in the 412")
+            try check.expect(stale.row(), shows: newer, "the row in the 412")
         },
         ServerCheck(
             "SRV-411", "If-Match: * matches every row that exists",
@@ -122,34 +120,31 @@ extension ServerCheck {
             tolerated: "The client sends no If-Match to change a row regardless of its version"
         ) { check in
             let row = try await check.insert()
-            let answer = try await check.send(
-                .delete, "/\(PercentEncoding.encode(row.id))", headers: [.ifMatch: "*"])
+            let answer = try await check.send(.delete, "/\(PercentEncoding.encode(row.id))", headers: [.ifMatch: "*"])
             try check.expectSuccess(answer, "a delete with If-Match: *")
         },
         ServerCheck(
             "SRV-412", "An update without If-Match succeeds regardless of the version",
             why: "A resolution that the client wins, and a remote table of an app, send it."
         ) { check in
-            let row = try await check.insert()
-            _ = try await check.changed(row, ["text": "b"])
+            let (row, _) = try await check.changedRow()
             let answer = try await check.update(row, ["text": "c"])
             try check.expect(answer, has: 200, what: "an update without a version")
-            try check.expect(try await check.found(row.id).text, is: "c", "the text")
+            try await check.expect(check.found(row.id).text, is: "c", "the text")
         },
         ServerCheck(
             "SRV-413", "An earlier version in the body, without If-Match, is answered with 409 or 412",
             why: "The original clients for JavaScript send it there.",
             tolerated: "The client sends the version in If-Match", needs: [.dialect(.zumo2)]
         ) { check in
-            let row = try await check.insert()
-            let newer = try await check.changed(row, ["text": "b"])
+            let (row, newer) = try await check.changedRow()
             let version = Value.string(row.version ?? "")
             var writer = JSONWriter()
             writer.append(Row(dictionaryLiteral: ("text", "c"), ("version", version)))
             let answer = try await check.send(
                 .patch, "/\(PercentEncoding.encode(row.id))", body: String(decoding: writer.bytes, as: UTF8.self))
             try check.expect(answer, has: 409, 412, what: "an earlier version in the body")
-            try check.expect(try await check.found(row.id), shows: newer, "the row after the refused update")
+            try await check.expect(check.found(row.id), shows: newer, "the row after the refused update")
         },
         ServerCheck(
             "SRV-414", "An update of a row that does not exist is answered with 404",
@@ -160,21 +155,20 @@ extension ServerCheck {
             let answer = try await check.update(none, ["text": "b", "mark": .string(check.mark)])
             check.willRemove(none.id)
             try check.expect(answer, has: 404, 410, what: "an update of a row that does not exist")
-            try check.expect(try await check.list().ids, is: [row.id], "the ids in the list")
+            try await check.expect(check.list().ids, is: [row.id], "the ids in the list")
         },
         ServerCheck(
             "SRV-415", "An update of a deleted row is answered with 404 or 410",
             why: "The client takes it for a conflict with a deletion, which the app decides.",
             needs: [.tombstones]
         ) { check in
-            let row = try await check.insert()
-            try check.expectSuccess(try await check.delete(row.id), "the delete")
+            let row = try await check.removedRow()
             for version in [nil, row.version] {
                 let answer = try await check.update(row, ["text": "b"], version: version)
                 let expected = version == nil ? [404, 410] : [404, 410, 412]
                 try check.expect(expected.contains(answer.status), "an update of a deleted row: \(answer.summary)")
             }
-            try check.expect(try await check.list().ids, is: [], "the ids in the list")
+            try await check.expect(check.list().ids, is: [], "the ids in the list")
         },
         ServerCheck(
             "SRV-416", "An update does not change createdAt",
@@ -196,8 +190,7 @@ extension ServerCheck {
             let row = try await check.insert()
             let stamp = "1999-12-31T23:59:59.000Z"
             let body = #"{"id":"\#(row.id)","mark":"\#(check.mark)","text":"b","updatedAt":"\#(stamp)"}"#
-            _ = try await check.send(
-                check.isDatasync ? .put : .patch, "/\(PercentEncoding.encode(row.id))", body: body)
+            _ = try await check.send(check.isDatasync ? .put : .patch, "/\(PercentEncoding.encode(row.id))", body: body)
             let stored = try await check.found(row.id)
             try check.expect(stored.updatedAt != Timestamp(stamp), "the stored updatedAt is that of the body")
         },
@@ -223,5 +216,21 @@ extension ServerCheckContext {
         let answer = try await update(row, columns, version: version)
         try expectSuccess(answer, "an update")
         return try answer.row()
+    }
+
+    /// Inserts a row and changes it, and returns both states.
+    func changedRow() async throws -> (row: ServerRow, newer: ServerRow) {
+        let row = try await insert()
+        return (row, try await changed(row, ["text": "b"]))
+    }
+
+    /// Deletes a row, and fails unless the server does.
+    func remove(_ id: String) async throws { try await expectSuccess(delete(id), "a delete") }
+
+    /// Inserts a row and deletes it, and returns the row as it was.
+    func removedRow() async throws -> ServerRow {
+        let row = try await insert()
+        try await remove(row.id)
+        return row
     }
 }

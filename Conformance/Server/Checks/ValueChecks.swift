@@ -13,24 +13,14 @@ extension ServerCheck {
                 "é as one, e\u{301} as two",
                 "🌊👩‍👩‍👧 and \u{FFFD}", "\u{1}\u{1F}\u{7F}", "</script><!--", "日本語 العربية",
             ]
-            for text in texts {
-                let row = try await check.insert(["text": .string(text)])
-                let stored = try await check.found(row.id)
-                for (found, name) in [(row, "the response"), (stored, "the stored row")] {
-                    try check.expect(
-                        found["text"] == .string(text),
-                        "\(name) has \(String(reflecting: found.text)), not "
-                            + text.debugDescription)
-                }
-            }
+            for text in texts { try await check.expectKept(.string(text), in: "text") }
         },
         ServerCheck(
             "SRV-802", "A text that looks like a date, a number or JSON stays the text that it is",
             why: "Notes of users begin with dates."
         ) { check in
             for text in ["2026-11-21", "2026-11-21T09:12:49Z", "007", "1e3", "true", "null", "{}", "[1]"] {
-                let row = try await check.insert(["text": .string(text)])
-                try check.expect(try await check.found(row.id)["text"], is: .string(text), "the text")
+                try await check.expectKept(.string(text), in: "text")
             }
         },
         ServerCheck(
@@ -39,18 +29,14 @@ extension ServerCheck {
         ) { check in
             let text = String(repeating: "tide ", count: 10_000)
             let row = try await check.insert(["text": .string(text)])
-            try check.expect(try await check.found(row.id).text == text, "the long text has changed")
+            try await check.expect(check.found(row.id).text == text, "the long text has changed")
         },
         ServerCheck(
             "SRV-804", "Integers of up to 2^53 are exact",
             why: "Counters, amounts of money in cents, and times in milliseconds are of this size."
         ) { check in
-            for number in [0, 1, -1, 2_147_483_648, -2_147_483_649, 9_007_199_254_740_991, -9_007_199_254_740_991]
-                as [Int64]
-            {
-                let row = try await check.insert(["text": "a", "number": .int(number)])
-                try check.expect(row["number"], is: .int(number), "the number in the response")
-                try check.expect(try await check.found(row.id)["number"], is: .int(number), "the stored number")
+            for number in [0, 1, -1, 2_147_483_648, -2_147_483_649, 9_007_199_254_740_991, -9_007_199_254_740_991] {
+                try await check.expectKept(.int(number), in: "number")
             }
         },
         ServerCheck(
@@ -58,11 +44,7 @@ extension ServerCheck {
             why: "A server that computes with doubles rounds them.",
             tolerated: "The client stores the number that the server returns"
         ) { check in
-            for number in [9_007_199_254_740_993, .max, .min] as [Int64] {
-                let row = try await check.insert(["text": "a", "number": .int(number)])
-                try check.expect(row["number"], is: .int(number), "the number in the response")
-                try check.expect(try await check.found(row.id)["number"], is: .int(number), "the stored number")
-            }
+            for number in [9_007_199_254_740_993, .max, .min] { try await check.expectKept(.int(number), in: "number") }
         },
         ServerCheck(
             "SRV-806", "Doubles are exact",
@@ -71,7 +53,7 @@ extension ServerCheck {
             for price in [0.1, -2.5, 1e21, 1.7976931348623157e308, 2.2250738585072014e-308, 1.0 / 3, 2.0] {
                 let row = try await check.insert(["text": "a", "price": .double(price)])
                 try check.expect(row["price"]?.double, is: price, "the price in the response")
-                try check.expect(try await check.found(row.id)["price"]?.double, is: price, "the stored price")
+                try await check.expect(check.found(row.id)["price"]?.double, is: price, "the stored price")
             }
         },
         ServerCheck(
@@ -79,11 +61,7 @@ extension ServerCheck {
             why:
                 "A server that returns 0 and 1 makes a column of another type: the first such row stops a pull with an error."
         ) { check in
-            for done in [true, false] {
-                let row = try await check.insert(["text": "a", "done": .bool(done)])
-                try check.expect(row["done"], is: .bool(done), "the response")
-                try check.expect(try await check.found(row.id)["done"], is: .bool(done), "the stored row")
-            }
+            for done in [true, false] { try await check.expectKept(.bool(done), in: "done") }
         },
         ServerCheck(
             "SRV-808", "A column that an insert does not name is null",
@@ -91,7 +69,7 @@ extension ServerCheck {
                 "A server with defaults must return them; otherwise the row of the client differs from that of the server."
         ) { check in
             let row = try await check.insert(["text": "a"])
-            try check.expect(try await check.found(row.id), shows: row, "the stored row, compared with the response")
+            try await check.expect(check.found(row.id), shows: row, "the stored row, compared with the response")
         },
         ServerCheck(
             "SRV-809", "A timestamp in a column of the app is the same instant, whatever its digits and offset are",
@@ -101,9 +79,7 @@ extension ServerCheck {
                 "2026-11-21T09:12:49Z", "2026-11-21T09:12:49.403Z", "2026-11-21T10:12:49.5+01:00",
                 "1969-12-31T23:59:59.999Z",
             ] {
-                let row = try await check.insert(["text": "a", "due": .string(text)])
-                let stored = try await check.found(row.id)["due"]?.string ?? ""
-                try check.expect(Timestamp(stored), is: Timestamp(text), "the stored instant of \(text), \(stored)")
+                try await check.expectInstant(text)
             }
         },
         ServerCheck(
@@ -111,10 +87,7 @@ extension ServerCheck {
             why: "It is the precision of the .NET clients.",
             tolerated: "The client stores the timestamp that the server returns"
         ) { check in
-            let text = "2026-11-21T09:12:49.4031234Z"
-            let row = try await check.insert(["text": "a", "due": .string(text)])
-            let stored = try await check.found(row.id)["due"]?.string ?? ""
-            try check.expect(Timestamp(stored), is: Timestamp(text), "the stored instant, \(stored)")
+            try await check.expectInstant("2026-11-21T09:12:49.4031234Z")
         },
         ServerCheck(
             "SRV-811", "A JSON array or object is stored or refused with 4xx",
@@ -139,7 +112,25 @@ extension ServerCheck {
             let answer = try await check.tryInsert(["text": .string(text)], id: check.newID())
             try check.expect(answer.status < 500, "a body of 2 MB: \(answer.summary)")
             guard answer.isSuccess else { return }
-            try check.expect(try await check.found(try answer.row().id).text == text, "the long text has changed")
+            try await check.expect(check.found(answer.row().id).text == text, "the long text has changed")
         },
     ]
+}
+
+extension ServerCheckContext {
+    /// Fails unless a value that is inserted is in the response and in the stored row.
+    fileprivate func expectKept(_ value: Value, in column: String) async throws {
+        var columns: Row = ["text": "a"]
+        columns[column] = value
+        let row = try await insert(columns)
+        try expect(row[column], is: value, "the \(column) in the response")
+        try await expect(found(row.id)[column], is: value, "the stored \(column)")
+    }
+
+    /// Fails unless the stored instant is that of a timestamp in a column of the app.
+    fileprivate func expectInstant(_ text: String) async throws {
+        let row = try await insert(["text": "a", "due": .string(text)])
+        let stored = try await found(row.id)["due"]?.string ?? ""
+        try expect(Timestamp(stored), is: Timestamp(text), "the stored instant of \(text), \(stored)")
+    }
 }

@@ -65,7 +65,7 @@ extension DialectCheck {
             try await one.insert(ids[0], 1)
             try await two.insert(ids[0], 2)
             try await one.pushAll()
-            try two.expectConflict(try await two.push(), with: scene.row(ids[0], 1))
+            try await two.expectConflict(two.push(), with: scene.row(ids[0], 1))
             try await scene.expectRows([ids[0]: 1], on: one)
         },
         DialectCheck(
@@ -77,7 +77,7 @@ extension DialectCheck {
             try await two.update(ids[0], 3)
             try await one.pushAll()
             let newer = try await one.contents()[ids[0]] ?? Row()
-            try two.expectConflict(try await two.push(), with: newer)
+            try await two.expectConflict(two.push(), with: newer)
             try await scene.expectRows([newer], on: one)
         },
         DialectCheck(
@@ -89,7 +89,7 @@ extension DialectCheck {
             try await two.delete(ids[0])
             try await one.pushAll()
             let newer = try await one.contents()[ids[0]] ?? Row()
-            try two.expectConflict(try await two.push(), with: newer)
+            try await two.expectConflict(two.push(), with: newer)
             try await scene.expectRows([newer], on: one)
         },
         DialectCheck(
@@ -165,7 +165,7 @@ extension DialectCheck {
             }
             try scene.expect(errors.contains { $0.isRowGone || $0.code == .conflict }, false, "gone or in conflict")
             try scene.expect((try? await device.pull()) == nil, true, "whether a pull of the table fails")
-            try scene.expect(try await device.table.rows().rows.count, 1, "the number of local rows")
+            try await scene.expect(device.table.rows().rows.count, 1, "the number of local rows")
         },
         DialectCheck(
             "DIA-209", "Changes of several clients at the same time are all carried out, without errors",
@@ -249,7 +249,7 @@ extension DialectCheck {
             }
             _ = try? await one.pull()
         }
-        try scene.expect(try await one.contents(), local, "the local rows behind the gateway")
+        try await scene.expect(one.contents(), local, "the local rows behind the gateway")
         if let error = errors.first(where: { $0.isRowGone || $0.code == .conflict }) {
             throw BrokenPromise(
                 "the errors of the push: expected: no conflict and no row that is gone; found: \(error)")

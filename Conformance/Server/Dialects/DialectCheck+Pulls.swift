@@ -15,7 +15,7 @@ extension DialectCheck {
             for size in 1...8 {
                 let device = try await scene.device()
                 try await device.pull(pageSize: size)
-                try scene.expect(try await device.contents(), expected, "the rows after a pull in pages of \(size)")
+                try await scene.expect(device.contents(), expected, "the rows after a pull in pages of \(size)")
             }
         },
         DialectCheck(
@@ -31,7 +31,7 @@ extension DialectCheck {
             let expected = try await one.contents()
             for (device, size) in [(two, 1), (three, 1_000)] {
                 try await device.pull(pageSize: size)
-                try scene.expect(try await device.contents(), expected, "the rows after a pull in pages of \(size)")
+                try await scene.expect(device.contents(), expected, "the rows after a pull in pages of \(size)")
             }
         },
         DialectCheck(
@@ -42,7 +42,7 @@ extension DialectCheck {
             try await one.delete(ids[0])
             try await one.pushAll()
             try await two.pull()
-            try scene.expect(Set(try await two.contents().keys), [ids[1]], "the rows of the other client")
+            try await scene.expect(Set(two.contents().keys), [ids[1]], "the rows of the other client")
         },
         DialectCheck(
             "DIA-404", "A page of which half is missing is not taken for a page",
@@ -55,7 +55,7 @@ extension DialectCheck {
                 _ = try? await device.pull(pageSize: 2)
                 device.network.rule = nil
                 try await device.pull(pageSize: 2)
-                try scene.expect(Set(try await device.contents().keys), Set(ids), "the rows after page \(page) was cut")
+                try await scene.expect(Set(device.contents().keys), Set(ids), "the rows after page \(page) was cut")
             }
         },
         DialectCheck(
@@ -69,8 +69,7 @@ extension DialectCheck {
                 _ = try? await device.pull(pageSize: 2)
                 device.network.rule = nil
                 try await device.pull(pageSize: 2)
-                try scene.expect(
-                    Set(try await device.contents().keys), Set(ids), "the rows after page \(page) was lost")
+                try await scene.expect(Set(device.contents().keys), Set(ids), "the rows after page \(page) was lost")
             }
         },
         DialectCheck(
@@ -125,7 +124,7 @@ extension DialectCheck {
             try await one.pushAll()
             try await two.pull()
             try await release()
-            try await scene.expectRows(Array(try await one.contents().values), on: two)
+            try await scene.expectRows(Array(one.contents().values), on: two)
         },
     ]
 
@@ -193,7 +192,7 @@ extension DialectCheck {
                 }
             }
             for _ in 1...2 { for device in [one, two] { try await device.settle() } }
-            try await scene.expectRows(Array(try await one.contents().values), on: one, two)
+            try await scene.expectRows(Array(one.contents().values), on: one, two)
         },
     ]
 

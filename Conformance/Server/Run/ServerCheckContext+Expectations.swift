@@ -47,7 +47,7 @@ extension ServerCheckContext {
     func expect(filter: String, finds texts: [String]) async throws {
         let answer = try await tryList(filter: filter)
         try expect(answer, has: 200, what: "the filter \(filter)")
-        try expect(try answer.page().rows.map { $0.text ?? "" }.sorted(), is: texts.sorted(), "the filter \(filter)")
+        try expect(answer.page().rows.map { $0.text ?? "" }.sorted(), is: texts.sorted(), "the filter \(filter)")
     }
 
     private static func text<T>(_ value: T) -> String {

@@ -96,9 +96,15 @@ final class ServerCheckContext: Sendable {
     /// Inserts rows with these texts, one after the other.
     @discardableResult
     func insert(texts: [String]) async throws -> [ServerRow] {
-        var rows: [ServerRow] = []
-        for text in texts { rows.append(try await insert(["text": .string(text)])) }
-        return rows
+        try await insert(rows: texts.map { ["text": .string($0)] })
+    }
+
+    /// Inserts rows with these columns, one after the other.
+    @discardableResult
+    func insert(rows: [Row]) async throws -> [ServerRow] {
+        var inserted: [ServerRow] = []
+        for row in rows { inserted.append(try await insert(row)) }
+        return inserted
     }
 
     /// Inserts rows that are numbered from 0, several at a time.
@@ -120,17 +126,16 @@ final class ServerCheckContext: Sendable {
     }
 
     func delete(_ id: String, version: String? = nil) async throws -> ServerAnswer {
-        try await send(try dialect.delete(id, from: table, version: version))
+        try await send(dialect.delete(id, from: table, version: version))
     }
 
     func undelete(_ row: ServerRow, version: String? = nil) async throws -> ServerAnswer {
         try await send(
-            try dialect.undelete(
-                row.id, in: table, replacing: String(decoding: row.json, as: UTF8.self), version: version))
+            dialect.undelete(row.id, in: table, replacing: String(decoding: row.json, as: UTF8.self), version: version))
     }
 
     func lookup(_ id: String, deleted: Bool = false) async throws -> ServerAnswer {
-        try await send(try dialect.lookup(id, in: table, includeDeleted: deleted))
+        try await send(dialect.lookup(id, in: table, includeDeleted: deleted))
     }
 
     /// Returns a row as a lookup finds it.
@@ -158,8 +163,7 @@ final class ServerCheckContext: Sendable {
         var query = TableQuery(
             table, order: order, skip: skip, limit: top, selection: select, includesTotalCount: count)
         query.predicate = .and([.compare("mark", .equal, .string(mark))] + (predicate.map { [$0] } ?? []))
-        return try await send(
-            try dialect.read(query, schema: nil, options: ReadOptions(includeDeleted: deleted)))
+        return try await send(try dialect.read(query, schema: nil, options: ReadOptions(includeDeleted: deleted)))
     }
 
     /// Returns the response to a list of this check's rows, with a filter that is sent as it is.

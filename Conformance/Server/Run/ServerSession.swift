@@ -31,9 +31,7 @@ final class ServerSession: Sendable {
     private let facts = OnceTask<ServerFacts>()
     private let shared = OnceTask<SharedRows>()
 
-    init(
-        address: ServerAddress, dialect: DialectName, transport: any Transport, options: ServerConformance.Options
-    ) {
+    init(address: ServerAddress, dialect: DialectName, transport: any Transport, options: ServerConformance.Options) {
         self.address = address
         dialectName = dialect
         self.dialect =
