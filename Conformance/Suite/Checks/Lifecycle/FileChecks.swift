@@ -27,7 +27,7 @@ extension Check {
             }
             try store.read { reader in
                 _ = try reader.scan(TableQuery("Note")) { _ in .stop }
-                try store.count(TableQuery("Note"))
+                _ = try store.count(TableQuery("Note"))
             }
             try store.close()
             try expectNothingOpen(context, "after the store was closed")

@@ -29,7 +29,7 @@ extension Check {
             "No increment is lost: a counter incremented by four threads equals the acknowledged increments",
             tier: .stress
         ) { context in
-            let store = try context.store(.tallies, holding: .tally(1, 0))
+            let store = try context.store(.tallies, holding: [.tally(1, 0)])
             let steps = Int64(60 * context.rounds)
             try context.onThreads(4, "writers of one counter") { _ in
                 for _ in 0..<steps { try move(1, from: nil, to: 1, in: store) }

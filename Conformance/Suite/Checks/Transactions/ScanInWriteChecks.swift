@@ -93,8 +93,7 @@ extension Check {
 
     /// Returns a store with twenty rows, `r00` to `r19`, with priorities 0 to 19.
     private static func filled(_ context: CheckContext, in name: String = "store") throws -> TracedStore {
-        let store = try context.store(.items, holding: rows, in: name)
-        return store
+        try context.store(.items, holding: rows, in: name)
     }
 
     private static let rows: [Row] = (0..<20).map { number in
