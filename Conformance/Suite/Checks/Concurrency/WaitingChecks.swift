@@ -12,9 +12,7 @@ extension Check {
             try store.read { reader in
                 let before = try reader.count(TableQuery("Note"))
                 try context.elsewhere("writes during a long read") {
-                    for number in 0..<20 {
-                        try store.put(["id": .string("n\(number)")], into: "Note")
-                    }
+                    for number in 0..<20 { try store.put(["id": .string("n\(number)")], into: "Note") }
                 }
                 try context.expect(reader.count(TableQuery("Note")), is: before, "the count in the long read")
             }

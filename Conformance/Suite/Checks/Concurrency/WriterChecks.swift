@@ -51,9 +51,7 @@ extension Check {
             let store = try context.store(wide)
             let steps = 40 * context.rounds
             try context.onThreads(4, "writers of one row") { thread in
-                for step in 0..<steps {
-                    try store.put(["id": "a", "c\(thread)": .int(Int64(step))], into: "Wide")
-                }
+                for step in 0..<steps { try store.put(["id": "a", "c\(thread)": .int(Int64(step))], into: "Wide") }
             }
             let last = columns.reduce(into: ["id": "a"] as Row) { $0[$1.name] = .int(Int64(steps - 1)) }
             try store.read { reader in

@@ -35,9 +35,7 @@ extension CheckContext {
                 try expectError(code, what, table: table, column: column) {
                     _ = try store.read { try $0.rows(matching: query) }
                 }
-                try expectError(code, "count of \(what)", table: table, column: column) {
-                    _ = try store.count(query)
-                }
+                try expectError(code, "count of \(what)", table: table, column: column) { _ = try store.count(query) }
                 try expectError(code, "deletion by \(what)", table: table, column: column) {
                     try store.delete(matching: query)
                 }

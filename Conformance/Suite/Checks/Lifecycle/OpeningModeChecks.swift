@@ -48,9 +48,7 @@ extension Check {
         ) { context in
             let store = try readOnly(context)
             try context.expectError(.readOnly, "an upsert") { try store.put([["id": "3"]], into: "Note") }
-            try context.expectError(.readOnly, "a delete") {
-                try store.delete(ids: ["1"], from: "Note")
-            }
+            try context.expectError(.readOnly, "a delete") { try store.delete(ids: ["1"], from: "Note") }
             try context.expectError(.readOnly, "a new table") { try store.define([.t()]) }
             try context.expect(TableQuery("Note"), in: store, finds: ["1", "2"])
             try store.close()

@@ -86,9 +86,7 @@ extension Check {
                 try context.expectError(.unsupportedQuery, what, table: "TodoItem") {
                     _ = try store.read { try $0.rows(matching: query) }
                 }
-                try context.expectError(.unsupportedQuery, "count of \(what)") {
-                    _ = try store.count(query)
-                }
+                try context.expectError(.unsupportedQuery, "count of \(what)") { _ = try store.count(query) }
                 try context.expectError(.unsupportedQuery, "deletion by \(what)") {
                     try store.delete(matching: query)
                 }
