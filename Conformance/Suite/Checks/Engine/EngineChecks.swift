@@ -95,19 +95,18 @@ extension Check {
             }
         },
         check("ENG-006", "An error of a body is rethrown by get and scan, and the snapshot remains usable") { run in
-            struct Thrown: Error {}
             try run.put(EngineRun.entries)
             try run.engine.read { reader in
                 for descending in [false, true] {
                     do {
-                        try reader.scan(EngineRun.whole, descending: descending) { _, _ in throw Thrown() }
+                        try reader.scan(EngineRun.whole, descending: descending) { _, _ in throw Abort() }
                         throw CheckFailure("an error of a scan's body is not rethrown")
-                    } catch is Thrown {}
+                    } catch is Abort {}
                 }
                 do {
-                    _ = try EngineRun.keys[1].withUnsafeBytes { try reader.get($0) { _ in throw Thrown() } }
+                    _ = try EngineRun.keys[1].withUnsafeBytes { try reader.get($0) { _ in throw Abort() } }
                     throw CheckFailure("an error of the body of get is not rethrown")
-                } catch is Thrown {}
+                } catch is Abort {}
                 try run.expect(EngineRun.entries, in: reader, "after the errors")
             }
         },
@@ -173,16 +172,12 @@ extension Check {
             try run.expectEverywhere(expected)
         },
         check("ENG-013", "A transaction whose body throws leaves nothing, and the next one works") { run in
-            struct Thrown: Error {}
             try run.put(EngineRun.entries)
             for _ in 0..<3 {
-                do {
-                    try run.engine.write { writer in
-                        for key in EngineRun.keys { _ = try writer.delete(key) }
-                        try writer.put(EngineRun.space + [9, 9, 9], [1])
-                        throw Thrown()
-                    }
-                } catch is Thrown {}
+                try run.engine.rollBack { writer in
+                    for key in EngineRun.keys { _ = try writer.delete(key) }
+                    try writer.put(EngineRun.space + [9, 9, 9], [1])
+                }
                 try run.engine.read { try run.expect(EngineRun.entries, in: $0, "after a body that throws") }
             }
             try run.put([EngineEntry(EngineRun.space, [5])])
@@ -210,7 +205,6 @@ extension Check {
             "commitNumber, if there is one, is greater after each commit with changes, and the same otherwise",
             why: "A store takes its cached definitions and counts for current as long as the number is the same."
         ) { run in
-            struct Thrown: Error {}
             func number() throws -> UInt64? { try run.engine.read { $0.commitNumber } }
             guard var last = try number() else { return }
             for round in 0..<20 {
@@ -229,12 +223,7 @@ extension Check {
                     try run.context.expect(own, is: next, "ownCommitNumber, compared with the next commitNumber")
                 }
                 last = next ?? 0
-                do {
-                    try run.engine.write { writer in
-                        try writer.put(EngineRun.space + [2], [1])
-                        throw Thrown()
-                    }
-                } catch is Thrown {}
+                try run.engine.rollBack { try $0.put(EngineRun.space + [2], [1]) }
                 try run.context.expect(number(), is: last, "the number after a body that throws")
             }
             try run.context.expect(run.engine.read { $0.commitNumber }, is: last, "the number of a second read")
@@ -243,11 +232,11 @@ extension Check {
             "ENG-016", "An engine that remembers keys forgets those that are deleted or rolled back",
             why: "A store replaces the value of a remembered key without a lookup, and counts no new row."
         ) { run in
-            struct Thrown: Error {}
             let (kept, deleted) = (EngineRun.space + [1], EngineRun.space + [2])
             try run.put([EngineEntry(kept, [1]), EngineEntry(deleted, [1])])
-            func remembers(_ key: [UInt8], _ writer: some KeyValueTransaction) -> Bool {
-                writer.remembersKeys && key.withUnsafeBytes { writer.remembers($0) }
+            func expectForgotten(_ key: [UInt8], _ writer: some KeyValueTransaction, _ what: String) throws {
+                let isRemembered = writer.remembersKeys && key.withUnsafeBytes { writer.remembers($0) }
+                try run.context.expect(isRemembered, is: false, "whether \(what) is remembered")
             }
             try run.engine.write { writer in
                 guard writer.remembersKeys else { return }
@@ -255,27 +244,15 @@ extension Check {
             }
             try run.engine.write { writer in
                 _ = try writer.delete(deleted)
-                try run.context.expect(remembers(deleted, writer), is: false, "whether a deleted key is remembered")
-                try run.context.expect(
-                    remembers(EngineRun.space + [3], writer), is: false,
-                    "whether a key that never existed is remembered")
+                try expectForgotten(deleted, writer, "a deleted key")
+                try expectForgotten(EngineRun.space + [3], writer, "a key that never existed")
             }
-            try run.engine.write { writer in
-                try run.context.expect(
-                    remembers(deleted, writer), is: false, "whether a deleted key is remembered later")
+            try run.engine.write { try expectForgotten(deleted, $0, "a key that was deleted before") }
+            try run.engine.rollBack { writer in
+                try writer.put(deleted, [2])
+                if writer.remembersKeys { deleted.withUnsafeBytes { writer.remember($0) } }
             }
-            do {
-                try run.engine.write { writer in
-                    try writer.put(deleted, [2])
-                    if writer.remembersKeys { deleted.withUnsafeBytes { writer.remember($0) } }
-                    throw Thrown()
-                }
-            } catch is Thrown {}
-            try run.engine.write { writer in
-                try run.context.expect(
-                    remembers(deleted, writer), is: false,
-                    "whether a key is remembered whose transaction was rolled back")
-            }
+            try run.engine.write { try expectForgotten(deleted, $0, "a key whose transaction was rolled back") }
             try run.expectEverywhere([EngineEntry(kept, [1])])
         },
     ]

@@ -122,3 +122,18 @@ extension KeyValueTransaction {
     /// Removes a key.
     func delete(_ key: [UInt8]) throws -> Bool { try key.withUnsafeBytes { try delete($0) } }
 }
+
+extension OrderedKeyValueEngine {
+    /// Runs a transaction whose body throws at its end, and fails unless that error is thrown.
+    func rollBack(_ body: (Transaction) throws -> Void) throws {
+        do {
+            try write { writer in
+                try body(writer)
+                throw Abort()
+            }
+        } catch is Abort {
+            return
+        }
+        throw CheckFailure("a transaction returned although its body threw")
+    }
+}

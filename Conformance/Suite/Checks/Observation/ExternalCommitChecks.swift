@@ -23,31 +23,26 @@ extension Check {
         ) { context in
             let store = try context.store(.notes)
             let number = try store.externalCommits?.number()
-            func expectSame(_ what: String) throws {
-                try context.expect(store.externalCommits?.number(), is: number, "the number after \(what)")
-                let inWrite = try store.write { try $0.externalCommitNumber() }
-                try context.expect(inWrite, is: number, "the number in a write after \(what)")
-            }
             try store.put(["id": "a", "text": "x", "number": 1], into: "Note")
-            try expectSame("an own commit")
+            try context.expectExternalNumber(number, of: store, "an own commit")
             try store.rollBack { writer in
                 try writer.upsert(["id": "b"], into: "Note")
                 _ = try writer.delete(ids: ["a"], from: "Note")
             }
-            try expectSame("an own rollback")
+            try context.expectExternalNumber(number, of: store, "an own rollback")
             try store.delete(ids: ["nothing"], from: "Note")
-            try expectSame("an own transaction that changes nothing")
+            try context.expectExternalNumber(number, of: store, "an own transaction that changes nothing")
             var wider = TableSchema.notes
             wider.columns.append(.int("more"))
             wider.indexes = [["number"]]
             try store.define([wider])
-            try expectSame("an own definition")
+            try context.expectExternalNumber(number, of: store, "an own definition")
             for number in 0..<300 {
                 try store.write {
                     try $0.upsert(["id": .string("\(number)"), "text": .string(longText)], into: "Note")
                 }
             }
-            try expectSame("300 own commits of long rows")
+            try context.expectExternalNumber(number, of: store, "300 own commits of long rows")
         },
         Check(
             "OBS-014", "A commit of another store over the same files changes the external commit number of the first",
@@ -90,17 +85,12 @@ extension Check {
         ) { context in
             let store = try context.store(ManyRows.schema)
             let number = try store.externalCommits?.number()
-            func expectSame(_ what: String) throws {
-                try context.expect(store.externalCommits?.number(), is: number, "the number after \(what)")
-                let inWrite = try store.write { try $0.externalCommitNumber() }
-                try context.expect(inWrite, is: number, "the number in a write after \(what)")
-            }
             for count in context.settings.amounts {
                 let rows = try ManyRows(count).packed(0..<count)
                 try store.put(rows, into: "Many")
-                try expectSame("an own commit of \(count) rows")
+                try context.expectExternalNumber(number, of: store, "an own commit of \(count) rows")
                 try store.delete(matching: TableQuery("Many"))
-                try expectSame("an own commit that deletes \(count) rows")
+                try context.expectExternalNumber(number, of: store, "an own commit that deletes \(count) rows")
             }
         },
         Check(
@@ -188,6 +178,14 @@ extension Check {
     ]
 
     private static var longText: String { String(repeating: "text ", count: 200) }
+}
+
+extension CheckContext {
+    /// Fails unless the external commit number is this one, in a read and in a write.
+    fileprivate func expectExternalNumber(_ number: UInt64?, of store: TracedStore, _ what: String) throws {
+        try expect(store.externalCommits?.number(), is: number, "the number after \(what)")
+        try expect(store.write { try $0.externalCommitNumber() }, is: number, "the number in a write after \(what)")
+    }
 }
 
 extension ObservedQuery {

@@ -116,24 +116,17 @@ extension Check {
 
     /// Runs `body` in a task and waits for its end.
     static func inTask(_ body: @escaping @Sendable (RunningTask) throws -> Void) -> Result<Void, any Error> {
-        let (ended, result) = (DispatchSemaphore(value: 0), TaskResult())
+        let (ended, result) = (DispatchSemaphore(value: 0), Mutex<Result<Void, any Error>>(.success(())))
         let running = RunningTask()
         let task = Task.detached {
-            result.set(Result { try body(running) })
+            let outcome = Result { try body(running) }
+            result.withLock { $0 = outcome }
             ended.signal()
         }
         running.set(task)
         ended.wait()
-        return result.value
+        return result.withLock { $0 }
     }
-}
-
-/// The result of a task.
-private final class TaskResult: Sendable {
-    private let state = Mutex<Result<Void, any Error>>(.success(()))
-
-    var value: Result<Void, any Error> { state.withLock { $0 } }
-    func set(_ result: Result<Void, any Error>) { state.withLock { $0 = result } }
 }
 
 /// A task that can be cancelled from its body and from other threads.
