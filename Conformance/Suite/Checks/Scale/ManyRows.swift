@@ -57,12 +57,16 @@ struct ManyRows {
         return (0..<number).map { Array(stride(from: $0, to: count, by: number)) }
     }
 
+    /// Returns a store with all rows.
+    func store(in context: CheckContext, _ name: String = "store") throws -> TracedStore {
+        let store = try context.store(Self.schema, in: name)
+        try load(into: store)
+        return store
+    }
+
     /// Writes all rows, each batch in a separate write.
     func load(into store: TracedStore) throws {
-        for batch in batches {
-            let packed = try packed(batch)
-            try store.put(packed, into: Self.schema.name)
-        }
+        for batch in batches { try store.put(packed(batch), into: Self.schema.name) }
     }
 
     /// Fails unless a query finds the rows with these numbers, in this order, each with the correct values.

@@ -200,8 +200,7 @@ private final class RowCountRun {
         self.context = context
         rows = ManyRows(count)
         name = "\(count) rows"
-        store = try context.store(ManyRows.schema, in: name)
-        try rows.load(into: store)
+        store = try rows.store(in: context, name)
     }
 
     var count: Int { rows.count }

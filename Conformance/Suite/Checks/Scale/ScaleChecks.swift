@@ -12,8 +12,7 @@ extension Check {
             "SCA-001", "Very many rows loaded in batches are all present, counted, and in order", tier: .stress
         ) { context in
             let rows = ManyRows(context.settings.rows)
-            let store = try context.store(ManyRows.schema)
-            try rows.load(into: store)
+            let store = try rows.store(in: context)
             try store.read { reader in
                 try context.expect(reader.count(TableQuery("Many")), is: rows.count, "the count")
                 try rows.expect(TableQuery("Many"), in: reader, finds: 0..<rows.count, "after the load")
@@ -28,8 +27,7 @@ extension Check {
         Check("SCA-002", "Filters over very many rows find all matches, with and without an index", tier: .stress) {
             context in
             let rows = ManyRows(context.settings.rows / 4)
-            let store = try context.store(ManyRows.schema)
-            try rows.load(into: store)
+            let store = try rows.store(in: context)
             try store.read { reader in
                 let (all, half) = (TableQuery("Many"), rows.count / 2)
                 let queries: [(RowPredicate, StrideTo<Int>)] = [
@@ -49,8 +47,7 @@ extension Check {
         },
         Check("SCA-003", "The pages of very many rows together contain every row once", tier: .stress) { context in
             let rows = ManyRows(context.settings.rows / 20)
-            let store = try context.store(ManyRows.schema)
-            try rows.load(into: store)
+            let store = try rows.store(in: context)
             let numbers = rows.count - 1
             try store.read { reader in
                 let ordered = TableQuery("Many").order(by: "number", descending: true)
@@ -64,8 +61,7 @@ extension Check {
         },
         Check("SCA-004", "A deletion from very many rows removes exactly the matching rows", tier: .stress) { context in
             let rows = ManyRows(context.settings.rows / 4)
-            let store = try context.store(ManyRows.schema)
-            try rows.load(into: store)
+            let store = try rows.store(in: context)
             let third = TableQuery("Many", predicate: .column("number") % 3 == 0)
             let deleted = try store.delete(matching: third)
             try context.expect(deleted, is: (rows.count + 2) / 3, "rows deleted by \(third.swiftSource)")
@@ -79,8 +75,7 @@ extension Check {
         Check("SCA-005", "A table with very many rows can be emptied in one call and refilled", tier: .stress) {
             context in
             let rows = ManyRows(context.settings.rows / 4)
-            let store = try context.store(ManyRows.schema)
-            try rows.load(into: store)
+            let store = try rows.store(in: context)
             let deleted = try store.delete(matching: TableQuery("Many"))
             try context.expect(deleted, is: rows.count, "rows deleted")
             for predicate in [nil, .column("digit") == 1] as [RowPredicate?] {

@@ -9,8 +9,7 @@ extension Check {
             tier: .stress
         ) { context in
             let rows = ManyRows(context.settings.rows / 4, textLength: 1_000)
-            let store = try context.store(ManyRows.schema)
-            try rows.load(into: store)
+            let store = try rows.store(in: context)
             let scanned = try context.reopened(store)
             try expectMemory(of: "a scan of all rows", atMost: 2 * rows.byteCount + 16 << 20, context) { measure in
                 var seen = 0
@@ -27,8 +26,7 @@ extension Check {
         Check("SCA-009", "A scan that is stopped early uses memory only for the rows that it returned", tier: .stress) {
             context in
             let rows = ManyRows(context.settings.rows / 4, textLength: 1_000)
-            let store = try context.store(ManyRows.schema)
-            try rows.load(into: store)
+            let store = try rows.store(in: context)
             let scanned = try context.reopened(store)
             try expectMemory(of: "a scan of three rows", atMost: rows.byteCount + 16 << 20, context) { measure in
                 var seen = 0
