@@ -58,6 +58,16 @@ extension LocalStore {
     /// Returns all rows of a table, sorted by identifier.
     func allRows(_ table: String) throws -> [Row] { try read { try $0.allRows(table) } }
 
+    /// Returns the rows that a query finds, and the total count if the query includes it.
+    func rows(matching query: TableQuery) throws -> QueryResult { try read { try $0.rows(matching: query) } }
+
+    /// Calls `body` with each row that a query finds.
+    /// - Returns: The total count, if the query includes it.
+    @discardableResult
+    func scan(_ query: TableQuery, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
+        try read { try $0.scan(query, body) }
+    }
+
     /// Returns the identifiers of the rows that a query finds, in order.
     func ids(_ query: TableQuery) throws -> [String] { try read { try $0.ids(query) } }
 

@@ -32,9 +32,7 @@ extension CheckContext {
             for (predicate, column) in predicates {
                 let query = TableQuery(table, predicate: predicate)
                 let what = CheckContext.text(query)
-                try expectError(code, what, table: table, column: column) {
-                    _ = try store.read { try $0.rows(matching: query) }
-                }
+                try expectError(code, what, table: table, column: column) { _ = try store.rows(matching: query) }
                 try expectError(code, "count of \(what)", table: table, column: column) { _ = try store.count(query) }
                 try expectError(code, "deletion by \(what)", table: table, column: column) {
                     try store.delete(matching: query)
@@ -123,7 +121,7 @@ extension Check {
                 for empty in [query.limit(0), query.skip(9), query.skip(.max).limit(.max), query.filter(n == 2)] {
                     let what = CheckContext.text(empty)
                     try context.expectError(.invalidValue, what, table: "Asked", column: "nope") {
-                        _ = try store.read { try $0.rows(matching: empty) }
+                        _ = try store.rows(matching: empty)
                     }
                     try context.expectError(.invalidValue, "deletion by \(what)", table: "Asked", column: "nope") {
                         try store.delete(matching: empty)
@@ -133,7 +131,7 @@ extension Check {
             try context.expectError(
                 .unsupportedQuery, "a predicate that is not a condition, with the limit 0", table: "Asked"
             ) {
-                _ = try store.read { try $0.rows(matching: all.filter(n).limit(0)) }
+                _ = try store.rows(matching: all.filter(n).limit(0))
             }
         },
     ]

@@ -84,7 +84,7 @@ extension Check {
             ] {
                 let what = query.swiftSource
                 try context.expectError(.unsupportedQuery, what, table: "TodoItem") {
-                    _ = try store.read { try $0.rows(matching: query) }
+                    _ = try store.rows(matching: query)
                 }
                 try context.expectError(.unsupportedQuery, "count of \(what)") { _ = try store.count(query) }
                 try context.expectError(.unsupportedQuery, "deletion by \(what)") {
@@ -167,7 +167,7 @@ extension Check {
 
     private static func pages(of query: TableQuery, size: Int, count: Int, in store: TracedStore) throws -> [Row] {
         try stride(from: 0, through: count, by: size).flatMap { start in
-            try store.read { try $0.rows(matching: query.skip(start).limit(size)) }.rows
+            try store.rows(matching: query.skip(start).limit(size)).rows
         }
     }
 }

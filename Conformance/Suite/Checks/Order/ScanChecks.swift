@@ -38,11 +38,9 @@ extension Check {
                 (TableQuery("Scanned", predicate: .column("n") < 2), ["8", "9"]),
             ] {
                 var seen: [String] = []
-                _ = try store.read { reader in
-                    try reader.scan(query) { row in
-                        seen.append(row.idText)
-                        return .next
-                    }
+                try store.scan(query) { row in
+                    seen.append(row.idText)
+                    return .next
                 }
                 try context.expect(seen, is: expected, "the rows of \(query.swiftSource)")
             }
@@ -55,11 +53,9 @@ extension Check {
             for query in CheckContext.scans {
                 for stop in [2, 5] {
                     var calls = 0
-                    _ = try store.read { reader in
-                        try reader.scan(query) { _ in
-                            calls += 1
-                            return calls < stop ? .next : .stop
-                        }
+                    try store.scan(query) { _ in
+                        calls += 1
+                        return calls < stop ? .next : .stop
                     }
                     try context.expect(calls, is: stop, "calls of the body of \(query.swiftSource)")
                 }
@@ -69,11 +65,9 @@ extension Check {
             let store = try context.scannedStore()
             for query in CheckContext.scans {
                 var seen: [String] = []
-                _ = try store.read { reader in
-                    try reader.scan(query) { row in
-                        seen.append(row.idText)
-                        return .stop
-                    }
+                try store.scan(query) { row in
+                    seen.append(row.idText)
+                    return .stop
                 }
                 let whole = try store.ids(query)
                 try context.expect(seen, is: Array(whole.prefix(1)), "the rows of \(query.swiftSource), stopped")
@@ -94,11 +88,9 @@ extension Check {
             for query in CheckContext.scans {
                 var calls = 0
                 do {
-                    _ = try store.read { reader in
-                        try reader.scan(query) { _ in
-                            calls += 1
-                            throw Enough()
-                        }
+                    try store.scan(query) { _ in
+                        calls += 1
+                        throw Enough()
                     }
                     throw CheckFailure("\(query.swiftSource): the body's error was not rethrown")
                 } catch is Enough {
@@ -125,11 +117,9 @@ extension Check {
             let store = try context.scannedStore()
             for query in CheckContext.scans {
                 var kept: [Row] = []
-                _ = try store.read { reader in
-                    try reader.scan(query) { row in
-                        kept.append(row.owned())
-                        return .next
-                    }
+                try store.scan(query) { row in
+                    kept.append(row.owned())
+                    return .next
                 }
                 let ids = kept.map(\.idText)
                 let texts = kept.map { $0["s"]?.string ?? "" }

@@ -136,14 +136,14 @@ extension Check {
                 TableQuery("Chosen", predicate: .or([])).select("nope"),
             ] {
                 try context.expectError(.invalidValue, query.swiftSource, table: "Chosen", column: "nope") {
-                    _ = try store.read { try $0.rows(matching: query) }
+                    _ = try store.rows(matching: query)
                 }
             }
             try context.expectError(.invalidValue, "a selection of N", table: "Chosen", column: "N") {
-                _ = try store.read { try $0.rows(matching: TableQuery("Chosen").select("N")) }
+                _ = try store.rows(matching: TableQuery("Chosen").select("N"))
             }
             try context.expectError(.invalidValue, "a selection of version", table: "Unversioned", column: "version") {
-                _ = try store.read { try $0.rows(matching: TableQuery("Unversioned").select("version")) }
+                _ = try store.rows(matching: TableQuery("Unversioned").select("version"))
             }
         },
     ]

@@ -148,7 +148,7 @@ extension Check {
                 TableQuery("TodoItem", predicate: .or([])).order(by: "nope", descending: true),
             ] {
                 try context.expectError(.invalidValue, query.swiftSource, table: "TodoItem", column: "nope") {
-                    _ = try store.read { try $0.rows(matching: query) }
+                    _ = try store.rows(matching: query)
                 }
                 try context.expectError(.invalidValue, "deletion by \(query.swiftSource)", column: "nope") {
                     try store.delete(matching: query)

@@ -114,15 +114,13 @@ extension Check {
             let (store, middle) = (run.store.base, run.count / 2)
             let found = Mutex(0)
             let result = inTask { task in
-                try store.read { reader in
-                    _ = try reader.scan(TableQuery("Many")) { _ in
-                        let seen = found.withLock { found in
-                            found += 1
-                            return found
-                        }
-                        if seen == middle + 1 { task.cancel() }
-                        return .next
+                try store.scan(TableQuery("Many")) { _ in
+                    let seen = found.withLock { found in
+                        found += 1
+                        return found
                     }
+                    if seen == middle + 1 { task.cancel() }
+                    return .next
                 }
             }
             switch result {

@@ -13,12 +13,10 @@ extension Check {
             let scanned = try context.reopened(store)
             try expectMemory(of: "a scan of all rows", atMost: 2 * rows.byteCount + 16 << 20, context) { measure in
                 var seen = 0
-                try scanned.base.read { reader in
-                    _ = try reader.scan(TableQuery("Many")) { _ in
-                        seen += 1
-                        if seen % 512 == 0 { measure() }
-                        return .next
-                    }
+                try scanned.base.scan(TableQuery("Many")) { _ in
+                    seen += 1
+                    if seen % 512 == 0 { measure() }
+                    return .next
                 }
                 try context.expect(seen, is: rows.count, "the rows scanned")
             }
@@ -30,12 +28,10 @@ extension Check {
             let scanned = try context.reopened(store)
             try expectMemory(of: "a scan of three rows", atMost: rows.byteCount + 16 << 20, context) { measure in
                 var seen = 0
-                try scanned.base.read { reader in
-                    _ = try reader.scan(TableQuery("Many")) { _ in
-                        seen += 1
-                        measure()
-                        return seen < 3 ? .next : .stop
-                    }
+                try scanned.base.scan(TableQuery("Many")) { _ in
+                    seen += 1
+                    measure()
+                    return seen < 3 ? .next : .stop
                 }
                 try context.expect(seen, is: 3, "the rows returned by a scan that was stopped after three")
             }
@@ -131,9 +127,7 @@ extension Check {
         for number in 0..<count {
             let row: Row = ["id": .string("\(number % 5)"), "text": .string("text \(number)"), "priority": 1]
             try store.put(row, into: "TodoItem")
-            _ = try store.read { reader in
-                try reader.scan(TableQuery("TodoItem", predicate: .column("priority") == 1)) { _ in .stop }
-            }
+            try store.scan(TableQuery("TodoItem", predicate: .column("priority") == 1)) { _ in .stop }
             try? store.write { writer in
                 try writer.upsert(row, into: "TodoItem")
                 throw StoreError(.io, "the body throws")

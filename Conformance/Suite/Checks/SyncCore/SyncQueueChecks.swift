@@ -71,7 +71,7 @@ extension Check {
             let all = TableQuery("MS_TableOperations").limit(0).includingTotalCount()
             let ofTable = all.filter(.column("table") == "TodoItem")
             for (query, count) in [(all, 4), (ofTable, 3), (all.filter(.column("table") == "x"), 0)] {
-                let result = try store.read { try $0.rows(matching: query) }
+                let result = try store.rows(matching: query)
                 try context.expect(result.rows, are: [], "the rows of \(query.swiftSource)")
                 try context.expect(result.totalCount, is: count, "the total count of \(query.swiftSource)")
             }

@@ -110,7 +110,7 @@ extension Check {
             let next = TableQuery("MS_TableOperations").order(by: "id").limit(64)
             while true {
                 let query = next.filter(.column("id") > .value(seen.last ?? -1))
-                let page = try store.read { try $0.rows(matching: query) }.rows.compactMap { $0.id?.value.int }
+                let page = try store.rows(matching: query).rows.compactMap { $0.id?.value.int }
                 if page.isEmpty { break }
                 seen += page
                 try store.delete(ids: page.map { .int($0) }, from: "MS_TableOperations")

@@ -23,7 +23,7 @@ extension Check {
             let last = TableQuery("MS_TableOperations").order(by: "id", descending: true).skip(9_990)
             try context.expect(last, in: reopened, finds: (1...10).reversed().map { .int($0) })
             let ofItem = SystemRows.operations(of: "TodoItem", key: "item7").limit(2).includingTotalCount()
-            let result = try reopened.read { try $0.rows(matching: ofItem) }
+            let result = try reopened.rows(matching: ofItem)
             try context.expect(result.rows.compactMap(\.id), is: [7, 107], "the first operations of one row")
             try context.expect(result.totalCount, is: 100, "the operations of one row")
         },
@@ -47,7 +47,7 @@ extension Check {
             let other = SystemRows.setting("2", "Note", "q", value: "other")
             try store.put([SystemRows.setting("1", "TodoItem", "q", value: "one"), other], into: "MS_TableConfig")
             func expectValue(_ value: Value?, _ when: String) throws {
-                let found = try store.read { try $0.rows(matching: SystemRows.token("TodoItem", "q")) }
+                let found = try store.rows(matching: SystemRows.token("TodoItem", "q"))
                 try context.expect(found.rows.first?["value"], is: value, "the setting \(when)")
                 let kept = try store.row(in: "MS_TableConfig", "2")
                 try context.expect(

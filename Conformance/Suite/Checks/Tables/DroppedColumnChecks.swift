@@ -26,7 +26,7 @@ extension Check {
             ]
             for query in queries {
                 try context.expectError(.invalidValue, query.swiftSource, column: "b") {
-                    _ = try store.read { try $0.rows(matching: query) }
+                    _ = try store.rows(matching: query)
                 }
             }
         },

@@ -71,7 +71,7 @@ extension Check {
             let bad = TableSchema("Note", columns: [.int("text")])
             try context.expectRefused(wider, bad, by: store, "Note with another type", table: "Note", column: "text")
             try context.expectError(.invalidValue, "a query for the column that was not added", column: "new") {
-                _ = try store.read { try $0.rows(matching: TableQuery("t").filter(.column("new").isNull)) }
+                _ = try store.rows(matching: TableQuery("t").filter(.column("new").isNull))
             }
             try store.put([["id": "2"]], into: "t")
             let rows: [Row] = [["id": "1", "a": 1], ["id": "2"]]

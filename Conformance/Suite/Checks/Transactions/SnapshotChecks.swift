@@ -61,12 +61,10 @@ extension Check {
             try store.put(rows, into: "TodoItem")
             for query in [TableQuery("TodoItem"), TableQuery("TodoItem").order(by: "priority")] {
                 var found: [Row] = []
-                try store.read { reader in
-                    _ = try reader.scan(query) { row in
-                        found.append(row.owned())
-                        if found.count == 5 { try replaceElsewhere(context, store) }
-                        return .next
-                    }
+                try store.scan(query) { row in
+                    found.append(row.owned())
+                    if found.count == 5 { try replaceElsewhere(context, store) }
+                    return .next
                 }
                 try context.expect(
                     found, are: TableSchema.items.completing(rows), "the scan during which all rows were replaced")
