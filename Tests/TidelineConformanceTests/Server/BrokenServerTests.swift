@@ -4,6 +4,7 @@ import Testing
 import Tideline
 import TidelineConformance
 import TidelineTestStores
+import TidelineWire
 
 @testable import TidelineServerConformance
 

@@ -116,7 +116,8 @@ extension Check {
 
     /// Runs `body` in a task and waits for its end.
     static func inTask(_ body: @escaping @Sendable (RunningTask) throws -> Void) -> Result<Void, any Error> {
-        let (ended, result) = (DispatchSemaphore(value: 0), Mutex<Result<Void, any Error>>(.success(())))
+        let ended = DispatchSemaphore(value: 0)
+        let result = Mutex<Result<Void, any Error>>(.success(()))
         let running = RunningTask()
         let task = Task.detached {
             let outcome = Result { try body(running) }
