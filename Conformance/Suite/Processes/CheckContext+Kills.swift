@@ -24,14 +24,17 @@ extension CheckContext {
         }
     }
 
-    /// Runs steps in a second process and kills it between the lines `begin` and `end`.
+    /// Runs steps in a second process and kills it meanwhile.
     ///
     /// - Parameters:
-    ///   - steps: The steps; the last one waits.
-    ///   - span: The duration of those steps. While it is unknown, they run to their end to measure it.
+    ///   - preparation: Steps that are complete before the kill.
+    ///   - span: The duration of the steps. While it is unknown, they run to their end to measure it.
     ///   - share: The time of the kill, as a fraction of that duration.
-    func killing(_ steps: [ChildStep], within span: inout Duration?, at share: Double) throws {
-        try child(steps) { child in
+    func killing(
+        _ steps: [ChildStep], after preparation: [ChildStep] = [], within span: inout Duration?, at share: Double
+    ) throws {
+        let job = preparation + [.say(ChildLine.begin)] + steps + [.say(ChildLine.end), .wait]
+        try child(job) { child in
             while let line = try child.next(), line != ChildLine.begin {}
             let start = ContinuousClock.now
             if let span {
@@ -53,6 +56,12 @@ extension CheckContext {
 }
 
 extension ChildProcess {
+    /// Kills the process and waits for its end.
+    func killAndFinish() throws {
+        kill()
+        _ = try finish()
+    }
+
     /// Kills the process after a delay. The effect of a kill depends on its timing, so the delays are random.
     fileprivate func kill(after delay: Duration) throws {
         if delay > .zero { Thread.sleep(forTimeInterval: delay / .seconds(1)) }

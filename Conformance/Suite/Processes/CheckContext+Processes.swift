@@ -40,6 +40,14 @@ extension CheckContext {
         return end.lines
     }
 
+    /// Waits for the end of a process and fails unless it completed its job.
+    @discardableResult
+    func finish(_ child: ChildProcess, _ what: String) throws -> ChildEnd {
+        let end = try child.finish()
+        try expect(end.isWell, "\(what) fails: \(end)")
+        return end
+    }
+
     /// Returns the opening of the store with the given name.
     func opening(_ name: String = "store") throws -> StoreOpening { StoreOpening(directory: try folder(name)) }
 

@@ -20,8 +20,7 @@ extension Check {
                 children in
                 for number in own.numbers { try store.write { try own.apply(number, to: $0) } }
                 for (child, writer) in zip(children, writers) {
-                    let end = try child.finish()
-                    try context.expect(end.isWell, "a process that writes concurrently with two others fails: \(end)")
+                    let end = try context.finish(child, "a process that writes concurrently with two others")
                     try context.expect(end.lines.count, is: writer.count, "the acknowledged commits")
                 }
             }
@@ -44,9 +43,7 @@ extension Check {
             try context.children([counting, counting]) { children in
                 for _ in 0..<times { _ = try PairedCounter().increment(in: store) }
                 for child in children {
-                    let end = try child.finish()
-                    try context.expect(
-                        end.isWell, "a process that increments concurrently with two others fails: \(end)")
+                    try context.finish(child, "a process that increments concurrently with two others")
                 }
             }
             let row = try store.row(in: "left", "counter")
@@ -64,9 +61,7 @@ extension Check {
                 try context.children(writers.map { [.wait] + (try context.writing($0, in: name)) + [.close] }) {
                     children in
                     for child in children {
-                        let end = try child.finish()
-                        try context.expect(
-                            end.isWell, "one of three processes that create a store at once fails: \(end)")
+                        try context.finish(child, "one of three processes that create a store at once")
                     }
                 }
                 let expected = Dictionary(uniqueKeysWithValues: writers.map { ($0, 4...4) })

@@ -23,10 +23,9 @@ extension Check {
                     old = PairedTransactions.tables
                 }
                 let new = old.map { $0.evolved(round) }
-                let opening = try context.opening(name)
+                let opening = ChildStep.open(try context.opening(name))
                 try context.killing(
-                    [.open(opening), .say(ChildLine.begin), .define(new), .say(ChildLine.end), .wait],
-                    within: &span, at: Double.random(in: 0...1.1, using: &random))
+                    [.define(new)], after: [opening], within: &span, at: .random(in: 0...1.1, using: &random))
                 try context.expectTables(old, or: new, in: name, holding: base)
                 old = new
             }
@@ -47,9 +46,7 @@ extension Check {
                 let new = old.map { $0.evolved(round) }
                 // The first round measures; the others are spread evenly.
                 let share = (Double(round) - 0.5) / Double(context.kills)
-                try context.killing(
-                    [.open(context.opening()), .say(ChildLine.begin), .define(new), .say(ChildLine.end), .wait],
-                    within: &span, at: share)
+                try context.killing([.define(new)], after: [.open(context.opening())], within: &span, at: share)
                 try context.expectTables(old, or: new, in: "store", holding: base)
                 old = new
             }
@@ -62,11 +59,9 @@ extension Check {
             var span: Duration?
             for round in 0...context.kills {
                 let rows = PairedTransactions(writer: "r\(round)", count: 1, rows: 600)
-                let emptying: [ChildStep] = [
-                    .say(ChildLine.begin), .empty(["left", "right"]), .say(ChildLine.end), .wait,
-                ]
                 try context.killing(
-                    context.writing(rows) + emptying, within: &span, at: Double.random(in: 0...1.1, using: &random))
+                    [.empty(["left", "right"])], after: context.writing(rows), within: &span,
+                    at: .random(in: 0...1.1, using: &random))
                 let store = try context.open()
                 let totals = try context.expectPairs([rows: 0...1], in: store, "after a kill while rows were deleted")
                 let found = try store.count(TableQuery("left"))
@@ -96,10 +91,8 @@ extension Check {
                 let writing = try context.writing(transactions, in: name)
                 let acknowledged = try context.killing(writing, after: 12, delay: 0.5)
                 expected[transactions] = acknowledged...(acknowledged + 1)
-                let opening = try context.opening(name)
-                try context.killing(
-                    [.say(ChildLine.begin), .open(opening), .say(ChildLine.end), .wait], within: &span,
-                    at: Double.random(in: 0...1.1, using: &random))
+                let opening = ChildStep.open(try context.opening(name))
+                try context.killing([opening], within: &span, at: .random(in: 0...1.1, using: &random))
                 let store = try context.open(name)
                 let totals = try context.expectPairs(expected, in: store, "after a kill while the store was opened")
                 expected = totals.mapValues { $0...$0 }
@@ -118,10 +111,9 @@ extension Check {
                 let name = "store\(round / 10)"
                 if round % 10 == 0 { expected = [:] }
                 let transactions = PairedTransactions(writer: "r\(round)", count: 8, rows: 25)
-                let closing: [ChildStep] = [.say(ChildLine.begin), .close, .say(ChildLine.end), .wait]
                 try context.killing(
-                    context.writing(transactions, in: name) + closing, within: &span,
-                    at: Double.random(in: 0...1.1, using: &random))
+                    [.close], after: context.writing(transactions, in: name), within: &span,
+                    at: .random(in: 0...1.1, using: &random))
                 expected[transactions] = 8...8
                 let store = try context.open(name)
                 try context.expectPairs(expected, in: store, "after a kill while the store was closed")
@@ -139,9 +131,7 @@ extension Check {
             for round in 0...context.kills {
                 let name = "new\(round)"
                 let making: [ChildStep] = [.open(try context.opening(name)), .define(tables)]
-                try context.killing(
-                    [.say(ChildLine.begin)] + making + [.say(ChildLine.end), .wait], within: &span,
-                    at: Double.random(in: 0...1.1, using: &random))
+                try context.killing(making, within: &span, at: .random(in: 0...1.1, using: &random))
                 let store = try context.open(name)
                 let found = try store.tables()
                 try context.expect(
@@ -163,8 +153,7 @@ extension Check {
             try context.child(context.writing(rows) + [.readAndWait]) { child in
                 try context.expectNumbers(0..<2, from: child)
                 try child.expect(ChildLine.waiting)
-                child.kill()
-                _ = try child.finish()
+                try child.killAndFinish()
             }
             let store = try context.open()
             let more = PairedTransactions(writer: "own", count: 8, rows: 50)

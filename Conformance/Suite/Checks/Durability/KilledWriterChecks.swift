@@ -60,8 +60,7 @@ extension Check {
             for round in 0..<2 {
                 try context.child(context.writing(committed) + [.writeAndWait(open)]) { child in
                     while let line = try child.next(), line != ChildLine.waiting {}
-                    child.kill()
-                    _ = try child.finish()
+                    try child.killAndFinish()
                 }
                 let store = try context.open()
                 try context.expectPairs([committed: 6...6], in: store, "after a kill within a transaction")

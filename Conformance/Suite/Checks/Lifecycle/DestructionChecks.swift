@@ -77,8 +77,7 @@ extension Check {
                 try child.expect(ChildLine.waiting)
                 for _ in 0..<2 { try context.expectError(.locked, "destroying it") { try destroy(context) } }
                 child.proceed()
-                let end = try child.finish()
-                try context.expect(end.isWell, "the process that had the store open fails: \(end)")
+                try context.finish(child, "the process that had the store open")
             }
             let store = try context.open()
             try context.expect(store.count(TableQuery("Note")), is: 200, "rows")

@@ -60,8 +60,7 @@ extension Check {
             try context.child(context.writing(writing) + [.wait]) { child in
                 try context.expectNumbers(0..<1, from: child)
                 try child.expect(ChildLine.waiting)
-                child.kill()
-                _ = try child.finish()
+                try child.killAndFinish()
             }
             let store = try context.open()
             try context.expectPairs([writing: 1...1], in: store, "after the process that had it open was killed")

@@ -31,8 +31,7 @@ extension Check {
                 try child.expect(ChildLine.waiting)
                 child.proceed()
                 for _ in 0..<times { _ = try PairedCounter().increment(in: store) }
-                let end = try child.finish()
-                try context.expect(end.isWell, "another process that increments a number fails: \(end)")
+                try context.finish(child, "another process that increments a number")
             }
             let row = try store.row(in: "left", "counter")
             try context.expect(row?["number"], is: .int(Int64(2 * times)), "the sum of the increments of two processes")

@@ -39,8 +39,7 @@ struct DamageSample {
         let steps = KnownContent.halves.flatMap { [opening, .fill($0), .close] }
         try context.child(steps.dropLast() + [.wait]) { child in
             try child.expect(ChildLine.waiting)
-            child.kill()
-            _ = try child.finish()
+            try child.killAndFinish()
         }
         return try checked(context)
     }
