@@ -43,7 +43,7 @@ extension Check {
                     try context.expectError(.invalidValue, "an id too long by one character", table: "TodoItem") {
                         try store.put(["id": .string(id)], into: "TodoItem")
                     }
-                    let row = try store.row(in: "TodoItem", id)
+                    let row = try store.row(in: "TodoItem", .string(id))
                     try context.expect(row, is: nil, "the row of an id too long")
                     let deleted = try store.delete(ids: [.string(id)], from: "TodoItem")
                     try context.expect(deleted, is: 0, "the deletions of an id too long")

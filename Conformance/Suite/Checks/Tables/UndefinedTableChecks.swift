@@ -42,7 +42,7 @@ extension Check {
         },
         Check("TAB-024", "A write or read that failed on an undefined table can be retried correctly") { context in
             let store = try context.store(.items)
-            try? store.delete(matching: TableQuery("Nothing"))
+            _ = try? store.delete(matching: TableQuery("Nothing"))
             _ = try? store.count(TableQuery("Nothing"))
             try store.put([["id": "1"]], into: "TodoItem")
             try context.expect(store.count(TableQuery("TodoItem")), is: 1, "rows afterwards")
