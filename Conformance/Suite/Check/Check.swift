@@ -76,3 +76,33 @@ extension [Check] {
         }
     }
 }
+
+extension Check {
+    /// All checks, in the order in which they run and are reported. The list of a group is in the group's folder, in
+    /// the file that is named after the group.
+    public static let all: [Check] = [
+        syncCore, lifecycle, tables, upsert, lookup, filters, order, values, systemTables, transactions, concurrency,
+        durability, scale, model, observation, engine, long,
+    ].flatMap { $0 }
+
+    /// Returns the check with the given identifier, in either case, or `nil` if there is none.
+    public static func named(_ id: String) -> Check? { byID[id.uppercased()] }
+
+    private static let byID = Dictionary(uniqueKeysWithValues: all.map { ($0.id, $0) })
+}
+
+/// The kinds of promises.
+public enum CheckTier: String, Sendable, Hashable, Codable, CaseIterable {
+    /// Every store must keep the promise.
+    case required
+    /// A store that declares the capability must keep the promise. A store that does not declare it fails with
+    /// `unsupported` or as documented.
+    case capability
+    /// The subject should keep the promise, but clients work with one that does not. Only checks of servers.
+    case tolerated
+    /// Violations are found only by repetition: random operations, kills, threads, many rows.
+    case stress
+    /// Violations are found only by amounts and waits that take minutes; see ``Profile/long``. The amounts are those of
+    /// the promise for 100,000 ``ConformanceSettings/rows`` and in proportion to other numbers of rows.
+    case long
+}

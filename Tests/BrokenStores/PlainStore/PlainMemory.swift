@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Synchronization
 internal import TidelineStore
 
@@ -46,4 +47,14 @@ final class PlainMemory: Sendable {
         guard let kept else { return found }
         return found.filter { kept.contains($0.row.id) }
     }
+}
+
+/// The clock by which a flawed store closes itself when it is idle. Tests let time pass on it.
+package enum PlainClock {
+    private static let passed = Mutex(Duration.zero)
+
+    /// Lets time pass.
+    package static func advance(by duration: Duration) { passed.withLock { $0 += duration } }
+
+    static var now: Duration { passed.withLock { $0 } }
 }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TidelineStore
 internal import TidelineSupport
 
 /// The wording that reports of all forms share.
@@ -107,4 +108,52 @@ enum Words {
         }
         return isPlain && !word.isEmpty ? word : "'\(Escape.line(word).replacing("'", with: "'\\''"))'"
     }
+}
+
+extension CheckStatus {
+    /// The status as shown in reports, such as `known failure`.
+    public var title: String { Words.title(self) }
+}
+
+extension Check {
+    /// The check as in reports and lists.
+    package var summary: CheckSummary { CheckSummary(self) }
+}
+
+extension CheckTier {
+    /// The tier as shown in reports, such as `by capability`.
+    public var title: String { Words.title(self) }
+}
+
+extension CheckNeed {
+    /// The requirement as shown in reports, such as `full durability`.
+    public var title: String { Words.title(self) }
+}
+
+/// Returns a store's text on one line for a terminal, with control characters made visible.
+package func printable(_ text: String) -> String { Escape.line(text) }
+
+/// A capability that a store declares, in words.
+struct DeclaredFact: Sendable {
+    /// The name of the capability.
+    var title: String
+    /// Returns the text of a store's declaration.
+    var text: @Sendable (StoreCapabilities) -> String
+
+    /// All declared capabilities.
+    static let all: [DeclaredFact] = [
+        DeclaredFact(title: "Adapter") { $0.name },
+        DeclaredFact(title: "Version of the contract") { "\($0.contractVersion)" },
+        DeclaredFact(title: "Keeps rows when closed") { answer($0.isPersistent) },
+        DeclaredFact(title: "Durability") { $0.durability.rawValue },
+        DeclaredFact(title: "Files shared with processes") { answer($0.sharesFilesWithProcesses) },
+        DeclaredFact(title: "Readers do not block writers") { answer($0.readersDoNotBlockWriters) },
+        DeclaredFact(title: "Stores NaN") { answer($0.storesNaN) },
+        DeclaredFact(title: "Stores infinities") { answer($0.storesInfinity) },
+        DeclaredFact(title: "Detects flipped bits") { answer($0.detectsBitFlips) },
+        DeclaredFact(title: "Limits the time of queries") { answer($0.limitsQueryTime) },
+        DeclaredFact(title: "Longest id") { "\($0.maximumIDLength)" },
+    ]
+
+    private static func answer(_ value: Bool) -> String { value ? "yes" : "no" }
 }
