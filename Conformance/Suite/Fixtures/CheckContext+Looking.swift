@@ -24,6 +24,13 @@ extension CheckContext {
         return again
     }
 
+    /// Stores rows in a new table and checks them inside the write, in a read after it, and after reopening.
+    func storing(
+        _ rows: [Row], in table: TableSchema, thenLook look: (any StoreReader, _ place: String) throws -> Void
+    ) throws {
+        try apply(to: store(table), { try $0.upsert(rows, into: table.name) }, thenLook: look)
+    }
+
     /// Fails unless a table holds exactly these rows according to lookups, a scan, and a count.
     ///
     /// - Parameter rows: The rows in any order; columns that they do not name are null.

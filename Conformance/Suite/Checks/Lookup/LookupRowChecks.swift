@@ -28,9 +28,7 @@ extension Check {
             }
         },
         Check("GET-003", "The lookup of an empty or overlong id returns nil") { context in
-            try context.apply(to: context.store(.notes)) { writer in
-                try writer.upsert(["id": "1"] as Row, into: "Note")
-            } thenLook: { reader, place in
+            try context.storing([["id": "1"]], in: .notes) { reader, place in
                 let lengths = [context.capabilities.maximumIDLength + 1, 600, 70_000]
                 let misses = lengths.map { RowID.string(String(repeating: "1", count: $0)) }
                 try expectMisses([.string("")] + misses, in: reader, place, context)
@@ -38,9 +36,7 @@ extension Check {
         },
         Check("GET-004", "A row that is found names every column of its table, in the order of the definition") {
             context in
-            try context.apply(to: context.store(.allTypes)) { writer in
-                try writer.upsert(["id": "1", "json": .json("[]"), "string": "x"] as Row, into: "AllTypes")
-            } thenLook: { reader, place in
+            try context.storing([["id": "1", "json": .json("[]"), "string": "x"]], in: .allTypes) { reader, place in
                 let found = try reader.row(in: "AllTypes", id: "1")?.columnNames
                 try context.expect(
                     found, is: TableSchema.allTypes.allColumns.map(\.name), "\(place), the columns of the row")
@@ -50,9 +46,7 @@ extension Check {
             "GET-005", "A borrowed row returns the same values by name, by position, and by type as an owned row",
             why: "A caller that reads without a copy, as the sync core does, must read the same values."
         ) { context in
-            try context.apply(to: context.store(.allTypes)) { writer in
-                try writer.upsert([.typed("1"), ["id": "2", "string": "x"]], into: "AllTypes")
-            } thenLook: { reader, place in
+            try context.storing([.typed("1"), ["id": "2", "string": "x"]], in: .allTypes) { reader, place in
                 for id in ["1", "2"] as [RowID] { try expectSameBorrowed(id, in: reader, place, context) }
             }
         },
@@ -109,9 +103,7 @@ extension Check {
         Check("GET-009", "Each of 5,000 rows is found by its id, in any order of lookups") { context in
             let numbers = 0..<Int64(5_000)
             let rows = numbers.map { ["id": .string("row \($0)"), "number": .int($0)] as Row }
-            try context.apply(to: context.store(.notes)) { writer in
-                try writer.upsert(rows, into: "Note")
-            } thenLook: { reader, place in
+            try context.storing(rows, in: .notes) { reader, place in
                 for number in numbers.map({ $0 * 1_237 % 5_000 }) {
                     let found = try reader.row(in: "Note", id: "row \(number)")?["number"]
                     try context.expect(found, is: .int(number), "\(place), the lookup of row \(number)")

@@ -66,9 +66,7 @@ extension Check {
                     $0[$1.name] = .string("\($1.name)-\(number)")
                 }
             }
-            try context.apply(to: context.store(schema)) { writer in
-                try writer.upsert(rows, into: "Wide")
-            } thenLook: { reader, place in
+            try context.storing(rows, in: schema) { reader, place in
                 try context.expect(schema, in: reader, holds: rows, place)
             }
         },

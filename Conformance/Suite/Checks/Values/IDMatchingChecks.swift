@@ -25,10 +25,10 @@ extension Check {
                 are: [Row(id: "MiXed").merging(whole), Row(id: "lower").completed(for: schema)], context)
         },
         Check("VAL-044", "A lookup finds an id in any ASCII case and returns the stored id") { context in
-            try context.apply(to: context.store(keyed(.asciiCaseInsensitive))) { writer in
-                try writer.upsert(
-                    [["id": "Abc-Z", "n": 1], ["id": "abc_z", "n": 2], ["id": "É", "n": 3]], into: "Keyed")
-            } thenLook: { reader, place in
+            try context.storing(
+                [["id": "Abc-Z", "n": 1], ["id": "abc_z", "n": 2], ["id": "É", "n": 3]],
+                in: keyed(.asciiCaseInsensitive)
+            ) { reader, place in
                 for (id, stored) in [("abc-z", "Abc-Z"), ("ABC-Z", "Abc-Z"), ("ABC_Z", "abc_z"), ("É", "É")] {
                     let found = try reader.row(in: "Keyed", id: .string(id))?.idText
                     try context.expect(found, is: stored, "\(place), the lookup of \(CheckContext.text(id))")
@@ -48,9 +48,7 @@ extension Check {
             why: "The filter on `id` may use another code path than the lookup and must apply the same rule."
         ) { context in
             let rows: [Row] = [["id": "B", "n": 1], ["id": "a", "n": 1], ["id": "C", "n": 1], ["id": "_", "n": 1]]
-            try context.apply(to: context.store(keyed(.asciiCaseInsensitive))) { writer in
-                try writer.upsert(rows, into: "Keyed")
-            } thenLook: { reader, place in
+            try context.storing(rows, in: keyed(.asciiCaseInsensitive)) { reader, place in
                 let (all, id) = (TableQuery("Keyed"), RowPredicate.column("id"))
                 try context.expect(all.filter(id == "b"), in: reader, finds: ["B"], place)
                 try context.expect(all.filter("A" == id), in: reader, finds: ["a"], place)
@@ -65,9 +63,7 @@ extension Check {
         Check("VAL-047", "Rows are ordered by their ids ignoring ASCII case") { context in
             let ids = ["", "_", "a", "A0", "a1", "B", "ba", "BB", "c", "Z", "é"].map { "-" + $0 }
             let rows = ids.map { Row(id: .string($0)).merging(["n": 0]) }
-            try context.apply(to: context.store(keyed(.asciiCaseInsensitive))) { writer in
-                try writer.upsert(rows.reversed(), into: "Keyed")
-            } thenLook: { reader, place in
+            try context.storing(rows.reversed(), in: keyed(.asciiCaseInsensitive)) { reader, place in
                 let (all, ordered) = (TableQuery("Keyed"), ids.map { RowID.string($0) })
                 try context.expect(all, in: reader, finds: ordered, place)
                 try context.expect(all.order(by: "n"), in: reader, finds: ordered, place)

@@ -45,9 +45,7 @@ extension Check {
                     row[column.element.name] = .string(String(repeating: id, count: column.offset * 500))
                 }
             }
-            try context.apply(to: context.store(schema)) { writer in
-                try writer.upsert(rows, into: "Wide")
-            } thenLook: { reader, place in
+            try context.storing(rows, in: schema) { reader, place in
                 try context.expect(schema, in: reader, holds: rows, place)
             }
         },
@@ -57,9 +55,7 @@ extension Check {
     private static func expectLarge(_ value: Value, as type: ColumnType, _ context: CheckContext) throws {
         let schema = TableSchema("Large", columns: [ColumnSchema("v", type), .string("after")])
         let (row, stored) = (["id": "1", "v": value, "after": "x"] as Row, data(value))
-        try context.apply(to: context.store(schema)) { writer in
-            try writer.upsert([row, ["id": "2", "after": "y"]], into: "Large")
-        } thenLook: { reader, place in
+        try context.storing([row, ["id": "2", "after": "y"]], in: schema) { reader, place in
             for found in [try reader.row(in: "Large", id: "1"), try reader.allRows("Large").first] {
                 let bytes = data(found?["v"])
                 try context.expect(found?["v"]?.type, is: type, "\(place), the type of the value")
