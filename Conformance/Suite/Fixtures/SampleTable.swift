@@ -22,6 +22,20 @@ struct SampleTable: Sendable {
         self.rows = rows
     }
 
+    /// Creates a sample of rows that are listed by identifier, with the values of their columns in order. Columns
+    /// without a value are null.
+    init(
+        _ columns: ColumnSchema..., idType: IDType = .string, idMatching: IDMatching = .asciiCaseInsensitive,
+        values: KeyValuePairs<RowID, [Value]>
+    ) {
+        self.columns = columns
+        self.idType = idType
+        self.idMatching = idMatching
+        rows = values.map { id, values in
+            zip(columns, values).reduce(into: Row(id: id)) { row, pair in row[pair.0.name] = pair.1 }
+        }
+    }
+
     /// The tables, whose names describe their indexes.
     var definitions: [TableSchema] {
         let names = columns.map(\.name)
@@ -57,26 +71,20 @@ extension SampleTable {
     /// are in byte order.
     static let texts = SampleTable(
         .string("s"),
-        rows: [
-            ["id": "01", "s": ""], ["id": "02", "s": " "], ["id": "03", "s": "12"], ["id": "04", "s": "2"],
-            ["id": "05", "s": "Z"], ["id": "06", "s": "_"], ["id": "07", "s": "a"], ["id": "08", "s": "a\0"],
-            ["id": "09", "s": "a "], ["id": "10", "s": "ab"], ["id": "11", "s": "a\u{10FFFF}"],
-            ["id": "12", "s": "a\u{10FFFF}b"], ["id": "13", "s": "b"], ["id": "14", "s": "z"],
-            ["id": "15", "s": "\u{E4}"], ["id": "16", "s": "\u{D7FF}x"], ["id": "17", "s": "\u{E000}"],
-            ["id": "18", "s": "\u{FFFF}"], ["id": "19", "s": "\u{10000}"], ["id": "20", "s": "😀"],
-            ["id": "21", "s": "\u{10FFFF}"], ["id": "22", "s": "\u{10FFFF}\u{10FFFF}"], ["id": "23"],
+        values: [
+            "01": [""], "02": [" "], "03": ["12"], "04": ["2"], "05": ["Z"], "06": ["_"], "07": ["a"], "08": ["a\0"],
+            "09": ["a "], "10": ["ab"], "11": ["a\u{10FFFF}"], "12": ["a\u{10FFFF}b"], "13": ["b"], "14": ["z"],
+            "15": ["\u{E4}"], "16": ["\u{D7FF}x"], "17": ["\u{E000}"], "18": ["\u{FFFF}"], "19": ["\u{10000}"],
+            "20": ["😀"], "21": ["\u{10FFFF}"], "22": ["\u{10FFFF}\u{10FFFF}"], "23": [],
         ])
 
     /// Texts longer than the keys of engines that differ only at their ends.
     static let long = SampleTable(
         .string("s"), .bytes("b"),
-        rows: [
-            ["id": "a", "s": .string(long("1")), "b": .bytes(longBytes(1))],
-            ["id": "b", "s": .string(long("2")), "b": .bytes(longBytes(2))],
-            ["id": "c", "s": .string(long("2\0")), "b": .bytes(longBytes(2) + [0])],
-            ["id": "d", "s": .string(long("é")), "b": .bytes(longBytes(255))],
-            ["id": "e", "s": .string(long("")), "b": .bytes([UInt8](repeating: 7, count: 1_999))],
-            ["id": "f", "s": "k"],
+        values: [
+            "a": [.string(long("1")), .bytes(longBytes(1))], "b": [.string(long("2")), .bytes(longBytes(2))],
+            "c": [.string(long("2\0")), .bytes(longBytes(2) + [0])], "d": [.string(long("é")), .bytes(longBytes(255))],
+            "e": [.string(long("")), .bytes([UInt8](repeating: 7, count: 1_999))], "f": ["k"],
         ])
 
     static func long(_ end: String) -> String { String(repeating: "k", count: 2_000) + end }

@@ -3,11 +3,9 @@ internal import TidelineStore
 extension SampleTable {
     fileprivate static let sums = SampleTable(
         .int("x"), .int("y"), .double("d"),
-        rows: [
-            ["id": "a", "x": 7, "y": 2, "d": 7.5], ["id": "b", "x": -7, "y": 2, "d": -7.5],
-            ["id": "c", "x": 7, "y": -2, "d": 0.5], ["id": "d", "x": .int(.max), "y": 1, "d": 1e308],
-            ["id": "e", "x": .int(.min), "y": -1, "d": 2.5], ["id": "f", "y": 0],
-            ["id": "g", "x": 5, "y": 0, "d": -0.5],
+        values: [
+            "a": [7, 2, 7.5], "b": [-7, 2, -7.5], "c": [7, -2, 0.5], "d": [.int(.max), 1, 1e308],
+            "e": [.int(.min), -1, 2.5], "f": [.null, 0], "g": [5, 0, -0.5],
         ])
 }
 

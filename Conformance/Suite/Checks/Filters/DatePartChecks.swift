@@ -4,13 +4,11 @@ extension SampleTable {
     /// Instants at the boundaries of seconds, days, and years, and a row without an instant.
     fileprivate static let instants = SampleTable(
         .timestamp("at"),
-        rows: [
-            ["id": "a", "at": .timestamp(.min)], ["id": "b", "at": .ticks(-1)], ["id": "c", "at": .ticks(0)],
-            ["id": "d", "at": instant(2024, 2, 29, 12, 34, 56, 7_000_000)],
-            ["id": "e", "at": .timestamp(.max)], ["id": "f"], ["id": "g", "at": instant(1900, 2, 28, 23, 59, 59, 0)],
-            ["id": "h", "at": instant(2000, 2, 29, 23, 30, 0, 1)],
-            ["id": "i", "at": instant(1582, 10, 10, 5, 6, 7, 0)],
-            ["id": "j", "at": .ticks(-10_000_000)],
+        values: [
+            "a": [.timestamp(.min)], "b": [.ticks(-1)], "c": [.ticks(0)],
+            "d": [instant(2024, 2, 29, 12, 34, 56, 7_000_000)], "e": [.timestamp(.max)], "f": [],
+            "g": [instant(1900, 2, 28, 23, 59, 59, 0)], "h": [instant(2000, 2, 29, 23, 30, 0, 1)],
+            "i": [instant(1582, 10, 10, 5, 6, 7, 0)], "j": [.ticks(-10_000_000)],
         ])
 
     private static func instant(

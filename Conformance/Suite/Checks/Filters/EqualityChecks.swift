@@ -5,32 +5,15 @@ extension SampleTable {
     fileprivate static let equality = SampleTable(
         .bool("bool"), .int("int"), .double("double"), .string("string"), .timestamp("timestamp"), .bytes("bytes"),
         .json("json"),
-        rows: [
-            [
-                "id": "a", "bool": true, "int": 1, "double": 1.5, "string": "Milk", "timestamp": .ticks(0),
-                "bytes": .bytes([1, 2]), "json": .json("[1]"),
-            ],
-            [
-                "id": "b", "bool": false, "int": 2, "double": -2.5, "string": "milk", "timestamp": .ticks(1),
-                "bytes": .bytes([1, 2, 0]), "json": .json("[ 1]"),
-            ],
-            [
-                "id": "c", "bool": true, "int": -1, "double": 0.1, "string": "", "timestamp": .ticks(-1),
-                "bytes": .bytes([]), "json": .json("{}"),
-            ],
-            [
-                "id": "d", "bool": false, "int": 0, "double": 0.0, "string": "Milk ", "timestamp": .timestamp(.max),
-                "bytes": .bytes([0]), "json": .json("{\"a\":1}"),
-            ],
-            ["id": "e"],
-            [
-                "id": "f", "bool": false, "int": .int(.max), "double": 1e300, "string": "a\0b",
-                "timestamp": .timestamp(.min), "bytes": .bytes([255]), "json": .json("[]"),
-            ],
-            [
-                "id": "g", "int": .int(.max - 1), "double": .double(1e300.nextDown), "string": "a",
-                "timestamp": .timestamp(Timestamp.max.advanced(byTicks: -1)), "bytes": .bytes([1]),
-                "json": .json("[1,1]"),
+        values: [
+            "a": [true, 1, 1.5, "Milk", .ticks(0), .bytes([1, 2]), .json("[1]")],
+            "b": [false, 2, -2.5, "milk", .ticks(1), .bytes([1, 2, 0]), .json("[ 1]")],
+            "c": [true, -1, 0.1, "", .ticks(-1), .bytes([]), .json("{}")],
+            "d": [false, 0, 0.0, "Milk ", .timestamp(.max), .bytes([0]), .json("{\"a\":1}")], "e": [],
+            "f": [false, .int(.max), 1e300, "a\0b", .timestamp(.min), .bytes([255]), .json("[]")],
+            "g": [
+                .null, .int(.max - 1), .double(1e300.nextDown), "a", .timestamp(Timestamp.max.advanced(byTicks: -1)),
+                .bytes([1]), .json("[1,1]"),
             ],
         ])
 }
@@ -232,28 +215,22 @@ extension Check {
 extension SampleTable {
     fileprivate static let columns = SampleTable(
         .int("x"), .int("y"), .double("d"), .string("s"), .string("t"),
-        rows: [
-            ["id": "a", "x": 1, "y": 1, "d": 1.0, "s": "one", "t": "one"],
-            ["id": "b", "x": 1, "y": 2, "d": 1.5, "s": "one", "t": "One"],
-            [
-                "id": "c", "x": .int(1 << 53 + 1), "y": .int(1 << 53 + 1), "d": .double(0x1p53), "s": "a",
-                "t": "a\u{301}",
-            ],
-            ["id": "d", "x": .int(.max), "y": .int(.min), "d": -1.0, "s": "10", "t": "1"],
-            ["id": "e", "x": 5, "s": "five"],
+        values: [
+            "a": [1, 1, 1.0, "one", "one"], "b": [1, 2, 1.5, "one", "One"],
+            "c": [.int(1 << 53 + 1), .int(1 << 53 + 1), .double(0x1p53), "a", "a\u{301}"],
+            "d": [.int(.max), .int(.min), -1.0, "10", "1"], "e": [5, .null, .null, "five"],
         ])
 
     fileprivate static let spellings = SampleTable(
         .string("s"),
-        rows: [
-            ["id": "composed", "s": "caf\u{E9}"], ["id": "decomposed", "s": "cafe\u{301}"],
-            ["id": "upper", "s": "CAF\u{C9}"], ["id": "å", "s": "\u{E5}"], ["id": "angstrom", "s": "\u{212B}"],
+        values: [
+            "composed": ["caf\u{E9}"], "decomposed": ["cafe\u{301}"], "upper": ["CAF\u{C9}"], "å": ["\u{E5}"],
+            "angstrom": ["\u{212B}"],
         ])
 
     fileprivate static let digits = SampleTable(
         .string("s"),
-        rows: [
-            ["id": "one", "s": "1"], ["id": "decimal", "s": "1.0"], ["id": "zero", "s": "01"],
-            ["id": "exponent", "s": "1e0"], ["id": "two", "s": "2"],
+        values: [
+            "one": ["1"], "decimal": ["1.0"], "zero": ["01"], "exponent": ["1e0"], "two": ["2"],
         ])
 }

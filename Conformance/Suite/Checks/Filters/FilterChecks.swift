@@ -3,9 +3,8 @@ internal import TidelineStore
 extension SampleTable {
     fileprivate static let members = SampleTable(
         .string("s"), .int("n"), .double("d"),
-        rows: [
-            ["id": "Item-A", "s": "Item-A", "n": 1, "d": 1.5], ["id": "item-b", "s": "Item-B", "n": 2, "d": 2.0],
-            ["id": "Z", "s": "z", "d": -0.0],
+        values: [
+            "Item-A": ["Item-A", 1, 1.5], "item-b": ["Item-B", 2, 2.0], "Z": ["z", .null, -0.0],
         ])
 
     /// A text of each length in characters, and two more that follow it.

@@ -10,9 +10,8 @@ extension SampleTable {
         .string("s"), idMatching: .exact, rows: idRows + [["id": "ITEM-A", "s": "second"]])
     fileprivate static let intIDs = SampleTable(
         .int("n"), idType: .int,
-        rows: [
-            ["id": 1, "n": 1], ["id": 2, "n": 20], ["id": 10, "n": 10], ["id": -1, "n": 0], ["id": .int(.min)],
-            ["id": .int(.max), "n": .int(.max)], ["id": .int(1 << 53 + 1)],
+        values: [
+            1: [1], 2: [20], 10: [10], -1: [0], .int(.min): [], .int(.max): [.int(.max)], .int(1 << 53 + 1): [],
         ])
 }
 

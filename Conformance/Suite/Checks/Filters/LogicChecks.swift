@@ -8,7 +8,7 @@ extension SampleTable {
 
     /// Fewer rows, for conditions whose evaluation is slow.
     fileprivate static let few = SampleTable(
-        .int("n"), rows: [["id": "3", "n": 3], ["id": "5", "n": 5], ["id": "6", "n": 6]])
+        .int("n"), values: ["3": [3], "5": [5], "6": [6]])
 
     private static func combination(_ number: Int) -> Row {
         var row = Row(id: .string("\(number)"))

@@ -4,18 +4,10 @@ extension SampleTable {
     fileprivate static let members = SampleTable(
         .int("int"), .double("double"), .string("string"), .bool("bool"), .timestamp("timestamp"), .bytes("bytes"),
         .json("json"),
-        rows: [
-            [
-                "id": "a", "int": 1, "double": 1.0, "string": "it's", "bool": true, "timestamp": .ticks(10),
-                "bytes": .bytes([1]), "json": .json("[1]"),
-            ],
-            [
-                "id": "b", "int": 2, "double": 2.5, "string": "Its", "bool": false, "timestamp": .ticks(20),
-                "bytes": .bytes([1, 0]), "json": .json("{}"),
-            ],
-            ["id": "c", "int": .int(1 << 53 + 1), "double": -0.0, "string": "100%"],
-            ["id": "d"],
-            ["id": "e", "int": .int(.min), "double": 0x1p53, "string": ""],
+        values: [
+            "a": [1, 1.0, "it's", true, .ticks(10), .bytes([1]), .json("[1]")],
+            "b": [2, 2.5, "Its", false, .ticks(20), .bytes([1, 0]), .json("{}")],
+            "c": [.int(1 << 53 + 1), -0.0, "100%"], "d": [], "e": [.int(.min), 0x1p53, ""],
         ])
 }
 

@@ -4,9 +4,8 @@ extension SampleTable {
     /// Every pairing of a value and null.
     fileprivate static let nulls = SampleTable(
         .int("x"), .int("y"), .bool("flag"),
-        rows: [
-            ["id": "a", "x": 1, "y": 1, "flag": true], ["id": "b", "x": 1, "flag": false], ["id": "c"],
-            ["id": "d", "y": 2, "flag": true], ["id": "e", "x": 2, "y": 1],
+        values: [
+            "a": [1, 1, true], "b": [1, .null, false], "c": [], "d": [.null, 2, true], "e": [2, 1],
         ])
 }
 

@@ -3,25 +3,22 @@ internal import TidelineStore
 extension SampleTable {
     fileprivate static let numbers = SampleTable(
         .int("n"), .double("d"),
-        rows: [
-            ["id": "a", "n": 11, "d": 11.0], ["id": "b", "n": 12, "d": -0.0],
-            ["id": "c", "n": .int(1 << 53 + 1), "d": .double(0x1p53)], ["id": "d", "n": .int(.min), "d": 0.0],
-            ["id": "e"], ["id": "f", "n": .int(.max), "d": .double(0x1p63)],
-            ["id": "g", "n": -11, "d": .double(.leastNonzeroMagnitude)],
+        values: [
+            "a": [11, 11.0], "b": [12, -0.0], "c": [.int(1 << 53 + 1), .double(0x1p53)], "d": [.int(.min), 0.0],
+            "e": [], "f": [.int(.max), .double(0x1p63)], "g": [-11, .double(.leastNonzeroMagnitude)],
         ])
 
     fileprivate static let infinities = SampleTable(
         .double("d"),
-        rows: [
-            ["id": "a", "d": .double(.infinity)], ["id": "b", "d": .double(-.infinity)],
-            ["id": "c", "d": .double(.greatestFiniteMagnitude)], ["id": "d"], ["id": "e", "d": 1.0],
+        values: [
+            "a": [.double(.infinity)], "b": [.double(-.infinity)], "c": [.double(.greatestFiniteMagnitude)], "d": [],
+            "e": [1.0],
         ])
 
     fileprivate static let nans = SampleTable(
         .double("d"), .int("n"),
-        rows: [
-            ["id": "a", "d": .double(.nan), "n": 1], ["id": "b", "d": 1.0, "n": 1], ["id": "c", "n": 1],
-            ["id": "d", "d": -1.0],
+        values: [
+            "a": [.double(.nan), 1], "b": [1.0, 1], "c": [.null, 1], "d": [-1.0],
         ])
 }
 

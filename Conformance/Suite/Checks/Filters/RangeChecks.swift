@@ -3,23 +3,13 @@ internal import TidelineStore
 extension SampleTable {
     fileprivate static let ranges = SampleTable(
         .int("int"), .double("double"), .bool("bool"), .timestamp("timestamp"), .bytes("bytes"), .json("json"),
-        rows: [
-            [
-                "id": "a", "int": .int(.min), "double": -2.5, "bool": false, "timestamp": .timestamp(.min),
-                "bytes": .bytes([]), "json": .json("[1,2]"),
-            ],
-            [
-                "id": "b", "int": -3, "double": -0.5, "bool": true, "timestamp": .ticks(-1), "bytes": .bytes([0]),
-                "json": .json("[1]"),
-            ],
-            ["id": "c", "int": 0, "double": 0.0, "timestamp": .ticks(0), "bytes": .bytes([1]), "json": .json("[2]")],
-            ["id": "d", "int": 4, "double": 4.0, "timestamp": .ticks(1), "bytes": .bytes([1, 0])],
-            ["id": "e"],
-            ["id": "f", "int": 10, "double": 1e9, "timestamp": .ticks(10_000_000), "bytes": .bytes([127, 255])],
-            [
-                "id": "g", "int": .int(.max), "double": 1e300, "bool": true, "timestamp": .timestamp(.max),
-                "bytes": .bytes([128]), "json": .json("{}"),
-            ],
+        values: [
+            "a": [.int(.min), -2.5, false, .timestamp(.min), .bytes([]), .json("[1,2]")],
+            "b": [-3, -0.5, true, .ticks(-1), .bytes([0]), .json("[1]")],
+            "c": [0, 0.0, .null, .ticks(0), .bytes([1]), .json("[2]")],
+            "d": [4, 4.0, .null, .ticks(1), .bytes([1, 0])],
+            "e": [], "f": [10, 1e9, .null, .ticks(10_000_000), .bytes([127, 255])],
+            "g": [.int(.max), 1e300, true, .timestamp(.max), .bytes([128]), .json("{}")],
         ])
 }
 

@@ -3,12 +3,9 @@ internal import TidelineStore
 extension SampleTable {
     fileprivate static let words = SampleTable(
         .string("s"), .int("n"),
-        rows: [
-            ["id": "a", "s": "a\u{E9}😀b", "n": 2], ["id": "b", "s": "  trim\t\n", "n": -1],
-            ["id": "c", "s": "", "n": 0],
-            ["id": "d", "n": 1], ["id": "e", "s": "ABC\u{E9}"], ["id": "f", "s": "abab", "n": 99],
-            ["id": "g", "s": "e\u{301}", "n": .int(.max)], ["id": "h", "s": "\u{A0}x\u{A0}", "n": .int(.min)],
-            ["id": "i", "s": "x\0y", "n": 1],
+        values: [
+            "a": ["a\u{E9}😀b", 2], "b": ["  trim\t\n", -1], "c": ["", 0], "d": [.null, 1], "e": ["ABC\u{E9}"],
+            "f": ["abab", 99], "g": ["e\u{301}", .int(.max)], "h": ["\u{A0}x\u{A0}", .int(.min)], "i": ["x\0y", 1],
         ])
 }
 

@@ -4,31 +4,27 @@ extension SampleTable {
     /// Texts that contain patterns of query languages, and texts that such patterns would match.
     fileprivate static let patterns = SampleTable(
         .string("s"),
-        rows: [
-            ["id": "a", "s": "100%"], ["id": "b", "s": "1000"], ["id": "c", "s": "a_b"], ["id": "d", "s": "axb"],
-            ["id": "e", "s": "a*b"], ["id": "f", "s": "a?b"], ["id": "g", "s": "[ab]"], ["id": "h", "s": "ab"],
-            ["id": "i", "s": "a\\b"], ["id": "j", "s": "it's"], ["id": "k", "s": "its"],
-            ["id": "l", "s": "say \"hi\""], ["id": "m", "s": ""], ["id": "n"], ["id": "o", "s": "A_B"],
-            ["id": "p", "s": "caf\u{E9}"], ["id": "q", "s": "cafe\u{301}"], ["id": "r", "s": "a\0b"],
-            ["id": "s", "s": "😀!"], ["id": "t", "s": "%"], ["id": "u", "s": "a.b"], ["id": "v", "s": "^a$"],
+        values: [
+            "a": ["100%"], "b": ["1000"], "c": ["a_b"], "d": ["axb"], "e": ["a*b"], "f": ["a?b"], "g": ["[ab]"],
+            "h": ["ab"], "i": ["a\\b"], "j": ["it's"], "k": ["its"], "l": ["say \"hi\""], "m": [""], "n": [],
+            "o": ["A_B"], "p": ["caf\u{E9}"], "q": ["cafe\u{301}"], "r": ["a\0b"], "s": ["😀!"], "t": ["%"],
+            "u": ["a.b"], "v": ["^a$"],
         ])
 
     /// Texts with several lines.
     fileprivate static let lines = SampleTable(
         .string("s"),
-        rows: [
-            ["id": "a", "s": "end"], ["id": "b", "s": "end\n"], ["id": "c", "s": "end\r\n"],
-            ["id": "d", "s": "first\nend"], ["id": "e", "s": "end\nlast"], ["id": "f", "s": "\n"],
-            ["id": "g", "s": "end\u{2028}last"],
+        values: [
+            "a": ["end"], "b": ["end\n"], "c": ["end\r\n"], "d": ["first\nend"], "e": ["end\nlast"], "f": ["\n"],
+            "g": ["end\u{2028}last"],
         ])
 
     fileprivate static let letters = SampleTable(
         .string("s"), .string("t"),
-        rows: [
-            ["id": "a", "s": "Milk", "t": "MILK"], ["id": "b", "s": "MILK", "t": "Milk "],
-            ["id": "c", "s": "\u{C9}", "t": "\u{E9}"], ["id": "d"], ["id": "e", "s": "", "t": ""],
-            ["id": "f", "s": "M\u{130}lk", "t": "milk"], ["id": "g", "s": "\u{212A}", "t": "k"],
-            ["id": "h", "s": "stra\u{DF}e", "t": "STRASSE"], ["id": "i", "s": "a\0B", "t": "A\0b"],
+        values: [
+            "a": ["Milk", "MILK"], "b": ["MILK", "Milk "], "c": ["\u{C9}", "\u{E9}"], "d": [], "e": ["", ""],
+            "f": ["M\u{130}lk", "milk"], "g": ["\u{212A}", "k"], "h": ["stra\u{DF}e", "STRASSE"],
+            "i": ["a\0B", "A\0b"],
         ])
 }
 

@@ -8,10 +8,9 @@ extension SampleTable {
     fileprivate static let exact = SampleTable(.int("n"), idMatching: .exact, rows: mixedIDs + [["id": "a", "n": 1]])
     fileprivate static let numbered = SampleTable(
         .int("n"), idType: .int,
-        rows: [
-            ["id": 2, "n": 1], ["id": 10, "n": 1], ["id": -1, "n": 1], ["id": .int(.min), "n": 1],
-            ["id": .int(.max), "n": 1], ["id": .int(1 << 53 + 1), "n": 1], ["id": .int(1 << 53), "n": 1],
-            ["id": 0, "n": 1],
+        values: [
+            2: [1], 10: [1], -1: [1], .int(.min): [1], .int(.max): [1], .int(1 << 53 + 1): [1], .int(1 << 53): [1],
+            0: [1],
         ])
 }
 

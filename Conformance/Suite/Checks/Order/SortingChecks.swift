@@ -4,10 +4,9 @@ extension SampleTable {
     /// Ties, nulls and negatives, in two columns.
     fileprivate static let ties = SampleTable(
         .int("n"), .int("m"), .string("s"),
-        rows: [
-            ["id": "a", "n": 2, "m": 1, "s": "x"], ["id": "b", "n": 1, "m": 2, "s": "x"], ["id": "c", "m": 1],
-            ["id": "d", "n": 2, "m": 2, "s": "x"], ["id": "e", "n": 1, "s": "w"], ["id": "f", "s": "w"],
-            ["id": "g", "n": -5, "m": 1, "s": "w"],
+        values: [
+            "a": [2, 1, "x"], "b": [1, 2, "x"], "c": [.null, 1], "d": [2, 2, "x"], "e": [1, .null, "w"],
+            "f": [.null, .null, "w"], "g": [-5, 1, "w"],
         ])
 }
 

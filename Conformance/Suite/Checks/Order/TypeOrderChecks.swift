@@ -3,46 +3,27 @@ internal import TidelineStore
 extension SampleTable {
     fileprivate static let types = SampleTable(
         .bool("bool"), .int("int"), .double("double"), .timestamp("timestamp"), .bytes("bytes"), .json("json"),
-        rows: [
-            [
-                "id": "a", "bool": true, "int": .int(.max), "double": 0.0, "timestamp": .ticks(1),
-                "bytes": .bytes([1, 0]), "json": .json("[1]"),
-            ],
-            [
-                "id": "b", "bool": false, "int": .int(.min), "double": -0.0, "timestamp": .ticks(0),
-                "bytes": .bytes([127, 255]), "json": .json("[1,2]"),
-            ],
-            [
-                "id": "c", "int": 0, "double": -1.5, "timestamp": .ticks(-1), "bytes": .bytes([0]),
-                "json": .json("{}"),
-            ],
-            [
-                "id": "d", "bool": false, "int": .int(1 << 53 + 1), "double": 1e300, "timestamp": .timestamp(.max),
-                "bytes": .bytes([1]), "json": .json("[ 1]"),
-            ],
-            [
-                "id": "e", "bool": true, "int": -1, "double": .double(.leastNonzeroMagnitude),
-                "timestamp": .timestamp(.min), "bytes": .bytes([]),
-            ],
-            [
-                "id": "f", "bool": false, "int": .int(1 << 53), "timestamp": .ticks(10_000_000),
-                "bytes": .bytes([255]), "json": .json("{\"a\":1}"),
-            ],
-            ["id": "g", "bool": true, "int": 7, "double": -1e300, "bytes": .bytes([128]), "json": .json("[]")],
+        values: [
+            "a": [true, .int(.max), 0.0, .ticks(1), .bytes([1, 0]), .json("[1]")],
+            "b": [false, .int(.min), -0.0, .ticks(0), .bytes([127, 255]), .json("[1,2]")],
+            "c": [.null, 0, -1.5, .ticks(-1), .bytes([0]), .json("{}")],
+            "d": [false, .int(1 << 53 + 1), 1e300, .timestamp(.max), .bytes([1]), .json("[ 1]")],
+            "e": [true, -1, .double(.leastNonzeroMagnitude), .timestamp(.min), .bytes([])],
+            "f": [false, .int(1 << 53), .null, .ticks(10_000_000), .bytes([255]), .json("{\"a\":1}")],
+            "g": [true, 7, -1e300, .null, .bytes([128]), .json("[]")],
         ])
 
     fileprivate static let beyond = SampleTable(
         .double("d"),
-        rows: [
-            ["id": "a", "d": .double(.infinity)], ["id": "b", "d": .double(-.infinity)], ["id": "c", "d": 1.0],
-            ["id": "d"], ["id": "e", "d": .double(.greatestFiniteMagnitude)],
+        values: [
+            "a": [.double(.infinity)], "b": [.double(-.infinity)], "c": [1.0], "d": [],
+            "e": [.double(.greatestFiniteMagnitude)],
         ])
 
     fileprivate static let nan = SampleTable(
         .double("d"),
-        rows: [
-            ["id": "a", "d": .double(.nan)], ["id": "b", "d": 1.0], ["id": "c"], ["id": "d", "d": -1e300],
-            ["id": "e", "d": .double(.nan)],
+        values: [
+            "a": [.double(.nan)], "b": [1.0], "c": [], "d": [-1e300], "e": [.double(.nan)],
         ])
 }
 
