@@ -19,84 +19,61 @@ struct KintoFlaw: Sendable, CustomStringConvertible {
     var collidesEvery = 0
 
     static let all: [KintoFlaw] = [
-        KintoFlaw(
+        .init(
             description: "any 404 is gone", check: "DIA-306",
-            rowMeaning: { response, meaning in
-                if response.response.status == .notFound { meaning.kind = .gone }
-            }),
-        KintoFlaw(
+            rowMeaning: { if $0.response.status == .notFound { $1.kind = .gone } }),
+        .init(
             description: "409 is a conflict", check: "DIA-209",
-            rowMeaning: { response, meaning in
-                if response.response.status == .conflict { meaning = .conflict(nil) }
-            }, collidesEvery: 3),
-        KintoFlaw(
+            rowMeaning: { if $0.response.status == .conflict { $1 = .conflict(nil) } }, collidesEvery: 3),
+        .init(
             description: "what a batch undoes counts as stored", check: "DIA-209", believesBatches: true,
             collidesEvery: 3),
-        KintoFlaw(description: "there is no step back", check: "DIA-408", page: { page, _ in page.nextPull = nil }),
-        KintoFlaw(description: "signals have no baseline", check: "DIA-601", dropsFirstSignals: true),
-        KintoFlaw(
+        .init(description: "there is no step back", check: "DIA-408", page: { page, _ in page.nextPull = nil }),
+        .init(description: "signals have no baseline", check: "DIA-601", dropsFirstSignals: true),
+        .init(
             description: "503 lasts a day", check: "DIA-309",
-            rowMeaning: { response, meaning in
-                if response.response.status == .serviceUnavailable { meaning.retryAfter = .seconds(86_400) }
-            }),
-        KintoFlaw(
+            rowMeaning: { if $0.response.status == .serviceUnavailable { $1.retryAfter = .seconds(86_400) } }),
+        .init(
             description: "tombstones are ignored", check: "DIA-403",
-            page: { page, _ in
-                page.rows.removeAll { $0["deleted"] == true }
-            }),
-        KintoFlaw(
-            description: "an update has no version", check: "DIA-202",
-            request: { request in
-                if request.method == .patch { request.headers[.ifMatch] = nil }
-            }),
-        KintoFlaw(
-            description: "a delete has no version", check: "DIA-203",
-            request: { request in
-                if request.method == .delete { request.headers[.ifMatch] = nil }
-            }),
-        KintoFlaw(
-            description: "a lost update is sent without a version", check: "DIA-502",
-            request: { request in
-                if request.method == .patch { request.headers[.ifMatch] = nil }
-            }),
-        KintoFlaw(description: "an insert replaces", check: "DIA-201", request: { $0.headers[.ifNoneMatch] = nil }),
-        KintoFlaw(description: "every page is the last", check: "DIA-401", page: { page, _ in page.isLast = true }),
-        KintoFlaw(
+            page: { page, _ in page.rows.removeAll { $0["deleted"] == true } }),
+        .init(description: "an update has no version", check: "DIA-202", request: withoutVersion(.patch)),
+        .init(description: "a delete has no version", check: "DIA-203", request: withoutVersion(.delete)),
+        .init(
+            description: "a lost update is sent without a version", check: "DIA-502", request: withoutVersion(.patch)),
+        .init(description: "an insert replaces", check: "DIA-201", request: { $0.headers[.ifNoneMatch] = nil }),
+        .init(description: "every page is the last", check: "DIA-401", page: { page, _ in page.isLast = true }),
+        .init(
             description: "the cursor is that of the page before", check: "DIA-401",
-            page: { page, cursor in
-                page.cursor = cursor ?? 0
-            }),
-        KintoFlaw(
+            page: { page, cursor in page.cursor = cursor ?? 0 }),
+        .init(
             description: "texts are cut", check: "DIA-102",
             page: { page, _ in
                 for index in page.rows.indices {
                     page.rows[index]["text"] = page.rows[index]["text"]?.string.map { .string(String($0.prefix(255))) }
                 }
             }),
-        KintoFlaw(
+        .init(
             description: "a restored server is not recognized", check: "DIA-407",
-            pageMeaning: { meaning in
-                if meaning.kind == .gone { meaning.kind = .done }
-            }),
-        KintoFlaw(description: "ids are not validated", check: "DIA-104", acceptsAnyID: true),
-        KintoFlaw(
+            pageMeaning: { if $0.kind == .gone { $0.kind = .done } }),
+        .init(description: "ids are not validated", check: "DIA-104", acceptsAnyID: true),
+        .init(
             description: "nulls are not sent", check: "DIA-103",
             request: { request in
                 request.body = request.body.map {
                     Array(String(decoding: $0, as: UTF8.self).replacing(#/"[a-z]+":null,?/#, with: "").utf8)
                 }
             }),
-        KintoFlaw(
+        .init(
             description: "a missing row is a conflict", check: "DIA-204",
-            rowMeaning: { _, meaning in
-                if meaning.kind == .gone { meaning = .refused("missing") }
-            }),
-        KintoFlaw(
+            rowMeaning: { if $1.kind == .gone { $1 = .refused("missing") } }),
+        .init(
             description: "versions are not read", check: "DIA-207",
-            rowMeaning: { _, meaning in
-                if meaning.row != nil { meaning.row?["version"] = .string("1") }
-            }),
+            rowMeaning: { if $1.row != nil { $1.row?["version"] = .string("1") } }),
     ]
+
+    private static func withoutVersion(_ method: HTTPRequest.Method) -> @Sendable (inout ServerRequest) -> Void {
+        { if $0.method == method { $0.headers[.ifMatch] = nil } }
+    }
 }
 
 /// The dialect with a flaw.
