@@ -206,11 +206,11 @@ let package = Package(
                     "swift-nio-extras/NIOHTTPTypesHTTP1", "swift-nio-extras/NIOHTTPTypesHTTP2", "swift-nio-ssl/NIOSSL",
                     "swift-nio/NIOTLS", "swift-service-lifecycle/ServiceLifecycle", "Yams/Yams", of: "Serve")
                 + needs(
-                    "jwt-kit/JWTKit", "TidelineConformance", "TidelineFaults", "TidelineServerConformance",
-                    "TidelineSimulation", of: "Tool")
+                    "jwt-kit/JWTKit", "TidelineConformance", "TidelineFaults", "TidelineServerConformance", of: "Tool")
                 + needs("TidelinePostgreSQL", of: "PostgreSQL")
                 + needs("TidelineBaselines", "TidelineBenchmark", of: "Benchmark"),
-            "CZlib", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineSupport", "TidelineWire"),
+            "CZlib", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineSimulation", "TidelineSupport",
+            "TidelineWire"),
 
         // Apps to look at: a to-do list in the terminal, and one as a local web page, which scripts/web starts.
         executable(
@@ -246,7 +246,8 @@ let package = Package(
             packageAccess: false, swiftSettings: settings),
         tests(
             "TidelineConformanceTests", argumentParser, "BrokenStores", "CommandProbe", "StoreProbe", "TidelineFaults",
-            "TidelineKeyValue", "TidelineMemory", "TidelineServer", "TidelineServerConformance", "TidelineWire"),
+            "TidelineKeyValue", "TidelineMemory", "TidelineServer", "TidelineServerConformance", "TidelineSimulation",
+            "TidelineWire"),
         tests(
             "TidelineBenchmarkTests", argumentParser, "CommandProbe", "SortedFileStore", "TidelineBaselines",
             "TidelineBenchmark", "TidelineMemory", "TidelineServer", "TidelineWire"),
@@ -262,7 +263,9 @@ let package = Package(
             "TidelineAdapterTests", stores, "CLMDB", "CLevelDB", "CPostgreSQL", "CSQLite", "StoreProbe",
             "TidelineKeyValue", "TidelinePostgreSQL", "TidelineTool", "TidelineWire"),
         tests("TidelineWireTests", ["TidelineWire"]),
-        tests("TidelineServerTests", ["TidelinePostgreSQL", "TidelineServer", "TidelineTool", "TidelineWire"]),
+        tests(
+            "TidelineServerTests",
+            ["TidelinePostgreSQL", "TidelineServer", "TidelineSimulation", "TidelineTool", "TidelineWire"]),
         tests("TidelineSimulationTests", stores, "TidelineSimulation", "TidelineWire"),
         tests(
             "TidelineTests", logging, "SyncProbe", "TidelineLive", "TidelineServer", "TidelineServerConformance",

@@ -21,7 +21,7 @@ public struct TableResponse: Sendable, Hashable {
 
 extension TableResponse {
     /// Creates a response with JSON.
-    init(_ status: HTTPResponse.Status, json: [UInt8]) {
+    package init(_ status: HTTPResponse.Status, json: [UInt8]) {
         self.init(response: HTTPResponse(status: status, headerFields: [.contentType: "application/json"]), body: json)
     }
 

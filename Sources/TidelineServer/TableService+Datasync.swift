@@ -19,7 +19,7 @@ extension TableService {
                 try self.requireNotDeleted(answer) { try transaction.withRow(.string(id), in: table, access, $0) }
             }
         }
-        switch meaning {
+        switch try options.behavior.request?(meaning) ?? meaning {
         case .read where !callsStore, .lookup where !callsStore: throw StoreNeeded()
         case .read(let wanted): return .respond(try readAsDatasync(wanted, from: table, for: request, access))
         case .lookup(_, let id, let includeDeleted):

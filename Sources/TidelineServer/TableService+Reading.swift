@@ -47,8 +47,9 @@ extension TableService {
     func page(
         of wanted: TableRead, from table: ServedTable, _ access: TableAccess
     ) throws -> (query: TableQuery, condition: RowPredicate?)? {
-        guard var query = try query(of: wanted, for: table) else { return nil }
-        if options.quirks.contains(.hardDelete), query.selection == nil {
+        let makeQuery = options.behavior.query ?? { try $0.query($1) }
+        guard var query = try makeQuery(wanted, table.schema) else { return nil }
+        if !options.behavior.leavesTombstones, query.selection == nil {
             query.selection = ["id"] + table.schema.allColumns.map(\.name).filter { $0 != "deleted" }
         }
         let filter = FilterSplit(query.predicate, isolatesRows: access.owner != nil)
@@ -113,19 +114,6 @@ extension TableService {
     /// The maximum size in bytes of the values that a costly filter creates for one row.
     private static var maximumFilterMemory: Int { 64 << 20 }
 
-    /// Returns the query for a page, or `nil` if the filter names an unknown column and therefore matches no row.
-    private func query(of wanted: TableRead, for table: ServedTable) throws -> TableQuery? {
-        let quirky = options.quirks.contains(.filtersLikeSQL)
-        do {
-            var query = try wanted.query(table.schema)
-            if quirky { query.predicate = query.predicate?.withSQLNulls }
-            return query
-        } catch {
-            guard quirky, error.column != nil else { throw error }
-            return nil
-        }
-    }
-
     /// Returns the link to the page after a full page. That page may be empty.
     private func link(after skip: Int, _ count: Int, _ request: HTTPRequest) -> String? {
         let (next, overflow) = skip.addingReportingOverflow(count)
@@ -155,15 +143,14 @@ extension TableService {
     ) throws -> TableResponse {
         try table.requireCurrent(in: reader)
         let found: TableResponse?? = try access.withRow(.string(id), in: table, reader) { row in
-            let showsDeleted = includeDeleted && !options.quirks.contains(.hidesDeletedRows)
-            return showsDeleted || !row.isDeleted ? answer(.ok, row: row) : nil
+            includeDeleted || !row.isDeleted ? answer(.ok, row: row) : nil
         }
         return try found.flatMap { $0 } ?? missing(id, in: table)
     }
 
     /// Returns a response with a single row, in the form that clients see.
     func answer(_ status: HTTPResponse.Status, row: borrowing RowView) -> TableResponse {
-        guard options.quirks.contains(.hardDelete) else { return TableResponse(status, row: row) }
+        guard !options.behavior.leavesTombstones else { return TableResponse(status, row: row) }
         return TableResponse(status, row: row.owned().filteringColumns { $0 != "deleted" })
     }
 

@@ -2,12 +2,6 @@ internal import HTTPTypes
 internal import TidelineStore
 internal import TidelineWire
 
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
-
 extension TableService {
     func insert(
         _ body: [UInt8], into name: String, _ access: TableAccess, dialect: DialectName = .zumo2,
@@ -17,8 +11,7 @@ extension TableService {
         if !incoming.id.isEmpty { try dialect.dialect.validateNewID(incoming.id) }
         try incoming.setOwner(access, isWholeRow: true)
         let target = try target(name, for: incoming, isInsert: true, callsStore: callsStore)
-        var row = rounded(try incoming.typed(by: target.table))
-        if options.quirks.contains(.makesIDs) { row.id = .string(String(UInt32.random(in: 1 ... .max))) }
+        var row = try row(of: incoming, in: target.table, isInsert: true)
         if row.id == nil { row.id = .string(options.makeID()) }
         row["deleted"] = false
         let key = row.id ?? .string(row.idText)
@@ -32,10 +25,7 @@ extension TableService {
                     taken = row
                 }
             }
-            if taken != nil, options.quirks.contains(.echoesConflictingInserts) {
-                return TableResponse(.conflict, json: body)
-            }
-            if let taken { return taken }
+            if let taken { return options.behavior.conflict?(body) ?? taken }
             try table.requireValues(of: row, isNew: true)
             let stamp = try transaction.nextStamp(for: table.schema.name)
             var stored = row
@@ -57,7 +47,7 @@ extension TableService {
             throw RequestRejection(.badRequest, "the id in the body differs from the id in the path")
         }
         let target = try target(table.schema.name, for: incoming, isInsert: false, callsStore: callsStore)
-        let change = rounded(try incoming.typed(by: target.table))
+        let change = try row(of: incoming, in: target.table, isInsert: false)
         let version = incoming.version
         return try write(change, id: .string(id), into: target, size: body.count, access) {
             [self] change, table, transaction in
@@ -87,7 +77,7 @@ extension TableService {
             throw RequestRejection(.badRequest, "the id in the body differs from the id in the path")
         }
         let target = try target(table.schema.name, for: incoming, isInsert: false, callsStore: callsStore)
-        let content = rounded(try incoming.typed(by: target.table))
+        let content = try row(of: incoming, in: target.table, isInsert: false)
         return try write(content, id: .string(id), into: target, size: body.count, access) {
             [self] content, table, transaction in
             var row = Row(id: content.id, distinctColumns: table.schema.columns.map { ($0.name, .null) })
@@ -101,7 +91,7 @@ extension TableService {
     }
 
     func delete(_ id: String, from table: ServedTable, ifMatch: IfMatch?, _ access: TableAccess) -> WriteStep {
-        if options.quirks.contains(.hardDelete) { return remove(id, from: table, ifMatch: ifMatch, access) }
+        guard options.behavior.leavesTombstones else { return remove(id, from: table, ifMatch: ifMatch, access) }
         return write(to: table, id: .string(id), access) { [self] transaction in
             try self.change(id, in: table, to: ["deleted": true], access, transaction) { row in
                 row.isDeleted ? try missing(id, in: table) : refusal(of: row, by: ifMatch)
@@ -128,9 +118,6 @@ extension TableService {
     ) throws -> WriteStep {
         guard body.isEmpty else {
             throw RequestRejection(.badRequest, "a POST to a row undeletes it and must have no body")
-        }
-        if options.quirks.contains(.hardDelete) {
-            throw RequestRejection(.internalServerError, "SQLITE_ERROR: no such column: deleted")
         }
         return write(to: table, id: .string(id), access) { [self] transaction in
             try self.change(id, in: table, to: ["deleted": false], access, transaction) { row in
@@ -168,9 +155,8 @@ extension TableService {
         _ row: Row, after previous: String? = nil, stamped stamp: Timestamp, into table: ServedTable,
         _ transaction: WriteTransaction<Store>, status: HTTPResponse.Status
     ) throws -> TableResponse {
-        try transaction.upsert(row, version: makeVersion(after: previous), stamp: stamp, into: table) {
-            answer(status, row: $0)
-        }
+        let version = options.behavior.version?(previous) ?? options.makeVersion()
+        return try transaction.upsert(row, version: version, stamp: stamp, into: table) { answer(status, row: $0) }
     }
 
     /// Returns the response to an insert of an id that exists, without the row, which the caller must not see.
@@ -182,29 +168,19 @@ extension TableService {
         )
     }
 
-    private func makeVersion(after previous: String?) -> String {
-        guard options.quirks.contains(.perRowVersions) else { return options.makeVersion() }
-        let count = previous.flatMap { Data(base64Encoded: $0) }.flatMap { Int(String(decoding: $0, as: UTF8.self)) }
-        return Data(String((count ?? 0) + 1).utf8).base64EncodedString()
-    }
-
-    /// Returns the row with its integers rounded as by a server that computes with doubles.
-    private func rounded(_ row: Row) -> Row {
-        guard options.quirks.contains(.roundsIntegers) else { return row }
-        var row = row
-        for (name, value) in row.values {
-            guard let number = value.int else { continue }
-            row[name] = .int(Int64(exactly: Double(number)) ?? number)
-        }
-        return row
+    /// Returns the row in a body with the column types of the table.
+    private func row(of body: RowBody, in table: ServedTable, isInsert: Bool) throws -> Row {
+        let row = try body.typed(by: table)
+        return options.behavior.row?(row, isInsert) ?? row
     }
 
     /// Returns the response for a row whose version does not match the request's `If-Match` header; `nil` if it
     /// matches.
     private func refusal(of row: borrowing RowView, by ifMatch: IfMatch?) -> TableResponse? {
         guard let ifMatch else { return nil }
-        let isRefused = ifMatch == .any && options.quirks.contains(.refusesAnyMatch)
-        return !isRefused && ifMatch.allows(row["version"]?.string) ? nil : answer(.preconditionFailed, row: row)
+        let version = row["version"]?.string
+        let isAllowed = options.behavior.allows?(ifMatch, version) ?? ifMatch.allows(version)
+        return isAllowed ? nil : answer(.preconditionFailed, row: row)
     }
 
     /// Returns the table for a row, with all columns for which the row has a value; does not create anything yet.
@@ -219,7 +195,7 @@ extension TableService {
             try catalog.refresh(name)
             current = catalog.table(name)
         }
-        if options.quirks.contains(.answersFaultsWith500) { try requirePlain(body, in: current, isInsert) }
+        try options.behavior.validate?((body.columns, current?.schema, isInsert, addsColumns: grows))
         guard let current, let unknown = unknownColumns(of: body, in: current) else {
             guard isInsert, grows else { return WriteTarget(table: try table(name)) }
             let columns = body.columns.columnSchemas
@@ -281,17 +257,6 @@ extension TableService {
             }
         } catch let rehearsal as Rehearsal {
             return rehearsal.answer
-        }
-    }
-
-    /// Rejects with 500 any value for which the original server has no column or no type.
-    private func requirePlain(_ body: RowBody, in table: ServedTable?, _ isInsert: Bool) throws {
-        for (name, value) in body.columns {
-            let isUnknown = table.map { $0.schema.column(name) == nil } ?? false
-            let isMissing = isUnknown && (!options.createsTablesOnFirstInsert || (value.isNull && !isInsert))
-            guard value.json != nil || isMissing else { continue }
-            let reason = isMissing ? "no such column: \(name)" : "the value of \(name) cannot be bound"
-            throw RequestRejection(.internalServerError, "SQLITE_ERROR: \(reason)")
         }
     }
 }

@@ -17,7 +17,7 @@ internal import TidelineWire
 ///
 /// Where the original back ends behave unexpectedly, the service does what their clients expect: an insert of an
 /// existing id is answered with the server's row, an unknown column in `$filter` gives 400, and `If-Match: *` matches
-/// any row. The original behavior can be enabled; see ``ServerQuirks``.
+/// any row. `TidelineSimulation` has options for the original behavior.
 ///
 /// Several services may serve one store at the same time, also in several processes if the store shares its files
 /// (``TidelineStore/StoreCapabilities/sharesFilesWithProcesses``). The store keeps the last timestamp of each table, so
@@ -296,7 +296,7 @@ public final class TableService<Store: LocalStore>: Sendable {
         }
         if case .insert(let name) = meaning { return try insert(body, into: name, access, callsStore: callsStore) }
         let table = try table(meaning.table)
-        switch meaning {
+        switch try options.behavior.request?(meaning) ?? meaning {
         case .read where !callsStore, .lookup where !callsStore: throw StoreNeeded()
         case .read(let wanted):
             return .respond(try read(wanted, from: table, for: request, access))

@@ -45,8 +45,6 @@ public struct TableServiceOptions: Sendable {
     /// By default, links have the scheme and authority of the request, which are wrong behind a proxy that ends TLS or
     /// removes a part of the path.
     public var publicURL: String?
-    /// Behaviors of the original back ends to reproduce; none by default.
-    public var quirks: ServerQuirks
     /// Returns the current time, used for `updatedAt`, `createdAt` and the `Date` header.
     public var clock: @Sendable () -> Timestamp
     /// Returns the version for a written row: an opaque text that never repeats.
@@ -66,6 +64,8 @@ public struct TableServiceOptions: Sendable {
     /// ```
     public var onResponse: (@Sendable (ServedRequest) -> Void)?
 
+    /// The behavior of another server to reproduce.
+    package var behavior = ServiceBehavior()
     /// Called after each commit with the number of writes in it, on the thread that committed. It must not block.
     package var onCommit: (@Sendable (_ writes: Int) -> Void)?
 
@@ -74,7 +74,7 @@ public struct TableServiceOptions: Sendable {
         schemas: [TableSchema] = [], dialect: Dialect = .zumo2, createsTablesOnFirstInsert: Bool = true,
         maximumPageSize: Int = 1000, defaultPageSize: Int = 50, datasyncPageSize: Int = 100,
         maximumBodySize: Int = 1 << 20, maximumQueryTime: Duration = .seconds(10),
-        rights: [String: TableRights] = [:], defaultRights: TableRights = .open, quirks: ServerQuirks = [],
+        rights: [String: TableRights] = [:], defaultRights: TableRights = .open,
         clock: @escaping @Sendable () -> Timestamp = { .now },
         makeVersion: @escaping @Sendable () -> String = { TableServiceOptions.randomVersion() },
         makeID: @escaping @Sendable () -> String = { TableServiceOptions.randomID() }
@@ -89,7 +89,6 @@ public struct TableServiceOptions: Sendable {
         self.maximumQueryTime = maximumQueryTime
         self.rights = rights
         self.defaultRights = defaultRights
-        self.quirks = quirks
         self.clock = clock
         self.makeVersion = makeVersion
         self.makeID = makeID

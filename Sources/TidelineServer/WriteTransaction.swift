@@ -154,8 +154,8 @@ final class WriteTransaction<Store: LocalStore> {
     /// Pulls by `updatedAt` rely on this order. The clock of a table is read and set in the transaction that writes the
     /// rows, and transactions run one after the other, so the order of timestamps is the order of commits.
     func nextStamp(for table: String) throws -> Timestamp {
-        var stamp = options.clock()
-        let given = stamp.flooredToMillisecond
+        let time = options.clock()
+        var stamp = time
         let previous =
             try clocks[table] ?? records[table]?.clock
             ?? ServedTableRecord.greatestTimestamp(of: table, in: writer)
@@ -167,7 +167,7 @@ final class WriteTransaction<Store: LocalStore> {
         }
         clocks[table] = stamp
         // Rows with the same timestamp are still different commits for the change signal, which compares the clock.
-        return options.quirks.contains(.millisecondStamps) ? given : stamp
+        return options.behavior.stamp?(time) ?? stamp
     }
 
     /// Merges a row with its timestamp and version into the stored one, or inserts it.

@@ -1,6 +1,5 @@
 public import Tideline
 internal import TidelineMemory
-public import TidelineServer
 public import TidelineStore
 
 /// The configuration of a simulation. Everything has a default.

@@ -75,7 +75,8 @@ private func tideline(
 ) {}
 
 private func tidelineSimulation(
-    _: AcknowledgedEdit.Type, _: Intermediary.Type, _: Seeds.Type, _: SimulatedDevice.Type, _: SimulatedWorld.Type,
+    _: AcknowledgedEdit.Type, _: Intermediary.Type, _: Seeds.Type, _: ServerQuirks.Type, _: SimulatedDevice.Type,
+    _: SimulatedWorld.Type,
     _: Simulation.Type, _: SimulationError.Type, _: SimulationFailure.Type, _: SimulationResult.Type,
     _: SimulationSchedule.Type, _: SimulationState.Type, _: SimulationStep.Type, _: Violation.Type
 ) {}
@@ -113,8 +114,7 @@ private func tidelineAsyncHTTPClient(
 
 private func tidelineServer(
     _: Caller.Type, _: ChangeEvents.Type, _: ChangeResponse.Type, _: ChangeSignal<AnyStore>.Type,
-    _: ChangeSignalOptions.Type, _: ServedRequest.Type, _: ServerQuirks.Type, _: TableResponse.Type,
-    _: TableRights.Type,
+    _: ChangeSignalOptions.Type, _: ServedRequest.Type, _: TableResponse.Type, _: TableRights.Type,
     _: TableService<AnyStore>.Type, _: TableServiceOptions.Type
 ) {}
 

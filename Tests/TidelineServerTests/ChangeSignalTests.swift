@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Synchronization
 import Testing
+import TidelineSimulation
 import TidelineStore
 import TidelineTestStores
 import TidelineTestSupport

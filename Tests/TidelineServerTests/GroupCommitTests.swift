@@ -3,6 +3,7 @@ import HTTPTypes
 import Synchronization
 import Testing
 import TidelineServer
+import TidelineSimulation
 import TidelineStore
 import TidelineTestStores
 import TidelineTestSupport
@@ -24,10 +25,9 @@ struct GroupCommitTests {
             quirks: ServerQuirks = []
         ) throws {
             store = ControlledStore(try stores.makeStore())
-            service = try TableService(
-                store: store,
-                options: TableServiceOptions(
-                    schemas: [schema], createsTablesOnFirstInsert: false, rights: rights, quirks: quirks))
+            var options = TableServiceOptions(schemas: [schema], createsTablesOnFirstInsert: false, rights: rights)
+            options.reproduce(quirks)
+            service = try TableService(store: store, options: options)
         }
 
         @discardableResult

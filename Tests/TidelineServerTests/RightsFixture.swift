@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Testing
 import TidelineServer
+import TidelineSimulation
 import TidelineStore
 import TidelineTestStores
 import TidelineWire
@@ -31,11 +32,11 @@ struct RightsFixture {
         let store = try store ?? stores.makeStore()
         self.store = store
         self.dialect = dialect
-        service = try TableService(
-            store: store,
-            options: TableServiceOptions(
-                schemas: schemas, createsTablesOnFirstInsert: growing,
-                rights: rights ?? ["Note": .owned(by: "userId")], defaultRights: defaultRights, quirks: quirks))
+        var options = TableServiceOptions(
+            schemas: schemas, createsTablesOnFirstInsert: growing, rights: rights ?? ["Note": .owned(by: "userId")],
+            defaultRights: defaultRights)
+        options.reproduce(quirks)
+        service = try TableService(store: store, options: options)
     }
 
     func send(

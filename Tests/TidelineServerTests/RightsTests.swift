@@ -1,6 +1,7 @@
 import HTTPTypes
 import Testing
 import TidelineServer
+import TidelineSimulation
 import TidelineStore
 import TidelineTestStores
 import TidelineTestSupport

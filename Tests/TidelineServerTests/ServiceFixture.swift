@@ -2,6 +2,7 @@ import HTTPTypes
 import Synchronization
 import Testing
 import TidelineServer
+import TidelineSimulation
 import TidelineStore
 import TidelineTestStores
 import TidelineWire
@@ -42,7 +43,8 @@ struct ServiceFixture {
         self.store = store
         var options = TableServiceOptions(
             schemas: schemas ?? [], createsTablesOnFirstInsert: schemas == nil, maximumBodySize: maximumBodySize,
-            maximumQueryTime: maximumQueryTime, quirks: quirks, clock: { clock.now })
+            maximumQueryTime: maximumQueryTime, clock: { clock.now })
+        options.reproduce(quirks)
         options.maximumPageBytes = maximumPageBytes
         service = try TableService(store: store, options: options)
     }

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Synchronization
 import Testing
+import TidelineSimulation
 import TidelineStore
 import TidelineTestStores
 import TidelineTestSupport
@@ -38,8 +39,9 @@ struct SignalFixture: Sendable {
         self.store = store
         self.sleeps = sleeps
         let tables = ["A", "B"].map { TableSchema($0, columns: [.int("n")]) }
-        service = try TableService(
-            store: store, options: TableServiceOptions(schemas: tables, quirks: quirks, clock: { clock.now }))
+        var options = TableServiceOptions(schemas: tables, clock: { clock.now })
+        options.reproduce(quirks)
+        service = try TableService(store: store, options: options)
         signal = ChangeSignal(
             service,
             options: ChangeSignalOptions(

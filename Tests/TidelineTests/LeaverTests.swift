@@ -1,4 +1,5 @@
 import Testing
+import TidelineSimulation
 import TidelineStore
 import TidelineTestStores
 
@@ -70,7 +71,7 @@ struct LeaverTests {
 
     @Test("F13 a row that others deleted leaves the device if the server keeps no tombstones", .zumoOnly)
     func hardDelete() async throws {
-        let world = try World(.simplest) { $0.quirks = [.original, .hardDelete] }
+        let world = try World(.simplest) { $0.reproduce([.original, .hardDelete]) }
         let client = try await world.makeClient()
         for id in ["a", "b"] { try await client.items.insert(["id": .string(id), "text": .string(id), "priority": 1]) }
         try await client.pullMine()

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Synchronization
 import Testing
-import TidelineServer
+import TidelineSimulation
 import TidelineStore
 import TidelineTestStores
 
@@ -15,7 +15,7 @@ struct PoisonTests {
         arguments: StoreKind.perEngine)
     func goLast(_ stores: StoreKind) async throws {
         // A JSON value makes the original server fail with 500 every time.
-        let world = try World(stores) { $0.quirks = .original }
+        let world = try World(stores) { $0.reproduce(.original) }
         let client = try await world.makeClient()
         for id in ["p1", "p2", "p3"] { try await client.items.insert(["id": .string(id), "tags": .json("[1]")]) }
         for id in ["a", "b"] { try await client.items.insert(["id": .string(id), "text": .string(id)]) }
@@ -90,7 +90,7 @@ struct PoisonTests {
         "A table whose server generates the identifiers is rejected once, without duplicates",
         arguments: StoreKind.perEngine)
     func foreignIDs(_ stores: StoreKind) async throws {
-        let world = try World(stores) { $0.quirks = [.original, .makesIDs] }
+        let world = try World(stores) { $0.reproduce([.original, .makesIDs]) }
         let client = try await world.makeClient()
         try await client.items.insert(["id": "a", "text": "one"])
         for _ in 1...3 {
@@ -211,7 +211,7 @@ struct PoisonTests {
 
     @Test("A number that the server stores differently is a warning of the push", arguments: StoreKind.perEngine)
     func warns(_ stores: StoreKind) async throws {
-        let world = try World(stores) { $0.quirks = .original }
+        let world = try World(stores) { $0.reproduce(.original) }
         let client = try await world.makeClient()
         try await client.items.insert(["id": "a", "priority": 9_007_199_254_740_993])
         let progress = Mutex<[PushProgress]>([])

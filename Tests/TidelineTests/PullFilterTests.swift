@@ -1,5 +1,5 @@
 import Testing
-import TidelineServer
+import TidelineSimulation
 import TidelineStore
 import TidelineTestStores
 import TidelineTestSupport
@@ -23,7 +23,7 @@ struct PullFilterTests {
         arguments: StoreKind.perEngine, allPairs([ServerQuirks.original, []], ["q", nil]))
     func sameRows(_ stores: StoreKind, _ setting: (ServerQuirks, String?)) async throws {
         let (quirks, queryID) = setting
-        let world = try World(stores) { $0.quirks = quirks }
+        let world = try World(stores) { $0.reproduce(quirks) }
         var rows: [Row] = []
         for (number, priority) in [.null, 1, 2, 3].enumerated() as EnumeratedSequence<[Value]> {
             for complete in [.null, true, false] as [Value] {

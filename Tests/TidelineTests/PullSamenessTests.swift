@@ -1,6 +1,6 @@
 import HTTPTypes
 import Testing
-import TidelineServer
+import TidelineSimulation
 import TidelineStore
 import TidelineTestStores
 import TidelineTestSupport
@@ -17,7 +17,7 @@ struct PullSamenessTests {
         arguments: StoreKind.perEngine, allPairs(["q", nil], [ServerQuirks.hardDelete, []]))
     func secondLife(_ stores: StoreKind, _ setting: (String?, ServerQuirks)) async throws {
         let (queryID, quirks) = setting
-        let world = try World(stores) { $0.quirks = [.original, quirks] }
+        let world = try World(stores) { $0.reproduce([.original, quirks]) }
         let (one, other) = (try await world.makeClient(), try await world.makeClient())
         try await one.pushInsert(["id": "a", "text": "first life"])
         try await other.items.pull(queryID: queryID)

@@ -1,6 +1,7 @@
 import HTTPTypes
 import Testing
 import TidelineServer
+import TidelineSimulation
 import TidelineStore
 import TidelineTestStores
 
@@ -152,7 +153,7 @@ struct RemoteTableTests {
         "RemoteTable reports a write that conflicts with another row as a conflict with the server's row",
         arguments: StoreKind.perEngine, [[], ServerQuirks.original, [.original, .hardDelete]])
     func conflicts(_ stores: StoreKind, quirks: ServerQuirks) async throws {
-        let (_, _, remote) = try await remote(stores) { $0.quirks = quirks }
+        let (_, _, remote) = try await remote(stores) { $0.reproduce(quirks) }
         let first = try await remote.insert(["id": "a", "text": "one"])
         let second = try await remote.update(["id": "a", "text": "two"])
         let stale = try #require(first.version)

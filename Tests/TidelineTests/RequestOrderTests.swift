@@ -1,5 +1,6 @@
 import HTTPTypes
 import Testing
+import TidelineSimulation
 import TidelineStore
 import TidelineTestStores
 
@@ -15,7 +16,7 @@ struct RequestOrderTests {
     private func makeRefused(
         _ stores: StoreKind, configure: (inout SyncOptions) -> Void = { _ in }
     ) async throws -> (World, Client) {
-        let world = try World(stores) { $0.quirks = [.millisecondStamps] }
+        let world = try World(stores) { $0.reproduce([.millisecondStamps]) }
         let client = try await world.makeSyncedClient(configure: configure)
         try await client.items.update(["id": "a", "priority": 7])
         client.transport.inspect { request, _ in request.isUpdate ? .answer(.answer(403)) : nil }
@@ -56,7 +57,7 @@ struct RequestOrderTests {
         "C4 a row that was changed after the request, when the clock had gone back, replaces the response",
         arguments: StoreKind.perEngine)
     func pulledInFlight(_ stores: StoreKind) async throws {
-        let world = try World(stores) { $0.quirks = [.millisecondStamps] }
+        let world = try World(stores) { $0.reproduce([.millisecondStamps]) }
         let client = try await world.makeSyncedClient()
         let other = try await world.makeOther()
         try await client.items.pull(queryID: "q")

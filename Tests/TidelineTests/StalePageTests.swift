@@ -1,6 +1,7 @@
 import HTTPTypes
 import Synchronization
 import Testing
+import TidelineSimulation
 import TidelineStore
 import TidelineTestStores
 
@@ -81,7 +82,7 @@ struct StalePageTests {
         "F7 a page requested before a push is outdated even if the server's clock went back before the push",
         arguments: StoreKind.perEngine, [false, true])
     func clockWentBack(_ stores: StoreKind, byAnotherClient: Bool) async throws {
-        let world = try World(stores) { $0.quirks = [.millisecondStamps] }
+        let world = try World(stores) { $0.reproduce([.millisecondStamps]) }
         let client = try await makePulled(world)
         let pushing = byAnotherClient ? try await world.makeClient(store: client.store) : client
         let shown = Mutex<[String?]>([])
@@ -107,7 +108,7 @@ struct StalePageTests {
         // The clock of the world ticks with each use.
         let now = Atomic(Timestamp.ticksPerSecond)
         let world = try World(stores) {
-            $0.quirks = [.millisecondStamps]
+            $0.reproduce([.millisecondStamps])
             $0.clock = { Timestamp(clampingTicks: now.load(ordering: .relaxed)) }
         }
         let client = try await makePulled(world)

@@ -1,6 +1,6 @@
 import HTTPTypes
 import Testing
-import TidelineServer
+import TidelineSimulation
 import TidelineStore
 import TidelineTestStores
 import TidelineTestSupport
@@ -16,7 +16,7 @@ struct UnseenChangesTests {
     static let softServers: [ServerQuirks] = [[], .original]
 
     private func makeWorld(_ stores: StoreKind, _ quirks: ServerQuirks) throws -> World {
-        try World(stores) { $0.quirks = quirks }
+        try World(stores) { $0.reproduce(quirks) }
     }
 
     private func change(_ world: World, _ row: Row) async throws {
@@ -80,7 +80,7 @@ struct UnseenChangesTests {
         "P6 a change that this client has not seen is never overwritten or deleted", arguments: StoreKind.perEngine,
         allPairs(servers, scripts))
     func plays(_ stores: StoreKind, _ way: (quirks: ServerQuirks, script: Script)) async throws {
-        try await way.script.play(stores) { $0.quirks = way.quirks }
+        try await way.script.play(stores) { $0.reproduce(way.quirks) }
     }
 
     private static let restoring = "delete a; \(lost); insert a=back"
@@ -104,7 +104,7 @@ struct UnseenChangesTests {
     @Test(
         "P6 a restore overwrites no change of others", arguments: StoreKind.perEngine, allPairs(softServers, restores))
     func playsRestores(_ stores: StoreKind, _ way: (quirks: ServerQuirks, script: Script)) async throws {
-        try await way.script.play(stores) { $0.quirks = way.quirks }
+        try await way.script.play(stores) { $0.reproduce(way.quirks) }
     }
 
     @Test(

@@ -2,7 +2,6 @@
 import ArgumentParser
 import Foundation
 import Testing
-import TidelineServer
 import TidelineSimulation
 
 @testable import TidelineTool

@@ -1,4 +1,3 @@
-internal import TidelineServer
 internal import TidelineStore
 
 extension SimulationSchedule {

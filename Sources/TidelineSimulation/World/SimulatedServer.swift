@@ -100,7 +100,8 @@ final class SimulatedServer: Sendable {
                     return StepContext.current?.random(in: range) ?? range.lowerBound
                 })
         }
-        var options = TableServiceOptions(schemas: schema, maximumQueryTime: .seconds(3600), quirks: quirks)
+        var options = TableServiceOptions(schemas: schema, maximumQueryTime: .seconds(3600))
+        options.reproduce(quirks)
         options.makeVersion = { [weak self] in self?.nextVersion() ?? "" }
         options.makeID = { [weak self] in "s\(self?.nextVersion() ?? "")" }
         options.clock = clock

@@ -4,6 +4,7 @@ internal import Foundation
 internal import Logging
 internal import Metrics
 internal import TidelineServer
+internal import TidelineSimulation
 internal import TidelineStore
 
 /// `tideline serve`: serves tables over HTTP.
@@ -208,7 +209,7 @@ struct ServeCommand: AsyncParsableCommand {
         options.datasyncPageSize = pageSize ?? options.datasyncPageSize
         options.maximumBodySize = maxBodySize
         options.maximumQueryTime = .seconds(queryTimeout)
-        options.quirks = ServerQuirks(quirks)
+        options.reproduce(ServerQuirks(quirks))
         try operations.apply(to: &options)
         return options
     }

@@ -2,6 +2,7 @@ import HTTPTypes
 import Tideline
 import TidelineServer
 import TidelineServerConformance
+import TidelineSimulation
 import TidelineStore
 import TidelineTestStores
 
@@ -36,10 +37,10 @@ struct ServerFixture {
     ) throws {
         store = try stores.makeStore()
         self.dialect = dialect
-        service = try TableService(
-            store: store,
-            options: TableServiceOptions(
-                schemas: schemas ?? [], createsTablesOnFirstInsert: schemas == nil, quirks: quirks, clock: clock))
+        var options = TableServiceOptions(
+            schemas: schemas ?? [], createsTablesOnFirstInsert: schemas == nil, clock: clock)
+        options.reproduce(quirks)
+        service = try TableService(store: store, options: options)
     }
 
     /// Returns a suite for the service.

@@ -4,6 +4,7 @@ import Testing
 import Tideline
 import TidelineConformance
 import TidelineServer
+import TidelineSimulation
 import TidelineStore
 import TidelineTestStores
 

@@ -1,12 +1,11 @@
-/// Behaviors of the original Azure Mobile Apps back ends that a ``TableService`` can reproduce.
+public import TidelineServer
+
+/// Behaviors of the original Azure Mobile Apps back ends that a table service can reproduce; see
+/// ``TidelineServer/TableServiceOptions/reproduce(_:)``.
 ///
 /// By default, a service behaves as clients expect: an insert of an existing identifier is answered with the server's
 /// row, versions never repeat, and a deleted row can be looked up. A client for deployed servers must also handle
 /// servers that do none of this. Each quirk was observed on the original Node server 4.0 with SQLite.
-///
-/// ```swift
-/// let options = TableServiceOptions(schemas: tables, quirks: [.original, .hardDelete])
-/// ```
 public struct ServerQuirks: OptionSet, Sendable, Hashable {
     public let rawValue: Int
     public init(rawValue: Int) { self.rawValue = rawValue }
@@ -51,4 +50,15 @@ public struct ServerQuirks: OptionSet, Sendable, Hashable {
         ("rounded-integers", .roundsIntegers), ("sql-filters", .filtersLikeSQL),
         ("millisecond-stamps", .millisecondStamps), ("no-any-match", .refusesAnyMatch),
     ]
+}
+
+extension TableServiceOptions {
+    /// Makes services reproduce quirks, and only these.
+    ///
+    /// ```swift
+    /// var options = TableServiceOptions(schemas: tables)
+    /// options.reproduce([.original, .hardDelete])
+    /// let service = try TableService(store: store, options: options)
+    /// ```
+    public mutating func reproduce(_ quirks: ServerQuirks) { behavior = ServiceBehavior(quirks) }
 }
