@@ -28,7 +28,7 @@
     member, names: named(Columns), named(columns), named(tableName), named(schema), named(mergeRules))
 @attached(
     extension, conformances: TableRecord, MergingRecord, names: named(init(from:)), named(write(to:)))
-public macro Table(_ name: String, idMatching: IDMatching = .asciiCaseInsensitive) =
+public macro Table(_ name: String, idMatching: TableSchema.IDMatching = .asciiCaseInsensitive) =
     #externalMacro(module: "TidelineMacroPlugin", type: "TableMacro")
 
 /// Names the column of a property, if it differs from the name of the property.

@@ -29,11 +29,9 @@ import TidelineURLSession
 // `TidelineStore.Row`; a test of Benchmarks/GRDB does so.
 
 private func tidelineStore(
-    _: AnyReader.Type, _: AnyStore.Type, _: AnyWriter.Type, _: BorrowedValue.Type, _: Column<Bool>.Type,
+    _: AnyStore.Type, _: Column<Bool>.Type,
     _: ColumnSchema.Type, _: ColumnType.Type, _: any ColumnValue.Type, _: CompiledPredicate.Type, _: Evaluator.Type,
-    _: ExternalCommits.Type, _: ForeignKey.Type, _: ID<Bool>.Type, _: IDMatching.Type, _: IDType.Type,
-    _: IndexSchema.Type,
-    _: any JSONColumnValue.Type,
+    _: ExternalCommits.Type, _: ForeignKey.Type, _: ID<Bool>.Type, _: IndexSchema.Type, _: any JSONColumnValue.Type,
     _: any LocalStore.Type,
     _: OperandType.Type, _: OrderTerm.Type, _: PackedRows.Type, _: TableQuery.Type, _: QueryResult.Type,
     _: any ReaderLayer.Type,
@@ -51,7 +49,7 @@ private func tidelineStore(
 private func tidelineLive(
     _: LiveChanges.Type, _: LiveQuery<Row>.Type, _: LiveRows<Row>.Type, _: LiveSnapshot<Row>.Type,
     _: LiveUpdate<Row>.Type,
-    _: LiveValue<Int>.Type, _: ObservedStore<AnyStore>.Type, _: ObservedWriter<AnyWriter>.Type
+    _: LiveValue<Int>.Type, _: ObservedStore<AnyStore>.Type, _: ObservedWriter<AnyStore.Writer>.Type
 ) {}
 
 private func tideline(
@@ -61,10 +59,8 @@ private func tideline(
     _: ConflictPolicy.Type, _: MergeRule.Type, _: any MergingRecord.Type, _: RowConflict.Type,
     _: ForcePurgeResult.Type, _: OperationFailure.Type, _: OperationKind.Type, _: PullProgress.Type, _: PullResult.Type,
     _: PullSettings.Type, _: PullToken.Type, _: PushOperation.Type, _: PushProgress.Type, _: PushResult.Type,
-    _: PushSettings.Type, _: PushWarning.Type, _: RemotePage.Type, _: RemoteRows.Type, _: RemoteTable.Type,
-    _: RetryPolicy.Type, _: ServerColumnType.Type, _: ServerDialect.Type, _: SignedInUser.Type, _: SkippedRow.Type,
-    _: StoreExecutor.Type,
-    _: SyncSubscription.Type,
+    _: PushSettings.Type, _: RemoteTable.Type, _: RetryPolicy.Type, _: ServerDialect.Type, _: SignedInUser.Type,
+    _: SkippedRow.Type, _: SyncSubscription.Type,
     _: SyncClient<AnyStore>.Type,
     _: SyncContext<AnyStore>.Type, _: any SyncContextDelegate.Type, _: SyncEnvironment.Type, _: SyncError.Type,
     _: SyncOptions.Type, _: SyncSettings.Type, _: SyncStatus.Type, _: SyncTable.Type, _: SyncTransaction.Type,

@@ -6,7 +6,7 @@ import TidelineTestSupport
 
 /// A store whose transactions a test holds, counts, and lets fail.
 final class ControlledStore: StoreLayer {
-    typealias Reader = AnyReader
+    typealias Reader = AnyStore.Reader
 
     /// The end of a transaction.
     enum End: Sendable {
@@ -58,7 +58,7 @@ final class ControlledStore: StoreLayer {
         state.withLock { ($0.writes, $0.end) = (0, end) }
     }
 
-    func read<T>(_ body: (AnyReader) throws -> T) throws -> T {
+    func read<T>(_ body: (AnyStore.Reader) throws -> T) throws -> T {
         try checkFailure()
         return try base.read(body)
     }
@@ -99,7 +99,7 @@ final class ControlledStore: StoreLayer {
     }
 
     struct Writer: WriterLayer {
-        let base: AnyWriter
+        let base: AnyStore.Writer
         let refused: String?
 
         func upsert(_ rows: borrowing PackedRows, into table: String) throws {

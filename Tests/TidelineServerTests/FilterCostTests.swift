@@ -176,7 +176,7 @@ struct FilterCostTests {
 
 /// A store that counts the queries and lookups of its reads.
 private final class ScanCountingStore: StoreLayer {
-    typealias Writer = AnyWriter
+    typealias Writer = AnyStore.Writer
 
     let base: TestStore
     let scans = Atomic(0)
@@ -188,7 +188,7 @@ private final class ScanCountingStore: StoreLayer {
     }
 
     struct Reader: ReaderLayer {
-        let base: AnyReader
+        let base: AnyStore.Reader
         let store: ScanCountingStore
 
         func withRow<T>(in table: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {

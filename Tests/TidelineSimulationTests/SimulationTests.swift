@@ -409,15 +409,15 @@ struct SimulationFailureTests {
 
 /// A store that loses each fourth commit.
 private final class LosingStore: StoreLayer {
-    typealias Reader = AnyReader
-    typealias Writer = AnyWriter
+    typealias Reader = AnyStore.Reader
+    typealias Writer = AnyStore.Writer
 
     let base: AnyStore
     private let writes = Mutex(0)
 
     init(_ base: some LocalStore) { self.base = AnyStore(base) }
 
-    func write<T>(_ body: (AnyWriter) throws -> T) throws -> T {
+    func write<T>(_ body: (AnyStore.Writer) throws -> T) throws -> T {
         let isLost = writes.withLock { writes in
             writes += 1
             return writes % 4 == 0

@@ -78,8 +78,8 @@ import TidelineTestSupport
 
     /// Every comparison, with the column on either side, of every column with the values and columns that it can be
     /// compared with.
-    @Test(arguments: [IDType.string, .int], [IDMatching.exact, .asciiCaseInsensitive])
-    func everyPairingAnswersAsTheEvaluator(_ idType: IDType, _ matching: IDMatching) throws {
+    @Test(arguments: [TableSchema.IDType.string, .int], [TableSchema.IDMatching.exact, .asciiCaseInsensitive])
+    func everyPairingAnswersAsTheEvaluator(_ idType: TableSchema.IDType, _ matching: TableSchema.IDMatching) throws {
         var schema = RandomRows.everyType()
         schema.idType = idType
         schema.idMatching = matching
@@ -121,8 +121,8 @@ import TidelineTestSupport
         0.5, 1, 11.1, 0x1p53, 0x1p53 + 2, 0x1p63, 0x1p63.nextDown, 0x1p64, .infinity, .nan,
     ]
 
-    @Test(arguments: [IDMatching.exact, .asciiCaseInsensitive])
-    func listsOfIdentifiersAnswerAsTheEvaluator(_ matching: IDMatching) throws {
+    @Test(arguments: [TableSchema.IDMatching.exact, .asciiCaseInsensitive])
+    func listsOfIdentifiersAnswerAsTheEvaluator(_ matching: TableSchema.IDMatching) throws {
         var schema = TableSchema("t", columns: [.int("n")])
         schema.idMatching = matching
         let table = Evaluator(schema: schema)

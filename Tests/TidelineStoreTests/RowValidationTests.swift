@@ -135,7 +135,7 @@ struct RowValidationTests {
     }
 }
 
-extension BorrowedValue {
+extension RowView.BorrowedValue {
     /// A copy of the value.
     fileprivate var owned: Value? {
         switch self {

@@ -5,8 +5,8 @@ internal import TidelineTestSupport
 ///
 /// When the last reference is released, the store is closed and its folder is removed.
 public final class TestStore: StoreLayer {
-    public typealias Reader = AnyReader
-    public typealias Writer = AnyWriter
+    public typealias Reader = AnyStore.Reader
+    public typealias Writer = AnyStore.Writer
 
     public let base: AnyStore
     private let folder: TemporaryFolder?

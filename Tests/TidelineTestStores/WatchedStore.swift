@@ -4,8 +4,8 @@ public import TidelineStore
 
 /// An observed store with live queries of each table that is defined, so that each of its writes is recorded.
 public final class WatchedStore: StoreLayer {
-    public typealias Reader = AnyReader
-    public typealias Writer = ObservedWriter<AnyWriter>
+    public typealias Reader = AnyStore.Reader
+    public typealias Writer = ObservedWriter<AnyStore.Writer>
 
     public let base: ObservedStore<AnyStore>
     private let queries = LockedValue<[LiveQuery<Row>.Iterator]>([])

@@ -451,7 +451,7 @@ struct QueueTests {
 
 /// A store that shares its files with other processes and does not count their commits.
 private final class UncountedStore: StoreLayer {
-    typealias Reader = AnyReader
+    typealias Reader = AnyStore.Reader
 
     let base: TestStore
 
@@ -465,7 +465,7 @@ private final class UncountedStore: StoreLayer {
     func write<T>(_ body: (Writer) throws -> T) throws -> T { try base.write { try body(Writer(base: $0)) } }
 
     struct Writer: WriterLayer {
-        let base: AnyWriter
+        let base: AnyStore.Writer
 
         func externalCommitNumber() throws -> UInt64? { nil }
     }

@@ -30,7 +30,7 @@ struct RemotePagingTests {
         try SyncClient(url: url, store: StoreKind.simplest.makeStore(), transport: transport).remoteTable("Old")
     }
 
-    private func texts(_ rows: RemoteRows) async throws -> [String] {
+    private func texts(_ rows: RemoteTable.Rows) async throws -> [String] {
         var texts: [String] = []
         for try await row in rows { texts.append(row["text"]?.string ?? "?") }
         return texts
@@ -54,7 +54,8 @@ struct RemotePagingTests {
         arguments: StoreKind.perEngine)
     func pageByPage(_ stores: StoreKind) async throws {
         let remote = try await world(stores)
-        var page: RemotePage? = try await remote.read(TableQuery("TodoItem").order(by: "text").includingTotalCount())
+        var page: RemoteTable.Page? = try await remote.read(
+            TableQuery("TodoItem").order(by: "text").includingTotalCount())
         var counts: [Int] = []
         while let current = page {
             counts.append(current.rows.count)

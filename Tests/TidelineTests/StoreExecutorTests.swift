@@ -40,7 +40,7 @@ struct StoreExecutorTests {
     }
 
     private func makeClient(
-        _ stores: StoreKind, executor: StoreExecutor?
+        _ stores: StoreKind, executor: SyncEnvironment.StoreExecutor?
     ) throws -> (client: SyncClient<HookedStore>, store: HookedStore) {
         let world = try World(stores)
         let store = HookedStore(try stores.makeStore())
@@ -55,7 +55,8 @@ struct StoreExecutorTests {
     @Test("S7 every call of the store runs on the executor of the environment", arguments: StoreKind.perEngine)
     func environmentExecutor(_ stores: StoreKind) async throws {
         let queue = OneQueue()
-        let (client, store) = try makeClient(stores, executor: StoreExecutor(writes: queue, reads: queue))
+        let (client, store) = try makeClient(
+            stores, executor: SyncEnvironment.StoreExecutor(writes: queue, reads: queue))
         let calls = Mutex([Bool]())
         store.observe { calls.withLock { $0.append(OneQueue.isCurrent) } }
         try await use(client)

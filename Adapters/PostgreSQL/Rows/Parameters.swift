@@ -16,7 +16,7 @@ enum SQLType {
             }
     }
 
-    init(_ type: IDType) { self = type == .int ? .bigint : .text }
+    init(_ type: TableSchema.IDType) { self = type == .int ? .bigint : .text }
 
     var oid: Oid {
         switch self {

@@ -4,7 +4,7 @@ internal import TidelineStore
 extension OpaquePointer {
     /// Binds an id in place to a parameter of this statement.
     @inline(__always)
-    func bindID(_ bytes: UnsafeRawBufferPointer, _ type: IDType, to parameter: Int32 = 1) -> Int32 {
+    func bindID(_ bytes: UnsafeRawBufferPointer, _ type: TableSchema.IDType, to parameter: Int32 = 1) -> Int32 {
         type == .string
             ? tideline_bind_static_text(self, parameter, bytes.baseAddress, UInt64(bytes.count))
             : sqlite3_bind_int64(self, parameter, Int64(littleEndian: bytes.loadUnaligned(as: Int64.self)))

@@ -58,7 +58,7 @@ public enum RowChecksum {
     /// The value of a borrowed column value.
     @inlinable
     @inline(__always)
-    public static func value(of value: BorrowedValue) -> UInt64 {
+    public static func value(of value: RowView.BorrowedValue) -> UInt64 {
         switch value {
         case .absent, .null: null
         case .bool(let bool): self.value(of: bool)

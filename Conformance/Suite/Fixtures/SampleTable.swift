@@ -6,14 +6,15 @@ struct SampleTable: Sendable {
     /// The columns, all of which allow null.
     var columns: [ColumnSchema]
     /// The type of the identifiers.
-    var idType = IDType.string
+    var idType = TableSchema.IDType.string
     /// How text identifiers are compared.
-    var idMatching = IDMatching.asciiCaseInsensitive
+    var idMatching = TableSchema.IDMatching.asciiCaseInsensitive
     /// The rows; columns that are not named are null.
     var rows: [Row]
 
     init(
-        _ columns: ColumnSchema..., idType: IDType = .string, idMatching: IDMatching = .asciiCaseInsensitive,
+        _ columns: ColumnSchema..., idType: TableSchema.IDType = .string,
+        idMatching: TableSchema.IDMatching = .asciiCaseInsensitive,
         rows: [Row]
     ) {
         self.columns = columns
@@ -25,7 +26,8 @@ struct SampleTable: Sendable {
     /// Creates a sample of rows that are listed by identifier, with the values of their columns in order. Columns
     /// without a value are null.
     init(
-        _ columns: ColumnSchema..., idType: IDType = .string, idMatching: IDMatching = .asciiCaseInsensitive,
+        _ columns: ColumnSchema..., idType: TableSchema.IDType = .string,
+        idMatching: TableSchema.IDMatching = .asciiCaseInsensitive,
         values: KeyValuePairs<RowID, [Value]>
     ) {
         self.columns = columns

@@ -15,7 +15,7 @@ package struct RandomRows: Sendable {
 
     /// Returns a valid definition: one to twelve columns, every type likely, names reserved by query languages,
     /// indexes.
-    package mutating func schema(_ name: String = "Item", idType: IDType? = nil) -> TableSchema {
+    package mutating func schema(_ name: String = "Item", idType: TableSchema.IDType? = nil) -> TableSchema {
         let names = Self.columnNames.shuffled(using: &random).prefix(Int.random(in: 1...12, using: &random))
         let columns = names.map { name in
             ColumnSchema(name, pick(ColumnType.allCases, using: &random), isOptional: chance(0.85, using: &random))
@@ -32,7 +32,7 @@ package struct RandomRows: Sendable {
     }
 
     /// Returns a definition with up to four more indexes of up to three columns, including `id`.
-    package mutating func indexedSchema(_ name: String = "Item", idType: IDType? = nil) -> TableSchema {
+    package mutating func indexedSchema(_ name: String = "Item", idType: TableSchema.IDType? = nil) -> TableSchema {
         var schema = schema(name, idType: idType)
         for _ in 0..<Int.random(in: 1...4, using: &random) {
             let columns = (schema.allColumns.map(\.name) + ["id"]).shuffled(using: &random)

@@ -67,7 +67,7 @@ struct RandomScript {
 
     /// Returns a small set, so that rows recur: in both cases, too long for a key, and different only in the last
     /// character.
-    private static func ids(_ type: IDType, _ length: Int) -> [RowID] {
+    private static func ids(_ type: TableSchema.IDType, _ length: Int) -> [RowID] {
         guard type == .string else { return [.min, -1, 0, 1, 2, .max].map { .int($0) } }
         let long = String(repeating: "😀", count: max(length, 1))
         return ["a", "A", "b", "aa", "a\0", "é", "É", "x1", "X1", long, long + "a", long + "A", long + "b"]

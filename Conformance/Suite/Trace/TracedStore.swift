@@ -143,7 +143,7 @@ extension TracedReading {
 struct TracedReader: TracedReading {
     static let name = "reader"
 
-    let base: AnyReader
+    let base: AnyStore.Reader
     let call: TracedCall
 }
 
@@ -153,7 +153,7 @@ struct TracedWriter: TracedReading, WriterLayer {
     /// For larger batches, only the number of rows is recorded.
     private static let maximumBatch = 200
 
-    let base: AnyWriter
+    let base: AnyStore.Writer
     let call: TracedCall
 
     func upsert(_ rows: borrowing PackedRows, into table: String) throws {

@@ -235,17 +235,17 @@ public struct RecordTable<Record: TableRecord>: Sendable {
 
 /// The identifiers of referenced records, and the references that match them.
 private struct ReferenceKeys<Other: TableRecord> {
-    private let matching: IDMatching
+    private let matching: TableSchema.IDMatching
     private let ids: [Other.ID: [Other.ID]]
 
     /// - Parameter matching: The matching of the referenced table, or `nil` if it is not defined.
-    init(_ ids: [Other.ID], matching: IDMatching?) {
+    init(_ ids: [Other.ID], matching: TableSchema.IDMatching?) {
         let matching = matching ?? Other.schema.idMatching
         self.matching = matching
         self.ids = Dictionary(grouping: Set(ids)) { Self.key(of: $0, matching) }
     }
 
-    private static func key(of id: Other.ID, _ matching: IDMatching) -> Other.ID {
+    private static func key(of id: Other.ID, _ matching: TableSchema.IDMatching) -> Other.ID {
         matching == .exact ? id : ID(id.text.asciiLowercased)
     }
 

@@ -2,24 +2,25 @@ internal import HTTPTypes
 public import TidelineStore
 internal import TidelineWire
 
-/// One page of the server's rows.
-public struct RemotePage: Sendable {
-    /// The rows, in the order of the query.
-    public let rows: [Row]
-    /// The number of rows that match the query on the server, if the query includes the total count.
-    public let totalCount: Int?
-    /// The request for the next page: `nil` if the server gives no link, a failure if the link must not be followed.
-    let next: Result<WireRequest, WireError>?
-    /// Whether each row must have an identifier.
-    let requiresID: Bool
-    /// Whether the rows have only the selected columns.
-    let isPartial: Bool
-
-    /// Whether the server links to a next page, which may be empty; see ``RemoteTable/read(after:)``.
-    public var hasNext: Bool { next != nil }
-}
-
 extension RemoteTable {
+    /// One page of the server's rows.
+    public struct Page: Sendable {
+        /// The rows, in the order of the query.
+        public let rows: [Row]
+        /// The number of rows that match the query on the server, if the query includes the total count.
+        public let totalCount: Int?
+        /// The request for the next page: `nil` if the server gives no link, a failure if the link must not be
+        /// followed.
+        let next: Result<WireRequest, WireError>?
+        /// Whether each row must have an identifier.
+        let requiresID: Bool
+        /// Whether the rows have only the selected columns.
+        let isPartial: Bool
+
+        /// Whether the server links to a next page, which may be empty; see ``read(after:)``.
+        public var hasNext: Bool { next != nil }
+    }
+
     /// Reads one page of matching rows, at most as many as the server returns at once.
     ///
     /// A limit of 0 returns no rows, only the total count if the query includes it.
@@ -30,7 +31,7 @@ extension RemoteTable {
     ///   - parameters: See ``Parameters``.
     public func read(
         _ query: TableQuery? = nil, includeDeleted: Bool = false, parameters: Parameters = []
-    ) async throws -> RemotePage {
+    ) async throws -> Page {
         try await mapped {
             let query = try checked(query)
             let reader = try await makeReader()
@@ -45,7 +46,7 @@ extension RemoteTable {
             let page = try await page(request, reader, requiresID: requiresID, isPartial: isPartial)
             // Some servers take a limit of 0 for the default page size.
             guard let limit = query.limit, limit < page.rows.count || limit == 0 else { return page }
-            return RemotePage(
+            return Page(
                 rows: Array(page.rows.prefix(limit)), totalCount: page.totalCount, next: nil, requiresID: requiresID,
                 isPartial: isPartial)
         }
@@ -56,7 +57,7 @@ extension RemoteTable {
     /// A link to another port or path of the server, as from one that does not know its public address, repeats the
     /// request with the link's `$skip` and `$top`.
     /// - Throws: ``SyncError`` with code invalidAnswer for a link to another server, which is never followed.
-    public func read(after page: RemotePage) async throws -> RemotePage? {
+    public func read(after page: Page) async throws -> Page? {
         guard let next = page.next else { return nil }
         return try await mapped {
             let request: WireRequest
@@ -78,17 +79,17 @@ extension RemoteTable {
     /// pull for a complete copy.
     public func readAll(
         _ query: TableQuery? = nil, includeDeleted: Bool = false, parameters: Parameters = []
-    ) -> RemoteRows {
-        RemoteRows(table: self, query: query, includeDeleted: includeDeleted, parameters: parameters)
+    ) -> Rows {
+        Rows(table: self, query: query, includeDeleted: includeDeleted, parameters: parameters)
     }
 
     private func page(
         _ request: WireRequest, _ reader: RemoteRowReader, requiresID: Bool, isPartial: Bool
-    ) async throws -> RemotePage {
+    ) async throws -> Page {
         let service = try context.tableService
         let answer = try await context.answer(to: service.call(request), table: name, id: nil)
         let (rows, totalCount, link) = try reader.rows(in: answer, requiresID: requiresID, isPartial: isPartial)
-        return RemotePage(
+        return Page(
             rows: rows, totalCount: totalCount.map { Int(clamping: $0) },
             next: next(after: answer, link: link, to: request, service),
             requiresID: requiresID, isPartial: isPartial)

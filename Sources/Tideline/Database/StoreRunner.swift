@@ -1,7 +1,8 @@
 internal import Synchronization
 internal import TidelineStore
 
-/// Runs the blocking calls of the store on a ``StoreExecutor``, within the calling task. Errors become ``SyncError``s.
+/// Runs the blocking calls of the store on a ``SyncEnvironment/StoreExecutor``, within the calling task. Errors become
+/// ``SyncError``s.
 ///
 /// Writes run one at a time, in the order of the calls. Until it reaches the executor of the writes, a call runs on its
 /// caller's actor without suspension, so that calls from one actor keep their order.
@@ -9,7 +10,7 @@ struct StoreRunner: Sendable {
     private let writes: SerialAccess
     private let reads: any TaskExecutor
 
-    init(_ executor: StoreExecutor) {
+    init(_ executor: SyncEnvironment.StoreExecutor) {
         writes = SerialAccess(executor.writes)
         reads = executor.reads
     }

@@ -33,7 +33,7 @@ final class SyncDatabase<Store: LocalStore>: Sendable {
         tables = options.systemTables
         environment = options.environment
         clients = .sharing(observed.object)
-        runner = StoreRunner(options.environment.storeExecutor ?? StoreExecutor())
+        runner = StoreRunner(options.environment.storeExecutor ?? SyncEnvironment.StoreExecutor())
         sharesFiles = store.capabilities.sharesFilesWithProcesses
         leaseDuration = sharesFiles ? options.pushLeaseDuration : nil
     }

@@ -62,7 +62,7 @@ struct PullState: Sendable {
 
     /// Returns the state of a pull that restarts with a feed and compares the identifiers of all rows. Rows already
     /// written remain counted.
-    func restarted(with feed: any PullFeed, matching: IDMatching) -> PullState {
+    func restarted(with feed: any PullFeed, matching: TableSchema.IDMatching) -> PullState {
         var start = start
         start.stored = stored
         var state = PullState(

@@ -10,7 +10,7 @@ struct ServerList: Sendable {
         var text: String?
     }
 
-    init(matching: IDMatching) { versions = IDTable(matching: matching) }
+    init(matching: TableSchema.IDMatching) { versions = IDTable(matching: matching) }
 
     /// Adds the rows of a page. If a row is repeated, its last state is used.
     mutating func add(_ page: PulledPage) {

@@ -183,13 +183,13 @@ extension OperationSender {
 
     /// Returns warnings for the values that the server stored differently, such as a number that it rounded, a time
     /// that it cut, or a default value for null.
-    private func warnings(sent: Row, stored: Row) -> [PushWarning] {
+    private func warnings(sent: Row, stored: Row) -> [PushResult.Warning] {
         sent.values.compactMap { name, value in
             // A body has no other system column than the identifier.
             guard name != "id", let answered = stored[name], !RowCodec.isExactlySame(value, answered) else {
                 return nil
             }
-            return PushWarning(table: table, itemID: id, column: name, sent: value, stored: answered)
+            return PushResult.Warning(table: table, itemID: id, column: name, sent: value, stored: answered)
         }
     }
 

@@ -39,7 +39,7 @@ struct OperationSender: Sendable {
         /// Whether there was nothing to send.
         var isUnsent = false
         /// The columns whose values the server stored differently.
-        var warnings: [PushWarning] = []
+        var warnings: [PushResult.Warning] = []
     }
 
     /// The maximum number of rounds in which the operation builds on its own earlier request before it is in conflict.

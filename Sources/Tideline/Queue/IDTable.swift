@@ -17,10 +17,10 @@ struct IDTable<Element: Sendable>: Sendable {
     private var first: [UInt64: Int] = [:]
     private var entries: [Entry] = []
 
-    init(matching: IDMatching) { hasher = IDHasher(matching: matching) }
+    init(matching: TableSchema.IDMatching) { hasher = IDHasher(matching: matching) }
 
     /// Creates a table from pairs of identifiers and values. For equal identifiers, the first value is used.
-    init(_ elements: some Sequence<(id: RowID, element: Element)>, matching: IDMatching) {
+    init(_ elements: some Sequence<(id: RowID, element: Element)>, matching: TableSchema.IDMatching) {
         self.init(matching: matching)
         for (id, element) in elements {
             id.text.withUTF8Bytes { if self[$0] == nil { insert(element, for: $0) } }

@@ -120,30 +120,31 @@ public struct PushResult: Sendable {
     /// The progress of the push.
     public internal(set) var progress = PushProgress()
     /// The values that the server stored differently.
-    public internal(set) var warnings: [PushWarning] = []
+    public internal(set) var warnings: [Warning] = []
     /// The errors of individual operations, including unresolved errors of earlier pushes.
     public internal(set) var operationErrors: [TableOperationError] = []
     /// The error that ended the push before it had attempted every operation, or `nil` if there was none.
     public internal(set) var error: SyncError?
-}
 
-/// A value that the server stored differently, such as an integer beyond 2^53 on a server that computes with doubles, a
-/// timestamp without its last digits, a number of a column with fewer decimals, or a default value for null.
-public struct PushWarning: Sendable, Hashable, CustomStringConvertible {
-    /// The table of the row.
-    public let table: String
-    /// The identifier of the row.
-    public let itemID: String
-    /// The column.
-    public let column: String
-    /// The value that was sent.
-    public let sent: Value
-    /// The value that the server stored, which is now also in the local row.
-    public let stored: Value
+    /// A value that the server stored differently, such as an integer beyond 2^53 on a server that computes with
+    /// doubles, a timestamp without its last digits, a number of a column with fewer decimals, or a default value for
+    /// null.
+    public struct Warning: Sendable, Hashable, CustomStringConvertible {
+        /// The table of the row.
+        public let table: String
+        /// The identifier of the row.
+        public let itemID: String
+        /// The column.
+        public let column: String
+        /// The value that was sent.
+        public let sent: Value
+        /// The value that the server stored, which is now also in the local row.
+        public let stored: Value
 
-    public var description: String {
-        "the server stored \(stored) for the column \(column.debugDescription) of \(itemID.debugDescription) in table "
-            + "\(table.debugDescription) instead of \(sent)"
+        public var description: String {
+            "the server stored \(stored) for the column \(column.debugDescription) of \(itemID.debugDescription) in table "
+                + "\(table.debugDescription) instead of \(sent)"
+        }
     }
 }
 

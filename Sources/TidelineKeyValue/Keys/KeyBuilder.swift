@@ -240,5 +240,5 @@ enum IDRule: Sendable {
         }
     }
 
-    var type: IDType { self == .int ? .int : .string }
+    var type: TableSchema.IDType { self == .int ? .int : .string }
 }

@@ -160,7 +160,7 @@ final class Device: Sendable {
         options.environment.random = { StepContext.current?.unitRandom() ?? 0.5 }
         options.environment.now = { [weak self] in self?.now ?? .min }
         options.environment.makeID = { [weak self] in self?.nextID() ?? "" }
-        options.environment.storeExecutor = StoreExecutor(writes: executor.makeLane(), reads: executor)
+        options.environment.storeExecutor = SyncEnvironment.StoreExecutor(writes: executor.makeLane(), reads: executor)
         options.environment.taskExecutor = executor
         return options
     }

@@ -3,7 +3,7 @@ internal import TidelineStore
 
 /// A store that ends with its process: before or after any call, and before or after a commit.
 final class SimulatedStore: StoreLayer {
-    typealias Reader = AnyReader
+    typealias Reader = AnyStore.Reader
 
     /// A row before and after a transaction; `nil` if it does not exist.
     struct Change: Sendable {
@@ -49,7 +49,7 @@ final class SimulatedStore: StoreLayer {
         try generation.pass()
     }
 
-    func read<T>(_ body: (AnyReader) throws -> T) throws -> T {
+    func read<T>(_ body: (AnyStore.Reader) throws -> T) throws -> T {
         try generation.pass()
         return try base.read(body)
     }
@@ -78,13 +78,13 @@ final class SimulatedStore: StoreLayer {
 
         func observes(_ table: String) -> Bool { observed.contains(table) }
 
-        func note(_ id: RowID, in table: String, _ writer: AnyWriter) throws {
+        func note(_ id: RowID, in table: String, _ writer: AnyStore.Writer) throws {
             guard !rows.withLock({ $0.contains { $0.table == table && $0.id == id } }) else { return }
             let before = try writer.row(in: table, id: id)
             rows.withLock { $0.append((table, id, before)) }
         }
 
-        func changes(in writer: AnyWriter) throws -> [Change] {
+        func changes(in writer: AnyStore.Writer) throws -> [Change] {
             try rows.withLock { $0 }.map { row in
                 Change(
                     table: row.table, id: row.id, before: row.before, after: try writer.row(in: row.table, id: row.id))
@@ -93,7 +93,7 @@ final class SimulatedStore: StoreLayer {
     }
 
     struct Writer: WriterLayer {
-        let base: AnyWriter
+        let base: AnyStore.Writer
         fileprivate let generation: Generation
         fileprivate let recorder: Recorder
 

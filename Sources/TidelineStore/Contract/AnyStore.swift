@@ -14,23 +14,23 @@ public struct AnyStore: LocalStore {
 
     public var capabilities: StoreCapabilities { base.capabilities }
     public func define(_ tables: [TableSchema]) throws { try base.define(tables) }
-    public func redefine(_ body: (AnyWriter) throws -> [TableSchema]) throws {
-        try base.redefine { try body(AnyWriter(writer: $0)) }
+    public func redefine(_ body: (Writer) throws -> [TableSchema]) throws {
+        try base.redefine { try body(Writer(writer: $0)) }
     }
     public func tables() throws -> [TableSchema] { try base.tables() }
     public var externalCommits: ExternalCommits? { base.externalCommits }
     public func close() throws { try base.close() }
 
-    public func read<T>(_ body: (AnyReader) throws -> T) throws -> T {
-        try base.read { try body(AnyReader(reader: $0)) }
+    public func read<T>(_ body: (Reader) throws -> T) throws -> T {
+        try base.read { try body(Reader(reader: $0)) }
     }
 
-    public func write<T>(_ body: (AnyWriter) throws -> T) throws -> T {
-        try base.write { try body(AnyWriter(writer: $0)) }
+    public func write<T>(_ body: (Writer) throws -> T) throws -> T {
+        try base.write { try body(Writer(writer: $0)) }
     }
 }
 
-/// The reading methods of ``AnyReader`` and ``AnyWriter``.
+/// The reading methods of ``AnyStore/Reader`` and ``AnyStore/Writer``.
 protocol AnyReading: StoreReader {
     var reader: any StoreReader { get }
 }
@@ -52,23 +52,27 @@ extension AnyReading {
     public var limitTime: ((Duration) throws -> Void)? { reader.limitTime }
 }
 
-/// The reader of an ``AnyStore``.
-public struct AnyReader: AnyReading {
-    let reader: any StoreReader
-}
+extension AnyStore {
+    /// The reader of a store whose type is chosen at run time.
+    public struct Reader: AnyReading {
+        let reader: any StoreReader
+    }
 
-/// The writer of an ``AnyStore``.
-public struct AnyWriter: AnyReading, StoreWriter {
-    fileprivate let writer: any StoreWriter
-    var reader: any StoreReader { writer }
+    /// The writer of a store whose type is chosen at run time.
+    public struct Writer: AnyReading, StoreWriter {
+        fileprivate let writer: any StoreWriter
+        var reader: any StoreReader { writer }
 
-    public func upsert(_ rows: borrowing PackedRows, into table: String) throws { try writer.upsert(rows, into: table) }
+        public func upsert(_ rows: borrowing PackedRows, into table: String) throws {
+            try writer.upsert(rows, into: table)
+        }
 
-    @discardableResult
-    public func delete(ids: [RowID], from table: String) throws -> Int { try writer.delete(ids: ids, from: table) }
+        @discardableResult
+        public func delete(ids: [RowID], from table: String) throws -> Int { try writer.delete(ids: ids, from: table) }
 
-    @discardableResult
-    public func delete(matching query: TableQuery) throws -> Int { try writer.delete(matching: query) }
+        @discardableResult
+        public func delete(matching query: TableQuery) throws -> Int { try writer.delete(matching: query) }
 
-    public func externalCommitNumber() throws -> UInt64? { try writer.externalCommitNumber() }
+        public func externalCommitNumber() throws -> UInt64? { try writer.externalCommitNumber() }
+    }
 }

@@ -26,8 +26,9 @@
 /// | bool | false before true |
 /// | timestamp | by ticks |
 /// | string | by UTF-8 bytes; no collation, no normalization |
-/// | `id` of a table with ``IDMatching/asciiCaseInsensitive`` | as strings with `A`–`Z` replaced by `a`–`z`, if the
-/// column `id` itself is an operand of a comparison or membership, and in an order; functions use the stored form |
+/// | `id` of a table with ``TableSchema/IDMatching/asciiCaseInsensitive`` | as strings with `A`–`Z` replaced by
+/// `a`–`z`, if the column `id` itself is an operand of a comparison or membership, and in an order; functions use the
+/// stored form |
 /// | bytes | byte by byte, a prefix first |
 /// | JSON | by the bytes of its text |
 /// | other combinations | rejected before a row is read if a column itself is an operand; otherwise not equal, and

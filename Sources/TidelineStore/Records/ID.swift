@@ -15,7 +15,7 @@ internal import Foundation
 /// ```
 ///
 /// It wraps the text that the table stores and the server receives. `==` compares that text byte by byte. A table with
-/// ``IDMatching/asciiCaseInsensitive`` finds one row by identifiers that differ in ASCII case.
+/// ``TableSchema/IDMatching/asciiCaseInsensitive`` finds one row by identifiers that differ in ASCII case.
 public struct ID<Record>: Sendable {
     /// The identifier as stored and sent.
     public let text: String

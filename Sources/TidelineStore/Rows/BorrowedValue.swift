@@ -1,23 +1,23 @@
-/// A value borrowed from a ``RowView``, as passed by ``RowView/forEachValue(_:)``.
-///
-/// Bytes are borrowed: they are valid only until the closure that received them returns.
-@safe
-public enum BorrowedValue {
-    /// The column is absent from the row.
-    case absent
-    case null
-    case bool(Bool)
-    case int(Int64)
-    case double(Double)
-    /// The UTF-8 bytes of a text.
-    case string(UnsafeRawBufferPointer)
-    case timestamp(Timestamp)
-    case bytes(UnsafeRawBufferPointer)
-    /// The UTF-8 bytes of a JSON text.
-    case json(UnsafeRawBufferPointer)
-}
-
 extension RowView {
+    /// A value borrowed from a row, as passed by ``forEachValue(_:)``.
+    ///
+    /// Bytes are borrowed: they are valid only until the closure that received them returns.
+    @safe
+    public enum BorrowedValue {
+        /// The column is absent from the row.
+        case absent
+        case null
+        case bool(Bool)
+        case int(Int64)
+        case double(Double)
+        /// The UTF-8 bytes of a text.
+        case string(UnsafeRawBufferPointer)
+        case timestamp(Timestamp)
+        case bytes(UnsafeRawBufferPointer)
+        /// The UTF-8 bytes of a JSON text.
+        case json(UnsafeRawBufferPointer)
+    }
+
     /// Calls `body` with every value in the order of the columns, without copying.
     ///
     /// This is the fastest way to read a whole row, because no offset is looked up twice.
@@ -31,7 +31,7 @@ extension RowView {
     }
 }
 
-extension BorrowedValue {
+extension RowView.BorrowedValue {
     /// Creates the value for a tag and its bytes, whose number must match the tag.
     @inlinable
     @inline(__always)

@@ -5,7 +5,7 @@ public final class RowShape: Sendable {
     /// The name of the table for messages, or an empty string if there is none.
     public let table: String
     /// The type of the rows' identifiers.
-    public let idType: IDType
+    public let idType: TableSchema.IDType
     /// The columns, without `id`, in the order of their positions.
     public let columns: [ColumnSchema]
     /// The types of the columns, stored separately so that reading one copies no string.
@@ -17,7 +17,7 @@ public final class RowShape: Sendable {
     private let keys: [NameKey]
 
     /// Creates a shape of at most 65,535 columns, whose names must be distinct.
-    public init(table: String = "", idType: IDType = .string, columns: [ColumnSchema]) {
+    public init(table: String = "", idType: TableSchema.IDType = .string, columns: [ColumnSchema]) {
         precondition(columns.count <= Int(UInt16.max), "a row has at most 65,535 columns")
         self.table = table
         self.idType = idType

@@ -60,6 +60,25 @@ public struct TableSchema: Sendable, Hashable, Codable {
     public func makeShape() -> RowShape { RowShape(table: name, idType: idType, columns: allColumns) }
 }
 
+extension TableSchema {
+    /// The type of a table's primary key.
+    public enum IDType: String, Sendable, Hashable, Codable {
+        /// A string, the only type in the wire protocol.
+        case string
+        /// A 64-bit integer in numeric order, for tables that never leave the device.
+        case int
+    }
+
+    /// How a table's string identifiers compare.
+    public enum IDMatching: String, Sendable, Hashable, Codable {
+        /// `A` and `a` are the same identifier; all other characters differ. The form that was stored first is kept.
+        /// This is the rule of the original SDKs.
+        case asciiCaseInsensitive
+        /// Byte for byte.
+        case exact
+    }
+}
+
 /// The definition of one column.
 public struct ColumnSchema: Sendable, Hashable, Codable {
     /// The name: 1 to 128 characters in Unicode's normalization form C, without control characters, not beginning with

@@ -1,10 +1,10 @@
 /// The primary key of a row: a string in the app's tables, an integer in some system tables.
 ///
-/// The table's ``IDMatching`` defines how two string identifiers compare; `==` compares them byte by byte.
+/// The table's ``TableSchema/IDMatching`` defines how two string identifiers compare; `==` compares them byte by byte.
 public enum RowID: Sendable, Hashable {
     /// A string identifier of 1 to 255 characters.
     case string(String)
-    /// An integer identifier, for tables declared with ``IDType/int``.
+    /// An integer identifier, for tables declared with ``TableSchema/IDType/int``.
     case int(Int64)
 
     /// The identifier as text; an integer in decimal.
@@ -24,7 +24,7 @@ public enum RowID: Sendable, Hashable {
     }
 
     /// The type of the identifier.
-    public var type: IDType {
+    public var type: TableSchema.IDType {
         switch self {
         case .string: .string
         case .int: .int
@@ -56,27 +56,11 @@ extension RowID: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Custom
     public var description: String { text }
 }
 
-/// The type of a table's primary key.
-public enum IDType: String, Sendable, Hashable, Codable {
-    /// A string, the only type in the wire protocol.
-    case string
-    /// A 64-bit integer in numeric order, for tables that never leave the device.
-    case int
-}
-
-/// How a table's string identifiers compare.
-public enum IDMatching: String, Sendable, Hashable, Codable {
-    /// `A` and `a` are the same identifier; all other characters differ. The form that was stored first is kept. This
-    /// is the rule of the original SDKs.
-    case asciiCaseInsensitive
-    /// Byte for byte.
-    case exact
-}
-
 extension String {
     /// The string with `A`–`Z` replaced by `a`–`z` and nothing else changed.
     ///
-    /// Identifiers compare in this form under ``IDMatching/asciiCaseInsensitive``, and `lower` in a query returns it.
+    /// Identifiers compare in this form under ``TableSchema/IDMatching/asciiCaseInsensitive``, and `lower` in a query
+    /// returns it.
     package var asciiLowercased: String {
         // Most strings are contiguous, and then without a call for each byte.
         let isMixed = unsafe utf8.withContiguousStorageIfAvailable { bytes in

@@ -7,7 +7,7 @@ package struct IDHasher: Sendable {
     private let seed = UInt64.random(in: .min ... .max)
     private let ignoresCase: Bool
 
-    package init(matching: IDMatching) { ignoresCase = matching == .asciiCaseInsensitive }
+    package init(matching: TableSchema.IDMatching) { ignoresCase = matching == .asciiCaseInsensitive }
 
     /// Returns a hash that is equal for equal ids.
     ///

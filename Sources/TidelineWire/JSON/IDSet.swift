@@ -15,7 +15,7 @@ struct IDSet {
     private static let minimumSize = 64
 
     /// Creates a set for the rows from position `firstRow`, with capacity for about `count` rows.
-    init(matching: IDMatching, firstRow: Int, expecting count: Int) {
+    init(matching: TableSchema.IDMatching, firstRow: Int, expecting count: Int) {
         hasher = IDHasher(matching: matching)
         self.firstRow = firstRow
         places = []

@@ -16,7 +16,7 @@ package import TidelineStore
 package struct PageParser: Sendable {
     /// The shape of the rows. The ``TidelineStore/PackedRows`` for ``parsePage(_:into:)`` must have this shape.
     package let shape: RowShape
-    let idMatching: IDMatching
+    let idMatching: TableSchema.IDMatching
     let types: [ColumnType]
     let members: MemberTable
     /// Whether the members that the table does not define are stored in its last column, `__extra`.

@@ -5,7 +5,7 @@ struct PageReader: ~Copyable {
     var scanner: JSONScanner
     private var members: MemberTable
     let types: [ColumnType]
-    let idType: IDType
+    let idType: TableSchema.IDType
     /// The number of columns that are read from members of their names: all, or all but the one for other members.
     private let namedColumns: Int
     /// The members of the current row that the table does not define, if they are kept; after the last one, those of

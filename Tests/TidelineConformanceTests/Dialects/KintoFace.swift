@@ -109,7 +109,7 @@ final class KintoFace: Transport {
 
     /// Responds to a request for a record.
     private func respond(
-        to request: HTTPRequest, _ path: [String], _ body: [UInt8], in writer: AnyWriter
+        to request: HTTPRequest, _ path: [String], _ body: [UInt8], in writer: AnyStore.Writer
     ) throws -> TransportResponse {
         guard path.count > 5, let table = table(path) else { return Self.failure(404, 111) }
         guard request.method == .get || path[5].wholeMatch(of: /[A-Za-z0-9][A-Za-z0-9_-]*/) != nil else {
@@ -177,7 +177,7 @@ final class KintoFace: Transport {
     }
 
     private func record(
-        _ request: HTTPRequest, _ id: String, in table: TableSchema, _ body: [UInt8], _ writer: AnyWriter
+        _ request: HTTPRequest, _ id: String, in table: TableSchema, _ body: [UInt8], _ writer: AnyStore.Writer
     ) throws -> TransportResponse {
         let stored = try writer.row(in: table.name, id: id)
         let known = stored?["deleted"] == true ? nil : stored

@@ -37,8 +37,8 @@ import TidelineSupport
         }
     }
 
-    @Test(arguments: [IDMatching.exact, .asciiCaseInsensitive])
-    func keysOfRowsCompareAsTheirIDs(_ matching: IDMatching) throws {
+    @Test(arguments: [TableSchema.IDMatching.exact, .asciiCaseInsensitive])
+    func keysOfRowsCompareAsTheirIDs(_ matching: TableSchema.IDMatching) throws {
         let seed = UInt64.random(in: 0...99_999)
         var random = SplitMix64(seed: seed)
         let source = RandomValues(includesLongTexts: true)

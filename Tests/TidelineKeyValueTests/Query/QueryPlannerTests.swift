@@ -15,7 +15,9 @@ import TidelineStore
             ["complete", "due"], ["priority"], ["text"], ["weight"], ["list", "id"], ["tags"], ["blob", "priority"],
         ])
 
-    private static func plan(_ query: TableQuery, ids: IDType = .string, matching: IDMatching = .asciiCaseInsensitive)
+    private static func plan(
+        _ query: TableQuery, ids: TableSchema.IDType = .string, matching: TableSchema.IDMatching = .asciiCaseInsensitive
+    )
         throws -> String
     {
         var schema = schema

@@ -11,7 +11,7 @@ import TidelineTestSupport
 
     /// Creates a table whose second layout has other columns, in another order.
     private static func makeTable(
-        idType: IDType = .string, matching: IDMatching = .asciiCaseInsensitive
+        idType: TableSchema.IDType = .string, matching: TableSchema.IDMatching = .asciiCaseInsensitive
     ) -> StoredTable {
         let schema = TableSchema("item", columns: new, systemColumns: [], idType: idType, idMatching: matching)
         let retired = [ColumnSchema.bytes("gone")]
@@ -87,7 +87,7 @@ import TidelineTestSupport
 
     @Test(arguments: ["abc", "ABC", "É", "a\0B", "\u{10FFFF}z"])
     func idsKeepTheirSpelling(_ id: String) throws {
-        for matching in [IDMatching.exact, .asciiCaseInsensitive] {
+        for matching in [TableSchema.IDMatching.exact, .asciiCaseInsensitive] {
             let table = Self.makeTable(matching: matching)
             let entry = try Self.stored(Row(id: .string(id)), layout: 1, of: table)
             #expect(try Self.read(entry, table).id == .string(id))
@@ -96,8 +96,8 @@ import TidelineTestSupport
 
     /// Flips every bit and cuts at every length: the result is the right row, a row with other values, or an error with
     /// the location, but never a trap.
-    @Test(arguments: [0, 1], [IDType.string, .int])
-    func damagedRowsAreFoundOrReadable(_ layout: Int, _ idType: IDType) throws {
+    @Test(arguments: [0, 1], [TableSchema.IDType.string, .int])
+    func damagedRowsAreFoundOrReadable(_ layout: Int, _ idType: TableSchema.IDType) throws {
         let table = Self.makeTable(idType: idType)
         let id: RowID = idType == .int ? .int(7) : "Seven"
         var row = Row(id: id)

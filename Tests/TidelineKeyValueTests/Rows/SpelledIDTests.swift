@@ -60,8 +60,10 @@ import TidelineTestSupport
         try engine.audit()
     }
 
-    @Test(arguments: [128, 511, Int.max], [IDMatching.exact, .asciiCaseInsensitive])
-    func idsOfTheGreatestLengthAreFoundOrderedPagedAndDeleted(_ maximumKeyLength: Int, _ matching: IDMatching) throws {
+    @Test(arguments: [128, 511, Int.max], [TableSchema.IDMatching.exact, .asciiCaseInsensitive])
+    func idsOfTheGreatestLengthAreFoundOrderedPagedAndDeleted(
+        _ maximumKeyLength: Int, _ matching: TableSchema.IDMatching
+    ) throws {
         var schema = Self.schema
         schema.idMatching = matching
         let (engine, store) = try openStore(over: WrappedEngine(maximumKeyLength: maximumKeyLength), schema)

@@ -7,8 +7,8 @@ import TidelineSupport
 
 /// Tests rows across many definitions, against a model that keeps all values ever stored.
 @Suite struct RandomDefinitionTests {
-    @Test(arguments: [Int.max, 128], [IDMatching.asciiCaseInsensitive, .exact])
-    func rowsKeepTheirValuesThroughEveryDefinition(_ maximumKeyLength: Int, _ matching: IDMatching) throws {
+    @Test(arguments: [Int.max, 128], [TableSchema.IDMatching.asciiCaseInsensitive, .exact])
+    func rowsKeepTheirValuesThroughEveryDefinition(_ maximumKeyLength: Int, _ matching: TableSchema.IDMatching) throws {
         let seed = UInt64.random(in: 0...99_999)
         let engine = WrappedEngine(maximumKeyLength: maximumKeyLength)
         var script = DefinitionScript(seed: seed, matching: matching)
@@ -43,7 +43,7 @@ private struct DefinitionScript {
     private let ids: [String]
     private let values = RandomValues(includesLongTexts: true, nullShare: 0.2)
 
-    init(seed: UInt64, matching: IDMatching) {
+    init(seed: UInt64, matching: TableSchema.IDMatching) {
         self.seed = seed
         random = SplitMix64(seed: seed)
         schema = TableSchema("t", columns: [], idMatching: matching)

@@ -80,7 +80,7 @@ struct VirtualWorld: Sendable {
         environment.now = {
             Timestamp(clampingTicks: Self.epoch).advanced(by: executor.now + offset.value)
         }
-        environment.storeExecutor = StoreExecutor(writes: executor.makeLane(), reads: executor)
+        environment.storeExecutor = SyncEnvironment.StoreExecutor(writes: executor.makeLane(), reads: executor)
         environment.taskExecutor = executor
     }
 

@@ -174,8 +174,13 @@ struct TableTests {
 
     @Test(
         "References match identifiers as their table does, with and without an index", arguments: StoreKind.perEngine,
-        [(false, IDMatching.asciiCaseInsensitive), (true, .asciiCaseInsensitive), (false, .exact), (true, .exact)])
-    func referenceMatching(_ stores: StoreKind, _ table: (isIndexed: Bool, matching: IDMatching)) async throws {
+        [
+            (false, TableSchema.IDMatching.asciiCaseInsensitive), (true, .asciiCaseInsensitive), (false, .exact),
+            (true, .exact),
+        ])
+    func referenceMatching(_ stores: StoreKind, _ table: (isIndexed: Bool, matching: TableSchema.IDMatching))
+        async throws
+    {
         let (isIndexed, matching) = table
         let client = try await World(stores).makeClient()
         try await client.client.define([

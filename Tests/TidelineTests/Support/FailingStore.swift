@@ -5,7 +5,7 @@ import TidelineTestStores
 
 /// A store that fails at a chosen write call after it is armed: an upsert, a delete, or the commit of a transaction.
 final class FailingStore: StoreLayer {
-    typealias Reader = AnyReader
+    typealias Reader = AnyStore.Reader
 
     let base: TestStore
     private let state = Mutex(State())
@@ -61,7 +61,7 @@ final class FailingStore: StoreLayer {
     }
 
     struct Writer: WriterLayer {
-        let base: AnyWriter
+        let base: AnyStore.Writer
         let store: FailingStore
 
         func upsert(_ rows: borrowing PackedRows, into table: String) throws {

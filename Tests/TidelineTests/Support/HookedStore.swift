@@ -4,8 +4,8 @@ import TidelineTestStores
 
 /// A store that wraps another one, in which a test can wait or fail at the end of any write.
 final class HookedStore: StoreLayer {
-    typealias Reader = AnyReader
-    typealias Writer = AnyWriter
+    typealias Reader = AnyStore.Reader
+    typealias Writer = AnyStore.Writer
 
     /// Called inside each write transaction after its body, with the number of the write. An error rolls the
     /// transaction back.
@@ -43,7 +43,7 @@ final class HookedStore: StoreLayer {
         try willDefine()
         try base.define(tables)
     }
-    func redefine(_ body: (AnyWriter) throws -> [TableSchema]) throws {
+    func redefine(_ body: (AnyStore.Writer) throws -> [TableSchema]) throws {
         try willDefine()
         try base.redefine(body)
     }
@@ -55,13 +55,13 @@ final class HookedStore: StoreLayer {
         notifyObserver()
         try hook?()
     }
-    func read<T>(_ body: (AnyReader) throws -> T) throws -> T {
+    func read<T>(_ body: (AnyStore.Reader) throws -> T) throws -> T {
         notifyObserver()
         defer { state.withLock { $0.readEnd }?() }
         return try base.read(body)
     }
 
-    func write<T>(_ body: (AnyWriter) throws -> T) throws -> T {
+    func write<T>(_ body: (AnyStore.Writer) throws -> T) throws -> T {
         notifyObserver()
         let (number, hook) = state.withLock { state in
             state.writes += 1

@@ -3,7 +3,7 @@ import TidelineStore
 import TidelineWire
 
 @Suite struct DuplicateIDTests {
-    private func parser(_ matching: IDMatching) -> PageParser {
+    private func parser(_ matching: TableSchema.IDMatching) -> PageParser {
         PageParser(schema: TableSchema("T", columns: [], systemColumns: [], idMatching: matching))
     }
 
@@ -11,8 +11,10 @@ import TidelineWire
         "[\(ids.map { json(Row(id: .string($0))) }.joined(separator: ","))]"
     }
 
-    @Test(arguments: [IDMatching.asciiCaseInsensitive, .exact], ["a", "é", "0123456789abcdef", "0123456789abcdefg"])
-    func twoRowsWithOneIDRefuseThePage(matching: IDMatching, id: String) {
+    @Test(
+        arguments: [TableSchema.IDMatching.asciiCaseInsensitive, .exact],
+        ["a", "é", "0123456789abcdef", "0123456789abcdefg"])
+    func twoRowsWithOneIDRefuseThePage(matching: TableSchema.IDMatching, id: String) {
         let page = page([id, "other", id])
         expectError(.duplicateID, offset: page.utf8.count - id.utf8.count - 4, id: id) {
             try parser(matching).page(page)
@@ -37,8 +39,8 @@ import TidelineWire
         }
     }
 
-    @Test(arguments: [IDMatching.asciiCaseInsensitive, .exact])
-    func idsThatOnlyLookAlikeAreTwo(matching: IDMatching) throws {
+    @Test(arguments: [TableSchema.IDMatching.asciiCaseInsensitive, .exact])
+    func idsThatOnlyLookAlikeAreTwo(matching: TableSchema.IDMatching) throws {
         // Identifiers that differ in one bit or in length only: letters in other cases, canonical equivalents, zeros.
         let ids = [
             "@", "`", "[", "{", "é", "É", "e\u{301}", "\u{1}", "!", "a", "a\0", "a\0\0", "aaaaaaaa", "aaaaaaaa\0",

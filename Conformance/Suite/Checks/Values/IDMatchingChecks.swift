@@ -104,7 +104,7 @@ extension Check {
             why:
                 "Swift's `==` for strings, or folding beyond ASCII, treats them as equal: the wrong row is found or deleted."
         ) { context in
-            for matching in [IDMatching.asciiCaseInsensitive, .exact] {
+            for matching in [TableSchema.IDMatching.asciiCaseInsensitive, .exact] {
                 let name = context.unusedName
                 try context.apply(to: context.store(keyed(matching), in: name), in: name) { writer in
                     try writer.upsert(
@@ -132,7 +132,7 @@ extension Check {
         ("k1", "\u{212A}1"),
     ]
 
-    private static func keyed(_ matching: IDMatching) -> TableSchema {
+    private static func keyed(_ matching: TableSchema.IDMatching) -> TableSchema {
         TableSchema("Keyed", columns: [.int("n"), .int("m")], idMatching: matching, indexes: [["n"]])
     }
 

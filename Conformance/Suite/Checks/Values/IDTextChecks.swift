@@ -12,18 +12,24 @@ extension Check {
                 "\u{FF}", "😀", "👨‍👩‍👧", "日本", "{}", "1", "01", "1.0", "null", "../x", "' OR 1=1; --", "a/b", "a\u{1}b",
                 "\u{7F}", "\u{FFFF}", "\u{10FFFF}",
             ]
-            for matching in [IDMatching.asciiCaseInsensitive, .exact] { try expectApart(ids, matching, context) }
+            for matching in [TableSchema.IDMatching.asciiCaseInsensitive, .exact] {
+                try expectApart(ids, matching, context)
+            }
         },
         Check("VAL-037", "Ids with characters after a NUL are distinct, such as `a`, `a\\0`, `aa`") { context in
             let ids = ["a", "a\0", "a\0\0", "a\0b", "aa", "\0", "\0\0", "\0a", "a\u{1}"]
-            for matching in [IDMatching.asciiCaseInsensitive, .exact] { try expectApart(ids, matching, context) }
+            for matching in [TableSchema.IDMatching.asciiCaseInsensitive, .exact] {
+                try expectApart(ids, matching, context)
+            }
         },
         Check(
             "VAL-038", "Canonically equivalent ids are distinct",
             why: "Swift treats them as equal: a dictionary or a set of strings merges them."
         ) { context in
             let ids = ["é", "e\u{301}", "\u{212B}", "\u{C5}", "A\u{30A}", "\u{D55C}", "\u{1112}\u{1161}\u{11AB}"]
-            for matching in [IDMatching.asciiCaseInsensitive, .exact] { try expectApart(ids, matching, context) }
+            for matching in [TableSchema.IDMatching.asciiCaseInsensitive, .exact] {
+                try expectApart(ids, matching, context)
+            }
         },
         Check(
             "VAL-039", "Ids of the maximum length are kept completely and may differ only in their last character",
@@ -34,7 +40,9 @@ extension Check {
                 ["a", "b", character].map { String(repeating: character, count: length - 1) + $0 }
                     + [String(repeating: character, count: length - 1)]
             }
-            for matching in [IDMatching.asciiCaseInsensitive, .exact] { try expectApart(ids, matching, context) }
+            for matching in [TableSchema.IDMatching.asciiCaseInsensitive, .exact] {
+                try expectApart(ids, matching, context)
+            }
         },
         Check("VAL-040", "An id that is one character too long is refused, naming column and table") { context in
             let store = try context.store(.notes)
@@ -76,7 +84,8 @@ extension Check {
     ]
 
     /// Expects rows with these ids to be distinct, each found, queried, and deleted by its own id.
-    private static func expectApart(_ ids: [String], _ matching: IDMatching, _ context: CheckContext) throws {
+    private static func expectApart(_ ids: [String], _ matching: TableSchema.IDMatching, _ context: CheckContext) throws
+    {
         let schema = TableSchema("Keyed", columns: [.int("n")], idMatching: matching, indexes: [["n"]])
         let name = context.unusedName
         let rows = zip(0..., ids).map { Row(id: .string($1)).merging(["n": .int($0)]) }

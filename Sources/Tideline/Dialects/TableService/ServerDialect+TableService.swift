@@ -44,29 +44,30 @@ extension ServerDialect {
     /// - Parameter columnTypes: The types of the server's columns, by table and column. The local columns have the type
     ///   string. A query that compares such a column with a text of another form throws
     ///   ``SyncError/Code/invalidArgument``.
-    public static func datasync3(columnTypes: [String: [String: ServerColumnType]]) -> ServerDialect {
+    public static func datasync3(columnTypes: [String: [String: ColumnType]]) -> ServerDialect {
         ServerDialect(.datasync3, DatasyncDialect(edmTypes: columnTypes.mapValues { $0.mapValues(\.edmType) }))
     }
 
     /// The dialects that are built in.
     public static let all: [ServerDialect] = DialectName.allCases.map { ServerDialect($0) }
-}
 
-/// The type of a server's column whose values are strings in JSON, and that filters compare with literals of their own.
-///
-/// See ``ServerDialect/datasync3(columnTypes:)``. The types are those of OData version 4.
-public struct ServerColumnType: Sendable, Hashable {
-    let edmType: EdmType
-
-    /// A date without a time, such as `2026-11-21`: `DateOnly` in .NET.
-    public static let date = ServerColumnType(edmType: .date)
-    /// A time of day, such as `09:12:49`: `TimeOnly` in .NET.
-    public static let timeOfDay = ServerColumnType(edmType: .timeOfDay)
-    /// A UUID: `Guid` in .NET.
-    public static let uuid = ServerColumnType(edmType: .guid)
-
-    /// An enumeration.
+    /// The type of a server's column whose values are strings in JSON, and that filters compare with literals of their
+    /// own.
     ///
-    /// - Parameter name: The name of the type in the server's model, with its namespace, such as `Movies.Rating`.
-    public static func enumeration(_ name: String) -> ServerColumnType { ServerColumnType(edmType: .enumeration(name)) }
+    /// See ``datasync3(columnTypes:)``. The types are those of OData version 4.
+    public struct ColumnType: Sendable, Hashable {
+        let edmType: EdmType
+
+        /// A date without a time, such as `2026-11-21`: `DateOnly` in .NET.
+        public static let date = ColumnType(edmType: .date)
+        /// A time of day, such as `09:12:49`: `TimeOnly` in .NET.
+        public static let timeOfDay = ColumnType(edmType: .timeOfDay)
+        /// A UUID: `Guid` in .NET.
+        public static let uuid = ColumnType(edmType: .guid)
+
+        /// An enumeration.
+        ///
+        /// - Parameter name: The name of the type in the server's model, with its namespace, such as `Movies.Rating`.
+        public static func enumeration(_ name: String) -> ColumnType { ColumnType(edmType: .enumeration(name)) }
+    }
 }
