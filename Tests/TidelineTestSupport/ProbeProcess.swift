@@ -20,9 +20,9 @@ public struct ProbeProcess {
     }
 
     /// The working folder.
-    public let folder: URL
+    public var folder: URL { workspace.folder }
     private let executable: URL
-    private let started = StartedProcesses()
+    private let workspace: Workspace
 
     /// Finds the executable with the given name and makes a working folder.
     public init(_ name: String) throws {
@@ -33,15 +33,11 @@ public struct ProbeProcess {
             throw Failure(description: "\(name) is not built beside the tests")
         }
         self.executable = executable
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent("tideline-probe-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        workspace = try Workspace()
     }
 
-    /// Ends the running processes and removes the working folder.
-    public func remove() {
-        started.end()
-        try? FileManager.default.removeItem(at: folder)
-    }
+    /// Ends the running processes and removes the working folder, as the release of the last reference does.
+    public func remove() { workspace.remove() }
 
     /// Returns the path of the named file in the working folder.
     public func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
@@ -72,7 +68,7 @@ public struct ProbeProcess {
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
             .merging(["TMPDIR": path("tmp")]) { $1 }
         try process.run()
-        started.add(process)
+        workspace.add(process)
         return process
     }
 
@@ -95,17 +91,23 @@ public struct ProbeProcess {
     }
 }
 
-/// The processes started by a probe.
-private final class StartedProcesses: Sendable {
+/// The working folder of a probe, and the processes that were started in it.
+private final class Workspace: Sendable {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tideline-probe-\(UUID().uuidString)")
     private let processes = Mutex<[Process]>([])
+
+    init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
+
+    deinit { remove() }
 
     func add(_ process: Process) { processes.withLock { $0.append(process) } }
 
-    /// Ends all running processes.
-    func end() {
+    /// Ends all running processes and removes the folder.
+    func remove() {
         for process in processes.withLock({ $0 }) where process.isRunning {
             process.end()
             process.waitUntilExit()
         }
+        try? FileManager.default.removeItem(at: folder)
     }
 }

@@ -13,6 +13,10 @@ import TidelineTestSupport
 
 @Suite("Backup and restore", .timeLimit(.minutes(10)))
 struct BackupTests {
+    private let tool: Tool
+
+    init() throws { tool = try Tool() }
+
     private static let engines = StoreEngine.all.filter(\.keepsRows)
 
     // MARK: Contents
@@ -21,8 +25,6 @@ struct BackupTests {
         "A backup restores every row, version, timestamp, tombstone, and definition, into any engine",
         arguments: allPairs(engines, engines))
     func contents(from: StoreEngine, to: StoreEngine) async throws {
-        let tool = try Tool()
-        defer { tool.remove() }
         let (source, target) = (tool.location(from, "a"), tool.location(to, "b"))
         let before = try await withStore(StoreLocation(parsing: source)) { try Self.fill($0) }
         let backup = try tool.run("backup", "--store", source, tool.path("file"))
@@ -69,8 +71,6 @@ struct BackupTests {
 
     @Test("Clients cannot prevent a backup by the names of the tables that they create", arguments: engines)
     func names(engine: StoreEngine) async throws {
-        let tool = try Tool()
-        defer { tool.remove() }
         let source = try StoreLocation(parsing: tool.location(engine, "a"))
         let target = try StoreLocation(parsing: tool.location(engine, "b"))
         let names = ["ms_backup", "MS_Backup_", "%C3%A9", "e%CC%81", "Kanban", "%E2%84%AAanban"]
@@ -93,8 +93,6 @@ struct BackupTests {
 
     @Test("Tables that a server has not written to are restored with new timestamps", arguments: engines)
     func tableWithoutRecord(engine: StoreEngine) async throws {
-        let tool = try Tool()
-        defer { tool.remove() }
         let source = try StoreLocation(parsing: tool.location(engine, "a"))
         let target = try StoreLocation(parsing: tool.location(engine, "b"))
         let stamp = Timestamp.now
@@ -116,8 +114,6 @@ struct BackupTests {
         "A backup during writes has every change that was acknowledged before, in order and without gaps",
         arguments: [StoreEngine.sqlite, .lmdb])
     func online(engine: StoreEngine) async throws {
-        let tool = try Tool()
-        defer { tool.remove() }
         let (server, url) = try tool.startServer(engine: engine)
         defer { server.stop() }
         let authority = String(url.dropFirst("http://".count))
@@ -168,8 +164,6 @@ struct BackupTests {
 
     @Test("An existing file is never replaced, and a file that cannot be written leaves nothing")
     func existingFiles() async throws {
-        let tool = try Tool()
-        defer { tool.remove() }
         let source = tool.location(.sqlite, "a")
         try await withStore(StoreLocation(parsing: source)) { _ = try Self.fill($0) }
         try "mine".write(toFile: tool.path("file"), atomically: true, encoding: .utf8)
@@ -193,8 +187,6 @@ struct BackupTests {
 
     @Test("The log of a database that is gone is not applied to a new one", arguments: ["-wal", "-journal"])
     func logOfAnother(suffix: String) throws {
-        let tool = try Tool()
-        defer { tool.remove() }
         try "log".write(toFile: tool.path("a") + suffix, atomically: true, encoding: .utf8)
         let error = #expect(throws: ToolError.self) { try NewPath.requireFree(tool.path("a")) }
         #expect(error.map { "\($0)" }?.contains("a\(suffix) exists") == true)
@@ -202,8 +194,6 @@ struct BackupTests {
 
     @Test("A database whose log did not fit into it is not complete")
     func logThatRemains() throws {
-        let tool = try Tool()
-        defer { tool.remove() }
         #expect(throws: ToolError.self) {
             try NewPath.create(tool.path("a"), remove: SQLiteStore.destroy) { path in
                 for file in [path, "\(path)-wal"] { try "x".write(toFile: file, atomically: true, encoding: .utf8) }
@@ -214,8 +204,6 @@ struct BackupTests {
 
     @Test("A full disk ends a backup with an error, and leaves nothing")
     func fullDisk() async throws {
-        let tool = try Tool()
-        defer { tool.remove() }
         let source = tool.location(.sqlite, "a")
         try await withStore(StoreLocation(parsing: source)) { _ = try Self.fill($0) }
         // A limit on the size of files: 64 blocks of 1024 bytes. The backup of these rows is larger.
@@ -229,8 +217,6 @@ struct BackupTests {
 
     @Test("A killed backup or restore leaves either nothing under the name, or all of it", arguments: engines)
     func killed(engine: StoreEngine) async throws {
-        let tool = try Tool()
-        defer { tool.remove() }
         let source = tool.location(.sqlite, "a")
         let content = try await withStore(StoreLocation(parsing: source)) { try Self.fill($0) }
         #expect(try tool.run("backup", "--store", source, tool.path("good")).status == 0)
@@ -262,8 +248,6 @@ struct BackupTests {
 
     @Test("A damaged backup is an error that names the file, and creates no store")
     func damaged() async throws {
-        let tool = try Tool()
-        defer { tool.remove() }
         let source = tool.location(.sqlite, "a")
         try await withStore(StoreLocation(parsing: source)) { _ = try Self.fill($0) }
         #expect(try tool.run("backup", "--store", source, tool.path("good")).status == 0)
@@ -291,8 +275,6 @@ struct BackupTests {
 
     @Test("The stores of clients, stores without a server, and other files are refused")
     func otherStores() async throws {
-        let tool = try Tool()
-        defer { tool.remove() }
         #expect(try tool.todo("add", "Milk").status == 0)
         let client = try tool.run("backup", "--store", "sqlite:\(tool.path("client.db"))", tool.path("file"))
         #expect(client.status == 1 && client.err.contains("belongs to a client"), "\(client)")
@@ -315,8 +297,6 @@ struct BackupTests {
 
     @Test("After a restore, clients that synced later changes receive the restored content, and lose no pending change")
     func clients() async throws {
-        let tool = try Tool()
-        defer { tool.remove() }
         let location = try StoreLocation(parsing: tool.location(.sqlite, "a"))
         let restored = try StoreLocation(parsing: tool.location(.lmdb, "b"))
         let client = try await withStore(location) { try await Self.useAndBackUp($0, tool.path("file")) }
@@ -392,8 +372,6 @@ struct BackupTests {
 
     @Test("New timestamps are later than the server's clock, even if the machine's clock is behind")
     func clockBehind() async throws {
-        let tool = try Tool()
-        defer { tool.remove() }
         let source = try StoreLocation(parsing: tool.location(.sqlite, "a"))
         let ahead = Timestamp.now.advanced(byTicks: 365 * 86_400 * Timestamp.ticksPerSecond)
         try await withStore(source) { store in

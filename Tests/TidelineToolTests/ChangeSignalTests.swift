@@ -11,6 +11,10 @@ import TidelineTestSupport
 /// The change signal of `tideline serve`, over sockets.
 @Suite("Change signal on a socket", .timeLimit(.minutes(15)))
 struct ChangeSignalTests {
+    private let tool: Tool
+
+    init() throws { tool = try Tool() }
+
     private struct Answer: Decodable {
         struct Change: Decodable {
             var table: String
@@ -146,8 +150,6 @@ struct ChangeSignalTests {
 
     @Test("SIGTERM ends waiting requests and streams at once, and the server with status 0")
     func shutdown() async throws {
-        let tool = try Tool()
-        defer { tool.remove() }
         let (server, url) = try tool.startServer()
         defer { server.stop() }
         let authority = Self.authority(url)
@@ -170,8 +172,6 @@ struct ChangeSignalTests {
 
     @Test("A change through another server over the store ends a wait", arguments: [StoreEngine.sqlite, .lmdb])
     func shared(engine: StoreEngine) async throws {
-        let tool = try Tool()
-        defer { tool.remove() }
         let servers = [try tool.startServer(engine: engine), try tool.startServer(engine: engine)]
         defer { for server in servers { server.process.stop() } }
         let authorities = servers.map { Self.authority($0.url) }
@@ -189,8 +189,6 @@ struct ChangeSignalTests {
 
     @Test("Two lists that are watched see each other's changes without an interval, also after a restart of the server")
     func watch() throws {
-        let tool = try Tool()
-        defer { tool.remove() }
         var (server, url) = try tool.startServer()
         defer { server.stop() }
         let port = try #require(url.split(separator: ":").last.map(String.init))

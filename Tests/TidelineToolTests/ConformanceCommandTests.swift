@@ -9,10 +9,12 @@ import TidelineStore
 
 @Suite("tideline conformance")
 struct ConformanceCommandTests {
+    private let tool: Tool
+
+    init() throws { tool = try Tool() }
+
     @Test("Every engine passes a check of each kind: on rows, on files, with a second process")
     func engines() throws {
-        let tool = try Tool()
-        defer { tool.remove() }
         let output = try tool.run(
             "conformance", "--filter", "UPS-001", "--filter", "LIF-001", "--filter", "DUR-001", "--quiet", "--json",
             tool.path("report.json"))
@@ -28,8 +30,6 @@ struct ConformanceCommandTests {
 
     @Test("The settings after a store's name apply to it and are part of its name")
     func settings() throws {
-        let tool = try Tool()
-        defer { tool.remove() }
         let output = try tool.run(
             "conformance", "--store", "lmdb,durability=normal,sqlite", "--filter", "UPS-001", "--json", "-")
         #expect(output.status == 0, "\(output)")
@@ -48,8 +48,6 @@ struct ConformanceCommandTests {
             (["--filter", "XYZ-000"], "no check matches"),
         ])
     func usage(arguments: [String], reason: String) throws {
-        let tool = try Tool()
-        defer { tool.remove() }
         let output = try ToolProcess.run(["conformance"] + arguments, executable: tool.executable)
         #expect(output.status == 2)
         #expect(output.err.contains(reason), "\(output.err)")
@@ -68,8 +66,6 @@ struct ConformanceCommandTests {
 
     @Test("An explanation finds the check, whatever the case of its ID")
     func explanation() throws {
-        let tool = try Tool()
-        defer { tool.remove() }
         let check = try #require(Check.all.first { !$0.explanation.isEmpty })
         let output = try tool.run("conformance", "--explain", check.id.lowercased())
         #expect(output.status == 0)

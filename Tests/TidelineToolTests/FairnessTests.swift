@@ -228,11 +228,10 @@ struct FairnessTests {
             Unread(testDescription: "window 0", clients: 5, streams: 5, window: 0),
         ])
     func unread(_ unread: Unread) async throws {
-        let directory = try Tool()
-        defer { directory.remove() }
-        try directory.makeCertificate(named: "a")
+        let tool = try Tool()
+        try tool.makeCertificate(named: "a")
         let identity = try ServerIdentity(
-            certificate: directory.path("cert.pem"), key: directory.path("key.pem"), allowsHTTP2: true)
+            certificate: tool.path("cert.pem"), key: tool.path("key.pem"), allowsHTTP2: true)
         var limits = ServerLimits()
         limits.maximumResponsesSize = 64 << 20
         try await serving(limits: limits, compresses: false, identity: identity) { authority in

@@ -13,13 +13,16 @@ import TidelineTestSupport
 
 @Suite("HTTP/2", .timeLimit(.minutes(5)))
 struct HTTP2Tests {
+    private let tool: Tool
+
+    init() throws { tool = try Tool() }
+
     /// Serves in-memory tables over TLS while `body` runs.
     private func servingSecurely(
         servesMetrics: Bool = false, _ change: (inout ServerLimits) -> Void = { _ in },
         _ body: @escaping @Sendable (String) async throws -> Void
     ) async throws {
         let tool = try Tool()
-        defer { tool.remove() }
         try tool.makeCertificate(named: "server")
         var limits = ServerLimits()
         change(&limits)
@@ -53,8 +56,6 @@ struct HTTP2Tests {
 
     @Test("A client selects the protocol, unless HTTP/2 is disabled", arguments: [true, false])
     func selection(isEnabled: Bool) async throws {
-        let tool = try Tool()
-        defer { tool.remove() }
         try tool.makeCertificate(named: "server")
         let (server, url) = try tool.startServer(
             "--tls-certificate", tool.path("cert.pem"), "--tls-key", tool.path("key.pem"),
@@ -105,8 +106,6 @@ struct HTTP2Tests {
 
     @Test("A client syncs over one connection, and a server that is killed and started again loses nothing")
     func sync() async throws {
-        let tool = try Tool()
-        defer { tool.remove() }
         try tool.makeCertificate(named: "server")
         let arguments = ["--tls-certificate", tool.path("cert.pem"), "--tls-key", tool.path("key.pem")]
         func start(port: String) throws -> (process: ToolProcess, url: String) {
@@ -341,8 +340,6 @@ struct HTTP2Tests {
 
     @Test("A stopped server answers what it has received, refuses what is incomplete, and ends")
     func stop() async throws {
-        let tool = try Tool()
-        defer { tool.remove() }
         try tool.makeCertificate(named: "server")
         let (server, url) = try tool.startServer(
             "--tls-certificate", tool.path("cert.pem"), "--tls-key", tool.path("key.pem"), "--shutdown-timeout", "3600")

@@ -26,7 +26,6 @@ struct KillTests {
         arguments: StoreEngine.all.filter(\.keepsRows))
     func killLoop(engine: StoreEngine) async throws {
         let tool = try Tool()
-        defer { tool.remove() }
         let (server, url) = try tool.startServer(engine: engine)
         defer { server.stop() }
         var random = SplitMix64(seed: Self.seed)

@@ -14,6 +14,10 @@ import TidelineTestSupport
 
 @Suite("Operations of the server", .timeLimit(.minutes(5)))
 struct OperationsTests {
+    private let tool: Tool
+
+    init() throws { tool = try Tool() }
+
     private static let head = "Host: localhost\r\nZUMO-API-VERSION: 2.0.0\r\n"
 
     /// Sends a request and returns the response, on a connection of its own.
@@ -111,8 +115,6 @@ struct OperationsTests {
 
     @Test("With JSON logs, standard error has nothing else, also if the server does not start")
     func onlyJSON() throws {
-        let tool = try Tool()
-        defer { tool.remove() }
         for arguments in [["--check"], ["--schema", tool.path("none.yaml")]] {
             let output = try ToolProcess.run(
                 ["serve", "--store", "memory", "--port", "0", "--log-format", "json"] + arguments,
@@ -299,8 +301,6 @@ struct OperationsTests {
 
     @Test("serve limits pages, tables, and columns, and writes JSON logs with request ids")
     func commandLimits() async throws {
-        let tool = try Tool()
-        defer { tool.remove() }
         let (server, url) = try tool.startServer(
             "--max-page-size", "10", "--max-page-bytes", "10", "--max-tables", "2", "--max-columns", "2",
             "--log-format",
@@ -325,8 +325,6 @@ struct OperationsTests {
 
     @Test("A stopped server closes idle connections, and answers requests that are incomplete with 503")
     func shutdown() async throws {
-        let tool = try Tool()
-        defer { tool.remove() }
         let (server, url) = try tool.startServer("--shutdown-timeout", "3600", "--body-timeout", "3600")
         let authority = String(url.dropFirst("http://".count))
         let connection = try RawConnection(authority)
@@ -347,8 +345,6 @@ struct OperationsTests {
 
     @Test("A stopped server closes the connections of clients that do not receive their responses in time")
     func forcedShutdown() async throws {
-        let tool = try Tool()
-        defer { tool.remove() }
         let (server, url) = try tool.startServer("--shutdown-timeout", "1", "--body-timeout", "3600")
         let authority = String(url.dropFirst("http://".count))
         // More than the system keeps of what a client does not receive, in rows that a busy machine stores in time.
@@ -367,8 +363,6 @@ struct OperationsTests {
 
     @Test("A server with a certificate speaks TLS, links to pages over https, and reads a new certificate after SIGHUP")
     func tls() async throws {
-        let tool = try Tool()
-        defer { tool.remove() }
         try tool.makeCertificate(named: "first")
         let (server, url) = try tool.startServer(
             "--tls-certificate", tool.path("cert.pem"), "--tls-key", tool.path("key.pem"))

@@ -60,7 +60,6 @@ struct PortalTests {
         "sync names the page and keeps the queue, and everything arrives afterward",
         arguments: HotelPortal.Answer.allCases)
     func sync(_ answer: HotelPortal.Answer) async throws {
-        defer { tool.remove() }
         let url = try makeEdits()
         let portal = try await HotelPortal(port: port(url), answers: [answer])
         let refused = try tool.todo("sync", "--url", url)
@@ -82,7 +81,6 @@ struct PortalTests {
 
     @Test("sync --watch is offline and names the page, and continues by itself afterward")
     func watch() async throws {
-        defer { tool.remove() }
         let url = try makeEdits()
         let answers = HotelPortal.Answer.allCases.filter { $0 != .redirect }
         let portal = try await HotelPortal(port: port(url), answers: answers)
@@ -109,7 +107,6 @@ struct PortalTests {
 
     @Test("The web page of a client shows the page that answers, and that it is in sync afterward")
     func webPage() async throws {
-        defer { tool.remove() }
         let (first, url) = try tool.startServer()
         first.stop()
         let portal = try await HotelPortal(port: port(url), answers: [.page])

@@ -9,6 +9,10 @@ import TidelineTestSupport
 /// Servers that start and end while clients connect. `TIDELINE_KILL_ROUNDS` sets the number of restarts.
 @Suite("Restarts under clients", .timeLimit(.minutes(20)))
 struct RestartTests {
+    private let tool: Tool
+
+    init() throws { tool = try Tool() }
+
     private static let rounds = ProcessInfo.processInfo.environment["TIDELINE_KILL_ROUNDS"].flatMap { Int($0) } ?? 20
 
     /// The outcomes of requests.
@@ -20,8 +24,6 @@ struct RestartTests {
 
     @Test("A request is answered or its connection ends, and none is accepted and forgotten")
     func restarts() async throws {
-        let tool = try Tool()
-        defer { tool.remove() }
         let (first, url) = try tool.startServer()
         let authority = String(url.dropFirst("http://".count))
         let port = try #require(authority.split(separator: ":").last.map(String.init))
@@ -75,8 +77,6 @@ struct RestartTests {
 
     @Test("After SIGTERM, a server is not ready, answers requests for some time, and then refuses connections")
     func drain() async throws {
-        let tool = try Tool()
-        defer { tool.remove() }
         let (server, url) = try tool.startServer("--drain", "3600", "--shutdown-timeout", "3600")
         defer { server.stop() }
         let authority = String(url.dropFirst("http://".count))
@@ -101,8 +101,6 @@ struct RestartTests {
 
     @Test("SIGHUP does not end a server while it starts")
     func hangup() throws {
-        let tool = try Tool()
-        defer { tool.remove() }
         let server = try tool.start(["serve", "--port", "0", "--store", "memory"])
         defer { server.stop() }
         let line = server.readLine()

@@ -12,7 +12,6 @@ struct ServeCommandTests {
     @Test("A server that cannot listen creates no file")
     func portTaken() throws {
         let tool = try Tool()
-        defer { tool.remove() }
         let (server, url) = try tool.startServer()
         defer { server.stop() }
         let port = try #require(url.split(separator: ":").last)
@@ -28,7 +27,6 @@ struct ServeCommandTests {
         arguments: [([], false), (["--create-tables"], true), (["--no-create-tables"], false)] as [([String], Bool)])
     func fixedSchema(flags: [String], makesTables: Bool) async throws {
         let tool = try Tool()
-        defer { tool.remove() }
         try "tables: { Fixed: { columns: { a: string } } }"
             .write(toFile: tool.path("schema.yaml"), atomically: true, encoding: .utf8)
         let server = try tool.start(

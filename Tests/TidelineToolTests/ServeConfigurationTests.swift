@@ -141,7 +141,6 @@ struct ServeConfigurationTests {
         arguments: StoreEngine.all.filter(\.keepsRows))
     func check(engine: StoreEngine) async throws {
         let tool = try Tool()
-        defer { tool.remove() }
         let schema = tool.path("schema.yaml")
         let store = tool.location(engine, "server")
         func check(_ tables: String) throws -> ToolProcess.Output {
@@ -176,7 +175,6 @@ struct ServeConfigurationTests {
     @Test("serve --check refuses a client's store and a missing folder, and --print-config starts nothing")
     func refusals() throws {
         let tool = try Tool()
-        defer { tool.remove() }
         #expect(try tool.todo("add", "Milk").status == 0)
         let client = try tool.run("serve", "--check", "--store", "sqlite:\(tool.path("client.db"))")
         #expect(client.status == 1 && client.err.contains("belongs to a client"), "\(client)")

@@ -7,9 +7,11 @@ import TidelineConformance
 
 @Suite("tideline conformance --server")
 struct ServerConformanceCommandTests {
+    private let tool: Tool
+
+    init() throws { tool = try Tool() }
+
     @Test func `tideline serve passes over a socket, in both dialects`() throws {
-        let tool = try Tool()
-        defer { tool.remove() }
         let server = try tool.startServer()
         defer { server.process.stop() }
         let output = try tool.run(
@@ -29,8 +31,6 @@ struct ServerConformanceCommandTests {
     @Test func `a server like the original one has tolerated deviations, and status 0; with hard deletes, status 1`()
         throws
     {
-        let tool = try Tool()
-        defer { tool.remove() }
         let original = try tool.startServer("--quirk", "original")
         defer { original.process.stop() }
         let tolerated = try tool.run("conformance", "--server", original.url, "--filter", "SRV-4")
@@ -64,24 +64,18 @@ struct ServerConformanceCommandTests {
             (["--table", "T"], "--table needs --server"),
         ])
     func `an invalid command line exits with status 2 and the reason`(_ arguments: [String], _ reason: String) throws {
-        let tool = try Tool()
-        defer { tool.remove() }
         let output = try ToolProcess.run(["conformance"] + arguments, executable: tool.executable)
         #expect(output.status == 2)
         #expect(output.err.contains(reason), "\(output.err)")
     }
 
     @Test func `a server that is not there exits with status 1 and the address`() throws {
-        let tool = try Tool()
-        defer { tool.remove() }
         let output = try tool.run("conformance", "--server", "http://127.0.0.1:1")
         #expect(output.status == 1)
         #expect(output.err.contains("http://127.0.0.1:1 cannot be checked"), "\(output.err)")
     }
 
     @Test func `checks of servers are listed with --server, and explained with or without it`() throws {
-        let tool = try Tool()
-        defer { tool.remove() }
         let list = try tool.run("conformance", "--server", "http://127.0.0.1:1", "--list", "--filter", "serverDeletes")
         #expect(list.status == 0 && list.out.contains("SRV-501") && !list.out.contains("SRV-401"))
         let explanation = try tool.run("conformance", "--explain", "srv-508")

@@ -20,7 +20,6 @@ struct SharedServeTests {
         "With two servers that are killed, nothing is missed, lost or doubled", arguments: [StoreEngine.sqlite, .lmdb])
     func embedded(engine: StoreEngine) async throws {
         let tool = try Tool()
-        defer { tool.remove() }
         let servers = try SharedServers(tool, location: tool.location(engine, "server"), count: 2)
         defer { servers.stop() }
         try await SharedRounds(servers).run { try servers.killOne() }
@@ -31,7 +30,6 @@ struct SharedServeTests {
         .enabled(if: DatabaseServer.isInstalled, "PostgreSQL's server is not installed (package postgresql)"))
     func postgresql() async throws {
         let tool = try Tool()
-        defer { tool.remove() }
         let database = try DatabaseServer()
         defer { database.end() }
         let servers = try SharedServers(tool, location: database.location, count: 4)
@@ -58,7 +56,6 @@ struct SharedServeTests {
 
     private func promote() async throws {
         let tool = try Tool()
-        defer { tool.remove() }
         let primary = try DatabaseServer()
         defer { primary.end() }
         let replica = try DatabaseServer(following: primary)

@@ -26,7 +26,6 @@ struct ShellTests {
     /// Runs lines in a shell over an in-memory store.
     private func replies(to lines: [String]) throws -> [ShellReply] {
         let tool = try Tool()
-        defer { tool.remove() }
         let shell = try tool.start(["todo", "shell", "--json", "--store", "sqlite::memory:"])
         defer { shell.stop() }
         return try lines.map { line in
@@ -56,7 +55,6 @@ struct ShellTests {
     @Test("Without --json the output is that of the commands; exit ends the shell, and later lines are not read")
     func plain() throws {
         let tool = try Tool()
-        defer { tool.remove() }
         let shell = try tool.start(["todo", "shell", "--store", "sqlite:\(tool.path("client.db"))"])
         for line in ["add Milk", "exit", "add Bread"] { try shell.write(line: line) }
         #expect(shell.readLine()?.hasSuffix("Milk") == true)

@@ -54,7 +54,6 @@ struct SignInTests {
 
     @Test("Two users sync with one server, and each sees only their own items")
     func twoUsers() async throws {
-        defer { tool.remove() }
         let secret = try write(TokenMaker.secret + "\n", to: "secret")
         let server = try tool.start([
             "serve", "--port", "0", "--store", "sqlite:\(tool.path("server.db"))", "--schema",
@@ -100,7 +99,6 @@ struct SignInTests {
 
     @Test("Requests are answered by the rights of the schema file, and /.auth/me by the token")
     func rights() async throws {
-        defer { tool.remove() }
         let (server, url) = try tool.startServer(
             "--schema", try write(schema, to: "schema.yaml"), "--jwt-secret-file", try write(TokenMaker.secret, to: "s")
         )
@@ -132,7 +130,6 @@ struct SignInTests {
 
     @Test("A request without the right to write is answered before its body is received")
     func refusedBodies() async throws {
-        defer { tool.remove() }
         let (server, url) = try tool.startServer(
             "--schema", try write(schema, to: "schema.yaml"), "--jwt-secret-file", try write(TokenMaker.secret, to: "s")
         )
@@ -156,7 +153,6 @@ struct SignInTests {
 
     @Test("A key set on a server is used, and followed when its keys change")
     func keySet() async throws {
-        defer { tool.remove() }
         let maker = try TokenMaker()
         let keys = try await DocumentServer(TokenMaker.keySet([maker.rsaJWK(kid: "1"), maker.ecJWK(kid: "2")]))
         let (server, url) = try tool.startServer(
@@ -178,7 +174,6 @@ struct SignInTests {
 
     @Test("Rights that cannot be enforced are an error with their location, and no file is created")
     func rightsWithoutSignIn() throws {
-        defer { tool.remove() }
         for (text, line) in [
             (schema, 4), ("tables:\n  A:\n    columns: { a: string }\n    rights: anyone", 4),
         ] {
@@ -195,7 +190,6 @@ struct SignInTests {
         "Other machines are served only with a sign-in",
         arguments: ["0.0.0.0", "::", "192.168.1.1", "example.com", "127.0.0.1.example.com", "localhost.example.com"])
     func otherMachines(_ host: String) throws {
-        defer { tool.remove() }
         let output = try tool.run("serve", "--host", host, "--port", "0", "--store", "sqlite:\(tool.path("server.db"))")
         #expect(output.status == 64 && output.err.contains("--jwt-key") && output.err.contains("--allow-anonymous"))
         #expect(try TidelineCommand.parseAsRoot(["serve", "--host", host, "--allow-anonymous"]) is ServeCommand)
@@ -205,7 +199,6 @@ struct SignInTests {
     @Test(
         "Addresses of this machine need no sign-in", arguments: ["localhost", "127.0.0.1", "127.9.9.9", "::1", "[::1]"])
     func thisMachine(_ host: String) throws {
-        defer { tool.remove() }
         #expect(try TidelineCommand.parseAsRoot(["serve", "--host", host]) is ServeCommand)
     }
 
@@ -218,7 +211,6 @@ struct SignInTests {
             ["--jwt-key", "a", "--jwt-user-claim", ""],
         ])
     func weakOptions(_ arguments: [String]) throws {
-        defer { tool.remove() }
         let error = try #require(
             #expect(throws: (any Error).self) { try TidelineCommand.parseAsRoot(["serve"] + arguments) })
         #expect(TidelineCommand.exitCode(for: error).rawValue == 64)
@@ -226,7 +218,6 @@ struct SignInTests {
 
     @Test("A key file that cannot be used is an error that names it, and never its content")
     func keyFiles() throws {
-        defer { tool.remove() }
         let content = "short and private"
         for option in ["--jwt-secret-file", "--jwt-key"] {
             for path in [tool.path("none"), tool.folder.path, try write(content, to: "key")] {

@@ -47,7 +47,6 @@ struct SimulateCommandTests {
 
     @Test("Seeds without a violation exit with status 0, and the last line has the numbers")
     func success() throws {
-        defer { tool.remove() }
         let output = try run(["--seeds", "1..4", "--jobs", "2", "--steps", "6"])
         #expect(output.status == 0, "\(output)")
         #expect(output.err.isEmpty)
@@ -60,7 +59,6 @@ struct SimulateCommandTests {
 
     @Test("Every store gives the same result, and its files are removed", arguments: StoreEngine.all)
     func stores(engine: StoreEngine) throws {
-        defer { tool.remove() }
         let options = ["--seeds", "3", "--steps", "8", "--json", "--store"]
         // A push over a store that processes share also takes and releases its lease.
         let other = ["sqlite": "lmdb", "lmdb": "sqlite"][engine.name] ?? "memory"
@@ -73,7 +71,6 @@ struct SimulateCommandTests {
 
     @Test("The options change the world")
     func options() throws {
-        defer { tool.remove() }
         let saved = tool.path("schedule.json")
         let options = ["--devices", "2", "--steps", "30", "--rows", "1", "--faults", "none", "--save", saved]
         #expect(try run(["--seeds", "9"] + options).status == 0)
@@ -90,7 +87,6 @@ struct SimulateCommandTests {
 
     @Test("A seed gives the same timeline each time, and so does its schedule")
     func determinism() throws {
-        defer { tool.remove() }
         let saved = tool.path("schedule.json")
         let runs = try [
             ["--seeds", "11", "--save", saved], ["--seeds", "11"], ["--seeds", "11", "--store", "lmdb"],
@@ -107,7 +103,6 @@ struct SimulateCommandTests {
 
     @Test("With --minutes, further seeds are simulated until the time is over")
     func minutes() throws {
-        defer { tool.remove() }
         let output = try run(["--seeds", "18446744073709551614", "--minutes", "1000", "--json"])
         // There are only two more seeds.
         #expect(output.status == 0)
@@ -120,7 +115,6 @@ struct SimulateCommandTests {
 
     @Test("A violation exits with status 1, is printed with a shorter schedule, and can be repeated")
     func violation() throws {
-        defer { tool.remove() }
         let (file, saved) = (try write(failing), tool.path("tideline-simulation-5.json"))
         let output = try run(["--replay", file, "--save", saved])
         #expect(output.status == 1)
@@ -144,7 +138,6 @@ struct SimulateCommandTests {
 
     @Test("Of several violations at the same time, the one of the lowest seed is printed, with its command")
     func lowestSeed() async throws {
-        defer { tool.remove() }
         let arguments = [
             "simulate", "--seeds", "1..40", "--steps", "5", "--faults", "network,kills", "--jobs", "4", "--store",
             "memory",
@@ -201,7 +194,6 @@ struct SimulateCommandTests {
             (["--nonsense"], "--nonsense"), (["extra"], "extra"),
         ])
     func usage(arguments: [String], reason: String) throws {
-        defer { tool.remove() }
         let output = try run(arguments)
         #expect(output.status == 2, "\(output)")
         #expect(output.out.isEmpty || arguments.contains("--replay"))
@@ -228,7 +220,6 @@ struct SimulateCommandTests {
             ),
         ])
     func unreadable(text: String, reason: String) throws {
-        defer { tool.remove() }
         try text.write(toFile: tool.path("a.json"), atomically: true, encoding: .utf8)
         let output = try run(["--replay", tool.path("a.json")])
         #expect(output.status == 2, "\(output)")
@@ -238,7 +229,6 @@ struct SimulateCommandTests {
 
     @Test("A schedule that cannot be simulated exits with status 2 and names the file")
     func unplayable() throws {
-        defer { tool.remove() }
         var schedule = failing
         schedule.steps[1].device = 2
         let file = try write(schedule)
@@ -255,7 +245,6 @@ struct SimulateCommandTests {
         "Ctrl-C and SIGTERM end the run with status 130, tell its numbers, and remove the files",
         arguments: [SIGINT, SIGTERM])
     func interruption(signal: Int32) throws {
-        defer { tool.remove() }
         let process = try ToolProcess(
             arguments(["--minutes", "5", "--store", "sqlite"]), keepsErrors: true, executable: Self.environment)
         defer { process.stop() }

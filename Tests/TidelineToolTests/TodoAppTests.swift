@@ -28,7 +28,6 @@ struct TodoAppTests {
     @Test("An item reaches the server and another client; after a kill, the app shows and changes it again")
     func run() async throws {
         let tool = try Tool()
-        defer { tool.remove() }
         try await serving { authority in
             // The program's output is buffered if it is not a terminal, unless `stdbuf` starts it.
             func start(_ store: String) throws -> ToolProcess {

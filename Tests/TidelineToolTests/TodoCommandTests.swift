@@ -32,7 +32,6 @@ struct TodoCommandTests {
 
     @Test("Two lists in different dialects are synced with the same server", arguments: ["zumo2", "datasync3"])
     func dialects(_ assumed: String) throws {
-        defer { tool.remove() }
         let (server, url) = try tool.startServer("--dialect", assumed)
         defer { server.stop() }
         func sync(_ dialect: String, _ store: String) throws -> ToolProcess.Output {
@@ -57,7 +56,6 @@ struct TodoCommandTests {
 
     @Test("Items are added, listed, done, edited and removed, offline")
     func story() throws {
-        defer { tool.remove() }
         let milk = try add("Buy milk")
         let plants = try add("Water the plants")
         #expect(try tool.todo("done", String(milk.prefix(8))).out.contains("[x] Buy milk"))
@@ -73,7 +71,6 @@ struct TodoCommandTests {
 
     @Test("An ID that is unknown or matches several items is an error and changes nothing")
     func ids() throws {
-        defer { tool.remove() }
         let added = try tool.run("todo", "add", "one", "--store", "sqlite:\(tool.path("client.db"))")
         #expect(added.status == 0)
         for command in ["done", "rm"] {
@@ -87,7 +84,6 @@ struct TodoCommandTests {
 
     @Test("An empty ID, as from an unset variable in a script, never matches the only item")
     func emptyID() throws {
-        defer { tool.remove() }
         _ = try add("one")
         for arguments in [["done", ""], ["edit", "", "two"], ["rm", ""], ["resolve", "", "--server"]] {
             let output = try run(arguments)
@@ -99,7 +95,6 @@ struct TodoCommandTests {
 
     @Test("A blank text is refused", arguments: ["", "  ", "\t\n"])
     func blankText(text: String) throws {
-        defer { tool.remove() }
         let id = try add("one")
         for arguments in [["add", text], ["edit", id, text]] {
             let output = try run(arguments)
@@ -111,7 +106,6 @@ struct TodoCommandTests {
 
     @Test("Control characters in a text do not break a line or reach the terminal")
     func controlCharacters() throws {
-        defer { tool.remove() }
         _ = try add("a\u{1B}[2Jb\nc")
         let list = try tool.todo("list").out
         #expect(list.hasSuffix(#"[ ] a\u{1B}[2Jb\nc"# + "\n"))
@@ -125,7 +119,6 @@ struct TodoCommandTests {
             #"{"json": [1, "two"]}"#, "2026-11-21T09:12:49.403Z",
         ])
     func hostileText(text: String) throws {
-        defer { tool.remove() }
         let (server, url) = try tool.startServer()
         defer { server.stop() }
         _ = try add(text)
@@ -136,7 +129,6 @@ struct TodoCommandTests {
 
     @Test("Lines of standard input, one of a megabyte and one with a NUL, are each acknowledged")
     func standardInput() throws {
-        defer { tool.remove() }
         let adder = try tool.start(["todo", "add", "--stdin", "--store", "sqlite:\(tool.path("client.db"))"])
         let long = String(repeating: "long ", count: 200_000)
         for line in [long, "a\u{0}b"] {
@@ -149,7 +141,6 @@ struct TodoCommandTests {
 
     @Test("An invalid command line exits with status 64 and the reason")
     func usage() throws {
-        defer { tool.remove() }
         let lines = [
             ["todo", "add"], ["todo", "add", "a", "--stdin"], ["todo", "sync", "--page-size", "0"],
             ["todo", "sync", "--timeout", "0"], ["todo", "list", "--store", "nosuch:x"],
@@ -165,7 +156,6 @@ struct TodoCommandTests {
 
     @Test("An unreachable server or an invalid address: status 1, a clear error, nothing lost")
     func unreachable() throws {
-        defer { tool.remove() }
         _ = try add("one")
         let refused = try tool.todo("sync", "--url", "http://127.0.0.1:1")
         #expect(refused.status == 1)
@@ -183,7 +173,6 @@ struct TodoCommandTests {
 
     @Test("A store file that is a folder, not a database, truncated, or of a newer format: status 1 and the path")
     func damagedStores() throws {
-        defer { tool.remove() }
         try FileManager.default.createDirectory(atPath: tool.path("folder"), withIntermediateDirectories: true)
         try Data("This is no database, but a text of some length.".utf8).write(
             to: URL(fileURLWithPath: tool.path("text")))
@@ -205,7 +194,6 @@ struct TodoCommandTests {
 
     @Test("A store opened read-only lists items, and refuses to add one")
     func readOnly() throws {
-        defer { tool.remove() }
         _ = try add("one")
         let location = "sqlite:\(tool.path("client.db")),read-only=yes"
         let list = try tool.run("todo", "list", "--store", location)
@@ -217,7 +205,6 @@ struct TodoCommandTests {
 
     @Test("Items and the status are shown on a read-only medium", .enabled(if: geteuid() == 0))
     func readOnlyMedium() throws {
-        defer { tool.remove() }
         func run(_ program: String, _ arguments: String...) throws -> Bool {
             try ToolProcess.run(arguments, executable: URL(fileURLWithPath: "/bin/\(program)")).status == 0
         }
@@ -238,7 +225,6 @@ struct DemoCommandTests {
     @Test("The demo completes with real processes and a real socket")
     func story() throws {
         let tool = try Tool()
-        defer { tool.remove() }
         let output = try tool.run("demo", "--keep", tool.path("demo"))
         #expect(output.status == 0, "\(output.out)\(output.err)")
         #expect(output.out.contains("checks hold over sqlite, lmdb, leveldb, "))

@@ -16,7 +16,6 @@ struct TodoMessageTests {
         "A command that only reads is refused by a server's store and leaves it unchanged",
         arguments: ["list", "status"])
     func serversStore(command: String) throws {
-        defer { tool.remove() }
         let (server, url) = try tool.startServer()
         defer { server.stop() }
         #expect(try tool.todo("add", "one").status == 0)
@@ -31,7 +30,6 @@ struct TodoMessageTests {
 
     @Test("A command that only reads creates no store and no table")
     func makesNothing() throws {
-        defer { tool.remove() }
         #expect(try tool.todo("list").status == 1)
         #expect(!FileManager.default.fileExists(atPath: tool.path("client.db")))
         #expect(try tool.todo("list", store: "folder/client.db").status == 1)
@@ -50,7 +48,6 @@ struct TodoMessageTests {
         "An in-memory store warns that nothing is kept, and needs no colon",
         arguments: ["memory", "memory:", "sqlite::memory:"])
     func memory(store: String) throws {
-        defer { tool.remove() }
         let output = try tool.run("todo", "add", "one", "--store", store)
         #expect(output.status == 0 && output.err.contains("keeps nothing"), "\(output.err)")
         #expect(try tool.todo("add", "one").err.isEmpty)
@@ -60,7 +57,6 @@ struct TodoMessageTests {
         "An unknown command is named, with a suggestion",
         arguments: [(["serv"], "serve"), (["todo", "lst"], "list"), (["todo", "snyc", "--json"], "sync")])
     func suggestions(words: [String], meant: String) throws {
-        defer { tool.remove() }
         let output = try ToolProcess.run(words, executable: tool.executable)
         #expect(output.status == 64)
         #expect(output.err.contains("Did you mean \"\(meant)\"?"), "\(output.err)")
@@ -68,7 +64,6 @@ struct TodoMessageTests {
 
     @Test("A failed sync also prints JSON, with what was sent and what is pending")
     func failingJSON() throws {
-        defer { tool.remove() }
         #expect(try tool.todo("add", "one").status == 0)
         let output = try tool.todo("sync", "--json", "--url", "http://127.0.0.1:1")
         #expect(output.status == 1)
@@ -79,7 +74,6 @@ struct TodoMessageTests {
     @Test(
         "An insert that the server refuses: sync says how to resolve it, and resolve reports that the item is removed")
     func refusedInsert() throws {
-        defer { tool.remove() }
         try Data("tables: { TodoItem: { columns: { other: string } } }".utf8).write(
             to: URL(fileURLWithPath: tool.path("schema.yaml")))
         let (server, url) = try tool.startServer("--schema", tool.path("schema.yaml"), "--no-create-tables")
@@ -96,7 +90,6 @@ struct TodoMessageTests {
 
     @Test("Another server is refused until the list is switched to it")
     func otherServer() throws {
-        defer { tool.remove() }
         let (first, firstURL) = try tool.startServer()
         #expect(try tool.todo("add", "one").status == 0)
         #expect(try tool.todo("sync", "--url", firstURL).status == 0)
@@ -115,7 +108,6 @@ struct TodoMessageTests {
 
     @Test("Ctrl-C ends a sync with status 130, and reports what was sent and what is pending")
     func interrupted() throws {
-        defer { tool.remove() }
         let (server, url) = try tool.startServer()
         defer {
             server.signal(SIGCONT)
@@ -140,7 +132,6 @@ struct TodoMessageTests {
 
     @Test("status counts everything and lists the first ten")
     func longQueue() throws {
-        defer { tool.remove() }
         let adder = try tool.start(["todo", "add", "--stdin", "--store", "sqlite:\(tool.path("client.db"))"])
         for number in 1...12 {
             try adder.write(line: "item \(number)")
@@ -154,7 +145,6 @@ struct TodoMessageTests {
 
     @Test("A long text is truncated on the terminal, and times are local, to the second")
     func texts() throws {
-        defer { tool.remove() }
         #expect(shortened("short") == "short")
         let long = String(repeating: "é", count: 201)
         #expect(shortened(long) == String(repeating: "é", count: 200) + "… (201 characters)")

@@ -11,6 +11,10 @@ import TidelineTestSupport
 /// `tideline todo sync --watch`: a sync that runs itself, and its status line.
 @Suite("tideline todo sync --watch")
 struct WatchTests {
+    private let tool: Tool
+
+    init() throws { tool = try Tool() }
+
     private static let time = Timestamp(clampingTicks: 17_900_000_000_000_000)
     private static let page = "a page\u{1B}[2J\nanswered"
 
@@ -66,8 +70,6 @@ struct WatchTests {
 
     @Test("Two lists that are watched see each other's changes, and Ctrl-C ends the watch")
     func watch() throws {
-        let tool = try Tool()
-        defer { tool.remove() }
         let (server, url) = try tool.startServer()
         defer { server.stop() }
         #expect(try tool.todo("add", "first").status == 0)
@@ -105,8 +107,6 @@ struct WatchTests {
 
     @Test("A watch without a server is offline and keeps the changes")
     func offline() throws {
-        let tool = try Tool()
-        defer { tool.remove() }
         #expect(try tool.todo("add", "one").status == 0)
         let watcher = try tool.start([
             "todo", "sync", "--watch", "--url", "http://127.0.0.1:1", "--store", "sqlite:\(tool.path("client.db"))",
@@ -121,8 +121,6 @@ struct WatchTests {
 
     @Test("--watch excludes --json, and the interval has bounds", arguments: [["--json"], ["--interval", "0"]])
     func usage(arguments: [String]) throws {
-        let tool = try Tool()
-        defer { tool.remove() }
         let output = try ToolProcess.run(["todo", "sync", "--watch"] + arguments, executable: tool.executable)
         #expect(output.status == 64)
     }

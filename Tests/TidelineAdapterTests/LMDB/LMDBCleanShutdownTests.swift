@@ -9,6 +9,10 @@ import TidelineTestSupport
 
 /// Tests when a file is verified: the record of a clean shutdown must never follow a crash.
 @Suite(.serialized) struct LMDBCleanShutdownTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
     private func isClean(_ path: String) throws -> Bool {
         let folder = try Folder.open(path, LMDBOptions())
         defer { folder.release() }
@@ -45,114 +49,100 @@ import TidelineTestSupport
 
     @Test(arguments: [StoreCapabilities.Durability.none, .normal, .full])
     func aFileIsNotVerifiedAfterACleanShutdown(durability: StoreCapabilities.Durability) throws {
-        try withTemporaryFolder { folder throws in
-            #expect(try !isClean(folder))
-            try write(folder, LMDBOptions(durability: durability))
-            #expect(try isClean(folder))
-            try damage(folder)
-            let engine = try LMDBEngine(path: folder)
-            // Checksums are compared when a file is verified, not when a value is read.
-            #expect(try engine.read { try $0.value(key(1, "a")) }?.contains(6) == true)
-            try engine.close()
-            expectError(.corrupt) { _ = try LMDBEngine(path: folder, options: LMDBOptions(verification: .always)) }
-        }
+        #expect(try !isClean(folder.path))
+        try write(folder.path, LMDBOptions(durability: durability))
+        #expect(try isClean(folder.path))
+        try damage(folder.path)
+        let engine = try LMDBEngine(path: folder.path)
+        // Checksums are compared when a file is verified, not when a value is read.
+        #expect(try engine.read { try $0.value(key(1, "a")) }?.contains(6) == true)
+        try engine.close()
+        expectError(.corrupt) { _ = try LMDBEngine(path: folder.path, options: LMDBOptions(verification: .always)) }
     }
 
     @Test func aKilledProcessLeavesNoCleanShutdown() throws {
-        try withTemporaryFolder { folder throws in
-            try write(folder)
-            let other = try OtherProcess("hold", folder)
-            other.wait(for: 1)
-            #expect(try !isClean(folder))
-            _ = other.end()
-            #expect(try !isClean(folder))
-            try damage(folder)
-            expectError(.corrupt) { _ = try LMDBEngine(path: folder) }
-            expectError(.corrupt) { _ = try LMDBEngine(path: folder) }
-        }
+        try write(folder.path)
+        let other = try OtherProcess("hold", folder.path)
+        other.wait(for: 1)
+        #expect(try !isClean(folder.path))
+        _ = other.end()
+        #expect(try !isClean(folder.path))
+        try damage(folder.path)
+        expectError(.corrupt) { _ = try LMDBEngine(path: folder.path) }
+        expectError(.corrupt) { _ = try LMDBEngine(path: folder.path) }
     }
 
     @Test func aVerifiedFileIsCleanAgain() throws {
-        try withTemporaryFolder { folder throws in
-            let other = try OtherProcess("hold", folder)
-            other.wait(for: 1)
-            _ = other.end()
-            // Without verification, nothing is known about the file.
-            try write(folder, LMDBOptions(verification: .never))
-            #expect(try !isClean(folder))
-            try LMDBEngine(path: folder).close()
-            #expect(try isClean(folder))
-            try write(folder, LMDBOptions(verification: .never))
-            #expect(try isClean(folder))
-        }
+        let other = try OtherProcess("hold", folder.path)
+        other.wait(for: 1)
+        _ = other.end()
+        // Without verification, nothing is known about the file.
+        try write(folder.path, LMDBOptions(verification: .never))
+        #expect(try !isClean(folder.path))
+        try LMDBEngine(path: folder.path).close()
+        #expect(try isClean(folder.path))
+        try write(folder.path, LMDBOptions(verification: .never))
+        #expect(try isClean(folder.path))
     }
 
     /// The last process to close a shared store records the shutdown, whichever it is.
     @Test(arguments: [false, true], [false, true])
     func theLastProcessRecordsTheShutdown(writes: Bool, isFirst: Bool) throws {
-        try withTemporaryFolder { folder throws in
-            let engine = try LMDBEngine(path: folder)
-            if writes { try engine.write { try $0.put(key(1, "a"), [1]) } }
-            let other = try OtherProcess("hold", folder)
-            other.wait(for: 1)
-            if isFirst { try engine.close() } else { other.endInput() }
-            if isFirst { #expect(try !isClean(folder)) } else { #expect(other.finish().isWell) }
-            #expect(try !isClean(folder))
-            if isFirst { other.endInput() } else { try engine.close() }
-            if isFirst { #expect(other.finish().isWell) }
-            #expect(try isClean(folder))
-        }
+        let engine = try LMDBEngine(path: folder.path)
+        if writes { try engine.write { try $0.put(key(1, "a"), [1]) } }
+        let other = try OtherProcess("hold", folder.path)
+        other.wait(for: 1)
+        if isFirst { try engine.close() } else { other.endInput() }
+        if isFirst { #expect(try !isClean(folder.path)) } else { #expect(other.finish().isWell) }
+        #expect(try !isClean(folder.path))
+        if isFirst { other.endInput() } else { try engine.close() }
+        if isFirst { #expect(other.finish().isWell) }
+        #expect(try isClean(folder.path))
     }
 
     /// A process that was killed while another one had the store open.
     @Test func aSharedStoreIsNotCleanAfterOneProcessWasKilled() throws {
-        try withTemporaryFolder { folder throws in
-            let engine = try LMDBEngine(path: folder)
-            try engine.write { try $0.put(key(1, "a"), [1]) }
-            let other = try OtherProcess("hold", folder)
-            other.wait(for: 1)
-            _ = other.end()
-            try engine.write { try $0.put(key(1, "b"), [1]) }
-            try engine.close()
-            #expect(try !isClean(folder))
-            try LMDBEngine(path: folder).close()
-            #expect(try isClean(folder))
-        }
+        let engine = try LMDBEngine(path: folder.path)
+        try engine.write { try $0.put(key(1, "a"), [1]) }
+        let other = try OtherProcess("hold", folder.path)
+        other.wait(for: 1)
+        _ = other.end()
+        try engine.write { try $0.put(key(1, "b"), [1]) }
+        try engine.close()
+        #expect(try !isClean(folder.path))
+        try LMDBEngine(path: folder.path).close()
+        #expect(try isClean(folder.path))
     }
 
     @Test func aChangedOrReplacedFileIsVerified() throws {
-        try withTemporaryFolder { folder throws in
-            let (path, copy) = ("\(folder)/data.mdb", "\(folder)/copy")
-            try write(folder)
-            try FileManager.default.copyItem(atPath: path, toPath: copy)
-            try FileManager.default.removeItem(atPath: path)
-            try FileManager.default.moveItem(atPath: copy, toPath: path)
-            #expect(try !isClean(folder))
-            try LMDBEngine(path: folder).close()
-            #expect(try isClean(folder))
-            let file = try #require(FileHandle(forWritingAtPath: path))
-            try file.seekToEnd()
-            try file.write(contentsOf: Data(repeating: 0, count: 4096))
-            try file.close()
-            #expect(try !isClean(folder))
-        }
+        let (path, copy) = ("\(folder.path)/data.mdb", "\(folder.path)/copy")
+        try write(folder.path)
+        try FileManager.default.copyItem(atPath: path, toPath: copy)
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.moveItem(atPath: copy, toPath: path)
+        #expect(try !isClean(folder.path))
+        try LMDBEngine(path: folder.path).close()
+        #expect(try isClean(folder.path))
+        let file = try #require(FileHandle(forWritingAtPath: path))
+        try file.seekToEnd()
+        try file.write(contentsOf: Data(repeating: 0, count: 4096))
+        try file.close()
+        #expect(try !isClean(folder.path))
     }
 
     /// A record that is cut off or has a flipped bit claims nothing.
     @Test(arguments: [0, 8, 16, 40, 56, 63]) func aDamagedRecordIsNone(place: Int) throws {
-        try withTemporaryFolder { folder throws in
-            let path = "\(folder)/\(CleanShutdownMarker.fileName)"
-            try write(folder)
-            let record = try Data(contentsOf: URL(fileURLWithPath: path))
-            #expect(record.count == 64)
-            var flipped = record
-            flipped[place] ^= 1
-            for damaged in [flipped, record.prefix(place), Data()] {
-                try damaged.write(to: URL(fileURLWithPath: path))
-                #expect(try !isClean(folder))
-            }
-            try LMDBEngine(path: folder).close()
-            #expect(try isClean(folder))
+        let path = "\(folder.path)/\(CleanShutdownMarker.fileName)"
+        try write(folder.path)
+        let record = try Data(contentsOf: URL(fileURLWithPath: path))
+        #expect(record.count == 64)
+        var flipped = record
+        flipped[place] ^= 1
+        for damaged in [flipped, record.prefix(place), Data()] {
+            try damaged.write(to: URL(fileURLWithPath: path))
+            #expect(try !isClean(folder.path))
         }
+        try LMDBEngine(path: folder.path).close()
+        #expect(try isClean(folder.path))
     }
 }

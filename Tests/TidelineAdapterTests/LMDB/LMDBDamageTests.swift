@@ -210,9 +210,8 @@ import TidelineTestSupport
     @Test func aNewerFormatIsRefused() throws {
         var data = try Self.sample.get().data
         for page in 0..<2 { data[page * Sample.pageSize + FileLayout.pageHeader + 4] = 2 }
-        try withTemporaryFolder { folder throws in
-            try Data(data).write(to: URL(fileURLWithPath: "\(folder)/data.mdb"))
-            expectError(.newerFormat) { _ = try LMDBEngine(path: folder) }
-        }
+        let folder = try TemporaryFolder()
+        try Data(data).write(to: URL(fileURLWithPath: "\(folder.path)/data.mdb"))
+        expectError(.newerFormat) { _ = try LMDBEngine(path: folder.path) }
     }
 }

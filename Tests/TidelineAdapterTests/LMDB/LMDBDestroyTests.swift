@@ -9,117 +9,105 @@ import TidelineTestSupport
 
 /// Tests of destroying a store. The conformance suite checks that a store open in another process is refused.
 @Suite struct LMDBDestroyTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
     @Test func aStoreGoesWithItsFolder() throws {
-        try withTemporaryFolder { folder throws in
-            try makeStore("\(folder)/store").close()
-            try LMDBStore.destroy(path: "\(folder)/store")
-            #expect(try names(folder) == [])
-        }
+        try makeStore("\(folder.path)/store").close()
+        try LMDBStore.destroy(path: "\(folder.path)/store")
+        #expect(try names(folder.path) == [])
     }
 
     @Test func otherFilesStayAndTheFolderWithThem() throws {
-        try withTemporaryFolder { folder throws in
-            try makeStore(folder).close()
-            try write("mine", to: "\(folder)/mine.txt")
-            try LMDBStore.destroy(path: folder)
-            #expect(try names(folder) == ["mine.txt"])
-        }
+        try makeStore(folder.path).close()
+        try write("mine", to: "\(folder.path)/mine.txt")
+        try LMDBStore.destroy(path: folder.path)
+        #expect(try names(folder.path) == ["mine.txt"])
     }
 
     @Test func aStoreThatIsOpenIsLocked() throws {
-        try withTemporaryFolder { folder throws in
-            let path = "\(folder)/store"
-            let first = try makeStore(path)
-            let second = try LMDBStore(path: path)
-            expectError(.locked) { try LMDBStore.destroy(path: path) }
-            try first.close()
-            let error = expectError(.locked) { try LMDBStore.destroy(path: "\(folder)/./store") }
-            #expect(error?.path == "\(folder)/./store")
-            try second.write { try $0.upsert(["id": "new"], into: "t") }
-            try second.close()
-            let reading = try LMDBStore(path: path, options: LMDBOptions(isReadOnly: true))
-            expectError(.locked) { try LMDBStore.destroy(path: path) }
-            #expect(try reading.read { try $0.count(TableQuery("t")) } == 301)
-            try reading.close()
-            try LMDBStore.destroy(path: path)
-            #expect(try names(folder) == [])
-        }
+        let path = "\(folder.path)/store"
+        let first = try makeStore(path)
+        let second = try LMDBStore(path: path)
+        expectError(.locked) { try LMDBStore.destroy(path: path) }
+        try first.close()
+        let error = expectError(.locked) { try LMDBStore.destroy(path: "\(folder.path)/./store") }
+        #expect(error?.path == "\(folder.path)/./store")
+        try second.write { try $0.upsert(["id": "new"], into: "t") }
+        try second.close()
+        let reading = try LMDBStore(path: path, options: LMDBOptions(isReadOnly: true))
+        expectError(.locked) { try LMDBStore.destroy(path: path) }
+        #expect(try reading.read { try $0.count(TableQuery("t")) } == 301)
+        try reading.close()
+        try LMDBStore.destroy(path: path)
+        #expect(try names(folder.path) == [])
     }
 
     @Test func whatIsNotAStoreIsNamedAndKept() throws {
-        try withTemporaryFolder { folder throws in
-            let other = "\(folder)/other"
-            let text = "\(folder)/text"
-            let database = "\(folder)/database"
-            for path in [other, text, database] {
-                try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-            }
-            try write("mine", to: "\(other)/mine.txt")
-            try write("mine", to: "\(text)/data.mdb")
-            try makeForeign(database)
-            let content = FileManager.default.contents(atPath: "\(database)/data.mdb")
-            for path in [other, text, database] {
-                let error = expectError(.notAStore) { try LMDBStore.destroy(path: path) }
-                #expect(error?.path == path)
-            }
-            expectError(.io) { try LMDBStore.destroy(path: "\(other)/mine.txt") }
-            expectError(.io) { try LMDBStore.destroy(path: "") }
-            #expect(try names(other) == ["mine.txt"])
-            #expect(try names(text) == ["data.mdb"])
-            #expect(FileManager.default.contents(atPath: "\(database)/data.mdb") == content)
+        let other = "\(folder.path)/other"
+        let text = "\(folder.path)/text"
+        let database = "\(folder.path)/database"
+        for path in [other, text, database] {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
         }
+        try write("mine", to: "\(other)/mine.txt")
+        try write("mine", to: "\(text)/data.mdb")
+        try makeForeign(database)
+        let content = FileManager.default.contents(atPath: "\(database)/data.mdb")
+        for path in [other, text, database] {
+            let error = expectError(.notAStore) { try LMDBStore.destroy(path: path) }
+            #expect(error?.path == path)
+        }
+        expectError(.io) { try LMDBStore.destroy(path: "\(other)/mine.txt") }
+        expectError(.io) { try LMDBStore.destroy(path: "") }
+        #expect(try names(other) == ["mine.txt"])
+        #expect(try names(text) == ["data.mdb"])
+        #expect(FileManager.default.contents(atPath: "\(database)/data.mdb") == content)
     }
 
     @Test func whereNothingIsNothingIsDone() throws {
-        try withTemporaryFolder { folder throws in
-            try write("mine", to: "\(folder)/file")
-            try FileManager.default.createDirectory(atPath: "\(folder)/empty", withIntermediateDirectories: false)
-            for name in ["none", "none/deeper", "file/below", "empty"] {
-                try LMDBStore.destroy(path: "\(folder)/\(name)")
-            }
-            #expect(try names(folder) == ["empty", "file"])
+        try write("mine", to: "\(folder.path)/file")
+        try FileManager.default.createDirectory(atPath: "\(folder.path)/empty", withIntermediateDirectories: false)
+        for name in ["none", "none/deeper", "file/below", "empty"] {
+            try LMDBStore.destroy(path: "\(folder.path)/\(name)")
         }
+        #expect(try names(folder.path) == ["empty", "file"])
     }
 
     @Test func whatAnInterruptedCreationOrDestructionLeftGoes() throws {
-        try withTemporaryFolder { folder throws in
-            try FileManager.default.createDirectory(
-                atPath: "\(folder)/store/.creating", withIntermediateDirectories: true)
-            for name in ["lock.mdb", ".creating/data.mdb"] { try write("", to: "\(folder)/store/\(name)") }
-            try LMDBStore.destroy(path: "\(folder)/store")
-            #expect(try names(folder) == [])
-        }
+        try FileManager.default.createDirectory(
+            atPath: "\(folder.path)/store/.creating", withIntermediateDirectories: true)
+        for name in ["lock.mdb", ".creating/data.mdb"] { try write("", to: "\(folder.path)/store/\(name)") }
+        try LMDBStore.destroy(path: "\(folder.path)/store")
+        #expect(try names(folder.path) == [])
     }
 
     @Test(arguments: [0, 5_000, 20_000], [false, true])
     func aDamagedStoreGoes(_ length: Int, _ isOverwritten: Bool) throws {
-        try withTemporaryFolder { folder throws in
-            let path = "\(folder)/store"
-            try makeStore(path).close()
-            var content = try #require(FileManager.default.contents(atPath: "\(path)/data.mdb"))
-            if isOverwritten {
-                content.replaceSubrange(max(length, 100)..<content.count, with: Data(repeating: 0x55, count: 100))
-            } else {
-                content = content.prefix(length)
-            }
-            try content.write(to: URL(fileURLWithPath: "\(path)/data.mdb"))
-            expectError(content.isEmpty ? .notAStore : .corrupt) { _ = try LMDBStore(path: path) }
-            try LMDBStore.destroy(path: path)
-            #expect(try names(folder) == [])
+        let path = "\(folder.path)/store"
+        try makeStore(path).close()
+        var content = try #require(FileManager.default.contents(atPath: "\(path)/data.mdb"))
+        if isOverwritten {
+            content.replaceSubrange(max(length, 100)..<content.count, with: Data(repeating: 0x55, count: 100))
+        } else {
+            content = content.prefix(length)
         }
+        try content.write(to: URL(fileURLWithPath: "\(path)/data.mdb"))
+        expectError(content.isEmpty ? .notAStore : .corrupt) { _ = try LMDBStore(path: path) }
+        try LMDBStore.destroy(path: path)
+        #expect(try names(folder.path) == [])
     }
 
     @Test func aStoreThatIsClosedLetsGoOfItsFolder() throws {
-        try withTemporaryFolder { folder throws in
-            let store = try makeStore("\(folder)/store")
-            try store.close()
-            let handles = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
-            let open = handles.compactMap {
-                try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
-            }
-            #expect(!open.contains { $0.hasPrefix("\(folder)/") })
-            expectError(.closed) { try store.read { _ in } }
+        let store = try makeStore("\(folder.path)/store")
+        try store.close()
+        let handles = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        let open = handles.compactMap {
+            try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
         }
+        #expect(!open.contains { $0.hasPrefix("\(folder.path)/") })
+        expectError(.closed) { try store.read { _ in } }
     }
 
     private func makeStore(_ path: String) throws -> LMDBStore {

@@ -37,56 +37,54 @@ import TidelineTestSupport
 
     @Test(arguments: [1, 2, 3, 6] as [UInt8])
     func aHeadThatCouldNotBeWrittenLosesNoCommitBefore(commits: UInt8) throws {
-        try withTemporaryFolder { folder throws in
-            let engine = try LMDBEngine(path: folder, options: Self.full)
-            for number in 0..<commits { try engine.write { try $0.put(key(1, "\(number)"), [number]) } }
-            try failToCommit(commits, to: engine)
-            // The error is reported until the store is closed.
-            for _ in 0..<2 {
-                let error = expectError(.io) { try engine.write { try $0.put(key(1, "x"), []) } }
-                #expect(error?.engineCode == Int(MDB_PANIC) && error?.message.contains("open it again") == true)
-                expectError(.io) { _ = try engine.read { try $0.count(keys(of: 1)) } }
-            }
-            try engine.close()
-            // The transaction number of the failed commit is used again; that commit fails too, and the next one
-            // succeeds.
-            let again = try LMDBEngine(path: folder, options: Self.full)
-            #expect(try again.read { try $0.count(keys(of: 1)) } == Int(commits))
-            try failToCommit(commits, to: again)
-            try again.close()
-            for number in commits..<(commits + 3) {
-                let third = try LMDBEngine(path: folder, options: Self.full)
-                #expect(try third.read { try $0.count(keys(of: 1)) } == Int(number))
-                try third.write { try $0.put(key(1, "\(number)"), [number]) }
-                try third.close()
-            }
+        let folder = try TemporaryFolder()
+        let engine = try LMDBEngine(path: folder.path, options: Self.full)
+        for number in 0..<commits { try engine.write { try $0.put(key(1, "\(number)"), [number]) } }
+        try failToCommit(commits, to: engine)
+        // The error is reported until the store is closed.
+        for _ in 0..<2 {
+            let error = expectError(.io) { try engine.write { try $0.put(key(1, "x"), []) } }
+            #expect(error?.engineCode == Int(MDB_PANIC) && error?.message.contains("open it again") == true)
+            expectError(.io) { _ = try engine.read { try $0.count(keys(of: 1)) } }
+        }
+        try engine.close()
+        // The transaction number of the failed commit is used again; that commit fails too, and the next one
+        // succeeds.
+        let again = try LMDBEngine(path: folder.path, options: Self.full)
+        #expect(try again.read { try $0.count(keys(of: 1)) } == Int(commits))
+        try failToCommit(commits, to: again)
+        try again.close()
+        for number in commits..<(commits + 3) {
+            let third = try LMDBEngine(path: folder.path, options: Self.full)
+            #expect(try third.read { try $0.count(keys(of: 1)) } == Int(number))
+            try third.write { try $0.put(key(1, "\(number)"), [number]) }
+            try third.close()
         }
     }
 
     /// A meta page whose number was damaged after its commit looks the same, except for the record of the failed
     /// commit.
     @Test(arguments: [0, 1, 100] as [UInt]) func onlyTheCommitThatWasNotedMayHaveFailed(off: UInt) throws {
-        try withTemporaryFolder { folder throws in
-            let engine = try LMDBEngine(path: folder, options: Self.full)
-            for number in 0..<4 as Range<UInt8> { try engine.write { try $0.put(key(1, "\(number)"), [number]) } }
-            try failToCommit(4, to: engine)
-            try engine.close()
-            let path = "\(folder)/data.mdb"
-            var data = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
-            let heads = try FileHeads.read(try DataFile(path))
-            let commit = heads.newest.transaction + 1
-            let place = Int(commit & 1) * heads.pageSize + FileLayout.failedCommit
-            #expect(heads.heads[Int(commit & 1)].failedCommit == commit)
-            withUnsafeBytes(of: (commit + off, ~(commit + off))) {
-                data.replaceSubrange(place..<(place + FileLayout.failedCommitSize), with: $0)
-            }
-            try Data(data).write(to: URL(fileURLWithPath: path))
-            if off == 0 {
-                try LMDBEngine(path: folder, options: LMDBOptions(verification: .always)).close()
-            } else {
-                expectError(.corrupt) {
-                    _ = try LMDBEngine(path: folder, options: LMDBOptions(verification: .always))
-                }
+        let folder = try TemporaryFolder()
+        let engine = try LMDBEngine(path: folder.path, options: Self.full)
+        for number in 0..<4 as Range<UInt8> { try engine.write { try $0.put(key(1, "\(number)"), [number]) } }
+        try failToCommit(4, to: engine)
+        try engine.close()
+        let path = "\(folder.path)/data.mdb"
+        var data = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+        let heads = try FileHeads.read(try DataFile(path))
+        let commit = heads.newest.transaction + 1
+        let place = Int(commit & 1) * heads.pageSize + FileLayout.failedCommit
+        #expect(heads.heads[Int(commit & 1)].failedCommit == commit)
+        withUnsafeBytes(of: (commit + off, ~(commit + off))) {
+            data.replaceSubrange(place..<(place + FileLayout.failedCommitSize), with: $0)
+        }
+        try Data(data).write(to: URL(fileURLWithPath: path))
+        if off == 0 {
+            try LMDBEngine(path: folder.path, options: LMDBOptions(verification: .always)).close()
+        } else {
+            expectError(.corrupt) {
+                _ = try LMDBEngine(path: folder.path, options: LMDBOptions(verification: .always))
             }
         }
     }

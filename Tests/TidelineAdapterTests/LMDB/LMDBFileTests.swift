@@ -10,14 +10,16 @@ import TidelineTestSupport
 
 /// Tests of folders, files, and how stores open and share them.
 @Suite struct LMDBFileTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
     @Test func whatWasWrittenIsThereAfterReopening() throws {
-        try withTemporaryFolder { folder throws in
-            for round in 0..<5 as Range<UInt8> {
-                let engine = try LMDBEngine(path: folder)
-                #expect(try engine.read { try $0.count(keys(of: 1)) } == Int(round))
-                try engine.write { try $0.put(key(1, "\(round)"), [round]) }
-                try engine.close()
-            }
+        for round in 0..<5 as Range<UInt8> {
+            let engine = try LMDBEngine(path: folder.path)
+            #expect(try engine.read { try $0.count(keys(of: 1)) } == Int(round))
+            try engine.write { try $0.put(key(1, "\(round)"), [round]) }
+            try engine.close()
         }
     }
 
@@ -25,14 +27,12 @@ import TidelineTestSupport
         "store", "with space", "ünï 😀", "a'b\"c;%41#?", "-rf", String(repeating: "n", count: 200), "x.mdb",
     ])
     func folderNamesMayBeOdd(name: String) throws {
-        try withTemporaryFolder { folder throws in
-            let engine = try LMDBEngine(path: "\(folder)/\(name)")
-            try engine.write { try $0.put(key(1, "a"), [1]) }
-            try engine.close()
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [name])
-            let files = try FileManager.default.contentsOfDirectory(atPath: "\(folder)/\(name)").sorted()
-            #expect(files == ["data.mdb", "lock.mdb", "tideline.state"])
-        }
+        let engine = try LMDBEngine(path: "\(folder.path)/\(name)")
+        try engine.write { try $0.put(key(1, "a"), [1]) }
+        try engine.close()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [name])
+        let files = try FileManager.default.contentsOfDirectory(atPath: "\(folder.path)/\(name)").sorted()
+        #expect(files == ["data.mdb", "lock.mdb", "tideline.state"])
     }
 
     @Test(arguments: [
@@ -41,106 +41,88 @@ import TidelineTestSupport
         (String(repeating: "x", count: 300), "too long"),
     ])
     func aFolderThatCannotBeIsRefusedWithTheReason(name: String, reason: String) throws {
-        try withTemporaryFolder { folder throws in
-            _ = FileManager.default.createFile(atPath: "\(folder)/file", contents: Data("x".utf8))
-            let path = name.isEmpty ? "" : "\(folder)/\(name)"
-            let error = expectError(.io) { _ = try LMDBEngine(path: path) }
-            #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
-            #expect(error?.path == path)
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["file"])
-        }
+        _ = FileManager.default.createFile(atPath: "\(folder.path)/file", contents: Data("x".utf8))
+        let path = name.isEmpty ? "" : "\(folder.path)/\(name)"
+        let error = expectError(.io) { _ = try LMDBEngine(path: path) }
+        #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
+        #expect(error?.path == path)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["file"])
     }
 
     @Test func aLinkThatLeadsNowhereIsNotSaidToBeUnwanted() throws {
-        try withTemporaryFolder { folder throws in
-            let path = "\(folder)/link"
-            try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "\(folder)/nowhere")
-            let error = expectError(.io) { _ = try LMDBEngine(path: path) }
-            #expect(error?.message.contains("cannot be created there") == true, "\(error?.message ?? "")")
-        }
+        let path = "\(folder.path)/link"
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "\(folder.path)/nowhere")
+        let error = expectError(.io) { _ = try LMDBEngine(path: path) }
+        #expect(error?.message.contains("cannot be created there") == true, "\(error?.message ?? "")")
     }
 
     @Test(arguments: [["letter.txt"], ["CURRENT", "LOCK", "000003.log"], ["lock.mdb", "x"]])
     func aFolderOfOtherFilesIsNotAStoreAndLeftAlone(names: [String]) throws {
-        try withTemporaryFolder { folder throws in
-            for name in names {
-                _ = FileManager.default.createFile(atPath: "\(folder)/\(name)", contents: Data("x".utf8))
-            }
-            let error = expectError(.notAStore) { _ = try LMDBEngine(path: folder) }
-            #expect(error?.message.contains("other files") == true)
-            #expect(error?.path == folder)
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == names.sorted())
+        for name in names {
+            _ = FileManager.default.createFile(atPath: "\(folder.path)/\(name)", contents: Data("x".utf8))
         }
+        let error = expectError(.notAStore) { _ = try LMDBEngine(path: folder.path) }
+        #expect(error?.message.contains("other files") == true)
+        #expect(error?.path == folder.path)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == names.sorted())
     }
 
     @Test func whatTheSystemPutsIntoFoldersIsNoMatter() throws {
-        try withTemporaryFolder { folder throws in
-            _ = FileManager.default.createFile(atPath: "\(folder)/.DS_Store", contents: Data())
-            try LMDBEngine(path: folder).close()
-        }
+        _ = FileManager.default.createFile(atPath: "\(folder.path)/.DS_Store", contents: Data())
+        try LMDBEngine(path: folder.path).close()
     }
 
     @Test func whatIsNotToBeCreatedIsNot() throws {
-        try withTemporaryFolder { folder throws in
-            let none = LMDBOptions(createsIfMissing: false)
-            expectError(.io) { _ = try LMDBEngine(path: "\(folder)/store", options: none) }
-            expectError(.io) { _ = try LMDBEngine(path: folder, options: none) }
-            expectError(.io) { _ = try LMDBEngine(path: folder, options: LMDBOptions(isReadOnly: true)) }
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
-        }
+        let none = LMDBOptions(createsIfMissing: false)
+        expectError(.io) { _ = try LMDBEngine(path: "\(folder.path)/store", options: none) }
+        expectError(.io) { _ = try LMDBEngine(path: folder.path, options: none) }
+        expectError(.io) { _ = try LMDBEngine(path: folder.path, options: LMDBOptions(isReadOnly: true)) }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     }
 
     @Test(arguments: ["data.mdb", "lock.mdb"])
     func aFolderInTheFilesPlaceIsAnError(name: String) throws {
-        try withTemporaryFolder { folder throws in
-            try FileManager.default.createDirectory(atPath: "\(folder)/\(name)", withIntermediateDirectories: true)
-            expectError(.io) { _ = try LMDBEngine(path: folder) }
-            if name == "data.mdb" { #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [name]) }
-        }
+        try FileManager.default.createDirectory(atPath: "\(folder.path)/\(name)", withIntermediateDirectories: true)
+        expectError(.io) { _ = try LMDBEngine(path: folder.path) }
+        if name == "data.mdb" { #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [name]) }
     }
 
     @Test("The first map has the size of the options", arguments: [1 << 16, 1 << 24])
     func firstMap(_ size: Int) throws {
-        try withTemporaryFolder { folder throws in
-            let engine = try LMDBEngine(path: folder, options: LMDBOptions(mapSize: size))
-            #expect(engine.environment.mapUsage.size == size)
-            try engine.close()
-        }
+        let engine = try LMDBEngine(path: folder.path, options: LMDBOptions(mapSize: size))
+        #expect(engine.environment.mapUsage.size == size)
+        try engine.close()
     }
 
     @Test(
         "A failed creation removes only an empty store, and only its own folder",
         arguments: [true, false], [true, false])
     func abandonedCreation(_ isFilled: Bool, _ existed: Bool) throws {
-        try withTemporaryFolder { folder throws in
-            let path = "\(folder)/store"
-            let files = FileManager.default
-            if existed { try files.createDirectory(atPath: path, withIntermediateDirectories: false) }
-            let engine = try LMDBEngine(path: path)
-            if isFilled { try engine.write { try $0.put(key(1, "a"), [1]) } }
-            try engine.close()
-            EnvironmentRegistry.shared.abandonCreation(of: engine.environment)
-            #expect(files.fileExists(atPath: path) == (isFilled || existed))
-            #expect(files.fileExists(atPath: "\(path)/data.mdb") == isFilled)
-        }
+        let path = "\(folder.path)/store"
+        let files = FileManager.default
+        if existed { try files.createDirectory(atPath: path, withIntermediateDirectories: false) }
+        let engine = try LMDBEngine(path: path)
+        if isFilled { try engine.write { try $0.put(key(1, "a"), [1]) } }
+        try engine.close()
+        EnvironmentRegistry.shared.abandonCreation(of: engine.environment)
+        #expect(files.fileExists(atPath: path) == (isFilled || existed))
+        #expect(files.fileExists(atPath: "\(path)/data.mdb") == isFilled)
     }
 
     @Test("A snapshot that two commits have overtaken while it began is begun again")
     func overtakenSnapshot() throws {
-        try withTemporaryFolder { folder throws in
-            let engine = try LMDBEngine(path: folder)
-            var transaction: OpaquePointer?
-            try #require(mdb_txn_begin(engine.environment.handle, nil, UInt32(MDB_RDONLY), &transaction) == 0)
-            let begun = try #require(transaction)
-            let number = mdb_txn_id(begun)
-            for commits in 1...2 {
-                try engine.write { try $0.put(key(1, "a"), [UInt8(commits)]) }
-                #expect(engine.environment.renewIfOvertaken(begun) == MDB_SUCCESS)
-                #expect(mdb_txn_id(begun) == (commits == 1 ? number : number + 2))
-            }
-            mdb_txn_abort(begun)
-            try engine.close()
+        let engine = try LMDBEngine(path: folder.path)
+        var transaction: OpaquePointer?
+        try #require(mdb_txn_begin(engine.environment.handle, nil, UInt32(MDB_RDONLY), &transaction) == 0)
+        let begun = try #require(transaction)
+        let number = mdb_txn_id(begun)
+        for commits in 1...2 {
+            try engine.write { try $0.put(key(1, "a"), [UInt8(commits)]) }
+            #expect(engine.environment.renewIfOvertaken(begun) == MDB_SUCCESS)
+            #expect(mdb_txn_id(begun) == (commits == 1 ? number : number + 2))
         }
+        mdb_txn_abort(begun)
+        try engine.close()
     }
 
     // One at a time: each takes half of the address space of the process, in which a map of the other could grow.
@@ -148,179 +130,157 @@ import TidelineTestSupport
         "A map for which there is too little address space begins smaller", .serialized,
         arguments: [Int.max / 2, Int.max])
     func largeMap(_ size: Int) throws {
-        try withTemporaryFolder { folder throws in
-            for number in 0..<2 {
-                let options = LMDBOptions(mapSize: size, maximumMapSize: size)
-                let engine = try LMDBEngine(path: "\(folder)/store", options: options)
-                let environment = engine.environment
-                // LMDB cannot restore the old map if it has unmapped it for a larger one. Other tests may have freed
-                // some space.
-                expectError(.full) {
-                    try environment.withoutOthers(within: .zero) { () throws(StoreError) in
-                        while true { try environment.growMap(to: size) }
-                    }
+        for number in 0..<2 {
+            let options = LMDBOptions(mapSize: size, maximumMapSize: size)
+            let engine = try LMDBEngine(path: "\(folder.path)/store", options: options)
+            let environment = engine.environment
+            // LMDB cannot restore the old map if it has unmapped it for a larger one. Other tests may have freed
+            // some space.
+            expectError(.full) {
+                try environment.withoutOthers(within: .zero) { () throws(StoreError) in
+                    while true { try environment.growMap(to: size) }
                 }
-                try engine.write { try $0.put(key(1, "\(number)"), Array(repeating: 1, count: 1 << 20)) }
-                #expect(engine.environment.mapUsage.size < 1 << 50)
-                try engine.close()
             }
-            let engine = try LMDBEngine(path: "\(folder)/store")
-            #expect(try engine.read { try $0.count(keys(of: 1)) } == 2)
+            try engine.write { try $0.put(key(1, "\(number)"), Array(repeating: 1, count: 1 << 20)) }
+            #expect(engine.environment.mapUsage.size < 1 << 50)
             try engine.close()
         }
+        let engine = try LMDBEngine(path: "\(folder.path)/store")
+        #expect(try engine.read { try $0.count(keys(of: 1)) } == 2)
+        try engine.close()
     }
 
     @Test func whatAnInterruptedCreationLeftIsNoMatter() throws {
-        try withTemporaryFolder { folder throws in
-            try FileManager.default.createDirectory(atPath: "\(folder)/.creating", withIntermediateDirectories: true)
-            _ = FileManager.default.createFile(atPath: "\(folder)/.creating/data.mdb", contents: Data([1, 2, 3]))
-            let engine = try LMDBEngine(path: folder)
-            try engine.write { try $0.put(key(1, "a"), [1]) }
-            try engine.close()
-            let files = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
-            #expect(files == ["data.mdb", "lock.mdb", "tideline.state"])
-        }
+        try FileManager.default.createDirectory(atPath: "\(folder.path)/.creating", withIntermediateDirectories: true)
+        _ = FileManager.default.createFile(atPath: "\(folder.path)/.creating/data.mdb", contents: Data([1, 2, 3]))
+        let engine = try LMDBEngine(path: folder.path)
+        try engine.write { try $0.put(key(1, "a"), [1]) }
+        try engine.close()
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        #expect(files == ["data.mdb", "lock.mdb", "tideline.state"])
     }
 
     @Test func aMissingLockFileIsNoMatter() throws {
-        try withTemporaryFolder { folder throws in
-            let engine = try LMDBEngine(path: folder)
-            try engine.write { try $0.put(key(1, "a"), [1]) }
-            try engine.close()
-            try FileManager.default.removeItem(atPath: "\(folder)/lock.mdb")
-            let again = try LMDBEngine(path: folder)
-            #expect(try again.read { try $0.value(key(1, "a")) } == [1])
-            try again.close()
-        }
+        let engine = try LMDBEngine(path: folder.path)
+        try engine.write { try $0.put(key(1, "a"), [1]) }
+        try engine.close()
+        try FileManager.default.removeItem(atPath: "\(folder.path)/lock.mdb")
+        let again = try LMDBEngine(path: folder.path)
+        #expect(try again.read { try $0.value(key(1, "a")) } == [1])
+        try again.close()
     }
 
     @Test func aReadOnlyStoreReadsAndRefusesToWrite() throws {
-        try withTemporaryFolder { folder throws in
-            let engine = try LMDBEngine(path: folder)
-            try engine.write { try $0.put(key(1, "a"), [1]) }
-            try engine.close()
-            let reader = try LMDBEngine(path: folder, options: LMDBOptions(isReadOnly: true))
-            #expect(reader.capabilities.isReadOnly)
-            #expect(try reader.read { try $0.value(key(1, "a")) } == [1])
-            expectError(.readOnly) { try reader.write { try $0.put(key(1, "a"), [2]) } }
-            expectError(.locked) { _ = try LMDBEngine(path: folder) }
-            try reader.close()
-            let writer = try LMDBEngine(path: folder)
-            let beside = try LMDBEngine(path: folder, options: LMDBOptions(isReadOnly: true))
-            try writer.write { try $0.put(key(1, "a"), [2]) }
-            #expect(try beside.read { try $0.value(key(1, "a")) } == [2])
-            expectError(.readOnly) { try beside.write { try $0.put(key(1, "a"), [3]) } }
-            try writer.close()
-            #expect(try beside.read { try $0.value(key(1, "a")) } == [2])
-            try beside.close()
-        }
+        let engine = try LMDBEngine(path: folder.path)
+        try engine.write { try $0.put(key(1, "a"), [1]) }
+        try engine.close()
+        let reader = try LMDBEngine(path: folder.path, options: LMDBOptions(isReadOnly: true))
+        #expect(reader.capabilities.isReadOnly)
+        #expect(try reader.read { try $0.value(key(1, "a")) } == [1])
+        expectError(.readOnly) { try reader.write { try $0.put(key(1, "a"), [2]) } }
+        expectError(.locked) { _ = try LMDBEngine(path: folder.path) }
+        try reader.close()
+        let writer = try LMDBEngine(path: folder.path)
+        let beside = try LMDBEngine(path: folder.path, options: LMDBOptions(isReadOnly: true))
+        try writer.write { try $0.put(key(1, "a"), [2]) }
+        #expect(try beside.read { try $0.value(key(1, "a")) } == [2])
+        expectError(.readOnly) { try beside.write { try $0.put(key(1, "a"), [3]) } }
+        try writer.close()
+        #expect(try beside.read { try $0.value(key(1, "a")) } == [2])
+        try beside.close()
     }
 
     @Test func storesOfOneProcessShareAFolderWhateverItsPath() throws {
-        try withTemporaryFolder { folder throws in
-            let link = "\(folder)/link"
-            let first = try LMDBEngine(path: "\(folder)/store")
-            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "\(folder)/store")
-            let second = try LMDBEngine(path: link)
-            #expect(first.environment === second.environment)
-            try first.write { try $0.put(key(1, "a"), [1]) }
-            try second.write { try $0.put(key(2, "a"), [2]) }
-            #expect(try second.read { try $0.value(key(1, "a")) } == [1])
-            try first.close()
-            expectError(.closed) { _ = try first.read { try $0.count(keys(of: 1)) } }
-            expectError(.closed) { try first.write { try $0.put(key(1, "a"), []) } }
-            #expect(try second.read { try $0.value(key(2, "a")) } == [2])
-            try second.close()
-            try second.close()
-        }
+        let link = "\(folder.path)/link"
+        let first = try LMDBEngine(path: "\(folder.path)/store")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "\(folder.path)/store")
+        let second = try LMDBEngine(path: link)
+        #expect(first.environment === second.environment)
+        try first.write { try $0.put(key(1, "a"), [1]) }
+        try second.write { try $0.put(key(2, "a"), [2]) }
+        #expect(try second.read { try $0.value(key(1, "a")) } == [1])
+        try first.close()
+        expectError(.closed) { _ = try first.read { try $0.count(keys(of: 1)) } }
+        expectError(.closed) { try first.write { try $0.put(key(1, "a"), []) } }
+        #expect(try second.read { try $0.value(key(2, "a")) } == [2])
+        try second.close()
+        try second.close()
     }
 
     @Test func aWriteWithinAWriteOfAnotherStoreOnTheFolderIsBusy() throws {
-        try withTemporaryFolder { folder throws in
-            let first = try LMDBEngine(path: folder)
-            let second = try LMDBEngine(path: folder)
-            try first.write { transaction throws in
-                try transaction.put(key(1, "a"), [1])
-                expectError(.busy) { try second.write { try $0.put(key(1, "a"), [2]) } }
-                #expect(try second.read { try $0.value(key(1, "a")) } == nil)
-            }
-            try second.write { try $0.put(key(1, "b"), [2]) }
-            #expect(try first.read { try $0.count(keys(of: 1)) } == 2)
-            try first.close()
-            try second.close()
+        let first = try LMDBEngine(path: folder.path)
+        let second = try LMDBEngine(path: folder.path)
+        try first.write { transaction throws in
+            try transaction.put(key(1, "a"), [1])
+            expectError(.busy) { try second.write { try $0.put(key(1, "a"), [2]) } }
+            #expect(try second.read { try $0.value(key(1, "a")) } == nil)
         }
+        try second.write { try $0.put(key(1, "b"), [2]) }
+        #expect(try first.read { try $0.count(keys(of: 1)) } == 2)
+        try first.close()
+        try second.close()
     }
 
     @Test func filesReplacedWhileTheyAreOpenAreNotMistakenForThem() throws {
-        try withTemporaryFolder { folder throws in
-            let engine = try LMDBEngine(path: folder)
-            try FileManager.default.removeItem(atPath: "\(folder)/data.mdb")
-            expectError(.io) { _ = try LMDBEngine(path: folder) }
-            try engine.close()
-            let other = try LMDBEngine(path: folder)
-            #expect(try other.read { try $0.count(keys(of: 1)) } == 0)
-            try other.close()
-        }
+        let engine = try LMDBEngine(path: folder.path)
+        try FileManager.default.removeItem(atPath: "\(folder.path)/data.mdb")
+        expectError(.io) { _ = try LMDBEngine(path: folder.path) }
+        try engine.close()
+        let other = try LMDBEngine(path: folder.path)
+        #expect(try other.read { try $0.count(keys(of: 1)) } == 0)
+        try other.close()
     }
 
     @Test(arguments: [StoreCapabilities.Durability.none, .normal, .full])
     func everyDurabilityIsDeclaredAndKept(durability: StoreCapabilities.Durability) throws {
-        try withTemporaryFolder { folder throws in
-            let engine = try LMDBEngine(path: folder, options: LMDBOptions(durability: durability))
-            let other = try LMDBEngine(path: folder, options: LMDBOptions(durability: .full))
-            #expect(engine.capabilities.durability == durability)
-            #expect(engine.capabilities.isPersistent && engine.capabilities.sharesFilesWithProcesses)
-            try other.write { try $0.put(key(1, "a"), [1]) }
-            #expect(engine.environment.flags & (0x10000 | 0x40000) == 0)
-            try engine.write { try $0.put(key(1, "b"), [1]) }
-            #expect(engine.environment.flags & 0x10000 == (durability == .none ? 0x10000 : 0))
-            #expect(engine.environment.flags & 0x40000 == (durability == .normal ? 0x40000 : 0))
-            try engine.close()
-            try other.close()
-            let again = try LMDBEngine(path: folder)
-            #expect(try again.read { try $0.count(keys(of: 1)) } == 2)
-            try again.close()
-        }
+        let engine = try LMDBEngine(path: folder.path, options: LMDBOptions(durability: durability))
+        let other = try LMDBEngine(path: folder.path, options: LMDBOptions(durability: .full))
+        #expect(engine.capabilities.durability == durability)
+        #expect(engine.capabilities.isPersistent && engine.capabilities.sharesFilesWithProcesses)
+        try other.write { try $0.put(key(1, "a"), [1]) }
+        #expect(engine.environment.flags & (0x10000 | 0x40000) == 0)
+        try engine.write { try $0.put(key(1, "b"), [1]) }
+        #expect(engine.environment.flags & 0x10000 == (durability == .none ? 0x10000 : 0))
+        #expect(engine.environment.flags & 0x40000 == (durability == .normal ? 0x40000 : 0))
+        try engine.close()
+        try other.close()
+        let again = try LMDBEngine(path: folder.path)
+        #expect(try again.read { try $0.count(keys(of: 1)) } == 2)
+        try again.close()
     }
 
     @Test func manyThreadsOpenAndCloseOneFolder() throws {
-        try withTemporaryFolder { folder throws in
-            let errors = onThreads(16) { thread throws in
-                for round in 0..<10 {
-                    let engine = try LMDBEngine(path: "\(folder)/store", options: LMDBOptions(durability: .none))
-                    try engine.write { try $0.put(key(UInt32(thread), "\(round)"), [1]) }
-                    try engine.close()
-                }
+        let errors = onThreads(16) { thread throws in
+            for round in 0..<10 {
+                let engine = try LMDBEngine(path: "\(folder.path)/store", options: LMDBOptions(durability: .none))
+                try engine.write { try $0.put(key(UInt32(thread), "\(round)"), [1]) }
+                try engine.close()
             }
-            #expect(errors.isEmpty, "\(errors)")
-            let engine = try LMDBEngine(path: "\(folder)/store")
-            for thread in 0..<16 as Range<UInt32> { #expect(try engine.read { try $0.count(keys(of: thread)) } == 10) }
-            try engine.close()
         }
+        #expect(errors.isEmpty, "\(errors)")
+        let engine = try LMDBEngine(path: "\(folder.path)/store")
+        for thread in 0..<16 as Range<UInt32> { #expect(try engine.read { try $0.count(keys(of: thread)) } == 10) }
+        try engine.close()
     }
 
     @Test func openingAndClosingLeavesNoFileOpen() throws {
-        try withTemporaryFolder { folder throws in
-            try LMDBEngine(path: folder).close()
-            for _ in 0..<200 { try LMDBEngine(path: folder).close() }
-            // If the system does not list open files this way, a leak is detected by exceeding the usual limit of 1024.
-            let open = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter {
-                (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)"))?.hasPrefix(folder)
-                    == true
-            }
-            #expect(open ?? [] == [])
+        try LMDBEngine(path: folder.path).close()
+        for _ in 0..<200 { try LMDBEngine(path: folder.path).close() }
+        // If the system does not list open files this way, a leak is detected by exceeding the usual limit of 1024.
+        let open = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter {
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)"))?.hasPrefix(folder.path)
+                == true
         }
+        #expect(open ?? [] == [])
     }
 
     @Test func aStoreThatIsDroppedClosesItself() throws {
-        try withTemporaryFolder { folder throws in
-            do {
-                let engine = try LMDBEngine(path: folder, options: LMDBOptions(isReadOnly: false))
-                try engine.write { try $0.put(key(1, "a"), [1]) }
-            }
-            let reader = try LMDBEngine(path: folder, options: LMDBOptions(isReadOnly: true))
-            #expect(reader.environment.isReadOnly)
-            try reader.close()
+        do {
+            let engine = try LMDBEngine(path: folder.path, options: LMDBOptions(isReadOnly: false))
+            try engine.write { try $0.put(key(1, "a"), [1]) }
         }
+        let reader = try LMDBEngine(path: folder.path, options: LMDBOptions(isReadOnly: true))
+        #expect(reader.environment.isReadOnly)
+        try reader.close()
     }
 }

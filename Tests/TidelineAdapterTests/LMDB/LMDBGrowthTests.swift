@@ -96,23 +96,22 @@ import TidelineTestSupport
 
     /// Freeing pages also needs pages, so a commit can find the map full although no change did.
     @Test func everySizeOfMapAndTransactionComesThrough() throws {
-        try withTemporaryFolder { folder throws in
-            for pages in 10..<40 {
-                let options = LMDBOptions(durability: .none, mapSize: pages * 4096)
-                let engine = try LMDBEngine(path: "\(folder)/\(pages)", options: options)
-                for round in 0..<12 {
-                    try engine.write { transaction throws in
-                        for number in 0..<(10 + round) {
-                            try transaction.put(key(1, "\(number)"), Array(repeating: UInt8(round), count: 700))
-                        }
-                        if round % 3 == 0 { try transaction.put(key(UInt32(2 + round), "new"), [1]) }
+        let folder = try TemporaryFolder()
+        for pages in 10..<40 {
+            let options = LMDBOptions(durability: .none, mapSize: pages * 4096)
+            let engine = try LMDBEngine(path: "\(folder.path)/\(pages)", options: options)
+            for round in 0..<12 {
+                try engine.write { transaction throws in
+                    for number in 0..<(10 + round) {
+                        try transaction.put(key(1, "\(number)"), Array(repeating: UInt8(round), count: 700))
                     }
-                    #expect(try engine.read { try $0.entries(keys(of: 1)).allSatisfy { $0.value.count == 700 } })
-                    #expect(try engine.read { try $0.count(keys(of: 1)) } == 10 + round)
+                    if round % 3 == 0 { try transaction.put(key(UInt32(2 + round), "new"), [1]) }
                 }
-                try engine.close()
-                try LMDBEngine(path: "\(folder)/\(pages)").close()
+                #expect(try engine.read { try $0.entries(keys(of: 1)).allSatisfy { $0.value.count == 700 } })
+                #expect(try engine.read { try $0.count(keys(of: 1)) } == 10 + round)
             }
+            try engine.close()
+            try LMDBEngine(path: "\(folder.path)/\(pages)").close()
         }
     }
 

@@ -11,187 +11,171 @@ import TidelineTestSupport
 
 /// Tests of several processes in one folder. `TIDELINE_TEST_KILLS` sets how many times a writer is killed.
 @Suite(.serialized) struct LMDBProcessTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
     private static let kills = ProcessInfo.processInfo.environment["TIDELINE_TEST_KILLS"].flatMap { Int($0) } ?? 4
     private static let tiny = LMDBOptions(durability: .none, mapSize: 1 << 16)
 
     @Test func processesCreateAndWriteOneStoreAtOnce() throws {
-        try withTemporaryFolder { folder throws in
-            let path = "\(folder)/store"
-            let others = try (0..<4).map { try OtherProcess("write", path, "p\($0)-", "40") }
-            for other in others {
-                let end = other.finish()
-                #expect(end.isWell)
-                #expect(end.done == 40)
-            }
-            let engine = try LMDBEngine(path: path)
-            #expect(try engine.read { try $0.count(keys(of: 100)) } == 160)
-            #expect(try engine.read { try $0.count(keys(of: 101)) } == 160)
-            try engine.close()
+        let path = "\(folder.path)/store"
+        let others = try (0..<4).map { try OtherProcess("write", path, "p\($0)-", "40") }
+        for other in others {
+            let end = other.finish()
+            #expect(end.isWell)
+            #expect(end.done == 40)
         }
+        let engine = try LMDBEngine(path: path)
+        #expect(try engine.read { try $0.count(keys(of: 100)) } == 160)
+        #expect(try engine.read { try $0.count(keys(of: 101)) } == 160)
+        try engine.close()
     }
 
     @Test func whatAnotherProcessMakesIsSeenByTheNextTransaction() throws {
-        try withTemporaryFolder { folder throws in
-            let engine = try LMDBEngine(path: folder, options: Self.tiny)
-            try engine.write { try $0.put(key(1, "own"), [1]) }
-            #expect(try OtherProcess("write", folder, "p", "20").finish().isWell)
-            try engine.write { transaction throws in
-                #expect(try transaction.count(keys(of: 100)) == 20)
-                try transaction.put(key(102, "own"), [1])
-            }
-            #expect(try engine.read { try $0.count(keys(of: 101)) } == 20)
-            #expect(try engine.read { try $0.count(keys(of: 102)) } == 1)
-            try engine.close()
+        let engine = try LMDBEngine(path: folder.path, options: Self.tiny)
+        try engine.write { try $0.put(key(1, "own"), [1]) }
+        #expect(try OtherProcess("write", folder.path, "p", "20").finish().isWell)
+        try engine.write { transaction throws in
+            #expect(try transaction.count(keys(of: 100)) == 20)
+            try transaction.put(key(102, "own"), [1])
         }
+        #expect(try engine.read { try $0.count(keys(of: 101)) } == 20)
+        #expect(try engine.read { try $0.count(keys(of: 102)) } == 1)
+        try engine.close()
     }
 
     /// A process that retries its transaction after its map grew holds a lock on the file.
     @Test func aWriterWaitsForAProcessWhoseMapGrows() throws {
-        try withTemporaryFolder { folder throws in
-            let engine = try LMDBEngine(path: folder, options: Self.tiny)
-            try engine.write { try $0.put(key(1, "a"), [1]) }
-            let file = open("\(folder)/data.mdb", O_RDWR)
-            #expect(file >= 0 && tideline_lmdb_flock(file, LOCK_EX) == 0)
-            let isReleased = Mutex(false)
-            let started = DispatchSemaphore(value: 0)
-            let ended = DispatchSemaphore(value: 0)
-            let sawRelease = Mutex(false)
-            Thread {
-                started.signal()
-                try? engine.write { _ in sawRelease.withLock { $0 = isReleased.withLock { $0 } } }
-                ended.signal()
-            }.start()
-            try started.finish()
-            for _ in 0..<5000 { #expect(try engine.read { try $0.value(key(1, "a")) } == [1]) }
-            isReleased.withLock { $0 = true }
-            close(file)
-            try ended.finish()
-            #expect(sawRelease.withLock { $0 })
-            try engine.close()
-        }
+        let engine = try LMDBEngine(path: folder.path, options: Self.tiny)
+        try engine.write { try $0.put(key(1, "a"), [1]) }
+        let file = open("\(folder.path)/data.mdb", O_RDWR)
+        #expect(file >= 0 && tideline_lmdb_flock(file, LOCK_EX) == 0)
+        let isReleased = Mutex(false)
+        let started = DispatchSemaphore(value: 0)
+        let ended = DispatchSemaphore(value: 0)
+        let sawRelease = Mutex(false)
+        Thread {
+            started.signal()
+            try? engine.write { _ in sawRelease.withLock { $0 = isReleased.withLock { $0 } } }
+            ended.signal()
+        }.start()
+        try started.finish()
+        for _ in 0..<5000 { #expect(try engine.read { try $0.value(key(1, "a")) } == [1]) }
+        isReleased.withLock { $0 = true }
+        close(file)
+        try ended.finish()
+        #expect(sawRelease.withLock { $0 })
+        try engine.close()
     }
 
     /// LMDB releases its own lock when a commit fails because the map is full.
     @Test func aWriteHoldsBackOtherProcessesUntilItEnds() throws {
-        try withTemporaryFolder { folder throws in
-            let engine = try LMDBEngine(path: folder, options: Self.tiny)
-            let file = open("\(folder)/data.mdb", O_RDWR)
-            defer { close(file) }
-            func isHeld() -> Bool {
-                guard tideline_lmdb_flock(file, LOCK_SH | LOCK_NB) == 0 else { return errno == EWOULDBLOCK }
-                return tideline_lmdb_flock(file, LOCK_UN) != 0
-            }
-            try engine.write { transaction throws in
-                #expect(isHeld())
-                try transaction.put(key(1, "large"), Array(repeating: 1, count: 1 << 18))
-                #expect(isHeld())
-            }
-            #expect(!isHeld())
-            #expect(throws: CancellationError.self) { try engine.write { _ in throw CancellationError() } }
-            #expect(!isHeld())
-            try engine.close()
+        let engine = try LMDBEngine(path: folder.path, options: Self.tiny)
+        let file = open("\(folder.path)/data.mdb", O_RDWR)
+        defer { close(file) }
+        func isHeld() -> Bool {
+            guard tideline_lmdb_flock(file, LOCK_SH | LOCK_NB) == 0 else { return errno == EWOULDBLOCK }
+            return tideline_lmdb_flock(file, LOCK_UN) != 0
         }
+        try engine.write { transaction throws in
+            #expect(isHeld())
+            try transaction.put(key(1, "large"), Array(repeating: 1, count: 1 << 18))
+            #expect(isHeld())
+        }
+        #expect(!isHeld())
+        #expect(throws: CancellationError.self) { try engine.write { _ in throw CancellationError() } }
+        #expect(!isHeld())
+        try engine.close()
     }
 
     @Test func whatAnotherProcessMakesAndGrowsIsSeenByTheNextSnapshot() throws {
-        try withTemporaryFolder { folder throws in
-            let engine = try LMDBEngine(path: folder, options: Self.tiny)
-            try engine.write { try $0.put(key(1, "own"), [1]) }
-            #expect(try engine.read { try $0.count(keys(of: 100)) } == 0)
-            #expect(try OtherProcess("write", folder, "p", "100").finish().isWell)
-            try engine.read { snapshot throws in
-                #expect(try snapshot.count(keys(of: 100)) == 100)
-                #expect(try snapshot.count(keys(of: 101)) == 100)
-            }
-            #expect(try OtherProcess("write", folder, "q", "100").finish().isWell)
-            try engine.write { transaction throws in
-                #expect(try transaction.count(keys(of: 101)) == 200)
-                try transaction.put(key(102, "own"), [1])
-            }
-            #expect(try engine.read { try $0.value(key(102, "own")) } == [1])
-            try engine.close()
-            try LMDBEngine(path: folder).close()
+        let engine = try LMDBEngine(path: folder.path, options: Self.tiny)
+        try engine.write { try $0.put(key(1, "own"), [1]) }
+        #expect(try engine.read { try $0.count(keys(of: 100)) } == 0)
+        #expect(try OtherProcess("write", folder.path, "p", "100").finish().isWell)
+        try engine.read { snapshot throws in
+            #expect(try snapshot.count(keys(of: 100)) == 100)
+            #expect(try snapshot.count(keys(of: 101)) == 100)
         }
+        #expect(try OtherProcess("write", folder.path, "q", "100").finish().isWell)
+        try engine.write { transaction throws in
+            #expect(try transaction.count(keys(of: 101)) == 200)
+            try transaction.put(key(102, "own"), [1])
+        }
+        #expect(try engine.read { try $0.value(key(102, "own")) } == [1])
+        try engine.close()
+        try LMDBEngine(path: folder.path).close()
     }
 
     /// Between rolling back a transaction to grow the map and retrying it, no other process can write.
     @Test func noUpdateIsLostToAnotherProcessWhileTheMapGrows() throws {
-        try withTemporaryFolder { folder throws in
-            let engine = try LMDBEngine(path: folder, options: Self.tiny)
-            let others = try (0..<3).map { _ in try OtherProcess("count", folder, "60") }
-            for _ in 0..<60 { try increment(engine) }
-            for other in others { #expect(other.finish().isWell) }
-            #expect(try engine.read { try $0.value(key(1, "number")) } == Array("240".utf8))
-            #expect(try engine.read { try $0.count(keys(of: 2)) } == 960)
-            try engine.close()
-            try LMDBEngine(path: folder).close()
-        }
+        let engine = try LMDBEngine(path: folder.path, options: Self.tiny)
+        let others = try (0..<3).map { _ in try OtherProcess("count", folder.path, "60") }
+        for _ in 0..<60 { try increment(engine) }
+        for other in others { #expect(other.finish().isWell) }
+        #expect(try engine.read { try $0.value(key(1, "number")) } == Array("240".utf8))
+        #expect(try engine.read { try $0.count(keys(of: 2)) } == 960)
+        try engine.close()
+        try LMDBEngine(path: folder.path).close()
     }
 
     @Test func aStoreIsCheckedBesideAProcessThatWrites() throws {
-        try withTemporaryFolder { folder throws in
-            let other = try OtherProcess("write", folder, "p", "100000")
-            other.wait(for: 5)
-            for _ in 0..<30 {
-                let engine = try LMDBEngine(path: folder, options: Self.tiny)
-                let (left, right) = try engine.read { snapshot throws in
-                    (try snapshot.count(keys(of: 100)), try snapshot.count(keys(of: 101)))
-                }
-                #expect(left == right)
-                try engine.close()
+        let other = try OtherProcess("write", folder.path, "p", "100000")
+        other.wait(for: 5)
+        for _ in 0..<30 {
+            let engine = try LMDBEngine(path: folder.path, options: Self.tiny)
+            let (left, right) = try engine.read { snapshot throws in
+                (try snapshot.count(keys(of: 100)), try snapshot.count(keys(of: 101)))
             }
-            _ = other.end()
+            #expect(left == right)
+            try engine.close()
         }
+        _ = other.end()
     }
 
     @Test func whatAKilledWriterAcknowledgedIsThereAndNothingByHalves() throws {
-        try withTemporaryFolder { folder throws in
-            for round in 0..<Self.kills {
-                let other = try OtherProcess("write", folder, "r\(round)-", "1000000")
-                let acknowledged = other.wait(for: 5 + round * 17) + other.end()
-                let engine = try LMDBEngine(path: folder, options: Self.tiny)
-                try engine.read { snapshot throws in
-                    let range = { (space: UInt32) in KeyRange(prefix: key(space, "r\(round)-")) }
-                    let left = try snapshot.entries(range(100)).map { $0.key.dropFirst(4) + $0.value }
-                    #expect(try left == snapshot.entries(range(101)).map { $0.key.dropFirst(4) + $0.value })
-                    #expect(left.count >= acknowledged && left.count <= acknowledged + 1)
-                }
-                try engine.close()
+        for round in 0..<Self.kills {
+            let other = try OtherProcess("write", folder.path, "r\(round)-", "1000000")
+            let acknowledged = other.wait(for: 5 + round * 17) + other.end()
+            let engine = try LMDBEngine(path: folder.path, options: Self.tiny)
+            try engine.read { snapshot throws in
+                let range = { (space: UInt32) in KeyRange(prefix: key(space, "r\(round)-")) }
+                let left = try snapshot.entries(range(100)).map { $0.key.dropFirst(4) + $0.value }
+                #expect(try left == snapshot.entries(range(101)).map { $0.key.dropFirst(4) + $0.value })
+                #expect(left.count >= acknowledged && left.count <= acknowledged + 1)
             }
+            try engine.close()
         }
     }
 
     @Test func theSnapshotOfAKilledReaderIsLetGo() throws {
-        try withTemporaryFolder { folder throws in
-            let engine = try LMDBEngine(path: folder, options: Self.tiny)
-            try engine.write { try $0.put(key(1, "a"), [0]) }
-            let others = try (0..<3).map { _ in try OtherProcess("read", folder) }
-            for other in others { #expect(other.wait(for: 1) == 1) }
-            _ = try engine.read { try $0.value(key(1, "a")) }
-            #expect(readers(of: engine) == 4)
-            for other in others { _ = other.end() }
-            #expect(readers(of: engine) == 4)
-            try engine.write { try $0.put(key(1, "large"), Array(repeating: 1, count: 1 << 18)) }
-            #expect(readers(of: engine) == 1)
-            try engine.close()
-        }
+        let engine = try LMDBEngine(path: folder.path, options: Self.tiny)
+        try engine.write { try $0.put(key(1, "a"), [0]) }
+        let others = try (0..<3).map { _ in try OtherProcess("read", folder.path) }
+        for other in others { #expect(other.wait(for: 1) == 1) }
+        _ = try engine.read { try $0.value(key(1, "a")) }
+        #expect(readers(of: engine) == 4)
+        for other in others { _ = other.end() }
+        #expect(readers(of: engine) == 4)
+        try engine.write { try $0.put(key(1, "large"), Array(repeating: 1, count: 1 << 18)) }
+        #expect(readers(of: engine) == 1)
+        try engine.close()
     }
 
     @Test func aFullTableOfReadersIsBusyOrClearedOfDeadOnes() throws {
-        try withTemporaryFolder { folder throws in
-            let engine = try LMDBEngine(path: folder, options: LMDBOptions(maximumReaders: 1))
-            // The number of reader slots depends on the size of the lock file, rounded to whole pages.
-            let places = readerPlaces(of: engine)
-            let others = try (0..<min(places, 6)).map { _ in try OtherProcess("read", folder) }
-            for other in others { other.wait(for: 1) }
-            if places <= 6 {
-                let error = expectError(.busy) { _ = try engine.read { try $0.count(keys(of: 1)) } }
-                #expect(error?.message.contains("maximumReaders") == true)
-            }
-            for other in others { _ = other.end() }
-            #expect(try engine.read { try $0.count(keys(of: 1)) } == 0)
-            try engine.close()
+        let engine = try LMDBEngine(path: folder.path, options: LMDBOptions(maximumReaders: 1))
+        // The number of reader slots depends on the size of the lock file, rounded to whole pages.
+        let places = readerPlaces(of: engine)
+        let others = try (0..<min(places, 6)).map { _ in try OtherProcess("read", folder.path) }
+        for other in others { other.wait(for: 1) }
+        if places <= 6 {
+            let error = expectError(.busy) { _ = try engine.read { try $0.count(keys(of: 1)) } }
+            #expect(error?.message.contains("maximumReaders") == true)
         }
+        for other in others { _ = other.end() }
+        #expect(try engine.read { try $0.count(keys(of: 1)) } == 0)
+        try engine.close()
     }
 
     /// Returns the number of readers of all processes in the reader table.

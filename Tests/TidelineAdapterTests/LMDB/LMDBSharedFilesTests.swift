@@ -16,11 +16,13 @@ import TidelineTestSupport
 
     private let kind: StoreKind
     private let files: StoreFiles
+    private let folder: TemporaryFolder
     private var path: String { kind.path(in: files.path) }
 
     init() throws {
         kind = try #require(StoreKind.sharing.first { $0.engine == "lmdb" })
         files = try StoreFiles(kind)
+        folder = try TemporaryFolder()
         let store = try files.open()
         try store.define([Self.items])
         try store.close()
@@ -28,17 +30,15 @@ import TidelineTestSupport
 
     @Test("The file does not grow after a process was killed during a read")
     func deadReader() throws {
-        try withTemporaryFolder { folder in
-            let engine = try LMDBEngine(path: folder, options: Self.quick)
-            try engine.write { try $0.put(key(1, "a"), [0]) }
-            let other = try OtherProcess("read", folder)
-            other.wait(for: 1)
-            _ = other.end()
-            for number in 0..<2_000 { try engine.write { try $0.put(key(1, "a"), [UInt8(number % 251)]) } }
-            let size = try FileManager.default.attributesOfItem(atPath: "\(folder)/data.mdb")[.size] as? Int
-            #expect(size ?? .max < 4 << 20)
-            try engine.close()
-        }
+        let engine = try LMDBEngine(path: folder.path, options: Self.quick)
+        try engine.write { try $0.put(key(1, "a"), [0]) }
+        let other = try OtherProcess("read", folder.path)
+        other.wait(for: 1)
+        _ = other.end()
+        for number in 0..<2_000 { try engine.write { try $0.put(key(1, "a"), [UInt8(number % 251)]) } }
+        let size = try FileManager.default.attributesOfItem(atPath: "\(folder.path)/data.mdb")[.size] as? Int
+        #expect(size ?? .max < 4 << 20)
+        try engine.close()
     }
 
     @Test("An index that is removed leaves its database for the next one")
@@ -125,18 +125,16 @@ import TidelineTestSupport
 
     @Test("A file that another process has enlarged gets a map of at most twice its size")
     func adoptedMap() throws {
-        try withTemporaryFolder { folder in
-            let engine = try LMDBEngine(path: folder, options: LMDBOptions(durability: .none, mapSize: 1 << 40))
-            var other: OpaquePointer?
-            try #require(mdb_env_create(&other) == 0 && mdb_env_set_mapsize(other, 1 << 20) == 0)
-            defer { mdb_env_close(other) }
-            try #require(mdb_env_open(other, folder, UInt32(MDB_NOLOCK | MDB_NOTLS), 0o644) == 0)
-            try engine.write { try $0.put(key(1, "a"), Array(repeating: 1, count: 3 << 20)) }
-            let used = engine.environment.mapUsage.used
-            let size = try Environment.sizeForFile(of: try #require(other), folder)
-            #expect(used < size && size <= 2 * used)
-            try engine.close()
-        }
+        let engine = try LMDBEngine(path: folder.path, options: LMDBOptions(durability: .none, mapSize: 1 << 40))
+        var other: OpaquePointer?
+        try #require(mdb_env_create(&other) == 0 && mdb_env_set_mapsize(other, 1 << 20) == 0)
+        defer { mdb_env_close(other) }
+        try #require(mdb_env_open(other, folder.path, UInt32(MDB_NOLOCK | MDB_NOTLS), 0o644) == 0)
+        try engine.write { try $0.put(key(1, "a"), Array(repeating: 1, count: 3 << 20)) }
+        let used = engine.environment.mapUsage.used
+        let size = try Environment.sizeForFile(of: try #require(other), folder.path)
+        #expect(used < size && size <= 2 * used)
+        try engine.close()
     }
 
     @Test("A read waits for reads of other processes, in time and until it is cancelled")
@@ -193,35 +191,33 @@ import TidelineTestSupport
 
     @Test("More reads at once than the reader table has entries wait")
     func manyReaders() throws {
-        try withTemporaryFolder { folder in
-            let engine = try LMDBEngine(
-                path: folder, options: LMDBOptions(durability: .none, maximumReaders: 1, busyTimeout: .zero))
-            try engine.write { try $0.put(key(1, "a"), [1]) }
-            var places: UInt32 = 0
-            mdb_env_get_maxreaders(engine.environment.handle, &places)
-            let begun = DispatchSemaphore(value: 0)
-            let isOver = DispatchSemaphore(value: 0)
-            let ended = DispatchGroup()
-            let failures = LockedValue<[any Error]>([])
-            for _ in 0..<(Int(places) + 20) {
-                ended.enter()
-                Thread {
-                    defer { ended.leave() }
-                    do {
-                        try engine.read { _ in
-                            begun.signal()
-                            isOver.wait()
-                        }
-                    } catch {
-                        failures.withLock { $0.append(error) }
+        let engine = try LMDBEngine(
+            path: folder.path, options: LMDBOptions(durability: .none, maximumReaders: 1, busyTimeout: .zero))
+        try engine.write { try $0.put(key(1, "a"), [1]) }
+        var places: UInt32 = 0
+        mdb_env_get_maxreaders(engine.environment.handle, &places)
+        let begun = DispatchSemaphore(value: 0)
+        let isOver = DispatchSemaphore(value: 0)
+        let ended = DispatchGroup()
+        let failures = LockedValue<[any Error]>([])
+        for _ in 0..<(Int(places) + 20) {
+            ended.enter()
+            Thread {
+                defer { ended.leave() }
+                do {
+                    try engine.read { _ in
+                        begun.signal()
+                        isOver.wait()
                     }
-                }.start()
-            }
-            for _ in 0..<places { try begun.finish() }
-            for _ in 0..<(Int(places) + 20) { isOver.signal() }
-            try ended.finish()
-            #expect(failures.withLock { $0 }.isEmpty)
-            try engine.close()
+                } catch {
+                    failures.withLock { $0.append(error) }
+                }
+            }.start()
         }
+        for _ in 0..<places { try begun.finish() }
+        for _ in 0..<(Int(places) + 20) { isOver.signal() }
+        try ended.finish()
+        #expect(failures.withLock { $0 }.isEmpty)
+        try engine.close()
     }
 }

@@ -8,6 +8,10 @@ import TidelineTestSupport
 
 /// Tests the whole store over this engine. The conformance suite tests the requirements of every store.
 @Suite struct LMDBStoreTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
     private static let table = TableSchema("t", columns: [.int("n"), .string("text")])
 
     private static func rows(_ numbers: Range<Int>, _ text: String = "x") -> [Row] {
@@ -15,63 +19,55 @@ import TidelineTestSupport
     }
 
     @Test func aStoreOutgrowsItsMapAndIsThereAgain() throws {
-        try withTemporaryFolder { folder throws in
-            let path = "\(folder)/store"
-            let store = try LMDBStore(path: path, options: LMDBOptions(durability: .none, mapSize: 1 << 16))
-            try store.define([Self.table])
-            try store.write { try $0.upsert(Self.rows(0..<20_000), into: "t") }
-            try store.write { try $0.upsert(Self.rows(10_000..<30_000, "y"), into: "t") }
-            try store.close()
-            let again = try LMDBStore(path: path)
-            #expect(try again.read { try $0.count(TableQuery("t")) } == 30_000)
-            #expect(try again.read { try $0.row(in: "t", id: "row 15000") }?["text"] == .string("y"))
-            try again.close()
-        }
+        let path = "\(folder.path)/store"
+        let store = try LMDBStore(path: path, options: LMDBOptions(durability: .none, mapSize: 1 << 16))
+        try store.define([Self.table])
+        try store.write { try $0.upsert(Self.rows(0..<20_000), into: "t") }
+        try store.write { try $0.upsert(Self.rows(10_000..<30_000, "y"), into: "t") }
+        try store.close()
+        let again = try LMDBStore(path: path)
+        #expect(try again.read { try $0.count(TableQuery("t")) } == 30_000)
+        #expect(try again.read { try $0.row(in: "t", id: "row 15000") }?["text"] == .string("y"))
+        try again.close()
     }
 
     @Test func twoStoresOfOneProcessSeeEachOther() throws {
-        try withTemporaryFolder { folder throws in
-            let first = try LMDBStore(path: folder)
-            let second = try LMDBStore(path: folder)
-            try first.define([Self.table])
-            try second.write { try $0.upsert(Self.rows(0..<10), into: "t") }
-            #expect(try first.read { try $0.count(TableQuery("t")) } == 10)
-            try first.read { reader throws in
-                try second.write { try $0.upsert(Self.rows(10..<20), into: "t") }
-                #expect(try reader.count(TableQuery("t")) == 10)
-            }
-            try first.close()
-            #expect(try second.read { try $0.count(TableQuery("t")) } == 20)
-            try second.close()
+        let first = try LMDBStore(path: folder.path)
+        let second = try LMDBStore(path: folder.path)
+        try first.define([Self.table])
+        try second.write { try $0.upsert(Self.rows(0..<10), into: "t") }
+        #expect(try first.read { try $0.count(TableQuery("t")) } == 10)
+        try first.read { reader throws in
+            try second.write { try $0.upsert(Self.rows(10..<20), into: "t") }
+            #expect(try reader.count(TableQuery("t")) == 10)
         }
+        try first.close()
+        #expect(try second.read { try $0.count(TableQuery("t")) } == 20)
+        try second.close()
     }
 
     @Test(arguments: EarlierNames.definitions)
     func aNameThatIsNotInNormalizationFormCIsRefused(_ definitions: [TableSchema]) throws {
-        try withTemporaryFolder { folder throws in
-            let store = try LMDBStore(path: folder)
-            try EarlierNames.fill(store, definitions)
-            let reader = try LMDBStore(path: folder, options: LMDBOptions(isReadOnly: true))
-            try store.replaceStoredName(EarlierNames.name, with: EarlierNames.stored)
-            try reader.close()
-            try store.close()
-            EarlierNames.expectRefusal(definitions) { _ = try LMDBStore(path: folder) }
-            EarlierNames.expectRefusal(definitions) {
-                _ = try LMDBStore(path: folder, options: LMDBOptions(isReadOnly: true))
-            }
-            try LMDBStore.destroy(path: folder)
+        let store = try LMDBStore(path: folder.path)
+        try EarlierNames.fill(store, definitions)
+        let reader = try LMDBStore(path: folder.path, options: LMDBOptions(isReadOnly: true))
+        try store.replaceStoredName(EarlierNames.name, with: EarlierNames.stored)
+        try reader.close()
+        try store.close()
+        EarlierNames.expectRefusal(definitions) { _ = try LMDBStore(path: folder.path) }
+        EarlierNames.expectRefusal(definitions) {
+            _ = try LMDBStore(path: folder.path, options: LMDBOptions(isReadOnly: true))
         }
+        try LMDBStore.destroy(path: folder.path)
     }
 
     @Test func aFolderOfAnotherProgramIsRefused() throws {
-        try withTemporaryFolder { folder throws in
-            let engine = try LMDBEngine(path: folder)
-            try engine.write { try $0.put(key(1, "not a store's"), [1]) }
-            try engine.close()
-            expectError(.notAStore) { _ = try LMDBStore(path: folder) }
-            // The store was closed when opening failed: an engine can open it for reading only.
-            let reader = try LMDBEngine(path: folder, options: LMDBOptions(isReadOnly: true))
-            try reader.close()
-        }
+        let engine = try LMDBEngine(path: folder.path)
+        try engine.write { try $0.put(key(1, "not a store's"), [1]) }
+        try engine.close()
+        expectError(.notAStore) { _ = try LMDBStore(path: folder.path) }
+        // The store was closed when opening failed: an engine can open it for reading only.
+        let reader = try LMDBEngine(path: folder.path, options: LMDBOptions(isReadOnly: true))
+        try reader.close()
     }
 }

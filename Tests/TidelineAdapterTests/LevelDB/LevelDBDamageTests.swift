@@ -10,6 +10,10 @@ import TidelineTestSupport
 
 /// Tests damage to every file of a database with commits in tables and in the log.
 @Suite struct LevelDBDamageTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
     /// A database and its contents after each commit; the last commits are in the log.
     private struct Sample {
         var files: [String: Data] = [:]
@@ -191,14 +195,12 @@ import TidelineTestSupport
     func aFooterThatPointsOutsideIsCorrupt(_ handles: [UInt8]) throws {
         let sample = try Self.makeSample()
         let name = try #require(Self.names(sample).first { $0.hasSuffix(".ldb") })
-        try withTemporaryFolder { folder throws in
-            var damaged = sample.files
-            let count = try #require(damaged[name]?.count)
-            damaged[name]?.replaceSubrange(count - 48..<count - 48 + handles.count, with: handles)
-            try replaceFiles("\(folder)/db", by: damaged)
-            let error = expectError(.corrupt) { _ = try LevelDBEngine(path: "\(folder)/db") }
-            #expect(error?.path?.hasSuffix(name) == true)
-        }
+        var damaged = sample.files
+        let count = try #require(damaged[name]?.count)
+        damaged[name]?.replaceSubrange(count - 48..<count - 48 + handles.count, with: handles)
+        try replaceFiles("\(folder.path)/db", by: damaged)
+        let error = expectError(.corrupt) { _ = try LevelDBEngine(path: "\(folder.path)/db") }
+        #expect(error?.path?.hasSuffix(name) == true)
     }
 
     private struct Stop: Error {}
@@ -207,26 +209,24 @@ import TidelineTestSupport
     @Test func aScanThatMeetsADamagedBlockIsCorruptHoweverItEnds() throws {
         let sample = try Self.makeSample()
         let name = try #require(Self.names(sample).first { $0.hasSuffix(".ldb") })
-        try withTemporaryFolder { folder throws in
-            var damaged = sample.files
-            damaged[name]?[100] ^= 1
-            try replaceFiles("\(folder)/db", by: damaged)
-            let engine = try LevelDBEngine(path: "\(folder)/db")
-            try engine.read { snapshot throws in
-                expectError(.corrupt) { _ = try snapshot.entries() }
-                expectError(.corrupt) { _ = try snapshot.entries(descending: true) }
-                expectError(.corrupt) { _ = try snapshot.entries(limit: 1) }
-                expectError(.corrupt) { _ = try snapshot.value("id-1") }
-                let nothing = KeyRange(prefix: [0, 0, 0, 7, 1])
-                for descending in [true, false] {
-                    expectError(.corrupt) { try snapshot.scan(nothing, descending: descending) { _, _ in .next } }
-                }
-                expectError(.corrupt) {
-                    try snapshot.scan(KeyRange(prefix: [0, 0, 0, 7]), descending: false) { _, _ in throw Stop() }
-                }
+        var damaged = sample.files
+        damaged[name]?[100] ^= 1
+        try replaceFiles("\(folder.path)/db", by: damaged)
+        let engine = try LevelDBEngine(path: "\(folder.path)/db")
+        try engine.read { snapshot throws in
+            expectError(.corrupt) { _ = try snapshot.entries() }
+            expectError(.corrupt) { _ = try snapshot.entries(descending: true) }
+            expectError(.corrupt) { _ = try snapshot.entries(limit: 1) }
+            expectError(.corrupt) { _ = try snapshot.value("id-1") }
+            let nothing = KeyRange(prefix: [0, 0, 0, 7, 1])
+            for descending in [true, false] {
+                expectError(.corrupt) { try snapshot.scan(nothing, descending: descending) { _, _ in .next } }
             }
-            try engine.close()
+            expectError(.corrupt) {
+                try snapshot.scan(KeyRange(prefix: [0, 0, 0, 7]), descending: false) { _, _ in throw Stop() }
+            }
         }
+        try engine.close()
     }
 
     /// A process that is killed while a log is compacted into a table leaves two logs. The second log does not hide
@@ -234,23 +234,21 @@ import TidelineTestSupport
     @Test func aGapBetweenTwoLogsIsCorrupt() throws {
         let sample = try Self.makeSample()
         let first = try #require(Self.names(sample).first { $0.hasSuffix(".log") })
-        try withTemporaryFolder { folder throws in
-            let path = "\(folder)/db"
-            try replaceFiles(path, by: sample.files)
-            let engine = try LevelDBEngine(path: path)
-            try engine.put(["later": "1"])
-            try engine.close()
-            let second = try #require(try files(path).first { $0.key.hasSuffix(".log") })
-            let whole = try #require(sample.files[first])
-            var both = sample.files
-            both[second.key] = second.value
-            try replaceFiles(path, by: both)
-            #expect(try Self.readAll(path, sample.right) == sample.right.merging(["later": "1"]) { $1 })
-            for size in [0, 1, 5_000, whole.count - 300, whole.count - 1] {
-                try replaceFiles(path, by: both.merging([first: whole.prefix(size)]) { $1 })
-                let error = expectError(.corrupt) { _ = try LevelDBEngine(path: path) }
-                #expect(error?.path?.hasSuffix(".log") == true)
-            }
+        let path = "\(folder.path)/db"
+        try replaceFiles(path, by: sample.files)
+        let engine = try LevelDBEngine(path: path)
+        try engine.put(["later": "1"])
+        try engine.close()
+        let second = try #require(try files(path).first { $0.key.hasSuffix(".log") })
+        let whole = try #require(sample.files[first])
+        var both = sample.files
+        both[second.key] = second.value
+        try replaceFiles(path, by: both)
+        #expect(try Self.readAll(path, sample.right) == sample.right.merging(["later": "1"]) { $1 })
+        for size in [0, 1, 5_000, whole.count - 300, whole.count - 1] {
+            try replaceFiles(path, by: both.merging([first: whole.prefix(size)]) { $1 })
+            let error = expectError(.corrupt) { _ = try LevelDBEngine(path: path) }
+            #expect(error?.path?.hasSuffix(".log") == true)
         }
     }
 

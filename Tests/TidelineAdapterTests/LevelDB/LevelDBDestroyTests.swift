@@ -8,115 +8,103 @@ import TidelineTestSupport
 
 /// Tests of destroying a store. The conformance suite checks that a store open in another process is refused.
 @Suite struct LevelDBDestroyTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
     @Test func aStoreGoesWithItsFolder() throws {
-        try withTemporaryFolder { folder throws in
-            try makeStore("\(folder)/store").close()
-            try LevelDBStore.destroy(path: "\(folder)/store")
-            #expect(try names(folder) == [])
-        }
+        try makeStore("\(folder.path)/store").close()
+        try LevelDBStore.destroy(path: "\(folder.path)/store")
+        #expect(try names(folder.path) == [])
     }
 
     @Test func otherFilesStayAndTheFolderWithThem() throws {
-        try withTemporaryFolder { folder throws in
-            try makeStore(folder).close()
-            for name in ["mine.txt", "mine.log"] {
-                try Data("mine".utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
-            }
-            try LevelDBStore.destroy(path: folder)
-            #expect(try names(folder) == ["mine.log", "mine.txt"])
+        try makeStore(folder.path).close()
+        for name in ["mine.txt", "mine.log"] {
+            try Data("mine".utf8).write(to: URL(fileURLWithPath: "\(folder.path)/\(name)"))
         }
+        try LevelDBStore.destroy(path: folder.path)
+        #expect(try names(folder.path) == ["mine.log", "mine.txt"])
     }
 
     @Test func aStoreThatIsOpenIsLocked() throws {
-        try withTemporaryFolder { folder throws in
-            let path = "\(folder)/store"
-            let store = try makeStore(path)
-            for _ in 0..<2 {
-                let error = expectError(.locked) { try LevelDBStore.destroy(path: path) }
-                #expect(error?.path == path)
-            }
-            expectError(.locked) { _ = try LevelDBStore(path: path) }
-            #expect(try store.read { try $0.count(TableQuery("t")) } == 300)
-            try store.close()
-            try LevelDBStore.destroy(path: path)
-            #expect(try names(folder) == [])
+        let path = "\(folder.path)/store"
+        let store = try makeStore(path)
+        for _ in 0..<2 {
+            let error = expectError(.locked) { try LevelDBStore.destroy(path: path) }
+            #expect(error?.path == path)
         }
+        expectError(.locked) { _ = try LevelDBStore(path: path) }
+        #expect(try store.read { try $0.count(TableQuery("t")) } == 300)
+        try store.close()
+        try LevelDBStore.destroy(path: path)
+        #expect(try names(folder.path) == [])
     }
 
     @Test func whatIsNotAStoreIsNamedAndKept() throws {
-        try withTemporaryFolder { folder throws in
-            let logs = ["20261121.log": Data("mine".utf8), "1.log": Data(), "LOG": Data()]
-            for content in [logs, ["letter.txt": Data("x".utf8)], ["LOCK": Data(), "mine.log": Data()]] {
-                try replaceFiles("\(folder)/other", by: content)
-                let error = expectError(.notAStore) { try LevelDBStore.destroy(path: "\(folder)/other") }
-                #expect(error?.path == "\(folder)/other")
-                #expect(try files("\(folder)/other") == content)
-            }
-            expectError(.io) { try LevelDBStore.destroy(path: "\(folder)/other/LOCK") }
-            expectError(.io) { try LevelDBStore.destroy(path: "") }
+        let logs = ["20261121.log": Data("mine".utf8), "1.log": Data(), "LOG": Data()]
+        for content in [logs, ["letter.txt": Data("x".utf8)], ["LOCK": Data(), "mine.log": Data()]] {
+            try replaceFiles("\(folder.path)/other", by: content)
+            let error = expectError(.notAStore) { try LevelDBStore.destroy(path: "\(folder.path)/other") }
+            #expect(error?.path == "\(folder.path)/other")
+            #expect(try files("\(folder.path)/other") == content)
         }
+        expectError(.io) { try LevelDBStore.destroy(path: "\(folder.path)/other/LOCK") }
+        expectError(.io) { try LevelDBStore.destroy(path: "") }
     }
 
     @Test func anotherProgramsDatabaseIsNamedAndKept() throws {
-        try withTemporaryFolder { folder throws in
-            let engine = try LevelDBEngine(path: "\(folder)/other")
-            try engine.write { transaction in
-                Array("their key".utf8).withUnsafeBytes { transaction.put($0, $0) }
-            }
-            try engine.close()
-            let error = expectError(.notAStore) { try LevelDBStore.destroy(path: "\(folder)/other") }
-            #expect(error?.path == "\(folder)/other")
-            let again = try LevelDBEngine(path: "\(folder)/other", options: LevelDBOptions(createsIfMissing: false))
-            let isFound = try again.read { snapshot in
-                try Array("their key".utf8).withUnsafeBytes { try snapshot.get($0) { #expect($0.count == 9) } }
-            }
-            #expect(isFound)
-            try again.close()
+        let engine = try LevelDBEngine(path: "\(folder.path)/other")
+        try engine.write { transaction in
+            Array("their key".utf8).withUnsafeBytes { transaction.put($0, $0) }
         }
+        try engine.close()
+        let error = expectError(.notAStore) { try LevelDBStore.destroy(path: "\(folder.path)/other") }
+        #expect(error?.path == "\(folder.path)/other")
+        let again = try LevelDBEngine(path: "\(folder.path)/other", options: LevelDBOptions(createsIfMissing: false))
+        let isFound = try again.read { snapshot in
+            try Array("their key".utf8).withUnsafeBytes { try snapshot.get($0) { #expect($0.count == 9) } }
+        }
+        #expect(isFound)
+        try again.close()
     }
 
     @Test func whereNothingIsNothingIsDone() throws {
-        try withTemporaryFolder { folder throws in
-            try Data().write(to: URL(fileURLWithPath: "\(folder)/file"))
-            try FileManager.default.createDirectory(atPath: "\(folder)/empty", withIntermediateDirectories: false)
-            for name in ["none", "none/deeper", "file/below", "empty"] {
-                try LevelDBStore.destroy(path: "\(folder)/\(name)")
-            }
-            #expect(try names(folder) == ["empty", "file"])
+        try Data().write(to: URL(fileURLWithPath: "\(folder.path)/file"))
+        try FileManager.default.createDirectory(atPath: "\(folder.path)/empty", withIntermediateDirectories: false)
+        for name in ["none", "none/deeper", "file/below", "empty"] {
+            try LevelDBStore.destroy(path: "\(folder.path)/\(name)")
         }
+        #expect(try names(folder.path) == ["empty", "file"])
     }
 
     @Test func whatAnInterruptedCreationOrDestructionLeftGoes() throws {
-        try withTemporaryFolder { folder throws in
-            let leftovers: [[String: Data]] = [
-                ["LOCK": Data()], ["LOCK": Data(), "LOG": Data("x".utf8), "000001.dbtmp": Data()],
-                ["LOCK": Data(), "MANIFEST-000001": Data(), "000003.log": Data()],
-            ]
-            for content in leftovers {
-                try replaceFiles("\(folder)/store", by: content)
-                try LevelDBStore.destroy(path: "\(folder)/store")
-                #expect(try names(folder) == [])
-            }
+        let leftovers: [[String: Data]] = [
+            ["LOCK": Data()], ["LOCK": Data(), "LOG": Data("x".utf8), "000001.dbtmp": Data()],
+            ["LOCK": Data(), "MANIFEST-000001": Data(), "000003.log": Data()],
+        ]
+        for content in leftovers {
+            try replaceFiles("\(folder.path)/store", by: content)
+            try LevelDBStore.destroy(path: "\(folder.path)/store")
+            #expect(try names(folder.path) == [])
         }
     }
 
     @Test func aDamagedStoreGoesWithWhatARepairKept() throws {
-        try withTemporaryFolder { folder throws in
-            let path = "\(folder)/store"
-            try makeStore(path).close()
-            let log = try #require(try names(path).first { $0.hasSuffix(".log") })
-            var content = try #require(FileManager.default.contents(atPath: "\(path)/\(log)"))
-            content.replaceSubrange(content.count / 2..<content.count / 2 + 8, with: Data(repeating: 0x55, count: 8))
-            try content.write(to: URL(fileURLWithPath: "\(path)/\(log)"))
-            expectError(.corrupt) { _ = try LevelDBStore(path: path) }
-            try FileManager.default.copyItem(atPath: path, toPath: "\(folder)/copy")
-            try LevelDBStore.destroy(path: "\(folder)/copy")
-            #expect(try names(folder) == ["store"])
-            _ = try? LevelDBStore.repair(path: path)
-            #expect(try names(path).contains("lost"))
-            try LevelDBStore.destroy(path: path)
-            #expect(try names(folder) == [])
-        }
+        let path = "\(folder.path)/store"
+        try makeStore(path).close()
+        let log = try #require(try names(path).first { $0.hasSuffix(".log") })
+        var content = try #require(FileManager.default.contents(atPath: "\(path)/\(log)"))
+        content.replaceSubrange(content.count / 2..<content.count / 2 + 8, with: Data(repeating: 0x55, count: 8))
+        try content.write(to: URL(fileURLWithPath: "\(path)/\(log)"))
+        expectError(.corrupt) { _ = try LevelDBStore(path: path) }
+        try FileManager.default.copyItem(atPath: path, toPath: "\(folder.path)/copy")
+        try LevelDBStore.destroy(path: "\(folder.path)/copy")
+        #expect(try names(folder.path) == ["store"])
+        _ = try? LevelDBStore.repair(path: path)
+        #expect(try names(path).contains("lost"))
+        try LevelDBStore.destroy(path: path)
+        #expect(try names(folder.path) == [])
     }
 
     private func makeStore(_ path: String) throws -> LevelDBStore {

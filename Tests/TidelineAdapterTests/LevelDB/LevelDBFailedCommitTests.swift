@@ -15,50 +15,48 @@ private let faults = StoreKind.simplest.harness.faults
     /// A compaction ends with a record in the log.
     @Test(arguments: [false, true])
     func aCompactionWritesNothingAfterAFailedCommit(_ continues: Bool) throws {
-        try withTemporaryFolder { folder throws in
-            let path = "\(folder)/db"
-            let engine = try LevelDBEngine(path: path)
-            var expected: Entries = ["a": "1", "b": "2"]
-            try engine.put(["a": "1"])
-            let failure = Mutex<(any Error)?>(nil)
-            let interruption = TableInterruption {
-                do {
-                    try engine.put(["b": "2"])
-                    try withUnwritableLog(in: path) { try engine.put(["c": "3"]) }
-                } catch {
-                    failure.withLock { $0 = error }
-                }
+        let folder = try TemporaryFolder()
+        let path = "\(folder.path)/db"
+        let engine = try LevelDBEngine(path: path)
+        var expected: Entries = ["a": "1", "b": "2"]
+        try engine.put(["a": "1"])
+        let failure = Mutex<(any Error)?>(nil)
+        let interruption = TableInterruption {
+            do {
+                try engine.put(["b": "2"])
+                try withUnwritableLog(in: path) { try engine.put(["c": "3"]) }
+            } catch {
+                failure.withLock { $0 = error }
             }
-            try #require(faults).observing(path, by: interruption) {
-                _ = expectError(.io) { try engine.compact() }
-            }
-            #expect((failure.withLock { $0 } as? StoreError)?.code == .io)
-            #expect(try engine.all() == expected)
-            if continues {
-                try engine.put(["d": "4"])
-                expected["d"] = "4"
-            }
-            try engine.close()
-            let again = try LevelDBEngine(path: path)
-            #expect(try again.all() == expected)
-            try again.close()
         }
+        try #require(faults).observing(path, by: interruption) {
+            _ = expectError(.io) { try engine.compact() }
+        }
+        #expect((failure.withLock { $0 } as? StoreError)?.code == .io)
+        #expect(try engine.all() == expected)
+        if continues {
+            try engine.put(["d": "4"])
+            expected["d"] = "4"
+        }
+        try engine.close()
+        let again = try LevelDBEngine(path: path)
+        #expect(try again.all() == expected)
+        try again.close()
     }
 
     /// After a failed sync, the whole commit is in the log, which may not be truncated before the engine is closed.
     @Test func closingRemovesAFailedCommit() throws {
-        try withTemporaryFolder { folder throws in
-            let path = "\(folder)/db"
-            let engine = try LevelDBEngine(path: path, options: LevelDBOptions(durability: .full))
-            try engine.put(["a": "1"])
-            try #require(faults).observing(path, by: UnchangeableLog()) {
-                _ = expectError(.io) { try engine.put(["b": "2"]) }
-            }
-            try engine.close()
-            let again = try LevelDBEngine(path: path)
-            #expect(try again.all() == ["a": "1"])
-            try again.close()
+        let folder = try TemporaryFolder()
+        let path = "\(folder.path)/db"
+        let engine = try LevelDBEngine(path: path, options: LevelDBOptions(durability: .full))
+        try engine.put(["a": "1"])
+        try #require(faults).observing(path, by: UnchangeableLog()) {
+            _ = expectError(.io) { try engine.put(["b": "2"]) }
         }
+        try engine.close()
+        let again = try LevelDBEngine(path: path)
+        #expect(try again.all() == ["a": "1"])
+        try again.close()
     }
 }
 

@@ -40,33 +40,31 @@ import TidelineTestSupport
     /// After a failed sync, the log contains the whole of a commit that was not acknowledged.
     @Test(arguments: [40, 39, 38, 21, 20, 10, 9, 2, 1, 0])
     func commitsThatWereNotAcknowledgedAreCutOff(_ lastSequence: UInt64) throws {
-        try withTemporaryFolder { folder throws in
-            let path = "\(folder)/db"
-            try make(path)
-            #expect(try FolderCheck(folder: path).lastSequence() == 40)
-            try LogRepair.cut(logsIn: path, after: lastSequence)
-            let kept = Int(lastSequence / 2)
-            #expect(try FolderCheck(folder: path).lastSequence() == UInt64(kept * 2))
-            let engine = try LevelDBEngine(path: path)
-            #expect(try Set(engine.all().keys) == Set((0..<kept).flatMap { ["a\($0)", "b\($0)"] }))
-            try engine.close()
-        }
+        let folder = try TemporaryFolder()
+        let path = "\(folder.path)/db"
+        try make(path)
+        #expect(try FolderCheck(folder: path).lastSequence() == 40)
+        try LogRepair.cut(logsIn: path, after: lastSequence)
+        let kept = Int(lastSequence / 2)
+        #expect(try FolderCheck(folder: path).lastSequence() == UInt64(kept * 2))
+        let engine = try LevelDBEngine(path: path)
+        #expect(try Set(engine.all().keys) == Set((0..<kept).flatMap { ["a\($0)", "b\($0)"] }))
+        try engine.close()
     }
 
     /// The remainder of an incomplete commit is cut off as well.
     @Test func theRestOfACommitIsCutOff() throws {
-        try withTemporaryFolder { folder throws in
-            let path = "\(folder)/db"
-            try make(path)
-            let log = try #require(try files(path).first { $0.key.hasSuffix(".log") })
-            for size in [log.value.count - 1, 60_000, 40_000, 5] {
-                try log.value.prefix(size).write(to: URL(fileURLWithPath: "\(path)/\(log.key)"))
-                let last = try FolderCheck(folder: path).lastSequence()
-                try LogRepair.cut(logsIn: path, after: last)
-                let left = try #require(try files(path)[log.key])
-                #expect(left.count < size && left == log.value.prefix(left.count))
-                #expect(try FolderCheck(folder: path).lastSequence() == last)
-            }
+        let folder = try TemporaryFolder()
+        let path = "\(folder.path)/db"
+        try make(path)
+        let log = try #require(try files(path).first { $0.key.hasSuffix(".log") })
+        for size in [log.value.count - 1, 60_000, 40_000, 5] {
+            try log.value.prefix(size).write(to: URL(fileURLWithPath: "\(path)/\(log.key)"))
+            let last = try FolderCheck(folder: path).lastSequence()
+            try LogRepair.cut(logsIn: path, after: last)
+            let left = try #require(try files(path)[log.key])
+            #expect(left.count < size && left == log.value.prefix(left.count))
+            #expect(try FolderCheck(folder: path).lastSequence() == last)
         }
     }
 }

@@ -7,6 +7,10 @@ import TidelineTestSupport
 
 /// Tests the engine's cache of the keys of a space that was empty, and of keys that a transaction found.
 @Suite struct LevelDBLookupCacheTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
     private func key(_ space: UInt8, _ number: Int) -> [UInt8] { [0, 0, 0, space] + Array("key \(number)".utf8) }
 
     private func insert(_ keys: [[UInt8]], into engine: LevelDBEngine) throws -> Int {
@@ -51,40 +55,36 @@ import TidelineTestSupport
     }
 
     @Test func insertedKeysAreFoundByWhateverWroteThem() throws {
-        try withTemporaryFolder { folder throws in
-            let path = "\(folder)/store"
-            var engine = try LevelDBEngine(path: path)
-            #expect(try insert([key(1, 1)], into: engine) == 1)
-            try engine.write { writer throws in
-                key(1, 2).withUnsafeBytes { writer.put($0, $0) }
-                key(2, 2).withUnsafeBytes { writer.put($0, $0) }
-            }
-            #expect(try insert([key(1, 1), key(1, 2), key(1, 3), key(1, 3), key(2, 2)], into: engine) == 1)
-            #expect(try engine.write { try key(1, 3).withUnsafeBytes($0.delete) })
-            #expect(try insert([key(1, 3)], into: engine) == 1)
-            try engine.close()
-            engine = try LevelDBEngine(path: path)
-            #expect(try insert([key(1, 1), key(1, 2), key(1, 3), key(1, 4), key(2, 2)], into: engine) == 1)
-            #expect(try insert([key(1, 4)], into: engine) == 0)
-            try engine.close()
+        let path = "\(folder.path)/store"
+        var engine = try LevelDBEngine(path: path)
+        #expect(try insert([key(1, 1)], into: engine) == 1)
+        try engine.write { writer throws in
+            key(1, 2).withUnsafeBytes { writer.put($0, $0) }
+            key(2, 2).withUnsafeBytes { writer.put($0, $0) }
         }
+        #expect(try insert([key(1, 1), key(1, 2), key(1, 3), key(1, 3), key(2, 2)], into: engine) == 1)
+        #expect(try engine.write { try key(1, 3).withUnsafeBytes($0.delete) })
+        #expect(try insert([key(1, 3)], into: engine) == 1)
+        try engine.close()
+        engine = try LevelDBEngine(path: path)
+        #expect(try insert([key(1, 1), key(1, 2), key(1, 3), key(1, 4), key(2, 2)], into: engine) == 1)
+        #expect(try insert([key(1, 4)], into: engine) == 0)
+        try engine.close()
     }
 
     /// A rolled-back transaction leaves a space that is empty, with or without recorded keys.
     @Test func aDroppedTransactionLeavesNothingBehind() throws {
         struct Own: Error {}
-        try withTemporaryFolder { folder throws in
-            let engine = try LevelDBEngine(path: "\(folder)/store")
-            #expect(throws: Own.self) {
-                try engine.write { writer throws in
-                    _ = try key(1, 1).withUnsafeBytes { try writer.put($0, $0, over: { _ in false }) }
-                    throw Own()
-                }
+        let engine = try LevelDBEngine(path: "\(folder.path)/store")
+        #expect(throws: Own.self) {
+            try engine.write { writer throws in
+                _ = try key(1, 1).withUnsafeBytes { try writer.put($0, $0, over: { _ in false }) }
+                throw Own()
             }
-            #expect(try insert([key(1, 1), key(1, 1)], into: engine) == 1)
-            #expect(try insert([key(1, 1)], into: engine) == 0)
-            try engine.close()
         }
+        #expect(try insert([key(1, 1), key(1, 1)], into: engine) == 1)
+        #expect(try insert([key(1, 1)], into: engine) == 0)
+        try engine.close()
     }
 
     @Test func aFullCacheKeepsItsKeysAsLongAsTheySaveLookups() throws {
@@ -109,54 +109,50 @@ import TidelineTestSupport
 
     @Test func aRememberedKeyIsForgottenWhenItIsDeletedOrTheTransactionIsRolledBack() throws {
         struct Own: Error {}
-        try withTemporaryFolder { folder throws in
-            let engine = try LevelDBEngine(path: "\(folder)/store")
-            let known = [key(1, 1), key(1, 2)]
-            _ = try insert(known, into: engine)
-            try engine.write { writer throws in
-                for key in known { key.withUnsafeBytes { writer.remember($0) } }
-            }
-            #expect(try engine.write { writer in known.map { $0.withUnsafeBytes(writer.remembers) } } == [true, true])
-            try engine.write { writer throws in
-                _ = try known[0].withUnsafeBytes(writer.delete)
-                #expect(!known[0].withUnsafeBytes(writer.remembers))
-                known[0].withUnsafeBytes { writer.put($0, $0) }
-            }
-            #expect(try engine.write { writer in known.map { $0.withUnsafeBytes(writer.remembers) } } == [false, true])
-            #expect(throws: Own.self) { try engine.write { _ throws in throw Own() } }
-            #expect(
-                try engine.write { writer in known.map { $0.withUnsafeBytes(writer.remembers) } } == [false, false])
-            try engine.close()
+        let engine = try LevelDBEngine(path: "\(folder.path)/store")
+        let known = [key(1, 1), key(1, 2)]
+        _ = try insert(known, into: engine)
+        try engine.write { writer throws in
+            for key in known { key.withUnsafeBytes { writer.remember($0) } }
         }
+        #expect(try engine.write { writer in known.map { $0.withUnsafeBytes(writer.remembers) } } == [true, true])
+        try engine.write { writer throws in
+            _ = try known[0].withUnsafeBytes(writer.delete)
+            #expect(!known[0].withUnsafeBytes(writer.remembers))
+            known[0].withUnsafeBytes { writer.put($0, $0) }
+        }
+        #expect(try engine.write { writer in known.map { $0.withUnsafeBytes(writer.remembers) } } == [false, true])
+        #expect(throws: Own.self) { try engine.write { _ throws in throw Own() } }
+        #expect(
+            try engine.write { writer in known.map { $0.withUnsafeBytes(writer.remembers) } } == [false, false])
+        try engine.close()
     }
 
     /// A row that exists is replaced, deleted and inserted again with the right count, also after a rollback.
     @Test func rowsAreCountedRightWithRememberedKeys() throws {
         struct Own: Error {}
-        try withTemporaryFolder { folder throws in
-            let store = try LevelDBStore(path: "\(folder)/store")
-            try store.define([TableSchema("t", columns: [.int("n")], systemColumns: [])])
-            func upsert(_ number: Int64) throws {
-                try store.write { try $0.upsert(["id": "a", "n": .int(number)], into: "t") }
-            }
-            for number in 0..<3 as Range<Int64> { try upsert(number) }
-            #expect(throws: Own.self) {
-                try store.write { writer throws in
-                    #expect(try writer.delete(id: "a", from: "t"))
-                    throw Own()
-                }
-            }
-            #expect(try store.read { try $0.row(in: "t", id: "a")?["n"] } == 2)
+        let store = try LevelDBStore(path: "\(folder.path)/store")
+        try store.define([TableSchema("t", columns: [.int("n")], systemColumns: [])])
+        func upsert(_ number: Int64) throws {
+            try store.write { try $0.upsert(["id": "a", "n": .int(number)], into: "t") }
+        }
+        for number in 0..<3 as Range<Int64> { try upsert(number) }
+        #expect(throws: Own.self) {
             try store.write { writer throws in
                 #expect(try writer.delete(id: "a", from: "t"))
-                try writer.upsert(["id": "a", "n": 3], into: "t")
+                throw Own()
             }
-            try upsert(4)
-            #expect(try store.read { try $0.count(TableQuery("t")) } == 1)
-            #expect(try store.write { try $0.delete(id: "a", from: "t") })
-            try upsert(5)
-            #expect(try store.read { try $0.rows(matching: TableQuery("t")).rows } == [["id": "a", "n": 5]])
-            try store.close()
         }
+        #expect(try store.read { try $0.row(in: "t", id: "a")?["n"] } == 2)
+        try store.write { writer throws in
+            #expect(try writer.delete(id: "a", from: "t"))
+            try writer.upsert(["id": "a", "n": 3], into: "t")
+        }
+        try upsert(4)
+        #expect(try store.read { try $0.count(TableQuery("t")) } == 1)
+        #expect(try store.write { try $0.delete(id: "a", from: "t") })
+        try upsert(5)
+        #expect(try store.read { try $0.rows(matching: TableQuery("t")).rows } == [["id": "a", "n": 5]])
+        try store.close()
     }
 }

@@ -6,92 +6,84 @@ import TidelineTestStores
 import TidelineTestSupport
 
 @Suite struct LevelDBOpeningTests {
+    private let folder: TemporaryFolder
+    private var path: String { "\(folder.path)/db" }
+
+    init() throws { folder = try TemporaryFolder() }
+
     @Test func whatIsInTheWayIsSaid() throws {
-        try withTemporaryFolder { folder throws in
-            let file = "\(folder)/file"
-            try Data("x".utf8).write(to: URL(fileURLWithPath: file))
-            try FileManager.default.createDirectory(atPath: "\(folder)/empty", withIntermediateDirectories: false)
-            let cases: [(String, Bool, String)] = [
-                (file, true, "file"), ("\(file)/db", true, "cannot be created"), ("\(folder)/none/db", true, "parent"),
-                ("\(folder)/db", false, "not allow creating"), ("\(folder)/empty", false, "not allow creating"),
-                ("", true, "empty"), ("\(folder)/a\0b", true, "NUL"),
-            ]
-            for (path, creates, reason) in cases {
-                let options = LevelDBOptions(createsIfMissing: creates)
-                let error = expectError(.io) { _ = try LevelDBEngine(path: path, options: options) }
-                #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
-                #expect(error?.path == path)
-            }
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == ["empty", "file"])
-            #expect(try FileManager.default.contentsOfDirectory(atPath: "\(folder)/empty") == [])
+        let file = "\(folder.path)/file"
+        try Data("x".utf8).write(to: URL(fileURLWithPath: file))
+        try FileManager.default.createDirectory(atPath: "\(folder.path)/empty", withIntermediateDirectories: false)
+        let cases: [(String, Bool, String)] = [
+            (file, true, "file"), ("\(file)/db", true, "cannot be created"), ("\(folder.path)/none/db", true, "parent"),
+            (path, false, "not allow creating"), ("\(folder.path)/empty", false, "not allow creating"),
+            ("", true, "empty"), ("\(folder.path)/a\0b", true, "NUL"),
+        ]
+        for (path, creates, reason) in cases {
+            let options = LevelDBOptions(createsIfMissing: creates)
+            let error = expectError(.io) { _ = try LevelDBEngine(path: path, options: options) }
+            #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
+            #expect(error?.path == path)
         }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["empty", "file"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: "\(folder.path)/empty") == [])
     }
 
     @Test(arguments: ["größe 日本 😀", " db ", "a'b\"c;d%41?#", "-rf", ".hidden", String(repeating: "n", count: 200)])
     func oddFolderNamesAreNames(_ name: String) throws {
-        try withTemporaryFolder { folder throws in
-            let engine = try LevelDBEngine(path: "\(folder)/\(name)")
-            try engine.put(["a": "1"])
-            try engine.close()
-            let again = try LevelDBEngine(path: "\(folder)/\(name)/", options: LevelDBOptions(createsIfMissing: false))
-            #expect(try again.all() == ["a": "1"])
-            try again.close()
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [name])
-        }
+        let engine = try LevelDBEngine(path: "\(folder.path)/\(name)")
+        try engine.put(["a": "1"])
+        try engine.close()
+        let again = try LevelDBEngine(path: "\(folder.path)/\(name)/", options: LevelDBOptions(createsIfMissing: false))
+        #expect(try again.all() == ["a": "1"])
+        try again.close()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [name])
     }
 
     @Test func anEngineThatIsLetGoOfGivesTheFolderBack() throws {
-        try withTemporaryFolder { folder throws in
-            for _ in 0..<3 {
-                let engine = try LevelDBEngine(path: "\(folder)/db")
-                try engine.put(["a": "1"])
-            }
-            let store = try LevelDBEngine(path: "\(folder)/db")
-            try store.close()
-            try store.close()
-            expectError(.closed) { try store.put(["a": "2"]) }
-            expectError(.closed) { _ = try store.all() }
+        for _ in 0..<3 {
+            let engine = try LevelDBEngine(path: path)
+            try engine.put(["a": "1"])
         }
+        let store = try LevelDBEngine(path: path)
+        try store.close()
+        try store.close()
+        expectError(.closed) { try store.put(["a": "2"]) }
+        expectError(.closed) { _ = try store.all() }
     }
 
     @Test func aLinkThatLeadsNowhereIsAnErrorWithTheReason() throws {
-        try withTemporaryFolder { folder throws in
-            let path = "\(folder)/link"
-            try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "\(folder)/nowhere")
-            let error = expectError(.io) { _ = try LevelDBEngine(path: path) }
-            #expect(error?.message.contains("No such file") == true, "\(error?.message ?? "")")
-            #expect(error?.engineCode == Int(ENOENT))
-        }
+        let path = "\(folder.path)/link"
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "\(folder.path)/nowhere")
+        let error = expectError(.io) { _ = try LevelDBEngine(path: path) }
+        #expect(error?.message.contains("No such file") == true, "\(error?.message ?? "")")
+        #expect(error?.engineCode == Int(ENOENT))
     }
 
     @Test func aFolderOfOtherFilesIsNotAStoreAndLeftAlone() throws {
-        try withTemporaryFolder { folder throws in
-            for content in [["letter.txt": Data("x".utf8)], ["LOCK": Data(), "mine.log": Data()]] {
-                try replaceFiles("\(folder)/db", by: content)
-                let error = expectError(.notAStore) { _ = try LevelDBEngine(path: "\(folder)/db") }
-                #expect(error?.message.contains("other files") == true)
-                #expect(try files("\(folder)/db") == content)
-            }
+        for content in [["letter.txt": Data("x".utf8)], ["LOCK": Data(), "mine.log": Data()]] {
+            try replaceFiles(path, by: content)
+            let error = expectError(.notAStore) { _ = try LevelDBEngine(path: path) }
+            #expect(error?.message.contains("other files") == true)
+            #expect(try files(path) == content)
         }
     }
 
     /// LevelDB itself would create an empty database over the existing files.
     @Test(arguments: ["MANIFEST", ".log", ".ldb"])
     func aMissingCurrentIsCorrupt(_ kept: String) throws {
-        try withTemporaryFolder { folder throws in
-            let path = "\(folder)/db"
-            let engine = try LevelDBEngine(path: path)
-            try engine.put(["a": "1"])
-            try engine.compact()
-            try engine.put(["b": "2"])
-            try engine.close()
-            let content = try files(path).filter { $0.key.contains(kept) }
-            #expect(content.count == 1)
-            try replaceFiles(path, by: content)
-            let error = expectError(.corrupt) { _ = try LevelDBEngine(path: path) }
-            #expect(error?.path == "\(path)/CURRENT")
-            #expect(try files(path) == content)
-        }
+        let engine = try LevelDBEngine(path: path)
+        try engine.put(["a": "1"])
+        try engine.compact()
+        try engine.put(["b": "2"])
+        try engine.close()
+        let content = try files(path).filter { $0.key.contains(kept) }
+        #expect(content.count == 1)
+        try replaceFiles(path, by: content)
+        let error = expectError(.corrupt) { _ = try LevelDBEngine(path: path) }
+        #expect(error?.path == "\(path)/CURRENT")
+        #expect(try files(path) == content)
     }
 
     /// Names alone do not identify a database: `000003.log` can belong to any program.
@@ -100,14 +92,12 @@ import TidelineTestSupport
         ["CURRENT", "MANIFEST-000002", "000003.log", "LOCK"],
     ])
     func filesThatOnlyHaveLevelDBsNamesAreNotAStore(_ names: [String]) throws {
-        try withTemporaryFolder { folder throws in
-            for text in ["", "x", String(repeating: "text ", count: 20_000)] {
-                let content = Dictionary(uniqueKeysWithValues: names.map { ($0, Data(text.utf8)) })
-                try replaceFiles("\(folder)/db", by: content)
-                let error = expectError(.notAStore) { _ = try LevelDBEngine(path: "\(folder)/db") }
-                #expect(error?.path == "\(folder)/db")
-                #expect(try files("\(folder)/db") == content)
-            }
+        for text in ["", "x", String(repeating: "text ", count: 20_000)] {
+            let content = Dictionary(uniqueKeysWithValues: names.map { ($0, Data(text.utf8)) })
+            try replaceFiles(path, by: content)
+            let error = expectError(.notAStore) { _ = try LevelDBEngine(path: path) }
+            #expect(error?.path == path)
+            #expect(try files(path) == content)
         }
     }
 
@@ -115,43 +105,35 @@ import TidelineTestSupport
         ["LOCK"], ["LOCK", "LOG"], ["LOCK", "LOG", "MANIFEST-000001"], ["LOCK", "MANIFEST-000001", "000001.dbtmp"],
     ])
     func anInterruptedCreationIsDoneAgain(_ names: [String]) throws {
-        try withTemporaryFolder { folder throws in
-            try replaceFiles("\(folder)/db", by: Dictionary(uniqueKeysWithValues: names.map { ($0, Data()) }))
-            let engine = try LevelDBEngine(path: "\(folder)/db")
-            try engine.put(["a": "1"])
-            #expect(try engine.all() == ["a": "1"])
-            try engine.close()
-        }
+        try replaceFiles(path, by: Dictionary(uniqueKeysWithValues: names.map { ($0, Data()) }))
+        let engine = try LevelDBEngine(path: path)
+        try engine.put(["a": "1"])
+        #expect(try engine.all() == ["a": "1"])
+        try engine.close()
     }
 
     @Test func aCreationThatFailsLeavesNothing() throws {
-        try withTemporaryFolder { folder throws in
-            // A folder at the path of LevelDB's first manifest.
-            let path = "\(folder)/db"
-            try FileManager.default.createDirectory(
-                atPath: "\(path)/MANIFEST-000001", withIntermediateDirectories: true)
-            #expect(throws: StoreError.self) { _ = try LevelDBEngine(path: path) }
-            #expect(try FileManager.default.contentsOfDirectory(atPath: path) == ["MANIFEST-000001"])
-            try FileManager.default.removeItem(atPath: path)
-            let engine = try LevelDBEngine(path: path)
-            try engine.close()
-        }
+        // A folder at the path of LevelDB's first manifest.
+        try FileManager.default.createDirectory(
+            atPath: "\(path)/MANIFEST-000001", withIntermediateDirectories: true)
+        #expect(throws: StoreError.self) { _ = try LevelDBEngine(path: path) }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: path) == ["MANIFEST-000001"])
+        try FileManager.default.removeItem(atPath: path)
+        let engine = try LevelDBEngine(path: path)
+        try engine.close()
     }
 
     @Test func aFolderIsOneStoresInAProcess() throws {
-        try withTemporaryFolder { folder throws in
-            let path = "\(folder)/db"
-            let engine = try LevelDBEngine(path: path)
-            try FileManager.default.createSymbolicLink(atPath: "\(folder)/link", withDestinationPath: path)
-            for spelling in [path, "\(path)/", "\(folder)/./db", "\(folder)/link"] {
-                let error = expectError(.locked) { _ = try LevelDBEngine(path: spelling) }
-                #expect(error?.message.contains("this process") == true)
-            }
-            try engine.put(["a": "1"])
-            try engine.close()
-            let again = try LevelDBEngine(path: "\(folder)/link")
-            #expect(try again.all() == ["a": "1"])
-            try again.close()
+        let engine = try LevelDBEngine(path: path)
+        try FileManager.default.createSymbolicLink(atPath: "\(folder.path)/link", withDestinationPath: path)
+        for spelling in [path, "\(path)/", "\(folder.path)/./db", "\(folder.path)/link"] {
+            let error = expectError(.locked) { _ = try LevelDBEngine(path: spelling) }
+            #expect(error?.message.contains("this process") == true)
         }
+        try engine.put(["a": "1"])
+        try engine.close()
+        let again = try LevelDBEngine(path: "\(folder.path)/link")
+        #expect(try again.all() == ["a": "1"])
+        try again.close()
     }
 }

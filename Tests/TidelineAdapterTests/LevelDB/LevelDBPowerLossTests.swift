@@ -105,13 +105,12 @@ import TidelineTestSupport
 
     @Test func aStoreThatWasClosedIsRefusedWhenItsLogWasCut() throws {
         let sample = try makeSample(.normal, closed: true)
-        try withTemporaryFolder { folder throws in
-            for size in [0, 100, sample.content.count - 1] {
-                let cut = sample.files.merging([sample.log: sample.content.prefix(size)]) { $1 }
-                try replaceFiles("\(folder)/db", by: cut)
-                let error = expectError(.corrupt) { _ = try LevelDBEngine(path: "\(folder)/db") }
-                #expect(error?.path?.hasSuffix(sample.log) == true)
-            }
+        let folder = try TemporaryFolder()
+        for size in [0, 100, sample.content.count - 1] {
+            let cut = sample.files.merging([sample.log: sample.content.prefix(size)]) { $1 }
+            try replaceFiles("\(folder.path)/db", by: cut)
+            let error = expectError(.corrupt) { _ = try LevelDBEngine(path: "\(folder.path)/db") }
+            #expect(error?.path?.hasSuffix(sample.log) == true)
         }
     }
 
@@ -127,13 +126,12 @@ import TidelineTestSupport
     @Test(arguments: ["", "x", "3 100 1", "3", "99999999999999999999 1 1"])
     func aSealThatIsDamagedIsPassedOver(_ text: String) throws {
         let sample = try makeSample(.normal, closed: true)
-        try withTemporaryFolder { folder throws in
-            let path = "\(folder)/db"
-            try replaceFiles(path, by: sample.files.merging([CleanShutdownMarker.fileName: Data(text.utf8)]) { $1 })
-            let engine = try LevelDBEngine(path: path)
-            #expect(try engine.all() == sample.states[30])
-            try engine.close()
-        }
+        let folder = try TemporaryFolder()
+        let path = "\(folder.path)/db"
+        try replaceFiles(path, by: sample.files.merging([CleanShutdownMarker.fileName: Data(text.utf8)]) { $1 })
+        let engine = try LevelDBEngine(path: path)
+        #expect(try engine.all() == sample.states[30])
+        try engine.close()
     }
 }
 
@@ -141,25 +139,24 @@ import TidelineTestSupport
 @Suite struct LevelDBUnreadableFileTests {
     @Test(arguments: ["CURRENT", ".log", ".ldb"])
     func aFileThatCannotBeOpenedIsNotCorrupt(_ suffix: String) throws {
-        try withTemporaryFolder { folder throws in
-            let path = "\(folder)/db"
-            let engine = try LevelDBEngine(path: path)
-            try engine.put(["a": "1"])
-            try engine.compact()
-            try engine.put(["b": "2"])
-            try engine.close()
-            let name = try #require(try files(path).keys.first { $0.hasSuffix(suffix) })
-            // A symbolic link to itself, which no process can open.
-            let content = try #require(try files(path)[name])
-            try FileManager.default.removeItem(atPath: "\(path)/\(name)")
-            try FileManager.default.createSymbolicLink(atPath: "\(path)/\(name)", withDestinationPath: name)
-            let error = expectError(.io) { _ = try LevelDBEngine(path: path) }
-            #expect(error?.engineCode == Int(ELOOP))
-            try FileManager.default.removeItem(atPath: "\(path)/\(name)")
-            try content.write(to: URL(fileURLWithPath: "\(path)/\(name)"))
-            let again = try LevelDBEngine(path: path)
-            #expect(try again.all() == ["a": "1", "b": "2"])
-            try again.close()
-        }
+        let folder = try TemporaryFolder()
+        let path = "\(folder.path)/db"
+        let engine = try LevelDBEngine(path: path)
+        try engine.put(["a": "1"])
+        try engine.compact()
+        try engine.put(["b": "2"])
+        try engine.close()
+        let name = try #require(try files(path).keys.first { $0.hasSuffix(suffix) })
+        // A symbolic link to itself, which no process can open.
+        let content = try #require(try files(path)[name])
+        try FileManager.default.removeItem(atPath: "\(path)/\(name)")
+        try FileManager.default.createSymbolicLink(atPath: "\(path)/\(name)", withDestinationPath: name)
+        let error = expectError(.io) { _ = try LevelDBEngine(path: path) }
+        #expect(error?.engineCode == Int(ELOOP))
+        try FileManager.default.removeItem(atPath: "\(path)/\(name)")
+        try content.write(to: URL(fileURLWithPath: "\(path)/\(name)"))
+        let again = try LevelDBEngine(path: path)
+        #expect(try again.all() == ["a": "1", "b": "2"])
+        try again.close()
     }
 }

@@ -64,19 +64,18 @@ import TidelineTestSupport
         "A store with a name that is not in normalization form C is refused, and a repair keeps it",
         arguments: EarlierNames.definitions)
     func earlierNames(_ definitions: [TableSchema]) throws {
-        try withTemporaryFolder { folder in
-            let path = "\(folder)/s"
-            try withStore(path) { store throws in
-                try EarlierNames.fill(store, definitions)
-                try store.replaceStoredName(EarlierNames.name, with: EarlierNames.stored)
-            }
-            EarlierNames.expectRefusal(definitions) { try withStore(path) { _ in } }
-            expectError(.schemaMismatch) { try LevelDBStore.repair(path: path) }
-            let engine = try LevelDBEngine(path: path)
-            let key: [UInt8] = [0, 0, 0, 1] + Array("1".utf8)
-            #expect(try engine.read { snapshot in try key.withUnsafeBytes { try snapshot.get($0) { _ in } } })
-            try engine.close()
+        let folder = try TemporaryFolder()
+        let path = "\(folder.path)/s"
+        try withStore(path) { store throws in
+            try EarlierNames.fill(store, definitions)
+            try store.replaceStoredName(EarlierNames.name, with: EarlierNames.stored)
         }
+        EarlierNames.expectRefusal(definitions) { try withStore(path) { _ in } }
+        expectError(.schemaMismatch) { try LevelDBStore.repair(path: path) }
+        let engine = try LevelDBEngine(path: path)
+        let key: [UInt8] = [0, 0, 0, 1] + Array("1".utf8)
+        #expect(try engine.read { snapshot in try key.withUnsafeBytes { try snapshot.get($0) { _ in } } })
+        try engine.close()
     }
 
     /// The change or removal of an entry, and what a repair then loses.
@@ -190,23 +189,22 @@ import TidelineTestSupport
 
     @Test("The disk space of many deleted rows is freed, and scans do not read them anymore")
     func deletions() throws {
-        try withTemporaryFolder { folder in
-            let path = "\(folder)/s"
-            let store = try LevelDBStore(path: path)
-            try store.define([Self.item])
-            for part in 0..<10 {
-                try store.write { try $0.upsert((part * 3_000..<part * 3_000 + 3_000).map(Self.row), into: "Item") }
-            }
-            try store.compact()
-            func size() throws -> Int {
-                try files(path).filter { $0.key.hasSuffix(".ldb") }.reduce(0) { $0 + $1.value.count }
-            }
-            let before = try size()
-            try store.write { _ = try $0.delete(matching: TableQuery("Item")) }
-            try waitUntil("the compaction") { try size() < before / 10 }
-            #expect(try store.read { try $0.count(TableQuery("Item")) } == 0)
-            try store.close()
+        let folder = try TemporaryFolder()
+        let path = "\(folder.path)/s"
+        let store = try LevelDBStore(path: path)
+        try store.define([Self.item])
+        for part in 0..<10 {
+            try store.write { try $0.upsert((part * 3_000..<part * 3_000 + 3_000).map(Self.row), into: "Item") }
         }
+        try store.compact()
+        func size() throws -> Int {
+            try files(path).filter { $0.key.hasSuffix(".ldb") }.reduce(0) { $0 + $1.value.count }
+        }
+        let before = try size()
+        try store.write { _ = try $0.delete(matching: TableQuery("Item")) }
+        try waitUntil("the compaction") { try size() < before / 10 }
+        #expect(try store.read { try $0.count(TableQuery("Item")) } == 0)
+        try store.close()
     }
 
     /// Changes an entry, or removes it.

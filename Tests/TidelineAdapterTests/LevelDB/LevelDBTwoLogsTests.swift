@@ -170,20 +170,19 @@ import TidelineTestSupport
     /// A kill during a compaction immediately after opening leaves an empty log that is not the last one.
     @Test("An unused log next to a newer one does no harm")
     func empty() throws {
-        try withTemporaryFolder { folder throws in
-            let path = "\(folder)/db"
-            var states: [Entries] = [[:]]
-            var engine = try LevelDBEngine(path: path)
-            try Self.commit(0..<5, to: engine, &states)
-            try engine.close()
-            engine = try LevelDBEngine(path: path)
-            let before = try DamageFiles.read(path)
-            try engine.compact()
-            try Self.commit(5..<9, to: engine, &states)
-            let newer = try #require(try files(path).first { $0.key.hasSuffix(".log") })
-            try engine.close()
-            #expect(try open(before.merging([newer.key: newer.value]) { $1 }, .normal) == states.last)
-        }
+        let folder = try TemporaryFolder()
+        let path = "\(folder.path)/db"
+        var states: [Entries] = [[:]]
+        var engine = try LevelDBEngine(path: path)
+        try Self.commit(0..<5, to: engine, &states)
+        try engine.close()
+        engine = try LevelDBEngine(path: path)
+        let before = try DamageFiles.read(path)
+        try engine.compact()
+        try Self.commit(5..<9, to: engine, &states)
+        let newer = try #require(try files(path).first { $0.key.hasSuffix(".log") })
+        try engine.close()
+        #expect(try open(before.merging([newer.key: newer.value]) { $1 }, .normal) == states.last)
     }
 }
 

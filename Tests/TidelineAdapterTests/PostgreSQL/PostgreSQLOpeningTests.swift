@@ -18,12 +18,11 @@ struct PostgreSQLOpeningTests {
         #expect(wrong?.message.contains("check the user name, and the password") == true)
         let missing = expectError(.io) { _ = try PostgreSQLStore(connection: connection) }
         #expect(missing?.message.contains("PGPASSFILE") == true)
-        try withTemporaryFolder { folder throws in
-            let file = "\(folder)/pgpass"
-            try Data("*:*:*:secured:right\n".utf8).write(to: URL(fileURLWithPath: file))
-            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
-            try PostgreSQLStore(connection: "\(connection) passfile=\(file)").close()
-        }
+        let folder = try TemporaryFolder()
+        let file = "\(folder.path)/pgpass"
+        try Data("*:*:*:secured:right\n".utf8).write(to: URL(fileURLWithPath: file))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
+        try PostgreSQLStore(connection: "\(connection) passfile=\(file)").close()
     }
 
     @Test(arguments: [

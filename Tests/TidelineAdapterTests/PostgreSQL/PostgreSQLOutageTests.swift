@@ -156,7 +156,6 @@ struct PostgreSQLOutageTests {
         let proxy = try SilentProxy(to: database.folder)
         defer { proxy.end() }
         let tool = try ProbeProcess("tideline")
-        defer { tool.remove() }
         let server = try tool.start([
             "serve", "--port", "0", "--query-timeout", "1", "--store",
             "postgresql:host=127.0.0.1,port=\(proxy.port),dbname=postgres,user=postgres,"

@@ -8,7 +8,6 @@ struct PostgreSQLToolTests {
     @Test func aLocationOpensAStoreInADatabase() throws {
         let server = try TestServer.shared.get()
         let tool = try ProbeProcess("tideline")
-        defer { tool.remove() }
         let schema = "s\(UInt64.random(in: 0 ... .max))"
         for location in [
             "postgresql:host=\(server.folder),dbname=postgres,user=postgres,schema=\(schema)",
@@ -32,7 +31,6 @@ struct PostgreSQLToolTests {
         let server = try TestServer.shared.get()
         let connection = try server.makeDatabase()
         let tool = try ProbeProcess("tideline")
-        defer { tool.remove() }
         let check = ["serve", "--check", "--port", "0", "--store", "postgresql:\(connection)"]
         let missing = try tool.run(check)
         #expect(missing.status == 0 && missing.out.contains("does not exist and would be created"), "\(missing)")
@@ -48,7 +46,6 @@ struct PostgreSQLToolTests {
         let connection = try server.makeDatabase()
         let database = try #require(connection.split(separator: " ").first { $0.hasPrefix("dbname=") })
         let tool = try ProbeProcess("tideline")
-        defer { tool.remove() }
         let store = "postgresql,host=\(server.folder),\(database),user=postgres"
         let checked = try tool.run(
             "conformance", "--store", store, "--filter", "UPS-001", "--filter", "LIF-001", "--filter", "DUR-001")
@@ -67,7 +64,6 @@ struct PostgreSQLToolTests {
     @Test(arguments: ["conformance", "bench"])
     func aDatabaseThatIsNotNamedIsAnErrorThatSaysHowToNameIt(_ command: String) throws {
         let tool = try ProbeProcess("tideline")
-        defer { tool.remove() }
         let environment = ["PGHOST": "/nonexistent", "PGPASSWORD": "S3cret"]
         let output = try tool.run([command, "--store", "postgresql"], environment: environment)
         #expect(output.status == 2)
@@ -81,7 +77,6 @@ struct PostgreSQLToolTests {
 
     @Test func theDemoRunsWithTwoServersOverADatabaseThatIsKilled() throws {
         let tool = try ProbeProcess("tideline")
-        defer { tool.remove() }
         let output = try tool.run("demo", "--store", "postgresql")
         #expect(output.status == 0 && output.out.contains("nothing is lost"), "\(output)")
     }

@@ -9,6 +9,10 @@ import TidelineTestSupport
 
 /// Tests that damage to a file with checksums is an error, never a wrong result.
 @Suite struct SQLiteChecksumTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
     private static let pageSize = 4_096
     private static let table = TableSchema(
         "t", columns: [.string("s"), .int("n"), .bytes("x")], indexes: [["n"], ["s", "n"]])
@@ -58,171 +62,157 @@ import TidelineTestSupport
 
     @Test("A flipped bit, zeros or garbage in any page is corrupt, never a different result")
     func damage() throws {
-        try withTemporaryFolder { folder in
-            let file = try Self.makeFiles(folder).after
-            let right = try #require(try Self.answers(file, folder))
-            var random = SplitMix64(seed: 12)
-            var refusals = 0
-            for page in 0..<(file.count / Self.pageSize) {
-                for kind in 0..<4 {
-                    var damaged = file
-                    let place = page * Self.pageSize + Int.random(in: 0..<Self.pageSize, using: &random)
-                    let end = min(place + Int.random(in: 1...600, using: &random), file.count)
-                    switch kind {
-                    case 0, 1: damaged[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
-                    case 2: damaged.resetBytes(in: place..<end)
-                    default: for place in place..<end { damaged[place] = UInt8.random(in: 0...255, using: &random) }
-                    }
-                    if damaged == file { continue }
-                    guard let found = try Self.answers(damaged, folder) else {
-                        refusals += 1
-                        continue
-                    }
-                    #expect(found == right, "page \(page), damage \(kind) at \(place)")
+        let file = try Self.makeFiles(folder.path).after
+        let right = try #require(try Self.answers(file, folder.path))
+        var random = SplitMix64(seed: 12)
+        var refusals = 0
+        for page in 0..<(file.count / Self.pageSize) {
+            for kind in 0..<4 {
+                var damaged = file
+                let place = page * Self.pageSize + Int.random(in: 0..<Self.pageSize, using: &random)
+                let end = min(place + Int.random(in: 1...600, using: &random), file.count)
+                switch kind {
+                case 0, 1: damaged[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+                case 2: damaged.resetBytes(in: place..<end)
+                default: for place in place..<end { damaged[place] = UInt8.random(in: 0...255, using: &random) }
                 }
+                if damaged == file { continue }
+                guard let found = try Self.answers(damaged, folder.path) else {
+                    refusals += 1
+                    continue
+                }
+                #expect(found == right, "page \(page), damage \(kind) at \(place)")
             }
-            #expect(refusals > file.count / Self.pageSize * 3)
         }
+        #expect(refusals > file.count / Self.pageSize * 3)
     }
 
     @Test("A page replaced by another one is corrupt")
     func misplacedPage() throws {
-        try withTemporaryFolder { folder in
-            let file = try Self.makeFiles(folder).after
-            let right = try #require(try Self.answers(file, folder))
-            let path = "\(folder)/read.sqlite"
-            var refusals = 0
-            for page in 2..<(file.count / Self.pageSize) {
-                var damaged = file
-                let (from, to) = ((page - 1) * Self.pageSize, page * Self.pageSize)
-                damaged.replaceSubrange(to..<to + Self.pageSize, with: file[from..<from + Self.pageSize])
-                // Only a page that is not in use may have any contents.
-                if let found = try Self.answers(damaged, folder) { #expect(found == right, "page \(page)") }
-                try damaged.write(to: URL(fileURLWithPath: path))
-                do {
-                    let store = try SQLiteStore(path: path)
-                    defer { try? store.close() }
-                    try store.verify()
-                } catch {
-                    #expect((error as? StoreError)?.code == .corrupt, "\(error)")
-                    refusals += 1
-                }
+        let file = try Self.makeFiles(folder.path).after
+        let right = try #require(try Self.answers(file, folder.path))
+        let path = "\(folder.path)/read.sqlite"
+        var refusals = 0
+        for page in 2..<(file.count / Self.pageSize) {
+            var damaged = file
+            let (from, to) = ((page - 1) * Self.pageSize, page * Self.pageSize)
+            damaged.replaceSubrange(to..<to + Self.pageSize, with: file[from..<from + Self.pageSize])
+            // Only a page that is not in use may have any contents.
+            if let found = try Self.answers(damaged, folder.path) { #expect(found == right, "page \(page)") }
+            try damaged.write(to: URL(fileURLWithPath: path))
+            do {
+                let store = try SQLiteStore(path: path)
+                defer { try? store.close() }
+                try store.verify()
+            } catch {
+                #expect((error as? StoreError)?.code == .corrupt, "\(error)")
+                refusals += 1
             }
-            #expect(refusals > file.count / Self.pageSize / 2)
         }
+        #expect(refusals > file.count / Self.pageSize / 2)
     }
 
     @Test("A page of an earlier state has a valid checksum; verify() finds the index that contradicts its table")
     func earlierPage() throws {
-        try withTemporaryFolder { folder in
-            let (before, after) = try Self.makeFiles(folder)
-            let right = try #require(try Self.answers(after, folder))
-            let path = "\(folder)/read.sqlite"
-            var count = 0
-            for page in 1..<(before.count / Self.pageSize) {
-                let range = page * Self.pageSize..<(page + 1) * Self.pageSize
-                guard before[range] != after[range] else { continue }
-                var damaged = after
-                damaged.replaceSubrange(range, with: before[range])
-                try damaged.write(to: URL(fileURLWithPath: path))
-                do {
-                    let store = try SQLiteStore(path: path)
-                    defer { try? store.close() }
-                    try store.verify()
-                    // A page that is not in use may have any contents.
-                    #expect(try Self.answers(damaged, folder) == right, "page \(page)")
-                } catch let error as StoreError {
-                    #expect(error.code == .corrupt && error.path == path, "\(error)")
-                    count += 1
-                }
+        let (before, after) = try Self.makeFiles(folder.path)
+        let right = try #require(try Self.answers(after, folder.path))
+        let path = "\(folder.path)/read.sqlite"
+        var count = 0
+        for page in 1..<(before.count / Self.pageSize) {
+            let range = page * Self.pageSize..<(page + 1) * Self.pageSize
+            guard before[range] != after[range] else { continue }
+            var damaged = after
+            damaged.replaceSubrange(range, with: before[range])
+            try damaged.write(to: URL(fileURLWithPath: path))
+            do {
+                let store = try SQLiteStore(path: path)
+                defer { try? store.close() }
+                try store.verify()
+                // A page that is not in use may have any contents.
+                #expect(try Self.answers(damaged, folder.path) == right, "page \(page)")
+            } catch let error as StoreError {
+                #expect(error.code == .corrupt && error.path == path, "\(error)")
+                count += 1
             }
-            #expect(count > 10)
         }
+        #expect(count > 10)
     }
 
     @Test("verify() accepts an intact store: a file with its log, one without checksums, memory")
     func wholeStores() throws {
-        try withTemporaryFolder { folder in
-            let stores = [
-                try SQLiteStore(path: "\(folder)/a", options: SQLiteOptions(checksums: true)),
-                try SQLiteStore(path: "\(folder)/b", options: SQLiteOptions(checksums: false)),
-                try SQLiteStore.inMemory(),
-            ]
-            for store in stores {
-                try store.verify()
-                try store.define([Self.table])
-                for n in 0..<50 { try store.write { try $0.upsert(["id": .string("\(n)"), "n": 1], into: "t") } }
-                try store.verify()
-                try store.close()
-                expectError(.closed) { try store.verify() }
-            }
-            #expect(stores.map(\.capabilities.detectsBitFlips) == [true, false, false])
+        let stores = [
+            try SQLiteStore(path: "\(folder.path)/a", options: SQLiteOptions(checksums: true)),
+            try SQLiteStore(path: "\(folder.path)/b", options: SQLiteOptions(checksums: false)),
+            try SQLiteStore.inMemory(),
+        ]
+        for store in stores {
+            try store.verify()
+            try store.define([Self.table])
+            for n in 0..<50 { try store.write { try $0.upsert(["id": .string("\(n)"), "n": 1], into: "t") } }
+            try store.verify()
+            try store.close()
+            expectError(.closed) { try store.verify() }
         }
+        #expect(stores.map(\.capabilities.detectsBitFlips) == [true, false, false])
     }
 
     @Test("A file keeps its setting for checksums", arguments: [true, false])
     func existingFile(_ checksums: Bool) throws {
-        try withTemporaryFolder { folder in
-            let path = "\(folder)/store.sqlite"
-            for options in [SQLiteOptions(checksums: checksums), SQLiteOptions(checksums: !checksums)] {
-                let store = try SQLiteStore(path: path, options: options)
-                #expect(store.capabilities.detectsBitFlips == checksums)
-                try store.define([Self.table])
-                try store.write { writer in
-                    let bytes = [UInt8](repeating: 7, count: 20_000)
-                    for n in 0..<50 { try writer.upsert(["id": .string("\(n)"), "x": .bytes(bytes)], into: "t") }
-                }
-                try store.verify()
-                try store.close()
+        let path = "\(folder.path)/store.sqlite"
+        for options in [SQLiteOptions(checksums: checksums), SQLiteOptions(checksums: !checksums)] {
+            let store = try SQLiteStore(path: path, options: options)
+            #expect(store.capabilities.detectsBitFlips == checksums)
+            try store.define([Self.table])
+            try store.write { writer in
+                let bytes = [UInt8](repeating: 7, count: 20_000)
+                for n in 0..<50 { try writer.upsert(["id": .string("\(n)"), "x": .bytes(bytes)], into: "t") }
             }
-            #expect(try sql(path, "PRAGMA integrity_check") == "ok")
-            #expect(try sql(path, "SELECT count(*) FROM t") == "50")
-            let reader = try SQLiteStore(path: path, options: SQLiteOptions(isReadOnly: true))
-            #expect(reader.capabilities.detectsBitFlips == checksums)
-            try reader.close()
+            try store.verify()
+            try store.close()
         }
+        #expect(try sql(path, "PRAGMA integrity_check") == "ok")
+        #expect(try sql(path, "SELECT count(*) FROM t") == "50")
+        let reader = try SQLiteStore(path: path, options: SQLiteOptions(isReadOnly: true))
+        #expect(reader.capabilities.detectsBitFlips == checksums)
+        try reader.close()
     }
 
     /// The store is created in the log. A checkpoint writes the header that marks the file as one with checksums.
     @Test("A store opened before the first checkpoint writes checksums too")
     func openedBeforeFirstCheckpoint() throws {
-        try withTemporaryFolder { folder in
-            let path = "\(folder)/store.sqlite"
-            let first = try SQLiteStore(path: path, options: SQLiteOptions(checksums: true))
-            try first.define([Self.table])
-            try first.write { try $0.upsert(["id": "a", "n": 5], into: "t") }
-            let second = try SQLiteStore(path: path, options: SQLiteOptions(checksums: true))
-            // More pages than the log keeps, so that the commit ends with a checkpoint.
-            let bytes = [UInt8](repeating: 7, count: 1_000_000)
-            try first.write { writer in
-                for n in 0..<36 { try writer.upsert(["id": .string("b\(n)"), "x": .bytes(bytes)], into: "t") }
-            }
-            let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
-            try #require(size ?? 0 > 36_000_000)
-            // The header is not among the changed pages, which the second store moves into the file when it is closed.
-            try first.write { try $0.upsert(["id": "a", "n": 7], into: "t") }
-            try first.close()
-            try second.close()
-            let store = try SQLiteStore(path: path)
-            try store.verify()
-            #expect(try store.read { try $0.row(in: "t", id: "a") }?["n"] == 7)
-            try store.close()
+        let path = "\(folder.path)/store.sqlite"
+        let first = try SQLiteStore(path: path, options: SQLiteOptions(checksums: true))
+        try first.define([Self.table])
+        try first.write { try $0.upsert(["id": "a", "n": 5], into: "t") }
+        let second = try SQLiteStore(path: path, options: SQLiteOptions(checksums: true))
+        // More pages than the log keeps, so that the commit ends with a checkpoint.
+        let bytes = [UInt8](repeating: 7, count: 1_000_000)
+        try first.write { writer in
+            for n in 0..<36 { try writer.upsert(["id": .string("b\(n)"), "x": .bytes(bytes)], into: "t") }
         }
+        let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
+        try #require(size ?? 0 > 36_000_000)
+        // The header is not among the changed pages, which the second store moves into the file when it is closed.
+        try first.write { try $0.upsert(["id": "a", "n": 7], into: "t") }
+        try first.close()
+        try second.close()
+        let store = try SQLiteStore(path: path)
+        try store.verify()
+        #expect(try store.read { try $0.row(in: "t", id: "a") }?["n"] == 7)
+        try store.close()
     }
 
     /// The documentation specifies this step before other tools write to the file.
     @Test("Setting the format to 1 turns off the checksums of a file")
     func otherTools() throws {
-        try withTemporaryFolder { folder in
-            _ = try Self.makeFiles(folder)
-            let path = "\(folder)/made.sqlite"
-            try sql(path, "PRAGMA user_version = 1")
-            try sql(path, "UPDATE t SET s = 'changed'")
-            let store = try SQLiteStore(path: path)
-            #expect(!store.capabilities.detectsBitFlips)
-            #expect(try store.read { try $0.row(in: "t", id: "id-7") }?["s"] == "changed")
-            try store.verify()
-            try store.close()
-        }
+        _ = try Self.makeFiles(folder.path)
+        let path = "\(folder.path)/made.sqlite"
+        try sql(path, "PRAGMA user_version = 1")
+        try sql(path, "UPDATE t SET s = 'changed'")
+        let store = try SQLiteStore(path: path)
+        #expect(!store.capabilities.detectsBitFlips)
+        #expect(try store.read { try $0.row(in: "t", id: "id-7") }?["s"] == "changed")
+        try store.verify()
+        try store.close()
     }
 }

@@ -8,142 +8,125 @@ import TidelineTestSupport
 
 /// Tests of destroying a store. The conformance suite checks that a store open in another process is refused.
 @Suite struct SQLiteDestroyTests {
+    private let folder: TemporaryFolder
+    private var path: String { "\(folder.path)/store.sqlite" }
+
+    init() throws { folder = try TemporaryFolder() }
+
     @Test func aStoreGoesWithItsLogAndNothingElseDoes() throws {
-        try withTemporaryFolder { folder throws in
-            let path = "\(folder)/store.sqlite"
-            for name in ["store.sqlite.txt", "store.sqlite-mine", "store"] {
-                try write("mine", to: "\(folder)/\(name)")
-            }
-            let store = try makeStore(path)
-            // The files that a killed process leaves.
-            try FileManager.default.createDirectory(atPath: "\(folder)/killed", withIntermediateDirectories: false)
-            for suffix in ["", "-wal"] {
-                try FileManager.default.copyItem(atPath: path + suffix, toPath: "\(folder)/killed/s\(suffix)")
-            }
-            try store.close()
-            try SQLiteStore.destroy(path: path)
-            try SQLiteStore.destroy(path: "\(folder)/killed/s")
-            #expect(try names(folder) == ["killed", "store", "store.sqlite-mine", "store.sqlite.txt"])
-            #expect(try names("\(folder)/killed") == [])
+        for name in ["store.sqlite.txt", "store.sqlite-mine", "store"] {
+            try write("mine", to: "\(folder.path)/\(name)")
         }
+        let store = try makeStore(path)
+        // The files that a killed process leaves.
+        try FileManager.default.createDirectory(atPath: "\(folder.path)/killed", withIntermediateDirectories: false)
+        for suffix in ["", "-wal"] {
+            try FileManager.default.copyItem(atPath: path + suffix, toPath: "\(folder.path)/killed/s\(suffix)")
+        }
+        try store.close()
+        try SQLiteStore.destroy(path: path)
+        try SQLiteStore.destroy(path: "\(folder.path)/killed/s")
+        #expect(try names(folder.path) == ["killed", "store", "store.sqlite-mine", "store.sqlite.txt"])
+        #expect(try names("\(folder.path)/killed") == [])
     }
 
     @Test func aStoreThatIsOpenIsLocked() throws {
-        try withTemporaryFolder { folder throws in
-            let path = "\(folder)/store.sqlite"
-            let first = try makeStore(path)
-            let second = try SQLiteStore(path: path)
-            expectError(.locked) { try SQLiteStore.destroy(path: path) }
-            try first.close()
-            let error = expectError(.locked) { try SQLiteStore.destroy(path: path) }
-            #expect(error?.path == path)
-            try second.write { try $0.upsert(["id": "new"], into: "t") }
-            try second.close()
-            let reading = try SQLiteStore(path: path, options: SQLiteOptions(isReadOnly: true))
-            #expect(try reading.read { try $0.count(TableQuery("t")) } == 301)
-            expectError(.locked) { try SQLiteStore.destroy(path: path) }
-            #expect(try reading.read { try $0.count(TableQuery("t")) } == 301)
-            try reading.close()
-            try SQLiteStore.destroy(path: path)
-            #expect(try names(folder) == [])
-        }
+        let first = try makeStore(path)
+        let second = try SQLiteStore(path: path)
+        expectError(.locked) { try SQLiteStore.destroy(path: path) }
+        try first.close()
+        let error = expectError(.locked) { try SQLiteStore.destroy(path: path) }
+        #expect(error?.path == path)
+        try second.write { try $0.upsert(["id": "new"], into: "t") }
+        try second.close()
+        let reading = try SQLiteStore(path: path, options: SQLiteOptions(isReadOnly: true))
+        #expect(try reading.read { try $0.count(TableQuery("t")) } == 301)
+        expectError(.locked) { try SQLiteStore.destroy(path: path) }
+        #expect(try reading.read { try $0.count(TableQuery("t")) } == 301)
+        try reading.close()
+        try SQLiteStore.destroy(path: path)
+        #expect(try names(folder.path) == [])
     }
 
     @Test func whatIsNotAStoreIsNamedAndKept() throws {
-        try withTemporaryFolder { folder throws in
-            let text = "\(folder)/text"
-            let database = "\(folder)/database"
-            try write("mine", to: text)
-            try execute("CREATE TABLE mine (x)", on: database)
-            let content = FileManager.default.contents(atPath: database)
-            for path in [text, database] {
-                let error = expectError(.notAStore) { try SQLiteStore.destroy(path: path) }
-                #expect(error?.path == path)
-            }
-            expectError(.io) { try SQLiteStore.destroy(path: folder) }
-            expectError(.io) { try SQLiteStore.destroy(path: "") }
-            #expect(try names(folder) == ["database", "text"])
-            #expect(FileManager.default.contents(atPath: database) == content)
+        let text = "\(folder.path)/text"
+        let database = "\(folder.path)/database"
+        try write("mine", to: text)
+        try execute("CREATE TABLE mine (x)", on: database)
+        let content = FileManager.default.contents(atPath: database)
+        for path in [text, database] {
+            let error = expectError(.notAStore) { try SQLiteStore.destroy(path: path) }
+            #expect(error?.path == path)
         }
+        expectError(.io) { try SQLiteStore.destroy(path: folder.path) }
+        expectError(.io) { try SQLiteStore.destroy(path: "") }
+        #expect(try names(folder.path) == ["database", "text"])
+        #expect(FileManager.default.contents(atPath: database) == content)
     }
 
     @Test func whereNothingIsNothingIsDone() throws {
-        try withTemporaryFolder { folder throws in
-            try write("mine", to: "\(folder)/file")
-            for path in ["\(folder)/none", "\(folder)/none/deeper", "\(folder)/file/below"] {
-                try SQLiteStore.destroy(path: path)
-            }
-            #expect(try names(folder) == ["file"])
+        try write("mine", to: "\(folder.path)/file")
+        for path in ["\(folder.path)/none", "\(folder.path)/none/deeper", "\(folder.path)/file/below"] {
+            try SQLiteStore.destroy(path: path)
         }
+        #expect(try names(folder.path) == ["file"])
     }
 
     @Test func whatAnInterruptedCreationOrDestructionLeftGoes() throws {
-        try withTemporaryFolder { folder throws in
-            try write("", to: "\(folder)/empty")
-            for suffix in ["-wal", "-shm"] { try write("left", to: "\(folder)/gone\(suffix)") }
-            for name in ["empty", "gone"] { try SQLiteStore.destroy(path: "\(folder)/\(name)") }
-            #expect(try names(folder) == [])
-        }
+        try write("", to: "\(folder.path)/empty")
+        for suffix in ["-wal", "-shm"] { try write("left", to: "\(folder.path)/gone\(suffix)") }
+        for name in ["empty", "gone"] { try SQLiteStore.destroy(path: "\(folder.path)/\(name)") }
+        #expect(try names(folder.path) == [])
     }
 
     @Test(arguments: [70, 4096 * 2, 4096 * 3 + 100])
     func aDamagedStoreThatSaysWhoseItIsGoes(_ length: Int) throws {
-        try withTemporaryFolder { folder throws in
-            let path = "\(folder)/store.sqlite"
-            try makeStore(path).close()
-            let whole = try #require(FileManager.default.contents(atPath: path))
-            try whole.prefix(length).write(to: URL(fileURLWithPath: path))
-            if length < 72 {
-                expectError(.notAStore) { try SQLiteStore.destroy(path: path) }
-            } else {
-                try SQLiteStore.destroy(path: path)
-            }
-            #expect(try names(folder) == (length < 72 ? ["store.sqlite"] : []))
+        try makeStore(path).close()
+        let whole = try #require(FileManager.default.contents(atPath: path))
+        try whole.prefix(length).write(to: URL(fileURLWithPath: path))
+        if length < 72 {
+            expectError(.notAStore) { try SQLiteStore.destroy(path: path) }
+        } else {
+            try SQLiteStore.destroy(path: path)
         }
+        #expect(try names(folder.path) == (length < 72 ? ["store.sqlite"] : []))
     }
 
     @Test func aStoreWhoseTablesAreDamagedOrOfALaterFormatGoes() throws {
-        try withTemporaryFolder { folder throws in
-            let damaged = "\(folder)/damaged"
-            let later = "\(folder)/later"
-            try makeStore(damaged).close()
-            var content = try #require(FileManager.default.contents(atPath: damaged))
-            content.replaceSubrange(100..<4096, with: Data(repeating: 0xFF, count: 3996))
-            try content.write(to: URL(fileURLWithPath: damaged))
-            try makeStore(later).close()
-            try execute("PRAGMA user_version = 1000", on: later)
-            for path in [damaged, later] { try SQLiteStore.destroy(path: path) }
-            #expect(try names(folder) == [])
-        }
+        let damaged = "\(folder.path)/damaged"
+        let later = "\(folder.path)/later"
+        try makeStore(damaged).close()
+        var content = try #require(FileManager.default.contents(atPath: damaged))
+        content.replaceSubrange(100..<4096, with: Data(repeating: 0xFF, count: 3996))
+        try content.write(to: URL(fileURLWithPath: damaged))
+        try makeStore(later).close()
+        try execute("PRAGMA user_version = 1000", on: later)
+        for path in [damaged, later] { try SQLiteStore.destroy(path: path) }
+        #expect(try names(folder.path) == [])
     }
 
     @Test func aLinkStaysAndWhatItLeadsToGoes() throws {
-        try withTemporaryFolder { folder throws in
-            try makeStore("\(folder)/store.sqlite").close()
-            try FileManager.default.createSymbolicLink(
-                atPath: "\(folder)/link", withDestinationPath: "\(folder)/store.sqlite")
-            let store = try SQLiteStore(path: "\(folder)/link")
-            expectError(.locked) { try SQLiteStore.destroy(path: "\(folder)/store.sqlite") }
-            try store.close()
-            try SQLiteStore.destroy(path: "\(folder)/link")
-            #expect(try names(folder) == ["link"])
-            try makeStore("\(folder)/link").close()
-            #expect(try names(folder) == ["link", "store.sqlite"])
-        }
+        try makeStore(path).close()
+        try FileManager.default.createSymbolicLink(
+            atPath: "\(folder.path)/link", withDestinationPath: path)
+        let store = try SQLiteStore(path: "\(folder.path)/link")
+        expectError(.locked) { try SQLiteStore.destroy(path: path) }
+        try store.close()
+        try SQLiteStore.destroy(path: "\(folder.path)/link")
+        #expect(try names(folder.path) == ["link"])
+        try makeStore("\(folder.path)/link").close()
+        #expect(try names(folder.path) == ["link", "store.sqlite"])
     }
 
     /// A process loses its locks on a file when it closes any handle of it.
     @Test func aRefusedDestructionAndASecondStoreLeaveTheLocksOfTheFirst() throws {
-        try withTemporaryFolder { folder throws in
-            let path = "\(folder)/store.sqlite"
-            let store = try makeStore(path)
-            let before = try locks(on: path)
-            #expect(before > 0)
-            expectError(.locked) { try SQLiteStore.destroy(path: path) }
-            try SQLiteStore(path: path).close()
-            #expect(try locks(on: path) == before)
-            try store.close()
-        }
+        let store = try makeStore(path)
+        let before = try locks(on: path)
+        #expect(before > 0)
+        expectError(.locked) { try SQLiteStore.destroy(path: path) }
+        try SQLiteStore(path: path).close()
+        #expect(try locks(on: path) == before)
+        try store.close()
 
         /// Returns the number of locks that this process has on a file, if the system lists the locks of each handle.
         func locks(on path: String) throws -> Int {

@@ -13,13 +13,12 @@ struct SQLiteDurabilityTests {
             (.normal, ["synchronous": 1, "checkpoint_fullfsync": 1]),
         ])
     func syncs(durability: StoreCapabilities.Durability, settings: [String: Int64]) throws {
-        try withTemporaryFolder { folder in
-            let store = try SQLiteStore(path: "\(folder)/store.sqlite", options: SQLiteOptions(durability: durability))
-            for (name, value) in settings {
-                let found = try store.write { try $0.session.connection().integer("PRAGMA \(name)") }
-                #expect(found == value, "\(name)")
-            }
-            try store.close()
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore(path: "\(folder.path)/store.sqlite", options: SQLiteOptions(durability: durability))
+        for (name, value) in settings {
+            let found = try store.write { try $0.session.connection().integer("PRAGMA \(name)") }
+            #expect(found == value, "\(name)")
         }
+        try store.close()
     }
 }

@@ -9,6 +9,11 @@ import TidelineTestStores
 import TidelineTestSupport
 
 @Suite struct SQLiteFileTests {
+    private let folder: TemporaryFolder
+    private var path: String { "\(folder.path)/store.sqlite" }
+
+    init() throws { folder = try TemporaryFolder() }
+
     private static let table = TableSchema(
         "t", columns: [.string("s"), .int("n"), .double("d"), .timestamp("at"), .bool("b"), .bytes("x"), .json("j")],
         indexes: [["n"], ["s", "n"]])
@@ -61,96 +66,83 @@ import TidelineTestSupport
     }
 
     @Test func aLinkLeadsToItsFile() throws {
-        try withTemporaryFolder { folder throws in
-            _ = try Self.makeFile(folder)
-            let link = "\(folder)/link"
-            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "store.sqlite")
-            for _ in 0..<2 {
-                let store = try SQLiteStore(path: link)
-                #expect(try store.read { try $0.count(TableQuery("t")) } == 400)
-                try store.close()
-            }
-            // Truncation is detected through the link, too.
-            let whole = try Data(contentsOf: URL(fileURLWithPath: link))
-            try Self.replaceFile("\(folder)/store.sqlite", by: whole.dropLast(100))
-            expectError(.corrupt) { _ = try SQLiteStore(path: link) }
+        _ = try Self.makeFile(folder.path)
+        let link = "\(folder.path)/link"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "store.sqlite")
+        for _ in 0..<2 {
+            let store = try SQLiteStore(path: link)
+            #expect(try store.read { try $0.count(TableQuery("t")) } == 400)
+            try store.close()
         }
+        // Truncation is detected through the link, too.
+        let whole = try Data(contentsOf: URL(fileURLWithPath: link))
+        try Self.replaceFile(path, by: whole.dropLast(100))
+        expectError(.corrupt) { _ = try SQLiteStore(path: link) }
     }
 
     @Test func whatIsInTheWayIsSaid() throws {
-        try withTemporaryFolder { folder throws in
-            let cases: [(String, SQLiteOptions, String)] = [
-                (folder, .init(), "folder"), ("\(folder)/none/store", .init(), "does not exist"),
-                ("\(folder)/store", .init(createsIfMissing: false), "does not exist"),
-                ("\(folder)/store", .init(isReadOnly: true), "does not exist"), ("", .init(), "empty"),
-                ("\(folder)/a\0b", .init(), "NUL"),
-            ]
-            for (path, options, reason) in cases {
-                let error = expectError(.io) { _ = try SQLiteStore(path: path, options: options) }
-                #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
-                #expect(error?.path == path)
-            }
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [])
+        let cases: [(String, SQLiteOptions, String)] = [
+            (folder.path, .init(), "folder"), ("\(folder.path)/none/store", .init(), "does not exist"),
+            ("\(folder.path)/store", .init(createsIfMissing: false), "does not exist"),
+            ("\(folder.path)/store", .init(isReadOnly: true), "does not exist"), ("", .init(), "empty"),
+            ("\(folder.path)/a\0b", .init(), "NUL"),
+        ]
+        for (path, options, reason) in cases {
+            let error = expectError(.io) { _ = try SQLiteStore(path: path, options: options) }
+            #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
+            #expect(error?.path == path)
         }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
     }
 
     @Test(arguments: [
         "größe 日本 😀.db", ":memory:", "file:x?mode=memory", "%41 b?c#d", String(repeating: "n", count: 200),
     ])
     func oddFileNamesAreNames(_ name: String) throws {
-        try withTemporaryFolder { folder throws in
-            let path = "\(folder)/\(name)"
-            let store = try SQLiteStore(path: path)
-            try store.define([Self.table])
-            try store.close()
-            #expect(FileManager.default.fileExists(atPath: path))
-            let reader = try SQLiteStore(path: path, options: SQLiteOptions(isReadOnly: true))
-            #expect(try reader.tables() == [Self.table])
-            try reader.close()
-        }
+        let path = "\(folder.path)/\(name)"
+        let store = try SQLiteStore(path: path)
+        try store.define([Self.table])
+        try store.close()
+        #expect(FileManager.default.fileExists(atPath: path))
+        let reader = try SQLiteStore(path: path, options: SQLiteOptions(isReadOnly: true))
+        #expect(try reader.tables() == [Self.table])
+        try reader.close()
     }
 
     @Test func whatIsNotAStoreIsSaidToBeNone() throws {
-        try withTemporaryFolder { folder throws in
-            let path = "\(folder)/x"
-            for content in [
-                Data("hello, this is no database".utf8), Data(count: 8192),
-                Data((0..<9000).map { UInt8(truncatingIfNeeded: $0) }),
-            ] {
-                try content.write(to: URL(fileURLWithPath: path))
-                expectError(.notAStore) { _ = try SQLiteStore(path: path) }
-                #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == content)
-            }
-            try FileManager.default.removeItem(atPath: path)
-            try sql(path, "CREATE TABLE mine (a)")
+        let path = "\(folder.path)/x"
+        for content in [
+            Data("hello, this is no database".utf8), Data(count: 8192),
+            Data((0..<9000).map { UInt8(truncatingIfNeeded: $0) }),
+        ] {
+            try content.write(to: URL(fileURLWithPath: path))
             expectError(.notAStore) { _ = try SQLiteStore(path: path) }
-            try Data().write(to: URL(fileURLWithPath: path))
-            expectError(.notAStore) { _ = try SQLiteStore(path: path, options: SQLiteOptions(isReadOnly: true)) }
-            expectError(.notAStore) { _ = try SQLiteStore(path: path, options: SQLiteOptions(createsIfMissing: false)) }
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == content)
         }
+        try FileManager.default.removeItem(atPath: path)
+        try sql(path, "CREATE TABLE mine (a)")
+        expectError(.notAStore) { _ = try SQLiteStore(path: path) }
+        try Data().write(to: URL(fileURLWithPath: path))
+        expectError(.notAStore) { _ = try SQLiteStore(path: path, options: SQLiteOptions(isReadOnly: true)) }
+        expectError(.notAStore) { _ = try SQLiteStore(path: path, options: SQLiteOptions(createsIfMissing: false)) }
     }
 
     /// The number of a store's file, at byte 68, is what identifies it.
     @Test func aStoreWithADamagedHeaderIsCorruptAsLongAsItsNumberIsThere() throws {
-        try withTemporaryFolder { folder throws in
-            let whole = try Self.makeFile(folder)
-            let path = "\(folder)/store.sqlite"
-            for (range, code) in [(0..<16, .corrupt), (68..<72, .notAStore)] as [(Range<Int>, StoreError.Code)] {
-                var damaged = whole
-                damaged.replaceSubrange(range, with: Data(repeating: 0x55, count: range.count))
-                try Self.replaceFile(path, by: damaged)
-                expectError(code) { _ = try SQLiteStore(path: path) }
-            }
+        let whole = try Self.makeFile(folder.path)
+        for (range, code) in [(0..<16, .corrupt), (68..<72, .notAStore)] as [(Range<Int>, StoreError.Code)] {
+            var damaged = whole
+            damaged.replaceSubrange(range, with: Data(repeating: 0x55, count: range.count))
+            try Self.replaceFile(path, by: damaged)
+            expectError(code) { _ = try SQLiteStore(path: path) }
         }
     }
 
     @Test func aNewerFormatIsRefused() throws {
-        try withTemporaryFolder { folder throws in
-            _ = try Self.makeFile(folder)
-            try sql("\(folder)/store.sqlite", "PRAGMA user_version = 3")
-            let error = expectError(.newerFormat) { _ = try SQLiteStore(path: "\(folder)/store.sqlite") }
-            #expect(error?.message.contains("3") == true)
-        }
+        _ = try Self.makeFile(folder.path)
+        try sql(path, "PRAGMA user_version = 3")
+        let error = expectError(.newerFormat) { _ = try SQLiteStore(path: path) }
+        #expect(error?.message.contains("3") == true)
     }
 
     /// Returns a store with long values whose last commits are in the log: its file, the log, and the file with the log
@@ -178,74 +170,64 @@ import TidelineTestSupport
 
     /// SQLite reads pages that are in neither the file nor the log as zeros, which can occur in long values.
     @Test func aFileThatWasCutOffBesideALogIsCorruptOrRight() throws {
-        try withTemporaryFolder { folder throws in
-            let (file, log, _) = try Self.makeLogged(folder)
-            let path = "\(folder)/copy.sqlite"
-            func rows(_ size: Int) throws -> [Row]? {
-                try Self.replaceFile(path, by: file.prefix(size))
-                try log.write(to: URL(fileURLWithPath: "\(path)-wal"))
-                return try Self.exercise(path)
-            }
-            let right = try #require(try rows(file.count))
-            var corrupt = 0
-            for size in stride(from: 4096, to: file.count, by: 4096).flatMap({ [$0, $0 + 1_000] }) {
-                if let found = try rows(size) { #expect(found == right, "cut off to \(size)") } else { corrupt += 1 }
-            }
-            #expect(corrupt > 20)
+        let (file, log, _) = try Self.makeLogged(folder.path)
+        let path = "\(folder.path)/copy.sqlite"
+        func rows(_ size: Int) throws -> [Row]? {
+            try Self.replaceFile(path, by: file.prefix(size))
+            try log.write(to: URL(fileURLWithPath: "\(path)-wal"))
+            return try Self.exercise(path)
         }
+        let right = try #require(try rows(file.count))
+        var corrupt = 0
+        for size in stride(from: 4096, to: file.count, by: 4096).flatMap({ [$0, $0 + 1_000] }) {
+            if let found = try rows(size) { #expect(found == right, "cut off to \(size)") } else { corrupt += 1 }
+        }
+        #expect(corrupt > 20)
     }
 
     /// A process that is killed while it moves pages from the log to the file leaves a file that is too short.
     @Test func aFileIntoWhichTheLogWasOnlyPartlyMovedIsRight() throws {
-        try withTemporaryFolder { folder throws in
-            let (file, log, closed) = try Self.makeLogged(folder)
-            #expect(closed.count > file.count)
-            let path = "\(folder)/copy.sqlite"
-            let right = try #require(try Self.exercise("\(folder)/store.sqlite"))
-            for size in stride(from: file.count, through: closed.count, by: 9_000) {
-                try Self.replaceFile(path, by: closed.prefix(size))
-                try log.write(to: URL(fileURLWithPath: "\(path)-wal"))
-                #expect(try Self.exercise(path) == right, "moved up to \(size)")
-            }
+        let (file, log, closed) = try Self.makeLogged(folder.path)
+        #expect(closed.count > file.count)
+        let path = "\(folder.path)/copy.sqlite"
+        let right = try #require(try Self.exercise(path))
+        for size in stride(from: file.count, through: closed.count, by: 9_000) {
+            try Self.replaceFile(path, by: closed.prefix(size))
+            try log.write(to: URL(fileURLWithPath: "\(path)-wal"))
+            #expect(try Self.exercise(path) == right, "moved up to \(size)")
         }
     }
 
     @Test func truncatedAndZeroedFilesAreCorruptOrRight() throws {
-        try withTemporaryFolder { folder throws in
-            let whole = try Self.makeFile(folder)
-            let path = "\(folder)/store.sqlite"
-            let right = try #require(try Self.exercise(path))
-            for size in stride(from: 1, to: whole.count, by: whole.count / 23) {
-                try Self.replaceFile(path, by: whole.prefix(size))
-                let isWrong = try Self.exercise(path).map { $0 != right } ?? false
-                #expect(!isWrong, "truncated to \(size)")
-            }
-            for page in 0..<(whole.count / 4096) {
-                var damaged = whole
-                damaged.resetBytes(in: (page * 4096)..<((page + 1) * 4096))
-                try Self.replaceFile(path, by: damaged)
-                let isWrong = try Self.exercise(path).map { $0 != right } ?? false
-                #expect(!isWrong, "page \(page) zeroed")
-            }
+        let whole = try Self.makeFile(folder.path)
+        let right = try #require(try Self.exercise(path))
+        for size in stride(from: 1, to: whole.count, by: whole.count / 23) {
+            try Self.replaceFile(path, by: whole.prefix(size))
+            let isWrong = try Self.exercise(path).map { $0 != right } ?? false
+            #expect(!isWrong, "truncated to \(size)")
+        }
+        for page in 0..<(whole.count / 4096) {
+            var damaged = whole
+            damaged.resetBytes(in: (page * 4096)..<((page + 1) * 4096))
+            try Self.replaceFile(path, by: damaged)
+            let isWrong = try Self.exercise(path).map { $0 != right } ?? false
+            #expect(!isWrong, "page \(page) zeroed")
         }
     }
 
     /// SQLite keeps no checksums, so a flipped bit within a value is not detected; it must do no other harm.
     @Test func flippedBitsNeverCrash() throws {
-        try withTemporaryFolder { folder throws in
-            let whole = try Self.makeFile(folder)
-            let path = "\(folder)/store.sqlite"
-            var random = SplitMix64(seed: 7)
-            for _ in 0..<150 {
-                var damaged = whole
-                for _ in 0..<Int.random(in: 1...30, using: &random) {
-                    let isInFirstPage = Bool.random(using: &random)
-                    let offset = Int.random(in: 0..<(isInFirstPage ? 4096 : damaged.count), using: &random)
-                    damaged[offset] ^= 1 << UInt8.random(in: 0..<8, using: &random)
-                }
-                try Self.replaceFile(path, by: damaged)
-                _ = try Self.exercise(path)
+        let whole = try Self.makeFile(folder.path)
+        var random = SplitMix64(seed: 7)
+        for _ in 0..<150 {
+            var damaged = whole
+            for _ in 0..<Int.random(in: 1...30, using: &random) {
+                let isInFirstPage = Bool.random(using: &random)
+                let offset = Int.random(in: 0..<(isInFirstPage ? 4096 : damaged.count), using: &random)
+                damaged[offset] ^= 1 << UInt8.random(in: 0..<8, using: &random)
             }
+            try Self.replaceFile(path, by: damaged)
+            _ = try Self.exercise(path)
         }
     }
 
@@ -257,25 +239,22 @@ import TidelineTestSupport
         ("id", "''"), ("id", "CAST(x'c3' AS TEXT)"),
     ])
     func storedValuesOfAnotherKindAreCorrupt(_ column: String, _ value: String) throws {
-        try withTemporaryFolder { folder throws in
-            _ = try Self.makeFile(folder)
-            let path = "\(folder)/store.sqlite"
-            try sql(path, "UPDATE t SET \"\(column)\" = \(value) WHERE n = 7")
-            let store = try SQLiteStore(path: path)
-            let error = expectError(.corrupt) { try store.read { _ = try $0.rows(matching: TableQuery("t")) } }
-            #expect(error?.table == "t")
-            #expect(error?.column == column)
-            if column != "id" { #expect(error?.id == "id-7") }
-            // Queries over it give a result or a typed error.
-            try store.read { reader throws in
-                for predicate in [
-                    RowPredicate.column("s").length > 2, .column("at").year == 1970, .column("d") % 2 > 0,
-                ] {
-                    #expect(try reader.count(TableQuery("t", predicate: predicate)) >= 0)
-                }
+        _ = try Self.makeFile(folder.path)
+        try sql(path, "UPDATE t SET \"\(column)\" = \(value) WHERE n = 7")
+        let store = try SQLiteStore(path: path)
+        let error = expectError(.corrupt) { try store.read { _ = try $0.rows(matching: TableQuery("t")) } }
+        #expect(error?.table == "t")
+        #expect(error?.column == column)
+        if column != "id" { #expect(error?.id == "id-7") }
+        // Queries over it give a result or a typed error.
+        try store.read { reader throws in
+            for predicate in [
+                RowPredicate.column("s").length > 2, .column("at").year == 1970, .column("d") % 2 > 0,
+            ] {
+                #expect(try reader.count(TableQuery("t", predicate: predicate)) >= 0)
             }
-            try store.close()
         }
+        try store.close()
     }
 
     @Test func damagedDefinitionsAreCorrupt() throws {
@@ -293,69 +272,57 @@ import TidelineTestSupport
                 #expect(error?.code == .corrupt, "\(change): \(error.map { "\($0)" } ?? "")")
             }
         }
-        try withTemporaryFolder { folder throws in
-            _ = try Self.makeFile(folder)
-            let path = "\(folder)/store.sqlite"
-            try sql(path, "DROP TABLE t")
-            let store = try SQLiteStore(path: path)
-            expectError(.corrupt) { try store.read { _ = try $0.rows(matching: TableQuery("t")) } }
-            expectError(.corrupt) { try store.read { _ = try $0.row(in: "t", id: "1") } }
-            expectError(.corrupt) { try store.write { try $0.upsert(["id": "1"], into: "t") } }
-            try store.close()
-        }
+        _ = try Self.makeFile(folder.path)
+        try sql(path, "DROP TABLE t")
+        let store = try SQLiteStore(path: path)
+        expectError(.corrupt) { try store.read { _ = try $0.rows(matching: TableQuery("t")) } }
+        expectError(.corrupt) { try store.read { _ = try $0.row(in: "t", id: "1") } }
+        expectError(.corrupt) { try store.write { try $0.upsert(["id": "1"], into: "t") } }
+        try store.close()
     }
 
     @Test func aReadOnlyStoreReadsAndRefusesToWrite() throws {
-        try withTemporaryFolder { folder throws in
-            _ = try Self.makeFile(folder)
-            let path = "\(folder)/store.sqlite"
-            let store = try SQLiteStore(path: path, options: SQLiteOptions(isReadOnly: true))
-            #expect(store.capabilities.isReadOnly)
-            #expect(try store.read { try $0.count(TableQuery("t")) } == 400)
-            expectError(.readOnly) { _ = try store.write { try $0.delete(matching: TableQuery("t")) } }
-            expectError(.readOnly) { try store.define([TableSchema("u", columns: [])]) }
-            try store.define([Self.table])
-            // It sees the changes of a writer.
-            let writer = try SQLiteStore(path: path)
-            try writer.write { _ = try $0.delete(matching: TableQuery("t")) }
-            #expect(try store.read { try $0.count(TableQuery("t")) } == 0)
-            try writer.close()
-            try store.close()
-        }
+        _ = try Self.makeFile(folder.path)
+        let store = try SQLiteStore(path: path, options: SQLiteOptions(isReadOnly: true))
+        #expect(store.capabilities.isReadOnly)
+        #expect(try store.read { try $0.count(TableQuery("t")) } == 400)
+        expectError(.readOnly) { _ = try store.write { try $0.delete(matching: TableQuery("t")) } }
+        expectError(.readOnly) { try store.define([TableSchema("u", columns: [])]) }
+        try store.define([Self.table])
+        // It sees the changes of a writer.
+        let writer = try SQLiteStore(path: path)
+        try writer.write { _ = try $0.delete(matching: TableQuery("t")) }
+        #expect(try store.read { try $0.count(TableQuery("t")) } == 0)
+        try writer.close()
+        try store.close()
     }
 
     /// The documentation promises that SQLite's own tools can read the file.
     @Test func sqliteReadsTheFile() throws {
-        try withTemporaryFolder { folder throws in
-            let path = "\(folder)/store.sqlite"
-            let store = try SQLiteStore(path: path)
-            try store.define([Self.table])
-            let date = try #require(Timestamp("2026-11-21T10:20:30.5Z"))
-            try store.write { writer throws in
-                try writer.upsert(
-                    ["id": "Ä1", "s": "it's", "n": 7, "d": 2.0, "at": .timestamp(date), "b": true, "j": .json("{}")],
-                    into: "t")
-            }
-            try store.close()
-            #expect(try sql(path, "SELECT s, n, d, b, j, typeof(d) FROM t WHERE id = 'Ä1'") == "it's|7|2.0|1|{}|real")
-            #expect(
-                try sql(path, "SELECT datetime(at / 10000000, 'unixepoch') FROM t") == "2026-11-21 10:20:30")
-            #expect(try sql(path, "PRAGMA integrity_check") == "ok")
-            #expect(try sql(path, "PRAGMA journal_mode") == "wal")
+        let store = try SQLiteStore(path: path)
+        try store.define([Self.table])
+        let date = try #require(Timestamp("2026-11-21T10:20:30.5Z"))
+        try store.write { writer throws in
+            try writer.upsert(
+                ["id": "Ä1", "s": "it's", "n": 7, "d": 2.0, "at": .timestamp(date), "b": true, "j": .json("{}")],
+                into: "t")
         }
+        try store.close()
+        #expect(try sql(path, "SELECT s, n, d, b, j, typeof(d) FROM t WHERE id = 'Ä1'") == "it's|7|2.0|1|{}|real")
+        #expect(
+            try sql(path, "SELECT datetime(at / 10000000, 'unixepoch') FROM t") == "2026-11-21 10:20:30")
+        #expect(try sql(path, "PRAGMA integrity_check") == "ok")
+        #expect(try sql(path, "PRAGMA journal_mode") == "wal")
     }
 
     @Test func definingTheSameAgainWritesNothing() throws {
-        try withTemporaryFolder { folder throws in
-            let whole = try Self.makeFile(folder)
-            let path = "\(folder)/store.sqlite"
-            let store = try SQLiteStore(path: path)
-            try store.define([Self.table])
-            let log = try FileManager.default.attributesOfItem(atPath: "\(path)-wal")[.size] as? Int
-            #expect(log == 0)
-            try store.close()
-            #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == whole)
-        }
+        let whole = try Self.makeFile(folder.path)
+        let store = try SQLiteStore(path: path)
+        try store.define([Self.table])
+        let log = try FileManager.default.attributesOfItem(atPath: "\(path)-wal")[.size] as? Int
+        #expect(log == 0)
+        try store.close()
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == whole)
     }
 }
 

@@ -12,20 +12,19 @@ import TidelineTestSupport
     }
 
     @Test func aFullStoreRollsBackAndWorksAfterRoomIsMade() throws {
-        try withTemporaryFolder { folder throws in
-            let store = try SQLiteStore(path: "\(folder)/store.sqlite")
-            try store.define([Self.table])
-            try store.write { try $0.upsert(["id": "small", "x": .bytes([1])], into: "t") }
-            try store.limitPages(50)
-            let error = expectError(.full) { try store.write { try $0.upsert(Self.big, into: "t") } }
-            #expect(error?.engineCode == 13)
-            #expect(try store.read { try $0.rows(matching: TableQuery("t")).rows.map(\.id) } == ["small"])
-            try store.write { try $0.upsert(["id": "other", "x": .bytes([2])], into: "t") }
-            try store.limitPages(100_000)
-            try store.write { try $0.upsert(Self.big, into: "t") }
-            #expect(try store.read { try $0.count(TableQuery("t")) } == 66)
-            try store.close()
-        }
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore(path: "\(folder.path)/store.sqlite")
+        try store.define([Self.table])
+        try store.write { try $0.upsert(["id": "small", "x": .bytes([1])], into: "t") }
+        try store.limitPages(50)
+        let error = expectError(.full) { try store.write { try $0.upsert(Self.big, into: "t") } }
+        #expect(error?.engineCode == 13)
+        #expect(try store.read { try $0.rows(matching: TableQuery("t")).rows.map(\.id) } == ["small"])
+        try store.write { try $0.upsert(["id": "other", "x": .bytes([2])], into: "t") }
+        try store.limitPages(100_000)
+        try store.write { try $0.upsert(Self.big, into: "t") }
+        #expect(try store.read { try $0.count(TableQuery("t")) } == 66)
+        try store.close()
     }
 }
 

@@ -30,42 +30,40 @@ import TidelineTestSupport
 
     @Test("Missing checksums are added when the store is opened", arguments: [2..<5, 4..<7, 3..<16, 2..<16])
     func added(_ pages: Range<Int>) throws {
-        try withTemporaryFolder { folder in
-            let path = "\(folder)/store"
-            var file = try Self.makeFile()
-            try file.write(to: URL(fileURLWithPath: path))
-            let right = try Self.rows(path)
-            #expect(!right.joined().isEmpty)
-            file = try Self.makeFile()
-            Self.removeChecksums(of: pages, in: &file)
-            try file.write(to: URL(fileURLWithPath: path))
-            #expect(try Self.rows(path) == right)
-            #expect(try Self.rows(path) == right)
-            // From then on, a missing checksum is damage.
-            let whole = try Data(contentsOf: URL(fileURLWithPath: path))
-            for page in 2...(whole.count / Self.pageSize) {
-                var damaged = whole
-                Self.removeChecksums(of: [page], in: &damaged)
-                try damaged.write(to: URL(fileURLWithPath: path))
-                expectError(.corrupt) { _ = try Self.rows(path) }
-            }
+        let folder = try TemporaryFolder()
+        let path = "\(folder.path)/store"
+        var file = try Self.makeFile()
+        try file.write(to: URL(fileURLWithPath: path))
+        let right = try Self.rows(path)
+        #expect(!right.joined().isEmpty)
+        file = try Self.makeFile()
+        Self.removeChecksums(of: pages, in: &file)
+        try file.write(to: URL(fileURLWithPath: path))
+        #expect(try Self.rows(path) == right)
+        #expect(try Self.rows(path) == right)
+        // From then on, a missing checksum is damage.
+        let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+        for page in 2...(whole.count / Self.pageSize) {
+            var damaged = whole
+            Self.removeChecksums(of: [page], in: &damaged)
+            try damaged.write(to: URL(fileURLWithPath: path))
+            expectError(.corrupt) { _ = try Self.rows(path) }
         }
     }
 
     @Test("A damaged store stays corrupt: nothing is added beside a wrong checksum or to an inconsistent page")
     func damaged() throws {
-        try withTemporaryFolder { folder in
-            let path = "\(folder)/store"
-            for isWrong in [true, false] {
-                var file = try Self.makeFile()
-                Self.removeChecksums(of: 2..<16, in: &file)
-                let damaged =
-                    isWrong ? (9 * Self.pageSize - 3)..<(9 * Self.pageSize) : Self.pageSize..<(Self.pageSize + 600)
-                file.replaceSubrange(damaged, with: [UInt8](repeating: 3, count: damaged.count))
-                try file.write(to: URL(fileURLWithPath: path))
-                expectError(.corrupt) { _ = try Self.rows(path) }
-                #expect(try Data(contentsOf: URL(fileURLWithPath: path))[Self.pageSize...] == file[Self.pageSize...])
-            }
+        let folder = try TemporaryFolder()
+        let path = "\(folder.path)/store"
+        for isWrong in [true, false] {
+            var file = try Self.makeFile()
+            Self.removeChecksums(of: 2..<16, in: &file)
+            let damaged =
+                isWrong ? (9 * Self.pageSize - 3)..<(9 * Self.pageSize) : Self.pageSize..<(Self.pageSize + 600)
+            file.replaceSubrange(damaged, with: [UInt8](repeating: 3, count: damaged.count))
+            try file.write(to: URL(fileURLWithPath: path))
+            expectError(.corrupt) { _ = try Self.rows(path) }
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path))[Self.pageSize...] == file[Self.pageSize...])
         }
     }
 

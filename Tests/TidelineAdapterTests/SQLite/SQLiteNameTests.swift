@@ -31,19 +31,18 @@ import TidelineTestSupport
 
     @Test(arguments: EarlierNames.definitions)
     func aStoredNameThatIsNotInNormalizationFormCIsRefused(_ definitions: [TableSchema]) throws {
-        try withTemporaryFolder { folder throws in
-            let path = "\(folder)/store.sqlite"
-            let store = try SQLiteStore(path: path, options: SQLiteOptions(checksums: false))
-            try EarlierNames.fill(store, definitions)
-            try store.close()
-            try renameAsEarlierVersionsDid(in: path, definitions[0])
-            for isReadOnly in [false, true] {
-                EarlierNames.expectRefusal(definitions) {
-                    _ = try SQLiteStore(path: path, options: SQLiteOptions(isReadOnly: isReadOnly))
-                }
+        let folder = try TemporaryFolder()
+        let path = "\(folder.path)/store.sqlite"
+        let store = try SQLiteStore(path: path, options: SQLiteOptions(checksums: false))
+        try EarlierNames.fill(store, definitions)
+        try store.close()
+        try renameAsEarlierVersionsDid(in: path, definitions[0])
+        for isReadOnly in [false, true] {
+            EarlierNames.expectRefusal(definitions) {
+                _ = try SQLiteStore(path: path, options: SQLiteOptions(isReadOnly: isReadOnly))
             }
-            try SQLiteStore.destroy(path: path)
         }
+        try SQLiteStore.destroy(path: path)
     }
 
     /// Gives a table or column the name under which an earlier version stored it.

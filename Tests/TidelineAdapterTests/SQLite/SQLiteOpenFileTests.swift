@@ -9,6 +9,11 @@ import TidelineTestSupport
 
 /// Tests files in unusual states: on a read-only medium, without the main file, truncated while they are open.
 @Suite struct SQLiteOpenFileTests {
+    private let folder: TemporaryFolder
+    private var path: String { "\(folder.path)/store" }
+
+    init() throws { folder = try TemporaryFolder() }
+
     private static let table = GrowingTable.schema
     private static let readOnly = SQLiteOptions(isReadOnly: true)
 
@@ -36,160 +41,139 @@ import TidelineTestSupport
 
     @Test("On a read-only medium, a store is readOnly for writing and opens for reading", .enabled(if: geteuid() == 0))
     func readOnlyMedium() throws {
-        try withTemporaryFolder { folder in
-            guard try Self.run("/bin/mount", "-t", "tmpfs", "-o", "size=32m", "tmpfs", folder) else { return }
-            defer { _ = try? Self.run("/bin/umount", folder) }
-            for checksums in [true, false] {
-                try Self.make("\(folder)/store\(checksums)", options: SQLiteOptions(checksums: checksums))
-            }
-            try #require(try Self.run("/bin/mount", "-o", "remount,ro", folder))
-            for path in ["\(folder)/storetrue", "\(folder)/storefalse"] {
-                let error = expectError(.readOnly) { _ = try SQLiteStore(path: path) }
-                #expect(error?.message.contains("open it for reading only") == true)
-                let store = try SQLiteStore(path: path, options: Self.readOnly)
-                #expect(try store.read { try $0.count(TableQuery(Self.table.name)) } == 2 * GrowingTable.rowsPerCommit)
-                try store.close()
-            }
-            expectError(.readOnly) { _ = try SQLiteStore(path: "\(folder)/new") }
+        guard try Self.run("/bin/mount", "-t", "tmpfs", "-o", "size=32m", "tmpfs", folder.path) else { return }
+        defer { _ = try? Self.run("/bin/umount", folder.path) }
+        for checksums in [true, false] {
+            try Self.make("\(folder.path)/store\(checksums)", options: SQLiteOptions(checksums: checksums))
         }
+        try #require(try Self.run("/bin/mount", "-o", "remount,ro", folder.path))
+        for path in ["\(folder.path)/storetrue", "\(folder.path)/storefalse"] {
+            let error = expectError(.readOnly) { _ = try SQLiteStore(path: path) }
+            #expect(error?.message.contains("open it for reading only") == true)
+            let store = try SQLiteStore(path: path, options: Self.readOnly)
+            #expect(try store.read { try $0.count(TableQuery(Self.table.name)) } == 2 * GrowingTable.rowsPerCommit)
+            try store.close()
+        }
+        expectError(.readOnly) { _ = try SQLiteStore(path: "\(folder.path)/new") }
     }
 
     @Test("A log whose store is missing or empty is corrupt until it is destroyed", arguments: [true, false])
     func logWithoutFile(_ isMissing: Bool) throws {
-        try withTemporaryFolder { folder in
-            let path = "\(folder)/store"
-            let store = try SQLiteStore(path: "\(folder)/open")
-            try store.define([Self.table])
-            try FileManager.default.copyItem(atPath: "\(folder)/open-wal", toPath: "\(path)-wal")
-            if !isMissing { try Data().write(to: URL(fileURLWithPath: path)) }
-            let log = try Data(contentsOf: URL(fileURLWithPath: "\(path)-wal"))
-            try #require(!log.isEmpty)
-            for options in [SQLiteOptions(), Self.readOnly] {
-                expectError(.corrupt) {
-                    _ = try SQLiteStore(path: path, options: options)
-                }
+        let store = try SQLiteStore(path: "\(folder.path)/open")
+        try store.define([Self.table])
+        try FileManager.default.copyItem(atPath: "\(folder.path)/open-wal", toPath: "\(path)-wal")
+        if !isMissing { try Data().write(to: URL(fileURLWithPath: path)) }
+        let log = try Data(contentsOf: URL(fileURLWithPath: "\(path)-wal"))
+        try #require(!log.isEmpty)
+        for options in [SQLiteOptions(), Self.readOnly] {
+            expectError(.corrupt) {
+                _ = try SQLiteStore(path: path, options: options)
             }
-            #expect(try Data(contentsOf: URL(fileURLWithPath: "\(path)-wal")) == log)
-            try SQLiteStore.destroy(path: path)
-            let new = try SQLiteStore(path: path)
-            #expect(try new.tables() == [])
-            try new.close()
-            try store.close()
         }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: "\(path)-wal")) == log)
+        try SQLiteStore.destroy(path: path)
+        let new = try SQLiteStore(path: path)
+        #expect(try new.tables() == [])
+        try new.close()
+        try store.close()
     }
 
     @Test("A removal that was interrupted is finished by the next opening or removal", arguments: [true, false])
     func interruptedRemoval(_ opens: Bool) throws {
-        try withTemporaryFolder { folder in
-            let path = "\(folder)/store"
-            let store = try SQLiteStore(path: "\(folder)/open")
-            try store.define([Self.table])
-            for (from, to) in [("open", "store-removed"), ("open-wal", "store-wal")] {
-                try FileManager.default.copyItem(atPath: "\(folder)/\(from)", toPath: "\(folder)/\(to)")
-            }
-            try store.close()
-            try SQLiteStore.destroy(path: "\(folder)/open")
-            let remover = try Connection.alone(at: "\(path)-removed")
-            expectError(.locked) { try SQLiteStore.destroy(path: path) }
-            expectError(.locked) { _ = try SQLiteStore(path: path) }
-            remover.close()
-            if opens {
-                let new = try SQLiteStore(path: path)
-                #expect(try new.tables() == [])
-                try new.close()
-            }
-            try SQLiteStore.destroy(path: path)
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [])
+        let store = try SQLiteStore(path: "\(folder.path)/open")
+        try store.define([Self.table])
+        for (from, to) in [("open", "store-removed"), ("open-wal", "store-wal")] {
+            try FileManager.default.copyItem(atPath: "\(folder.path)/\(from)", toPath: "\(folder.path)/\(to)")
         }
+        try store.close()
+        try SQLiteStore.destroy(path: "\(folder.path)/open")
+        let remover = try Connection.alone(at: "\(path)-removed")
+        expectError(.locked) { try SQLiteStore.destroy(path: path) }
+        expectError(.locked) { _ = try SQLiteStore(path: path) }
+        remover.close()
+        if opens {
+            let new = try SQLiteStore(path: path)
+            #expect(try new.tables() == [])
+            try new.close()
+        }
+        try SQLiteStore.destroy(path: path)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
     }
 
     @Test("A removal that fails can be finished")
     func failedRemoval() throws {
-        try withTemporaryFolder { folder in
-            let path = "\(folder)/store"
-            try Self.make(path)
-            try FileManager.default.createDirectory(atPath: "\(path)-wal", withIntermediateDirectories: false)
-            #expect(throws: StoreError.self) { try DatabaseFile.remove(path) }
-            #expect(
-                try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == ["store-removed", "store-wal"])
-            try FileManager.default.removeItem(atPath: "\(path)-wal")
-            try SQLiteStore.destroy(path: path)
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [])
-        }
+        try Self.make(path)
+        try FileManager.default.createDirectory(atPath: "\(path)-wal", withIntermediateDirectories: false)
+        #expect(throws: StoreError.self) { try DatabaseFile.remove(path) }
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["store-removed", "store-wal"])
+        try FileManager.default.removeItem(atPath: "\(path)-wal")
+        try SQLiteStore.destroy(path: path)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
     }
 
     @Test(
         "A failed creation removes only a store that is empty and not open elsewhere",
         arguments: [(true, false, false), (false, false, true), (true, true, false), (false, true, false)])
     func abandonedCreation(_ hasTables: Bool, _ isOpen: Bool, _ isRemoved: Bool) throws {
-        try withTemporaryFolder { folder in
-            let store = try SQLiteStore(path: "\(folder)/store")
-            if hasTables { try store.define([Self.table]) }
-            let connection = try Connection.open("\(folder)/store", for: .writing, options: SQLiteOptions())
-            if !isOpen { try store.close() }
-            connection.abandonCreation()
-            #expect(FileManager.default.fileExists(atPath: "\(folder)/store") != isRemoved)
-            try store.close()
-        }
+        let store = try SQLiteStore(path: path)
+        if hasTables { try store.define([Self.table]) }
+        let connection = try Connection.open(path, for: .writing, options: SQLiteOptions())
+        if !isOpen { try store.close() }
+        connection.abandonCreation()
+        #expect(FileManager.default.fileExists(atPath: path) != isRemoved)
+        try store.close()
     }
 
     @Test("The reason for a path that is too long is given")
     func longPath() throws {
-        try withTemporaryFolder { folder in
-            let long = (0..<3).reduce(folder) { path, _ in "\(path)/\(String(repeating: "n", count: 200))" }
-            try FileManager.default.createDirectory(atPath: long, withIntermediateDirectories: true)
-            let error = expectError(.io) { _ = try SQLiteStore(path: "\(long)/store") }
-            #expect(error?.message.contains("bytes") == true, "\(error?.message ?? "")")
-            #expect(try FileManager.default.contentsOfDirectory(atPath: long) == [])
-        }
+        let long = (0..<3).reduce(folder.path) { path, _ in "\(path)/\(String(repeating: "n", count: 200))" }
+        try FileManager.default.createDirectory(atPath: long, withIntermediateDirectories: true)
+        let error = expectError(.io) { _ = try SQLiteStore(path: "\(long)/store") }
+        #expect(error?.message.contains("bytes") == true, "\(error?.message ?? "")")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: long) == [])
     }
 
     @Test("The log shrinks while the store is open, after a read that kept it")
     func logAfterLongRead() throws {
-        try withTemporaryFolder { folder in
-            let path = "\(folder)/store"
-            try Self.make(path)
-            let store = try SQLiteStore(path: path)
-            let reader = try SQLiteStore(path: path)
-            try reader.read { snapshot throws in
-                #expect(try snapshot.count(TableQuery(Self.table.name)) == 2 * GrowingTable.rowsPerCommit)
-                for number in 2..<70 { try store.write { try GrowingTable.add(number, to: $0) } }
-                #expect(try Self.size("\(path)-wal") > 60_000_000)
-            }
-            for number in 70..<73 { try store.write { try GrowingTable.add(number, length: 10, to: $0) } }
-            #expect(try Self.size("\(path)-wal") < 34_000_000)
-            try reader.close()
-            try store.close()
+        try Self.make(path)
+        let store = try SQLiteStore(path: path)
+        let reader = try SQLiteStore(path: path)
+        try reader.read { snapshot throws in
+            #expect(try snapshot.count(TableQuery(Self.table.name)) == 2 * GrowingTable.rowsPerCommit)
+            for number in 2..<70 { try store.write { try GrowingTable.add(number, to: $0) } }
+            #expect(try Self.size("\(path)-wal") > 60_000_000)
         }
+        for number in 70..<73 { try store.write { try GrowingTable.add(number, length: 10, to: $0) } }
+        #expect(try Self.size("\(path)-wal") < 34_000_000)
+        try reader.close()
+        try store.close()
     }
 
     @Test(
         "A file that is truncated while it is open, even during a read, is corrupt and does not end the process",
         arguments: [false, true], [false, true])
     func truncatedFile(_ checksums: Bool, _ isReading: Bool) throws {
-        try withTemporaryFolder { folder in
-            let path = "\(folder)/store"
-            let options = SQLiteOptions(checksums: checksums)
-            var store = try SQLiteStore(path: path, options: options)
-            try store.define([Self.table])
-            // Short values: SQLite never maps the rest of a long one.
-            try store.write { for number in 0..<200 { try GrowingTable.add(number, length: 100, to: $0) } }
-            try store.close()
-            store = try SQLiteStore(path: path, options: options)
-            #expect(try store.read { try $0.row(in: Self.table.name, id: "0-0") } != nil)
-            func cut() throws { try #require(truncate(path, 8_192) == 0) }
-            if !isReading { try cut() }
-            expectError(.corrupt) {
-                try store.read { reader in
-                    if isReading {
-                        _ = try reader.row(in: Self.table.name, id: "0-0")
-                        try cut()
-                    }
-                    _ = try reader.rows(matching: TableQuery(Self.table.name))
+        let options = SQLiteOptions(checksums: checksums)
+        var store = try SQLiteStore(path: path, options: options)
+        try store.define([Self.table])
+        // Short values: SQLite never maps the rest of a long one.
+        try store.write { for number in 0..<200 { try GrowingTable.add(number, length: 100, to: $0) } }
+        try store.close()
+        store = try SQLiteStore(path: path, options: options)
+        #expect(try store.read { try $0.row(in: Self.table.name, id: "0-0") } != nil)
+        func cut() throws { try #require(truncate(path, 8_192) == 0) }
+        if !isReading { try cut() }
+        expectError(.corrupt) {
+            try store.read { reader in
+                if isReading {
+                    _ = try reader.row(in: Self.table.name, id: "0-0")
+                    try cut()
                 }
+                _ = try reader.rows(matching: TableQuery(Self.table.name))
             }
-            try? store.close()
         }
+        try? store.close()
     }
 
     @Test("A wait for another process ends when the task is cancelled")
@@ -224,21 +208,18 @@ import TidelineTestSupport
 
     @Test("Reads map the file only if the options say so")
     func mapping() throws {
-        try withTemporaryFolder { folder in
-            try Self.make("\(folder)/store")
-            for mapsFile in [false, true] {
-                let options = SQLiteOptions(mapsFile: mapsFile)
-                let connection = try Connection.open("\(folder)/store", for: .reading, options: options)
-                #expect(try (connection.integer("PRAGMA mmap_size") > 0) == mapsFile)
-                connection.close()
-            }
+        try Self.make(path)
+        for mapsFile in [false, true] {
+            let options = SQLiteOptions(mapsFile: mapsFile)
+            let connection = try Connection.open(path, for: .reading, options: options)
+            #expect(try (connection.integer("PRAGMA mmap_size") > 0) == mapsFile)
+            connection.close()
         }
     }
 
     @Test("A version of SQLite that can lose commits is logged once")
     func loggedVersion() throws {
         let probe = try ProbeProcess("StoreProbe")
-        defer { probe.remove() }
         let output = try probe.run("sqlite", "--log", probe.folder.path)
         #expect(output.status == 0)
         let warnings = output.out.split(separator: "\n").count { $0.contains("can lose commits") }

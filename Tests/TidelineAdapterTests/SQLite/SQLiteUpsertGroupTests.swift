@@ -74,24 +74,23 @@ import TidelineTestSupport
 
     @Test(arguments: [0, 3, size - 1, size + 2])
     func aRowThatSQLiteRefusesIsNamed(_ position: Int) throws {
-        try withTemporaryFolder { folder throws in
-            let path = "\(folder)/store.sqlite"
-            let store = try SQLiteStore(path: path)
-            try store.define([Self.schema])
-            try store.write { try $0.upsert(Self.rows([1000], "one "), into: "t") }
-            // A constraint that no store creates, added with SQLite's tools.
-            let other = try Connection.open(path, for: .writing, options: SQLiteOptions())
-            try other.executeOnce("CREATE UNIQUE INDEX only ON t (n)")
-            var rows = Self.rows(0..<3 * Self.size)
-            rows[position]["n"] = 1000
-            let error = #expect(throws: StoreError.self) { try store.write { try $0.upsert(rows, into: "t") } }
-            #expect(error?.id == "id-\(position)" && error?.table == "t")
-            #expect(try Self.texts(store) == ["id-1000": "one 1000"])
-            try store.write { try $0.upsert(Self.rows(0..<3 * Self.size), into: "t") }
-            #expect(try Self.texts(store).count == 3 * Self.size + 1)
-            other.close()
-            try store.close()
-        }
+        let folder = try TemporaryFolder()
+        let path = "\(folder.path)/store.sqlite"
+        let store = try SQLiteStore(path: path)
+        try store.define([Self.schema])
+        try store.write { try $0.upsert(Self.rows([1000], "one "), into: "t") }
+        // A constraint that no store creates, added with SQLite's tools.
+        let other = try Connection.open(path, for: .writing, options: SQLiteOptions())
+        try other.executeOnce("CREATE UNIQUE INDEX only ON t (n)")
+        var rows = Self.rows(0..<3 * Self.size)
+        rows[position]["n"] = 1000
+        let error = #expect(throws: StoreError.self) { try store.write { try $0.upsert(rows, into: "t") } }
+        #expect(error?.id == "id-\(position)" && error?.table == "t")
+        #expect(try Self.texts(store) == ["id-1000": "one 1000"])
+        try store.write { try $0.upsert(Self.rows(0..<3 * Self.size), into: "t") }
+        #expect(try Self.texts(store).count == 3 * Self.size + 1)
+        other.close()
+        try store.close()
     }
 
     @Test func aTableOfMoreColumnsThanAGroupTakesIsWrittenRowByRow() throws {

@@ -9,36 +9,36 @@ import TidelineTestSupport
 
 @Suite("Compaction of closed databases")
 struct BaselineCompactionTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
     private let source = RowSource(table: BenchmarkTable(), valueSize: 500, seed: 2, lists: 1)
 
     @Test("A baseline shrinks and keeps its rows", arguments: Baselines.engines)
     func baselines(engine: String) throws {
-        try withTemporaryFolder { folder in
-            let subject = try #require(Baselines.subject(engine: engine, durability: .normal))
-            try check(subject, folder: folder) { try subject.compact?(folder) }
-        }
+        let subject = try #require(Baselines.subject(engine: engine, durability: .normal))
+        try check(subject) { try subject.compact?(folder.path) }
     }
 
     @Test("A store shrinks and keeps its rows", arguments: StoreKind.all)
     func stores(kind: StoreKind) throws {
         guard let engine = kind.engine, Baselines.engines.contains(engine) else { return }
-        try withTemporaryFolder { folder in
-            let subject = try BenchmarkStore { try kind.open($0) }.makeSubject()
-            try check(subject, folder: folder) { try Baselines.compact(engine: engine, path: kind.path(in: folder)) }
-        }
+        let subject = try BenchmarkStore { try kind.open($0) }.makeSubject()
+        try check(subject) { try Baselines.compact(engine: engine, path: kind.path(in: folder.path)) }
     }
 
     /// Compacts a database after most of its rows are deleted.
-    private func check(_ subject: BenchmarkSubject, folder: String, _ compact: () throws -> Void) throws {
-        let opening = BenchmarkOpening(directory: folder, table: source.table)
+    private func check(_ subject: BenchmarkSubject, _ compact: () throws -> Void) throws {
+        let opening = BenchmarkOpening(directory: folder.path, table: source.table)
         let first = try subject.open(opening)
         _ = try first.perform(.upsert(source.batches(0..<1000, of: 500)), noting: LatencySink())
         _ = try first.perform(.delete([(50..<1000).map { source.id($0) }]), noting: LatencySink())
         let rows = try first.perform(.scan(.view), noting: LatencySink())
         try first.close()
-        let before = size(of: folder)
+        let before = size(of: folder.path)
         try compact()
-        #expect(size(of: folder) < before)
+        #expect(size(of: folder.path) < before)
         let second = try subject.open(opening)
         #expect(try second.perform(.scan(.view), noting: LatencySink()) == rows)
         #expect(rows.count == 50)
@@ -47,13 +47,11 @@ struct BaselineCompactionTests {
 
     @Test("Compacting an invalid database throws the engine's error")
     func noDatabase() throws {
-        try withTemporaryFolder { folder in
-            try Data("no database".utf8).write(to: URL(fileURLWithPath: "\(folder)/file"))
-            #expect(throws: BaselineError.self) { try Baselines.compact(engine: "sqlite", path: "\(folder)/file") }
-            #expect(throws: BaselineError.self) { try Baselines.compact(engine: "lmdb", path: "\(folder)/none") }
-            #expect(throws: BaselineError.self) { try Baselines.compact(engine: "leveldb", path: "\(folder)/file") }
-            #expect(throws: BaselineError.self) { try Baselines.compact(engine: "paper", path: folder) }
-        }
+        try Data("no database".utf8).write(to: URL(fileURLWithPath: "\(folder.path)/file"))
+        #expect(throws: BaselineError.self) { try Baselines.compact(engine: "sqlite", path: "\(folder.path)/file") }
+        #expect(throws: BaselineError.self) { try Baselines.compact(engine: "lmdb", path: "\(folder.path)/none") }
+        #expect(throws: BaselineError.self) { try Baselines.compact(engine: "leveldb", path: "\(folder.path)/file") }
+        #expect(throws: BaselineError.self) { try Baselines.compact(engine: "paper", path: folder.path) }
     }
 
     @Test("Opening a database in an invalid directory throws the engine's error", arguments: Baselines.engines)

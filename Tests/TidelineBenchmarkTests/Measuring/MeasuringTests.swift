@@ -55,7 +55,6 @@ struct MeasuringTests {
     func counters() throws {
         // Both are counters of the whole process, so use a separate process.
         let probe = try ProbeProcess("CommandProbe")
-        defer { probe.remove() }
         let output = try probe.run(probe.path("file"), environment: ["BENCH": "stopwatch"])
         let counts = output.out.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
         try #require(counts.count == 2, "\(output)")

@@ -12,19 +12,18 @@ import TidelineTestSupport
     @Test(arguments: EngineUnderTest.all)
     func tenThousandRandomOperationsDoWhatTheModelDoes(_ engine: EngineUnderTest) throws {
         let seed = UInt64.random(in: 0...99_999)
-        try withTemporaryFolder { folder in
-            var script = RandomScript(seed: seed)
-            var opened = try engine.open(folder)
-            while script.operations < 10_000 {
-                try script.runTransaction(on: opened)
-                if engine.isPersistent, script.decides(1, of: 20) {
-                    try opened.close()
-                    opened = try engine.open(folder)
-                }
-                try opened.read { try script.expectAgreement($0) }
+        let folder = try TemporaryFolder()
+        var script = RandomScript(seed: seed)
+        var opened = try engine.open(folder.path)
+        while script.operations < 10_000 {
+            try script.runTransaction(on: opened)
+            if engine.isPersistent, script.decides(1, of: 20) {
+                try opened.close()
+                opened = try engine.open(folder.path)
             }
-            try opened.close()
+            try opened.read { try script.expectAgreement($0) }
         }
+        try opened.close()
     }
 }
 

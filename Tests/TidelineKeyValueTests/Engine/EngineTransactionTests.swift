@@ -138,25 +138,24 @@ import TidelineTestSupport
 
     @Test(arguments: EngineUnderTest.persistent)
     func whatIsCommittedIsThereAfterReopening(_ engine: EngineUnderTest) throws {
-        try withTemporaryFolder { folder in
-            var expected: [MapModel.Entry] = []
-            for round in 0..<5 {
-                let opened = try engine.open(folder)
-                #expect(try opened.read { try $0.entries(in: Self.whole) } == expected)
-                try opened.write { writer throws in
-                    try writer.put(Self.key(round), [UInt8(round)])
-                    if round == 3 { _ = try writer.delete(Self.key(0)) }
-                }
-                #expect(throws: Own.self) {
-                    try opened.write { writer throws in
-                        try writer.put(Self.key(77), [])
-                        throw Own()
-                    }
-                }
-                expected = try opened.read { try $0.entries(in: Self.whole) }
-                #expect(expected.count == (round < 3 ? round + 1 : round))
-                try opened.close()
+        let folder = try TemporaryFolder()
+        var expected: [MapModel.Entry] = []
+        for round in 0..<5 {
+            let opened = try engine.open(folder.path)
+            #expect(try opened.read { try $0.entries(in: Self.whole) } == expected)
+            try opened.write { writer throws in
+                try writer.put(Self.key(round), [UInt8(round)])
+                if round == 3 { _ = try writer.delete(Self.key(0)) }
             }
+            #expect(throws: Own.self) {
+                try opened.write { writer throws in
+                    try writer.put(Self.key(77), [])
+                    throw Own()
+                }
+            }
+            expected = try opened.read { try $0.entries(in: Self.whole) }
+            #expect(expected.count == (round < 3 ? round + 1 : round))
+            try opened.close()
         }
     }
 }

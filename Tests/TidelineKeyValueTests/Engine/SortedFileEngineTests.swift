@@ -7,6 +7,10 @@ import TidelineTestSupport
 
 /// Tests the file of the example engine.
 @Suite struct SortedFileEngineTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
     private static let whole = KeyRange(prefix: [0, 0, 0, 1])
 
     /// Creates a store with a few commits and closes it.
@@ -30,44 +34,38 @@ import TidelineTestSupport
     }
 
     @Test func aFileThatWasCutOffOrHasAFlippedBitIsCorrupt() throws {
-        try withTemporaryFolder { folder throws in
-            let file = try Self.makeStore(in: folder)
-            let content = try Data(contentsOf: file)
-            for offset in content.indices {
-                try content.prefix(offset).write(to: file)
-                let isPrefixNamed = offset >= Self.identification.upperBound
-                try Self.expect(isPrefixNamed ? .corrupt : .notAStore, folder, "\(offset) bytes")
-                var damaged = content
-                damaged[offset] ^= 1 << UInt8(offset % 8)
-                try damaged.write(to: file)
-                let isNamed = !Self.identification.contains(offset)
-                try Self.expect(isNamed ? .corrupt : .notAStore, folder, "byte \(offset)")
-            }
+        let file = try Self.makeStore(in: folder.path)
+        let content = try Data(contentsOf: file)
+        for offset in content.indices {
+            try content.prefix(offset).write(to: file)
+            let isPrefixNamed = offset >= Self.identification.upperBound
+            try Self.expect(isPrefixNamed ? .corrupt : .notAStore, folder.path, "\(offset) bytes")
+            var damaged = content
+            damaged[offset] ^= 1 << UInt8(offset % 8)
+            try damaged.write(to: file)
+            let isNamed = !Self.identification.contains(offset)
+            try Self.expect(isNamed ? .corrupt : .notAStore, folder.path, "byte \(offset)")
         }
     }
 
     /// An interrupted commit has written a part of the new file and has not changed the old one.
     @Test func aPartOfANewFileIsPassedOver() throws {
-        try withTemporaryFolder { folder throws in
-            let file = try Self.makeStore(in: folder)
-            try Data([1, 2, 3]).write(to: file.appendingPathExtension("new"))
-            let engine = try SortedFileEngine(path: folder)
-            #expect(try engine.read { try $0.entries(in: Self.whole).count } == 4)
-            try engine.write { try $0.put([0, 0, 0, 1, 200], []) }
-            try engine.close()
-            let reopened = try SortedFileEngine(path: folder)
-            #expect(try reopened.read { try $0.entries(in: Self.whole).count } == 5)
-            try reopened.close()
-        }
+        let file = try Self.makeStore(in: folder.path)
+        try Data([1, 2, 3]).write(to: file.appendingPathExtension("new"))
+        let engine = try SortedFileEngine(path: folder.path)
+        #expect(try engine.read { try $0.entries(in: Self.whole).count } == 4)
+        try engine.write { try $0.put([0, 0, 0, 1, 200], []) }
+        try engine.close()
+        let reopened = try SortedFileEngine(path: folder.path)
+        #expect(try reopened.read { try $0.entries(in: Self.whole).count } == 5)
+        try reopened.close()
     }
 
     @Test func aFolderIsOpenOnce() throws {
-        try withTemporaryFolder { folder throws in
-            let engine = try SortedFileEngine(path: folder)
-            let error = #expect(throws: StoreError.self) { _ = try SortedFileEngine(path: folder) }
-            #expect(error?.code == .locked)
-            try engine.close()
-            try SortedFileEngine(path: folder).close()
-        }
+        let engine = try SortedFileEngine(path: folder.path)
+        let error = #expect(throws: StoreError.self) { _ = try SortedFileEngine(path: folder.path) }
+        #expect(error?.code == .locked)
+        try engine.close()
+        try SortedFileEngine(path: folder.path).close()
     }
 }

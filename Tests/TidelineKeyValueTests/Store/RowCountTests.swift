@@ -20,20 +20,19 @@ import TidelineTestSupport
     }
 
     @Test func storesThatTakeTurnsCountWhatTheOtherWrote() throws {
-        try withTemporaryFolder { folder throws in
-            let stores = [try LMDBStore(path: folder), try LMDBStore(path: folder)]
-            try stores[0].define([Self.table])
-            for turn in 0..<6 {
-                try stores[turn % 2].write { try $0.upsert(Self.rows(turn * 3..<turn * 3 + 3), into: "t") }
-                // Write twice from the same store, once from each, and once without changing the number of rows.
-                if turn % 3 == 0 {
-                    try stores[turn % 2].write { try $0.upsert(Self.rows(1000 + turn..<1001 + turn), into: "t") }
-                    try stores[1 - turn % 2].write { try $0.upsert(Self.rows(0..<3), into: "t") }
-                }
-                for store in stores { #expect(try Self.count(in: store) == 3 * (turn + 1) + turn / 3 + 1) }
+        let folder = try TemporaryFolder()
+        let stores = [try LMDBStore(path: folder.path), try LMDBStore(path: folder.path)]
+        try stores[0].define([Self.table])
+        for turn in 0..<6 {
+            try stores[turn % 2].write { try $0.upsert(Self.rows(turn * 3..<turn * 3 + 3), into: "t") }
+            // Write twice from the same store, once from each, and once without changing the number of rows.
+            if turn % 3 == 0 {
+                try stores[turn % 2].write { try $0.upsert(Self.rows(1000 + turn..<1001 + turn), into: "t") }
+                try stores[1 - turn % 2].write { try $0.upsert(Self.rows(0..<3), into: "t") }
             }
-            for store in stores { try store.close() }
+            for store in stores { #expect(try Self.count(in: store) == 3 * (turn + 1) + turn / 3 + 1) }
         }
+        for store in stores { try store.close() }
     }
 
     /// A transaction that changed nothing ends after a read has seen the next commit of another process.

@@ -1,13 +1,16 @@
 #if Tool
 import Foundation
 import Testing
+import TidelineTestSupport
 
 @testable import TidelineTool
 
-/// The built command, run as a process, with a working folder.
+/// The built command, run as a process, with a working folder that is removed with the last reference to it.
 struct Tool {
-    let folder: URL
     let executable: URL
+    private let temporary: TemporaryFolder
+
+    var folder: URL { URL(fileURLWithPath: temporary.path) }
 
     init() throws {
         // The command is in the same folder as the test runner.
@@ -17,11 +20,8 @@ struct Tool {
             folders.map { $0.appendingPathComponent("tideline") }
                 .first { FileManager.default.isExecutableFile(atPath: $0.path) },
             "the command tideline is not built beside the tests")
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent("tideline-test-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        temporary = try TemporaryFolder()
     }
-
-    func remove() { try? FileManager.default.removeItem(at: folder) }
 
     func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
 
