@@ -17,22 +17,6 @@ import TidelineTestSupport
         }
     }
 
-    @Test func whatIsPutIsRead() throws {
-        try withEngine { engine throws in
-            try engine.write { transaction throws in
-                try transaction.put(key(1, "a"), [1, 2, 3])
-                try transaction.put(key(1, "b"), [])
-                #expect(try transaction.value(key(1, "a")) == [1, 2, 3])
-            }
-            try engine.read { snapshot throws in
-                #expect(try snapshot.value(key(1, "a")) == [1, 2, 3])
-                #expect(try snapshot.value(key(1, "b")) == [])
-                #expect(try snapshot.value(key(1, "c")) == nil)
-                #expect(try snapshot.value(key(2, "a")) == nil)
-            }
-        }
-    }
-
     @Test func aKeyMayBeItsSpaceOnlyAndEndAtTheLimit() throws {
         try withEngine { engine throws in
             let longest = key(7, String(repeating: "x", count: engine.maximumKeyLength - 4))
@@ -64,29 +48,6 @@ import TidelineTestSupport
         }
     }
 
-    @Test func aScanKeepsOrderBoundsAndStops() throws {
-        try withEngine { engine throws in
-            let all = (0..<1000).map { Entry(key: key(3, String(format: "%04d", $0)), value: [UInt8($0 % 256)]) }
-            try engine.write { transaction throws in
-                for entry in all.shuffled() { try transaction.put(entry.key, entry.value) }
-                #expect(try transaction.entries(keys(of: 3)) == all)
-                #expect(try transaction.entries(keys(of: 3), descending: true) == all.reversed())
-            }
-            try engine.read { snapshot throws in
-                let range = KeyRange(from: all[100].key, to: all[200].key)
-                #expect(try snapshot.entries(range) == Array(all[100..<200]))
-                #expect(try snapshot.entries(range, descending: true) == all[100..<200].reversed())
-                #expect(try snapshot.entries(range, limit: 3) == Array(all[100..<103]))
-                #expect(try snapshot.entries(range, descending: true, limit: 1) == [all[199]])
-                #expect(try snapshot.entries(KeyRange(from: key(3, "0500x"), to: key(3, "0501"))).isEmpty)
-                #expect(try snapshot.entries(KeyRange(from: all[5].key, to: all[5].key)).isEmpty)
-                #expect(try snapshot.entries(KeyRange(from: all[6].key, to: all[5].key), descending: true).isEmpty)
-                let past = KeyRange(from: key(3, "0998"), to: key(3, "9"))
-                #expect(try snapshot.entries(past, descending: true) == all[998...].reversed())
-            }
-        }
-    }
-
     @Test func scansNestInOneSnapshot() throws {
         try withEngine { engine throws in
             try engine.write { for number in 0..<5 { try $0.put(key(1, "\(number)"), [1]) } }
@@ -98,30 +59,6 @@ import TidelineTestSupport
                 }
             }
             #expect(pairs == 25)
-        }
-    }
-
-    @Test func insertStoresOnceAndReadsElse() throws {
-        try withEngine { engine throws in
-            try engine.write { transaction throws in
-                #expect(try transaction.insert(key(1, "a"), [1]) == nil)
-                #expect(try transaction.insert(key(1, "a"), [2]) == [1])
-            }
-            #expect(try engine.write { try $0.insert(key(1, "a"), [3]) } == [1])
-            #expect(try engine.read { try $0.value(key(1, "a")) } == [1])
-        }
-    }
-
-    @Test func deleteSaysWhetherThereWasOne() throws {
-        try withEngine { engine throws in
-            try engine.write { transaction throws in
-                #expect(try !transaction.delete(key(9, "a")))
-                try transaction.put(key(9, "a"), [1])
-                #expect(try transaction.delete(key(9, "a")))
-                #expect(try !transaction.delete(key(9, "a")))
-                try transaction.put(key(9, "a"), [2])
-            }
-            #expect(try engine.read { try $0.value(key(9, "a")) } == [2])
         }
     }
 
@@ -163,17 +100,6 @@ import TidelineTestSupport
                 #expect(try outer.count(keys(of: 2)) == 0)
                 #expect(try engine.read { try $0.value(key(2, "new space")) } == [2])
             }
-        }
-    }
-
-    @Test(arguments: [0, 1, 3, 2000, 2040, 4096, 100_000, 4_000_000])
-    func valuesOfEveryLengthComeBack(length: Int) throws {
-        try withEngine { engine throws in
-            let value = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 31) }
-            try engine.write { try $0.put(key(1, "a"), value) }
-            #expect(try engine.read { try $0.value(key(1, "a")) } == value)
-            try engine.write { try $0.put(key(1, "a"), [1]) }
-            #expect(try engine.read { try $0.value(key(1, "a")) } == [1])
         }
     }
 

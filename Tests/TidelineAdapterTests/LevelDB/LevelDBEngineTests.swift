@@ -66,26 +66,6 @@ import TidelineTestSupport
         try engine.close()
     }
 
-    private struct Stop: Error {}
-
-    @Test func whatThrowsLeavesNothing() throws {
-        let engine = try LevelDBEngine(path: "\(folder.path)/db")
-        #expect(throws: Stop.self) {
-            try engine.write { transaction throws in
-                try transaction.set("a", "1")
-                #expect(try transaction.value("a") == "1")
-                throw Stop()
-            }
-        }
-        #expect(try engine.all() == [:])
-        try engine.put(["b": "2"])
-        #expect(throws: Stop.self) {
-            try engine.read { try $0.scan(KeyRange(prefix: [0]), descending: false) { _, _ in throw Stop() } }
-        }
-        #expect(try engine.all() == ["b": "2"])
-        try engine.close()
-    }
-
     @Test func aSnapshotStandsStillBesideAWriter() throws {
         // A small buffer, so that tables are created and merged in the meantime.
         let engine = try LevelDBEngine(path: "\(folder.path)/db", options: LevelDBOptions(writeBufferSize: 0))

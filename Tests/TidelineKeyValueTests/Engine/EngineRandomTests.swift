@@ -15,6 +15,7 @@ import TidelineTestSupport
         let folder = try TemporaryFolder()
         var script = RandomScript(seed: seed)
         var opened = try engine.open(folder.path)
+        try opened.read { try script.expectAgreement($0) }
         while script.operations < 10_000 {
             try script.runTransaction(on: opened)
             if engine.isPersistent, script.decides(1, of: 20) {

@@ -1,6 +1,5 @@
 import Testing
 import TidelineKeyValue
-import TidelineMemory
 import TidelineStore
 import TidelineSupport
 

@@ -60,12 +60,4 @@ import TidelineTestSupport
         #expect(try reopened.read { try $0.entries(in: Self.whole).count } == 5)
         try reopened.close()
     }
-
-    @Test func aFolderIsOpenOnce() throws {
-        let engine = try SortedFileEngine(path: folder.path)
-        let error = #expect(throws: StoreError.self) { _ = try SortedFileEngine(path: folder.path) }
-        #expect(error?.code == .locked)
-        try engine.close()
-        try SortedFileEngine(path: folder.path).close()
-    }
 }

@@ -22,9 +22,6 @@ struct EngineUnderTest: Sendable, CustomTestStringConvertible {
         EngineUnderTest(testDescription: "sorted file") { try SortedFileEngine(path: "\($0)/log") },
     ]
 
-    /// The persistent engines.
-    static let persistent = all.filter(\.isPersistent)
-
     /// Calls `body` with an empty engine.
     func withEngine<T>(_ body: (any OrderedKeyValueEngine) throws -> T) throws -> T {
         try withTemporaryFolder { folder in
