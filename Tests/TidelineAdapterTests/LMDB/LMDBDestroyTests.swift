@@ -13,12 +13,6 @@ import TidelineTestSupport
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test func aStoreGoesWithItsFolder() throws {
-        try makeStore("\(folder.path)/store").close()
-        try LMDBStore.destroy(path: "\(folder.path)/store")
-        #expect(try names(folder.path) == [])
-    }
-
     @Test func otherFilesStayAndTheFolderWithThem() throws {
         try makeStore(folder.path).close()
         try write("mine", to: "\(folder.path)/mine.txt")
@@ -97,17 +91,6 @@ import TidelineTestSupport
         expectError(content.isEmpty ? .notAStore : .corrupt) { _ = try LMDBStore(path: path) }
         try LMDBStore.destroy(path: path)
         #expect(try names(folder.path) == [])
-    }
-
-    @Test func aStoreThatIsClosedLetsGoOfItsFolder() throws {
-        let store = try makeStore("\(folder.path)/store")
-        try store.close()
-        let handles = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
-        let open = handles.compactMap {
-            try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
-        }
-        #expect(!open.contains { $0.hasPrefix("\(folder.path)/") })
-        expectError(.closed) { try store.read { _ in } }
     }
 
     private func makeStore(_ path: String) throws -> LMDBStore {

@@ -14,27 +14,6 @@ import TidelineTestSupport
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test func whatWasWrittenIsThereAfterReopening() throws {
-        for round in 0..<5 as Range<UInt8> {
-            let engine = try LMDBEngine(path: folder.path)
-            #expect(try engine.read { try $0.count(keys(of: 1)) } == Int(round))
-            try engine.write { try $0.put(key(1, "\(round)"), [round]) }
-            try engine.close()
-        }
-    }
-
-    @Test(arguments: [
-        "store", "with space", "ünï 😀", "a'b\"c;%41#?", "-rf", String(repeating: "n", count: 200), "x.mdb",
-    ])
-    func folderNamesMayBeOdd(name: String) throws {
-        let engine = try LMDBEngine(path: "\(folder.path)/\(name)")
-        try engine.write { try $0.put(key(1, "a"), [1]) }
-        try engine.close()
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [name])
-        let files = try FileManager.default.contentsOfDirectory(atPath: "\(folder.path)/\(name)").sorted()
-        #expect(files == ["data.mdb", "lock.mdb", "tideline.state"])
-    }
-
     @Test(arguments: [
         ("", "empty"), ("a\0b", "NUL"), ("missing/store", "parent folder does not exist"),
         ("file", "is a file"), ("file/store", "parent folder is a file"),
@@ -261,17 +240,6 @@ import TidelineTestSupport
         let engine = try LMDBEngine(path: "\(folder.path)/store")
         for thread in 0..<16 as Range<UInt32> { #expect(try engine.read { try $0.count(keys(of: thread)) } == 10) }
         try engine.close()
-    }
-
-    @Test func openingAndClosingLeavesNoFileOpen() throws {
-        try LMDBEngine(path: folder.path).close()
-        for _ in 0..<200 { try LMDBEngine(path: folder.path).close() }
-        // If the system does not list open files this way, a leak is detected by exceeding the usual limit of 1024.
-        let open = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter {
-            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)"))?.hasPrefix(folder.path)
-                == true
-        }
-        #expect(open ?? [] == [])
     }
 
     @Test func aStoreThatIsDroppedClosesItself() throws {

@@ -9,41 +9,13 @@ import TidelineTestSupport
 
 @testable import TidelineLMDB
 
-/// Tests of several processes in one folder. `TIDELINE_TEST_KILLS` sets how many times a writer is killed.
+/// Tests of several processes in one folder whose map grows. The conformance suite tests the promises of every store.
 @Suite(.serialized) struct LMDBProcessTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    private static let kills = ProcessInfo.processInfo.environment["TIDELINE_TEST_KILLS"].flatMap { Int($0) } ?? 4
     private static let tiny = LMDBOptions(durability: .none, mapSize: 1 << 16)
-
-    @Test func processesCreateAndWriteOneStoreAtOnce() throws {
-        let path = "\(folder.path)/store"
-        let others = try (0..<4).map { try OtherProcess("write", path, "p\($0)-", "40") }
-        for other in others {
-            let end = other.finish()
-            #expect(end.isWell)
-            #expect(end.done == 40)
-        }
-        let engine = try LMDBEngine(path: path)
-        #expect(try engine.read { try $0.count(keys(of: 100)) } == 160)
-        #expect(try engine.read { try $0.count(keys(of: 101)) } == 160)
-        try engine.close()
-    }
-
-    @Test func whatAnotherProcessMakesIsSeenByTheNextTransaction() throws {
-        let engine = try LMDBEngine(path: folder.path, options: Self.tiny)
-        try engine.write { try $0.put(key(1, "own"), [1]) }
-        #expect(try OtherProcess("write", folder.path, "p", "20").finish().isWell)
-        try engine.write { transaction throws in
-            #expect(try transaction.count(keys(of: 100)) == 20)
-            try transaction.put(key(102, "own"), [1])
-        }
-        #expect(try engine.read { try $0.count(keys(of: 101)) } == 20)
-        #expect(try engine.read { try $0.count(keys(of: 102)) } == 1)
-        try engine.close()
-    }
 
     /// A process that retries its transaction after its map grew holds a lock on the file.
     @Test func aWriterWaitsForAProcessWhoseMapGrows() throws {
@@ -132,21 +104,6 @@ import TidelineTestSupport
             try engine.close()
         }
         _ = other.end()
-    }
-
-    @Test func whatAKilledWriterAcknowledgedIsThereAndNothingByHalves() throws {
-        for round in 0..<Self.kills {
-            let other = try OtherProcess("write", folder.path, "r\(round)-", "1000000")
-            let acknowledged = other.wait(for: 5 + round * 17) + other.end()
-            let engine = try LMDBEngine(path: folder.path, options: Self.tiny)
-            try engine.read { snapshot throws in
-                let range = { (space: UInt32) in KeyRange(prefix: key(space, "r\(round)-")) }
-                let left = try snapshot.entries(range(100)).map { $0.key.dropFirst(4) + $0.value }
-                #expect(try left == snapshot.entries(range(101)).map { $0.key.dropFirst(4) + $0.value })
-                #expect(left.count >= acknowledged && left.count <= acknowledged + 1)
-            }
-            try engine.close()
-        }
     }
 
     @Test func theSnapshotOfAKilledReaderIsLetGo() throws {

@@ -31,21 +31,6 @@ import TidelineTestSupport
         try again.close()
     }
 
-    @Test func twoStoresOfOneProcessSeeEachOther() throws {
-        let first = try LMDBStore(path: folder.path)
-        let second = try LMDBStore(path: folder.path)
-        try first.define([Self.table])
-        try second.write { try $0.upsert(Self.rows(0..<10), into: "t") }
-        #expect(try first.read { try $0.count(TableQuery("t")) } == 10)
-        try first.read { reader throws in
-            try second.write { try $0.upsert(Self.rows(10..<20), into: "t") }
-            #expect(try reader.count(TableQuery("t")) == 10)
-        }
-        try first.close()
-        #expect(try second.read { try $0.count(TableQuery("t")) } == 20)
-        try second.close()
-    }
-
     @Test(arguments: EarlierNames.definitions)
     func aNameThatIsNotInNormalizationFormCIsRefused(_ definitions: [TableSchema]) throws {
         let store = try LMDBStore(path: folder.path)

@@ -12,12 +12,6 @@ import TidelineTestSupport
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test func aStoreGoesWithItsFolder() throws {
-        try makeStore("\(folder.path)/store").close()
-        try LevelDBStore.destroy(path: "\(folder.path)/store")
-        #expect(try names(folder.path) == [])
-    }
-
     @Test func otherFilesStayAndTheFolderWithThem() throws {
         try makeStore(folder.path).close()
         for name in ["mine.txt", "mine.log"] {

@@ -30,17 +30,6 @@ import TidelineTestSupport
         #expect(try FileManager.default.contentsOfDirectory(atPath: "\(folder.path)/empty") == [])
     }
 
-    @Test(arguments: ["größe 日本 😀", " db ", "a'b\"c;d%41?#", "-rf", ".hidden", String(repeating: "n", count: 200)])
-    func oddFolderNamesAreNames(_ name: String) throws {
-        let engine = try LevelDBEngine(path: "\(folder.path)/\(name)")
-        try engine.put(["a": "1"])
-        try engine.close()
-        let again = try LevelDBEngine(path: "\(folder.path)/\(name)/", options: LevelDBOptions(createsIfMissing: false))
-        #expect(try again.all() == ["a": "1"])
-        try again.close()
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [name])
-    }
-
     @Test func anEngineThatIsLetGoOfGivesTheFolderBack() throws {
         for _ in 0..<3 {
             let engine = try LevelDBEngine(path: path)
