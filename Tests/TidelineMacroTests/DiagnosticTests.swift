@@ -6,39 +6,23 @@ import TidelineStore
 /// The errors of the macro, each at the line and column that causes it.
 @Suite("Diagnostics of @Table")
 struct DiagnosticTests {
-    /// Returns the errors for a record with the given properties, which begin in column 5 of line 4.
-    private func expand(_ properties: String) -> Expansion {
-        Expansion(
-            """
-            @Table("Note")
-            struct Note: Identifiable, Sendable {
-                var id: ID<Note> = .new
-                \(properties)
-            }
-            """)
-    }
+    private static let tuple = "a column cannot hold a tuple; use a struct that conforms to JSONColumnValue"
+    private static let severalTypes =
+        "a column cannot hold values of several types; use one type that conforms to JSONColumnValue"
+    private static let listType = "a reference to TodoList has the type TodoList.ID or TodoList.ID?"
+    private static let largeInteger = "cannot be stored: a column holds integers up to Int64.max"
+
+    private func expand(_ members: String) -> Expansion { Expansion(ofNote: members) }
 
     @Test(
         "A property that cannot be a column is an error at the part that is wrong",
         arguments: [
             ("var due = makeDate()", "4:9 due needs a type, because the macro does not see the type of its value"),
-            (
-                "var pair: (Int, Int)",
-                "4:15 a column cannot hold a tuple; use a struct that conforms to JSONColumnValue"
-            ),
-            (
-                "var pairs: [String: (Int, Int)?]",
-                "4:25 a column cannot hold a tuple; use a struct that conforms to JSONColumnValue"
-            ),
+            ("var pair: (Int, Int)", "4:15 \(tuple)"),
+            ("var pairs: [String: (Int, Int)?]", "4:25 \(tuple)"),
             ("var action: @Sendable () -> Void", "4:27 a column cannot hold a function"),
-            (
-                "var any: any Sendable",
-                "4:14 a column cannot hold values of several types; use one type that conforms to JSONColumnValue"
-            ),
-            (
-                "var any: Set<AnyHashable>",
-                "4:18 a column cannot hold values of several types; use one type that conforms to JSONColumnValue"
-            ),
+            ("var any: any Sendable", "4:14 \(severalTypes)"),
+            ("var any: Set<AnyHashable>", "4:18 \(severalTypes)"),
             ("var kind: Int.Type", "4:15 a column cannot hold a type"),
             ("var nothing: ()", "4:18 a column cannot hold no value"),
             ("var twice: Int??", "4:16 a column cannot hold an optional of an optional; it has one null"),
@@ -56,18 +40,9 @@ struct DiagnosticTests {
                 "@References(list) var list: TodoList.ID",
                 "4:17 a macro needs the type of the referenced record, such as TodoList.self"
             ),
-            (
-                "@References(TodoList.self) var list: String",
-                "4:42 a reference to TodoList has the type TodoList.ID or TodoList.ID?"
-            ),
-            (
-                "@References(TodoList.self) var list: Note.ID?",
-                "4:42 a reference to TodoList has the type TodoList.ID or TodoList.ID?"
-            ),
-            (
-                "@References(TodoList.self) var list: ID<TodoList>?",
-                "4:42 a reference to TodoList has the type TodoList.ID or TodoList.ID?"
-            ),
+            ("@References(TodoList.self) var list: String", "4:42 \(listType)"),
+            ("@References(TodoList.self) var list: Note.ID?", "4:42 \(listType)"),
+            ("@References(TodoList.self) var list: ID<TodoList>?", "4:42 \(listType)"),
             ("@Index static var a = 1", "4:5 @Index can only be attached to a stored property"),
             ("@Column(\"b\") var a: Int { 1 }", "4:5 @Column can only be attached to a stored property"),
         ])
@@ -95,14 +70,8 @@ struct DiagnosticTests {
                 "var ratio: Float? = -.infinity",
                 "4:25 the default value of ratio cannot be stored: JSON has no such number"
             ),
-            (
-                "var size: UInt64 = .max",
-                "4:24 the default value of size cannot be stored: a column holds integers up to Int64.max"
-            ),
-            (
-                "var size: UInt = 0x8000_0000_0000_0000",
-                "4:22 the default value of size cannot be stored: a column holds integers up to Int64.max"
-            ),
+            ("var size: UInt64 = .max", "4:24 the default value of size \(largeInteger)"),
+            ("var size: UInt = 0x8000_0000_0000_0000", "4:22 the default value of size \(largeInteger)"),
         ])
     func defaults(_ property: String, _ error: String) {
         #expect(expand(property).errors == [error])
@@ -163,30 +132,23 @@ struct DiagnosticTests {
 
     @Test("A type that cannot be a record is an error")
     func types() {
-        func errors(_ source: String) -> [String] { Expansion(source).errors }
-        #expect(
-            errors("@Table(\"Note\")\nclass Note {\n}") == ["1:1 @Table can only be attached to a struct"])
-        #expect(
-            errors("@Table(\"Note\")\nstruct Note<T> {\n    var id: ID<Note>\n}") == [
-                "2:12 a record cannot have type parameters"
-            ])
-        #expect(
-            errors("@Table(\"Note\")\nstruct Note {\n    var a: Int\n}")
-                == ["2:8 Note needs an identifier: var id: ID<Note> = .new"])
-        #expect(
-            errors("@Table(\"Note\")\nstruct Note {\n    var id: UUID\n}") == [
-                "3:13 the property id has the type ID<Note>, not UUID"
-            ])
-        #expect(
-            errors("@Table(\"sqlite_a\")\nstruct Note {\n    var id: ID<Note>\n}")
-                == ["1:8 table names beginning with sqlite_ or tideline_ are reserved"])
-        #expect(
-            errors("@Table(name)\nstruct Note {\n    var id: ID<Note>\n}") == [
-                "1:8 a macro needs the name as a string literal"
-            ])
-        #expect(
-            errors("struct Note {\n    @Index var a: Int\n}")
-                == ["2:5 @Index can only be attached to a property of a struct with @Table"])
+        let note = "@Table(\"Note\")\nstruct Note"
+        let cases = [
+            ("@Table(\"Note\")\nclass Note {\n}", "1:1 @Table can only be attached to a struct"),
+            ("\(note)<T> {\n    var id: ID<Note>\n}", "2:12 a record cannot have type parameters"),
+            ("\(note) {\n    var a: Int\n}", "2:8 Note needs an identifier: var id: ID<Note> = .new"),
+            ("\(note) {\n    var id: UUID\n}", "3:13 the property id has the type ID<Note>, not UUID"),
+            (
+                "@Table(\"sqlite_a\")\nstruct Note {\n    var id: ID<Note>\n}",
+                "1:8 table names beginning with sqlite_ or tideline_ are reserved"
+            ),
+            ("@Table(name)\nstruct Note {\n    var id: ID<Note>\n}", "1:8 a macro needs the name as a string literal"),
+            (
+                "struct Note {\n    @Index var a: Int\n}",
+                "2:5 @Index can only be attached to a property of a struct with @Table"
+            ),
+        ]
+        for (source, error) in cases { #expect(Expansion(source).errors == [error]) }
         #expect(
             expand("#if DEBUG\n    var a: Int\n    #endif").errors == [
                 "4:5 a property inside #if cannot be a column, because the definition of a table must not depend on the build"

@@ -62,5 +62,22 @@ struct Expansion {
         }
         fixed = String(decoding: bytes, as: UTF8.self)
     }
+
+    /// Expands a record with the given members, which begin in column 5 of line 4.
+    ///
+    /// - Parameter attribute: What precedes `@Table` on its line.
+    init(ofNote members: String, attribute: String = "") {
+        self.init(
+            """
+            \(attribute)@Table("Note")
+            struct Note: Identifiable, Sendable {
+                var id: ID<Note> = .new
+                \(members)
+            }
+            """)
+    }
+
+    /// The lines of ``text`` without their indentation.
+    var lines: [Substring] { text.split(separator: "\n").map { $0.drop { $0 == " " } } }
 }
 #endif
