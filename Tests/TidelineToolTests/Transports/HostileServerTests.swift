@@ -13,13 +13,14 @@ import TidelineStore
 struct HostileServerTests {
     /// The response to every request, and the expected error.
     struct Attack: Sendable, CustomTestStringConvertible {
-        var testDescription: String
-        var answer: SocketServer.Answer
-        /// The expected error code of a pull.
-        var code: SyncError.Code
-        /// A text that the message of the pull's error must contain.
-        var says: String
-        var timeout = Duration.seconds(600)
+        let testDescription: String
+        let answer: SocketServer.Answer
+        /// The error of a pull, and a text in its message.
+        let outcome: (code: SyncError.Code, message: String)
+
+        init(_ name: String, _ answer: SocketServer.Answer, _ outcome: (SyncError.Code, String)) {
+            (testDescription, self.answer, self.outcome) = (name, answer, outcome)
+        }
     }
 
     private static let table = TableSchema("TodoItem", columns: [.string("text")])
@@ -27,7 +28,7 @@ struct HostileServerTests {
 
     /// Makes a client of the server at the given port, with a row that is pending.
     private func makeClient(
-        _ kind: TransportKind, port: Int, timeout: Duration
+        _ kind: TransportKind, port: Int, timeout: Duration = .seconds(600)
     ) async throws -> SyncClient<MemoryStore> {
         var options = SyncOptions()
         options.timeout = timeout
@@ -52,6 +53,13 @@ struct HostileServerTests {
         return error
     }
 
+    /// Returns the outcome of a client of the server.
+    private func outcome(
+        of server: SocketServer, over kind: TransportKind, timeout: Duration = .seconds(600)
+    ) async throws -> SyncError {
+        try await server.serve { try await outcome(makeClient(kind, port: $0, timeout: timeout)) }
+    }
+
     // MARK: Endless, slow and malformed responses
 
     private static func head(_ lines: String...) -> SocketServer.Answer {
@@ -61,46 +69,32 @@ struct HostileServerTests {
     private static let chunk = "10000\r\n" + String(repeating: "[", count: 65_536) + "\r\n"
     private static let zeros = [UInt8](repeating: 0x30, count: 65_536)
 
+    private static let tooLarge = (SyncError.Code.invalidAnswer, "larger than the 1048576 bytes allowed")
+    private static let malformed = (SyncError.Code.network, "127.0.0.1")
+
     static let endless: [Attack] = [
         Attack(
-            testDescription: "chunks",
-            answer: head("HTTP/1.1 200 OK", "Transfer-Encoding: chunked", "", "").followed(by: chunk.utf8),
-            code: .invalidAnswer, says: "larger than the 1048576 bytes allowed"),
+            "chunks", head("HTTP/1.1 200 OK", "Transfer-Encoding: chunked", "", "").followed(by: chunk.utf8), tooLarge),
+        Attack("a body without a length", head("HTTP/1.1 200 OK", "", "").followed(by: zeros), tooLarge),
+        Attack("a body of a failure", head("HTTP/1.1 400 Bad Request", "", "").followed(by: zeros), tooLarge),
+        Attack("one header line", head("HTTP/1.1 200 OK", "X-A: ").followed(by: zeros), malformed),
+        Attack("header lines", head("HTTP/1.1 200 OK", "").followed(by: "X-A: 0123456789\r\n".utf8), malformed),
+        Attack("a reason phrase", head("HTTP/1.1 200 ").followed(by: zeros), tooLarge),
         Attack(
-            testDescription: "a body without a length", answer: head("HTTP/1.1 200 OK", "", "").followed(by: zeros),
-            code: .invalidAnswer, says: "larger than the 1048576 bytes allowed"),
+            "trailers",
+            head("HTTP/1.1 200 OK", "Transfer-Encoding: chunked", "", "0", "")
+                .followed(by: "X-A: 0123456789\r\n".utf8), malformed),
         Attack(
-            testDescription: "a body of a failure",
-            answer: head("HTTP/1.1 400 Bad Request", "", "").followed(by: zeros),
-            code: .invalidAnswer, says: "larger than the 1048576 bytes allowed"),
+            "a chunk's extension",
+            head("HTTP/1.1 200 OK", "Transfer-Encoding: chunked", "", "2;x=").followed(by: zeros), tooLarge),
         Attack(
-            testDescription: "one header line", answer: head("HTTP/1.1 200 OK", "X-A: ").followed(by: zeros),
-            code: .network, says: "127.0.0.1"),
-        Attack(
-            testDescription: "header lines",
-            answer: head("HTTP/1.1 200 OK", "").followed(by: "X-A: 0123456789\r\n".utf8),
-            code: .network, says: "127.0.0.1"),
-        Attack(
-            testDescription: "a reason phrase", answer: head("HTTP/1.1 200 ").followed(by: zeros), code: .invalidAnswer,
-            says: "larger than the 1048576 bytes allowed"),
-        Attack(
-            testDescription: "trailers",
-            answer: head("HTTP/1.1 200 OK", "Transfer-Encoding: chunked", "", "0", "").followed(
-                by: "X-A: 0123456789\r\n".utf8),
-            code: .network, says: "127.0.0.1"),
-        Attack(
-            testDescription: "a chunk's extension",
-            answer: head("HTTP/1.1 200 OK", "Transfer-Encoding: chunked", "", "2;x=").followed(by: zeros),
-            code: .invalidAnswer, says: "larger than the 1048576 bytes allowed"),
-        Attack(
-            testDescription: "the name in a gzip header",
-            answer: .raw(
+            "the name in a gzip header",
+            .raw(
                 Array("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n".utf8) + [0x1F, 0x8B, 8, 8, 0, 0, 0, 0, 0, 3]
-            ).followed(by: zeros), code: .invalidAnswer, says: "larger than the 1048576 bytes allowed"),
+            ).followed(by: zeros), tooLarge),
         Attack(
-            testDescription: "informational answers",
-            answer: .raw([]).followed(by: String(repeating: "HTTP/1.1 100 Continue\r\n\r\n", count: 2000).utf8),
-            code: .invalidAnswer, says: "larger than the 1048576 bytes allowed"),
+            "informational answers",
+            .raw([]).followed(by: String(repeating: "HTTP/1.1 100 Continue\r\n\r\n", count: 2000).utf8), tooLarge),
     ]
 
     @Test("endless responses use bounded memory and time", arguments: TransportKind.facingHostileServers, endless)
@@ -109,23 +103,20 @@ struct HostileServerTests {
         if kind.isLimited {
             // FoundationNetworking ends the process at a trailer. It reads endless heads until the timeout.
             guard attack.testDescription != "trailers" else { return }
-            let error = try await server.serve { try await outcome(makeClient(kind, port: $0, timeout: .seconds(2))) }
+            let error = try await outcome(of: server, over: kind, timeout: .seconds(2))
             #expect([.network, .invalidAnswer].contains(error.code), "\(error)")
             return
         }
-        let error = try await server.serve { port in
-            try await outcome(makeClient(kind, port: port, timeout: attack.timeout))
-        }
-        #expect(error.code == attack.code, "\(error)")
-        #expect(error.message.contains(attack.says), "\(error)")
+        let error = try await outcome(of: server, over: kind)
+        #expect(error.code == attack.outcome.code && error.message.contains(attack.outcome.message), "\(error)")
         // A pull asks for smaller and smaller pages, down to one row. For each request, the server sends the bytes that
         // the sockets buffer; the client did not read the rest.
         #expect(server.requests < 30, "\(server.requests)")
         #expect(server.bytesSent / server.requests < SocketServer.limit / 4, "\(server.bytesSent)")
     }
 
-    static let slow: [Attack] = [
-        ("no answer", SocketServer.Answer.raw([])), ("half a head", head("HTTP/1.1 200 OK", "X")),
+    static let slow: [(name: String, answer: SocketServer.Answer)] = [
+        ("no answer", .raw([])), ("half a head", head("HTTP/1.1 200 OK", "X")),
         ("a body that stops", head("HTTP/1.1 200 OK", "Content-Length: 10", "", "[")),
         ("a head in single bytes", head("HTTP/1.1 200 OK", "X: ").followed(by: [0x41], every: .milliseconds(5))),
         (
@@ -137,46 +128,30 @@ struct HostileServerTests {
             head("HTTP/1.1 200 OK", "Transfer-Encoding: chunked", "", "1", "[", "")
                 .followed(by: "1\r\n \r\n".utf8, every: .milliseconds(5))
         ),
-    ].map { name, answer in
-        Attack(testDescription: name, answer: answer, code: .network, says: "0.3 seconds", timeout: .milliseconds(300))
-    }
+    ]
 
     @Test("slow responses end with the timeout of the request", arguments: TransportKind.facingHostileServers, slow)
-    func slowAnswers(kind: TransportKind, attack: Attack) async throws {
+    func slowAnswers(kind: TransportKind, attack: (name: String, answer: SocketServer.Answer)) async throws {
         let server = SocketServer { _ in attack.answer }
-        let error = try await server.serve { port in
-            try await outcome(makeClient(kind, port: port, timeout: attack.timeout))
-        }
+        let error = try await outcome(of: server, over: kind, timeout: .milliseconds(300))
         #expect(error.code == .network && (error.cause as? TransportError)?.code == .timeout, "\(error)")
     }
 
-    static let lengths: [(String, SocketServer.Answer)] = [
-        ("longer than the body", .raw("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[]".utf8, closes: true)),
-        ("negative", .raw("HTTP/1.1 200 OK\r\nContent-Length: -2\r\n\r\n[]".utf8, closes: true)),
-        (
-            "beyond 64 bits",
-            .raw("HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n[]".utf8, closes: true)
-        ),
-        ("of 2^63-1", .raw("HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775807\r\n\r\n[]".utf8, closes: true)),
-        ("two", .raw("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n[] ".utf8, closes: true)),
-        (
-            "of a chunked body",
-            .raw("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n[]".utf8, closes: true)
-        ),
-        (
-            "of a chunk beyond 64 bits",
-            .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n[]".utf8, closes: true)
-        ),
+    static let lengths: [(name: String, text: String)] = [
+        ("longer than the body", "Content-Length: 100\r\n\r\n[]"), ("negative", "Content-Length: -2\r\n\r\n[]"),
+        ("beyond 64 bits", "Content-Length: 99999999999999999999\r\n\r\n[]"),
+        ("of 2^63-1", "Content-Length: 9223372036854775807\r\n\r\n[]"),
+        ("two", "Content-Length: 2\r\nContent-Length: 3\r\n\r\n[] "),
+        ("of a chunked body", "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n[]"),
+        ("of a chunk beyond 64 bits", "Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n[]"),
     ]
 
     @Test("wrong lengths are errors, never a short response", arguments: TransportKind.facingHostileServers, lengths)
-    func wrongLengths(kind: TransportKind, response: (name: String, answer: SocketServer.Answer)) async throws {
+    func wrongLengths(kind: TransportKind, response: (name: String, text: String)) async throws {
         // FoundationNetworking ends the process at this length.
         guard !kind.isLimited || response.name != "of 2^63-1" else { return }
-        let server = SocketServer { _ in response.answer }
-        let error = try await server.serve { port in
-            try await outcome(makeClient(kind, port: port, timeout: .seconds(600)))
-        }
+        let server = SocketServer { _ in .raw("HTTP/1.1 200 OK\r\n\(response.text)".utf8, closes: true) }
+        let error = try await outcome(of: server, over: kind)
         #expect([.network, .invalidAnswer].contains(error.code), "\(error)")
         #expect(error.message.contains("127.0.0.1"), "\(error)")
     }
@@ -192,7 +167,7 @@ struct HostileServerTests {
                 : .whole("201 Created", body: Array(#"{"id":"a","text":"mine","version":"1"}"#.utf8))
         }
         try await server.serve { port in
-            let client = try await makeClient(kind, port: port, timeout: .seconds(600))
+            let client = try await makeClient(kind, port: port)
             // The connection can close before its response is read; only a wrong response is a failure.
             func attempt(_ body: () async throws -> Void) async throws {
                 do { try await body() } catch let error as SyncError { #expect(error.code == .network) }
@@ -230,7 +205,7 @@ struct HostileServerTests {
         let server = SocketServer { _ in
             .raw("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\nxyz".utf8, closes: true)
         }
-        let error = try await server.serve { try await outcome(makeClient(kind, port: $0, timeout: .seconds(1))) }
+        let error = try await outcome(of: server, over: kind, timeout: .seconds(1))
         #expect([.network, .rejected].contains(error.code), "\(error)")
     }
 
@@ -244,11 +219,11 @@ struct HostileServerTests {
         for repetitions in [6, 60_000] {
             let body = Array((0..<repetitions).map { _ in bomb }.joined())
             let server = SocketServer { _ in .whole(headers: ["Content-Encoding: gzip"], body: body) }
-            let error = try await server.serve { try await outcome(makeClient(kind, port: $0, timeout: .seconds(600))) }
+            let error = try await outcome(of: server, over: kind)
             #expect([.invalidAnswer, .network].contains(error.code), "\(error)")
         }
         let twice = SocketServer { _ in .whole(headers: ["Content-Encoding: gzip, gzip"], body: Array(bomb)) }
-        let error = try await twice.serve { try await outcome(makeClient(kind, port: $0, timeout: .seconds(600))) }
+        let error = try await outcome(of: twice, over: kind)
         #expect(kind.isLimited || error.message.contains("cannot be decompressed"), "\(error)")
     }
 
@@ -266,7 +241,7 @@ struct HostileServerTests {
                 return .whole("\(status) Moved", headers: ["Location: \(target)"])
             }
             try await server.serve { port in
-                let client = try await makeClient(kind, port: port, timeout: .seconds(600))
+                let client = try await makeClient(kind, port: port)
                 client.currentUser = SignedInUser(userID: "a", authenticationToken: "token")
                 let error = try await outcome(client)
                 #expect(error.code == .network && error.status == status, "\(error)")
@@ -328,7 +303,7 @@ struct HostileServerTests {
                 ? .whole("400 Bad Request") : .whole(headers: [next], body: Array(body.utf8))
         }
         try await server.serve { port in
-            let client = try await makeClient(kind, port: port, timeout: .seconds(600))
+            let client = try await makeClient(kind, port: port)
             for queryID in ["q", nil] {
                 do {
                     try await client.table("Other").pull(queryID: queryID)
@@ -373,7 +348,7 @@ struct HostileServerTests {
             return .whole(headers: [link], body: Array("[]".utf8))
         }
         try await server.serve { port in
-            let client = try await makeClient(kind, port: port, timeout: .seconds(600))
+            let client = try await makeClient(kind, port: port)
             #expect(try await client.table("Other").pull(queryID: "q").requests == 1)
             #expect(try await client.table("Other").pull().requests == 1)
             let error = await #expect(throws: SyncError.self) {

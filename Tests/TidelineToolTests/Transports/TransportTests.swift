@@ -13,6 +13,20 @@ private func request(
     HTTPRequest(method: method, scheme: scheme, authority: "127.0.0.1:\(port)", path: path)
 }
 
+extension TransportKind {
+    /// Sends a request with the shared transport of this kind.
+    fileprivate func send(
+        _ request: HTTPRequest, body: [UInt8]? = nil, timeout: Duration = .seconds(30)
+    ) async throws -> TransportResponse {
+        try await shared.send(request, body: body, timeout: timeout)
+    }
+
+    /// Sends a request that must fail, and returns the error.
+    fileprivate func failure(_ request: HTTPRequest) async throws -> TransportError {
+        try await #require(#expect(throws: TransportError.self) { try await send(request) })
+    }
+}
+
 private func bytes(base64: String) throws -> [UInt8] { Array(try #require(Data(base64Encoded: base64))) }
 
 /// Sends one request to a server that sends the given answer, and returns the error.
@@ -79,8 +93,7 @@ struct TransportExchangeTests {
         try await server.serve { port in
             var sent = request(.patch, port: port, path: path)
             sent.headerFields[.ifMatch] = "\"AAE=\""
-            let answer = try await kind.shared.send(
-                sent, body: Array("{\"text\":\"ä\"}".utf8), timeout: .seconds(20))
+            let answer = try await kind.send(sent, body: Array("{\"text\":\"ä\"}".utf8))
             let echo = String(decoding: answer.body, as: UTF8.self)
             #expect(echo == "PATCH \(path) HTTP/1.1|\"AAE=\"|{\"text\":\"ä\"}")
         }
@@ -94,8 +107,7 @@ struct TransportExchangeTests {
             .whole("\(status) Whatever", headers: ["ETag: \"v1\"", "WWW-Authenticate: Basic realm=\"a\""], body: page)
         }
         try await server.serve { port in
-            let answer = try await kind.shared.send(
-                request(port: port), body: nil, timeout: .seconds(20))
+            let answer = try await kind.send(request(port: port))
             #expect(answer.response.status.code == status)
             #expect(answer.response.headerFields[.eTag] == "\"v1\"")
             #expect(answer.body == page)
@@ -108,8 +120,7 @@ struct TransportExchangeTests {
             received.target == "/moved" ? .whole(body: page) : .whole("302 Found", headers: ["Location: /moved"])
         }
         try await server.serve { port in
-            let answer = try await kind.shared.send(
-                request(port: port), body: nil, timeout: .seconds(20))
+            let answer = try await kind.send(request(port: port))
             #expect(answer.response.status == .found)
             #expect(answer.response.headerFields[.location] == "/moved")
         }
@@ -119,8 +130,7 @@ struct TransportExchangeTests {
     func noContent(kind: TransportKind) async throws {
         let server = SocketServer { _ in .raw("HTTP/1.1 204 No Content\r\n\r\n".utf8) }
         try await server.serve { port in
-            let answer = try await kind.shared.send(
-                request(.delete, port: port), body: nil, timeout: .seconds(20))
+            let answer = try await kind.send(request(.delete, port: port))
             #expect(answer.response.status == .noContent)
             #expect(answer.body.isEmpty)
         }
@@ -140,8 +150,7 @@ struct TransportExchangeTests {
             return .whole(headers: ["Content-Encoding: \(encoding)"], body: compressed)
         }
         try await server.serve { port in
-            let answer = try await kind.shared.send(
-                request(port: port), body: nil, timeout: .seconds(20))
+            let answer = try await kind.send(request(port: port))
             #expect(answer.body == page)
             #expect(answer.response.headerFields[.contentEncoding] == nil)
             #expect(kind.isLimited || answer.response.headerFields[.contentLength] == nil)
@@ -153,8 +162,7 @@ struct TransportExchangeTests {
         let big = (0..<(8 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         let server = SocketServer { received in .whole(body: received.body) }
         try await server.serve { port in
-            let answer = try await kind.shared.send(
-                request(.post, port: port), body: big, timeout: .seconds(600))
+            let answer = try await kind.send(request(.post, port: port), body: big, timeout: .seconds(600))
             #expect(answer.body == big)
         }
     }
@@ -171,10 +179,7 @@ struct TransportFailureTests {
         let port = try #require(channel.localAddress?.port)
         try await channel.close()
 
-        let error = try await #require(
-            #expect(throws: TransportError.self) {
-                try await kind.shared.send(request(port: port), body: nil, timeout: .seconds(20))
-            })
+        let error = try await kind.failure(request(port: port))
         #expect(error.code == .connection)
         #expect(error.message.contains("127.0.0.1:\(port)"))
         #expect(kind.isLimited || error.message.lowercased().contains("refused"))
@@ -183,10 +188,7 @@ struct TransportFailureTests {
     @Test("An unknown host is an error that names the host", arguments: TransportKind.allCases)
     func unknownHost(kind: TransportKind) async throws {
         let sent = HTTPRequest(method: .get, scheme: "http", authority: "nowhere.invalid", path: "/")
-        let error = try await #require(
-            #expect(throws: TransportError.self) {
-                try await kind.shared.send(sent, body: nil, timeout: .seconds(30))
-            })
+        let error = try await kind.failure(sent)
         #expect(error.code == .connection)
         #expect(error.message.contains("nowhere.invalid"))
     }
@@ -202,10 +204,7 @@ struct TransportFailureTests {
             HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:port", path: "/"),
         ])
     func invalidRequest(kind: TransportKind, sent: HTTPRequest) async throws {
-        let error = try await #require(
-            #expect(throws: TransportError.self) {
-                try await kind.shared.send(sent, body: nil, timeout: .seconds(20))
-            })
+        let error = try await kind.failure(sent)
         #expect(error.code == .invalidRequest)
     }
 
