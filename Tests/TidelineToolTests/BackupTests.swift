@@ -115,7 +115,6 @@ struct BackupTests {
         arguments: [StoreEngine.sqlite, .lmdb])
     func online(engine: StoreEngine) async throws {
         let (server, url) = try tool.startServer(engine: engine)
-        defer { server.stop() }
         let authority = String(url.dropFirst("http://".count))
         let progress = WriterProgress()
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -286,7 +285,6 @@ struct BackupTests {
             "restore", "--store", "sqlite:\(tool.path("b.db"))", tool.path("client.db"))
         #expect(store.status == 1 && store.err.contains("not a backup"), "\(store)")
         let (server, _) = try tool.startServer(engine: .leveldb)
-        defer { server.stop() }
         let locked = try tool.run("backup", "--store", tool.location(.leveldb, "server"), tool.path("file"))
         #expect(locked.status == 1 && locked.err.contains("stop the server"), "\(locked)")
         let files = try FileManager.default.contentsOfDirectory(atPath: tool.folder.path)

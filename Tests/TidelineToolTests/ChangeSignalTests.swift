@@ -151,7 +151,6 @@ struct ChangeSignalTests {
     @Test("SIGTERM ends waiting requests and streams at once, and the server with status 0")
     func shutdown() async throws {
         let (server, url) = try tool.startServer()
-        defer { server.stop() }
         let authority = Self.authority(url)
         let cursor = try await Self.poll("tables=TodoItem", authority).cursor
         let connections = try (0..<10).map { _ in try RawConnection(authority) }
@@ -173,7 +172,6 @@ struct ChangeSignalTests {
     @Test("A change through another server over the store ends a wait", arguments: [StoreEngine.sqlite, .lmdb])
     func shared(engine: StoreEngine) async throws {
         let servers = [try tool.startServer(engine: engine), try tool.startServer(engine: engine)]
-        defer { for server in servers { server.process.stop() } }
         let authorities = servers.map { Self.authority($0.url) }
         var cursor = try await Self.poll("tables=TodoItem", authorities[0]).cursor
         for number in 0..<4 {
@@ -190,7 +188,6 @@ struct ChangeSignalTests {
     @Test("Two lists that are watched see each other's changes without an interval, also after a restart of the server")
     func watch() throws {
         var (server, url) = try tool.startServer()
-        defer { server.stop() }
         let port = try #require(url.split(separator: ":").last.map(String.init))
         let stores = ["client.db", "other.db"]
         let watchers = try stores.map { store in
@@ -198,7 +195,6 @@ struct ChangeSignalTests {
                 "todo", "sync", "--watch", "--interval", "86400", "--url", url, "--store", "sqlite:\(tool.path(store))",
             ])
         }
-        defer { for watcher in watchers { watcher.stop() } }
         for watcher in watchers { #expect(watcher.readLine() == "in sync") }
         #expect(try tool.todo("add", "first", store: "other.db").status == 0)
         watchers[1].signal(SIGINT)

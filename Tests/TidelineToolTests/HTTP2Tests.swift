@@ -57,10 +57,9 @@ struct HTTP2Tests {
     @Test("A client selects the protocol, unless HTTP/2 is disabled", arguments: [true, false])
     func selection(isEnabled: Bool) async throws {
         try tool.makeCertificate(named: "server")
-        let (server, url) = try tool.startServer(
+        let (_, url) = try tool.startServer(
             "--tls-certificate", tool.path("cert.pem"), "--tls-key", tool.path("key.pem"),
             isEnabled ? "--http2" : "--no-http2")
-        defer { server.stop() }
         func versions(_ option: String) throws -> String {
             let row = #"{"id":"\#(option)"}"#
             let answer = try ToolProcess.run(
@@ -114,7 +113,6 @@ struct HTTP2Tests {
             return (server, String(try #require(server.readLine()?.split(separator: " ").last)))
         }
         var (server, url) = try start(port: "0")
-        defer { server.stop() }
         let trust = NIOSSLTrustRoots.file(tool.path("cert.pem"))
         let transport = AsyncHTTPClientTransport {
             $0.tlsConfiguration = .makeClientConfiguration()
@@ -343,7 +341,6 @@ struct HTTP2Tests {
         try tool.makeCertificate(named: "server")
         let (server, url) = try tool.startServer(
             "--tls-certificate", tool.path("cert.pem"), "--tls-key", tool.path("key.pem"), "--shutdown-timeout", "3600")
-        defer { server.stop() }
         let authority = String(url.dropFirst("https://".count))
         let (client, unused) = (try await HTTP2Client(authority), try await HTTP2Client(authority))
         #expect(try await unused.send(.get, "/.health").status == 200)

@@ -27,7 +27,6 @@ struct KillTests {
     func killLoop(engine: StoreEngine) async throws {
         let tool = try Tool()
         let (server, url) = try tool.startServer(engine: engine)
-        defer { server.stop() }
         var random = SplitMix64(seed: Self.seed)
         var acknowledged: [String: String] = [:]
         let client = tool.location(engine, "client")

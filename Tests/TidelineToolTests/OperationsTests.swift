@@ -305,7 +305,6 @@ struct OperationsTests {
             "--max-page-size", "10", "--max-page-bytes", "10", "--max-tables", "2", "--max-columns", "2",
             "--log-format",
             "json", "--log-level", "debug")
-        defer { server.stop() }
         let authority = String(url.dropFirst("http://".count))
         #expect(try await Self.insert("1", into: "A", authority) == 201)
         // The first table is that of the to-do list.
@@ -366,7 +365,6 @@ struct OperationsTests {
         try tool.makeCertificate(named: "first")
         let (server, url) = try tool.startServer(
             "--tls-certificate", tool.path("cert.pem"), "--tls-key", tool.path("key.pem"))
-        defer { server.stop() }
         #expect(url.hasPrefix("https://127.0.0.1:"))
         func curl(_ path: String, _ arguments: String...) throws -> ToolProcess.Output {
             try ToolProcess.run(

@@ -46,12 +46,11 @@ struct PortalTests {
     private func port(_ url: String) throws -> Int { try #require(url.split(separator: ":").last.flatMap { Int($0) }) }
 
     /// Starts the server again at its address.
-    private func restartServer(_ url: String) throws -> ToolProcess {
+    private func restartServer(_ url: String) throws {
         let server = try tool.start([
             "serve", "--port", "\(port(url))", "--store", tool.location(.sqlite, "server"),
         ])
         #expect(try #require(server.readLine()).hasSuffix(url))
-        return server
     }
 
     private static let expected = ["Buy jam", "Buy oat milk", "Buy tea"]
@@ -71,8 +70,7 @@ struct PortalTests {
         #expect(try report().pending.map(\.kind) == ["insert", "update", "delete"])
         #expect(try report().errors.isEmpty)
         #expect(try texts() == Self.expected)
-        let server = try restartServer(url)
-        defer { server.stop() }
+        try restartServer(url)
         try sync(url)
         try sync(url, "other.db")
         #expect(try report().pending.isEmpty)
@@ -87,7 +85,6 @@ struct PortalTests {
         let watcher = try tool.start([
             "todo", "sync", "--watch", "--url", url, "--store", "sqlite:\(tool.path("client.db"))",
         ])
-        defer { watcher.stop() }
         let line = try #require(watcher.readLine(within: WaitLimit.seconds))
         #expect(line.hasPrefix("offline: ") && line.contains(HotelPortal.title), "\(line)")
         try await suspendUntil("a request for each kind of answer") {
@@ -95,8 +92,7 @@ struct PortalTests {
         }
         #expect(try report().pending.map(\.kind) == ["insert", "update", "delete"])
         try await portal.end()
-        let server = try restartServer(url)
-        defer { server.stop() }
+        try restartServer(url)
         while let line = watcher.readLine(within: WaitLimit.seconds), line != "in sync" {}
         #expect(try report().pending.isEmpty)
         try sync(url, "other.db")
@@ -120,8 +116,7 @@ struct PortalTests {
         let offline = try events.receive(until: #""text":"offline: "#, HotelPortal.title)
         #expect(offline.contains("the service at "))
         try await portal.end()
-        let server = try restartServer(url)
-        defer { server.stop() }
+        try restartServer(url)
         _ = try events.receive(until: #""text":"in sync""#)
     }
 }

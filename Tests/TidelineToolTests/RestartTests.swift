@@ -78,7 +78,6 @@ struct RestartTests {
     @Test("After SIGTERM, a server is not ready, answers requests for some time, and then refuses connections")
     func drain() async throws {
         let (server, url) = try tool.startServer("--drain", "3600", "--shutdown-timeout", "3600")
-        defer { server.stop() }
         let authority = String(url.dropFirst("http://".count))
         func status(_ path: String) throws -> Int {
             let connection = try RawConnection(authority)
@@ -102,7 +101,6 @@ struct RestartTests {
     @Test("SIGHUP does not end a server while it starts")
     func hangup() throws {
         let server = try tool.start(["serve", "--port", "0", "--store", "memory"])
-        defer { server.stop() }
         let line = server.readLine()
         for _ in 0..<20 { server.signal(SIGHUP) }
         #expect(line?.hasPrefix("listening on ") == true)

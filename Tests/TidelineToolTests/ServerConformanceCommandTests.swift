@@ -13,7 +13,6 @@ struct ServerConformanceCommandTests {
 
     @Test func `tideline serve passes over a socket, in both dialects`() throws {
         let server = try tool.startServer()
-        defer { server.process.stop() }
         let output = try tool.run(
             "conformance", "--server", server.url, "--dialect", "zumo2", "--dialect", "datasync3", "--rows", "130",
             "--json", tool.path("report.json"), "--html", tool.path("report.html"))
@@ -32,7 +31,6 @@ struct ServerConformanceCommandTests {
         throws
     {
         let original = try tool.startServer("--quirk", "original")
-        defer { original.process.stop() }
         let tolerated = try tool.run("conformance", "--server", original.url, "--filter", "SRV-4")
         #expect(tolerated.status == 0, "\(tolerated)")
         #expect(tolerated.out.contains("tolerated  zumo2  SRV-404"))
@@ -42,7 +40,6 @@ struct ServerConformanceCommandTests {
         let hard = try tool.run("conformance", "--server", original.url, "--filter", "SRV-503")
         #expect(hard.status == 0, "\(hard)")
         let deleting = try tool.start(["serve", "--port", "0", "--store", "memory", "--quirk", "hard-delete"])
-        defer { deleting.stop() }
         let line = try #require(deleting.readLine())
         let url = String(try #require(line.split(separator: " ").last))
         let failed = try tool.run("conformance", "--server", url, "--filter", "SRV-503", "--quiet")

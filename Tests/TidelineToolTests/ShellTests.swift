@@ -27,7 +27,6 @@ struct ShellTests {
     private func replies(to lines: [String]) throws -> [ShellReply] {
         let tool = try Tool()
         let shell = try tool.start(["todo", "shell", "--json", "--store", "sqlite::memory:"])
-        defer { shell.stop() }
         return try lines.map { line in
             try shell.write(line: line)
             return try JSONDecoder().decode(ShellReply.self, from: Data(#require(shell.readLine()).utf8))

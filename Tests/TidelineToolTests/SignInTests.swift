@@ -59,7 +59,6 @@ struct SignInTests {
             "serve", "--port", "0", "--store", "sqlite:\(tool.path("server.db"))", "--schema",
             write(schema, to: "schema.yaml"), "--jwt-secret-file", secret, "--log-level", "debug",
         ])
-        defer { server.stop() }
         let url = String(try #require(server.readLine()?.split(separator: " ").last))
         func sync(_ user: String) throws -> ToolProcess.Output {
             try tool.todo("sync", "--url", url, "--token-file", tool.path("\(user).token"), store: "\(user).db")
@@ -99,10 +98,9 @@ struct SignInTests {
 
     @Test("Requests are answered by the rights of the schema file, and /.auth/me by the token")
     func rights() async throws {
-        let (server, url) = try tool.startServer(
+        let (_, url) = try tool.startServer(
             "--schema", try write(schema, to: "schema.yaml"), "--jwt-secret-file", try write(TokenMaker.secret, to: "s")
         )
-        defer { server.stop() }
         let alice = try await token(of: "alice")
         func status(_ method: HTTPRequest.Method, _ path: String, _ token: String?, _ body: String? = nil) async throws
             -> Int
@@ -130,10 +128,9 @@ struct SignInTests {
 
     @Test("A request without the right to write is answered before its body is received")
     func refusedBodies() async throws {
-        let (server, url) = try tool.startServer(
+        let (_, url) = try tool.startServer(
             "--schema", try write(schema, to: "schema.yaml"), "--jwt-secret-file", try write(TokenMaker.secret, to: "s")
         )
-        defer { server.stop() }
         let authority = String(url.dropFirst("http://".count))
         for (path, status) in [
             ("/tables/Shared", 401), ("/tables/Other", 401), ("/tables/Country", 403), ("/elsewhere", 404),
@@ -155,9 +152,8 @@ struct SignInTests {
     func keySet() async throws {
         let maker = try TokenMaker()
         let keys = try await DocumentServer(TokenMaker.keySet([maker.rsaJWK(kid: "1"), maker.ecJWK(kid: "2")]))
-        let (server, url) = try tool.startServer(
+        let (_, url) = try tool.startServer(
             "--jwks", keys.url, "--jwt-issuer", "https://id.example.com/", "--jwt-audience", "todo")
-        defer { server.stop() }
         let claims = TokenMaker.claims(["iss": .text("https://id.example.com/"), "aud": .texts(["todo"])])
         for token in [try await maker.rs256(claims, kid: "1"), try await maker.es256(claims, kid: "2")] {
             #expect(try await send(.get, "/.auth/me", to: url, token: token).response.status == .ok)

@@ -17,7 +17,6 @@ struct TodoMessageTests {
         arguments: ["list", "status"])
     func serversStore(command: String) throws {
         let (server, url) = try tool.startServer()
-        defer { server.stop() }
         #expect(try tool.todo("add", "one").status == 0)
         #expect(try tool.todo("sync", "--url", url).status == 0)
         let output = try tool.run("todo", command, "--store", tool.location(.sqlite, "server"))
@@ -77,7 +76,6 @@ struct TodoMessageTests {
         try Data("tables: { TodoItem: { columns: { other: string } } }".utf8).write(
             to: URL(fileURLWithPath: tool.path("schema.yaml")))
         let (server, url) = try tool.startServer("--schema", tool.path("schema.yaml"), "--no-create-tables")
-        defer { server.stop() }
         #expect(try tool.todo("add", "one").status == 0)
         let failed = try tool.todo("sync", "--url", url, "--json")
         #expect(failed.status == 1 && failed.err.contains("removes the item"), "\(failed.err)")
@@ -95,7 +93,6 @@ struct TodoMessageTests {
         #expect(try tool.todo("sync", "--url", firstURL).status == 0)
         first.stop()
         let second = try tool.start(["serve", "--port", "0", "--store", "sqlite:\(tool.path("second.db"))"])
-        defer { second.stop() }
         let line = try #require(second.readLine())
         let url = String(try #require(line.split(separator: " ").last))
         #expect(try tool.todo("add", "two").status == 0)
@@ -117,7 +114,6 @@ struct TodoMessageTests {
         // The server accepts the connection but does not answer.
         server.signal(SIGSTOP)
         let sync = try tool.start(["todo", "sync", "--url", url, "--store", "sqlite:\(tool.path("client.db"))"])
-        defer { sync.stop() }
         var attempts: Int64 = 0
         for _ in 1...200 where attempts == 0 {
             let status = try tool.todo("status", "--json")

@@ -83,17 +83,20 @@ final class ToolProcess {
     /// Sends a signal to the process.
     func signal(_ number: Int32) { kill(process.processIdentifier, number) }
 
+    /// Whether the process has not ended.
+    var isRunning: Bool { process.isRunning }
+
     /// Returns the text that the process wrote to standard error. Call it after the process has ended.
     func errors() -> String { error?.text() ?? "" }
 
     /// Terminates the process and waits until it has ended.
     func stop() {
-        guard process.isRunning else { return }
+        guard isRunning else { return }
         process.terminate()
         // A process ignores the signal if its parent ignored it at the start, as one does that runs a server.
         let deadline = Date(timeIntervalSinceNow: 10)
-        while process.isRunning, Date() < deadline { Thread.sleep(forTimeInterval: 0.02) }
-        if process.isRunning { signal(SIGKILL) }
+        while isRunning, Date() < deadline { Thread.sleep(forTimeInterval: 0.02) }
+        if isRunning { signal(SIGKILL) }
         process.waitUntilExit()
     }
 

@@ -6,7 +6,6 @@ import Testing
 import Tideline
 import TidelineAsyncHTTPClient
 import TidelineStore
-import TidelineTestSupport
 
 @testable import TidelineTool
 

@@ -5,9 +5,11 @@ import TidelineTestSupport
 
 @testable import TidelineTool
 
-/// The built command, run as a process, with a working folder that is removed with the last reference to it.
+/// The built command, run as a process, with a working folder. The processes that it started end, and the folder is
+/// removed, with the last reference to them.
 struct Tool {
     let executable: URL
+    private let started = StartedProcesses()
     private let temporary: TemporaryFolder
 
     var folder: URL { URL(fileURLWithPath: temporary.path) }
@@ -34,7 +36,9 @@ struct Tool {
     }
 
     func start(_ arguments: [String]) throws -> ToolProcess {
-        try ToolProcess(arguments, keepsErrors: true, executable: executable)
+        let process = try ToolProcess(arguments, keepsErrors: true, executable: executable)
+        started.append(process)
+        return process
     }
 
     /// Makes a certificate for 127.0.0.1, `cert.pem`, and its key, `key.pem`.
@@ -57,6 +61,19 @@ struct Tool {
         let server = try start(["serve", "--port", "0", "--store", location(engine, "server")] + arguments)
         let line = try #require(server.readLine())
         return (server, String(try #require(line.split(separator: " ").last)))
+    }
+}
+
+/// `@unchecked Sendable`: the list is only used while the lock is held, and its processes only when nothing else refers to
+/// the list.
+private final class StartedProcesses: @unchecked Sendable {
+    private let lock = NSLock()
+    private var all: [ToolProcess] = []
+
+    deinit { for process in all { process.stop() } }
+
+    func append(_ process: ToolProcess) {
+        lock.withLock { all = all.filter(\.isRunning) + [process] }
     }
 }
 
