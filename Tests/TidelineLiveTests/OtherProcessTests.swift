@@ -1,4 +1,3 @@
-import Dispatch
 import Testing
 import TidelineLMDB
 import TidelineLive
@@ -72,24 +71,7 @@ struct OtherProcessTests {
     func race(_ kind: StoreKind) async throws {
         let world = try TwoProcesses(kind)
         let (store, other) = (world.store, world.other)
-        let queries = [
-            byNumber, byNumber.skip(2).limit(3).includingTotalCount(),
-            TableQuery("Item").filter(.column("number") == 4),
-            byNumber.filter(.column("number") > 6).limit(2), TableQuery("Item").filter(.column("number") > 3),
-        ]
-        var live = try queries.map { query in
-            var updates = store.observe(query).makeAsyncIterator()
-            try updates.start(in: store)
-            return (updates: updates, rows: [Row]())
-        }
-        func applyUpdates() throws {
-            for index in live.indices {
-                while let update = try live[index].updates.takeUpdate() {
-                    update.apply(to: &live[index].rows)
-                    #expect(live[index].rows == Array(update.rows))
-                }
-            }
-        }
+        var live = try LiveResults(of: store)
         try other.start("random 300")
         for _ in 0..<300 {
             try store.write { writer in
@@ -98,19 +80,50 @@ struct OtherProcessTests {
                 }
                 _ = try writer.delete(id: "\(Int.random(in: 0..<30))", from: "Item")
             }
-            try applyUpdates()
+            try live.applyUpdates()
         }
         try other.expect("done")
-        let fresh = try store.read { reader in try queries.map { try reader.rows(matching: $0).rows } }
+        let fresh = try LiveResults.fresh(in: store)
         try await suspendUntil("the results of new queries") {
-            try applyUpdates()
-            return live.map(\.rows) == fresh
+            try live.applyUpdates()
+            return live.rows == fresh
         }
         // An own commit that follows is again relative to the right rows.
         try store.write { try $0.upsert(item("30", 4), into: "Item") }
-        try applyUpdates()
-        #expect(
-            live.map(\.rows) == (try store.read { reader in try queries.map { try reader.rows(matching: $0).rows } }))
+        try live.applyUpdates()
+        #expect(live.rows == (try LiveResults.fresh(in: store)))
+    }
+
+    /// Live queries, and the rows to which their updates lead.
+    private struct LiveResults {
+        private static let queries = [
+            byNumber, byNumber.skip(2).limit(3).includingTotalCount(),
+            TableQuery("Item").filter(.column("number") == 4),
+            byNumber.filter(.column("number") > 6).limit(2), TableQuery("Item").filter(.column("number") > 3),
+        ]
+        private(set) var rows = queries.map { _ in [Row]() }
+        private var updates: [LiveQuery<Row>.Iterator] = []
+
+        init(of store: ObservedStore<TestStore>) throws {
+            for query in Self.queries {
+                updates.append(store.observe(query).makeAsyncIterator())
+                try updates[updates.count - 1].start(in: store)
+            }
+        }
+
+        mutating func applyUpdates() throws {
+            for index in updates.indices {
+                while let update = try updates[index].takeUpdate() {
+                    update.apply(to: &rows[index])
+                    #expect(rows[index] == Array(update.rows))
+                }
+            }
+        }
+
+        /// Returns the results of new queries.
+        static func fresh(in store: ObservedStore<TestStore>) throws -> [[Row]] {
+            try store.read { reader in try queries.map { try reader.rows(matching: $0).rows } }
+        }
     }
 
     @Test("A consumer that writes in its loop sees its own edits and those of others", arguments: StoreKind.sharing)

@@ -32,45 +32,17 @@ struct PredicateIndexTests {
 
     @Test("A row meets each query that matches it, and few others, also after queries are removed")
     func candidatesOfRandomRows() throws {
-        var random = SplitMix64(seed: 5)
-        func number() -> Int64 { Int64.random(in: -20...20, using: &random) }
-        func predicate() -> RowPredicate {
-            let n = RowPredicate.column("number")
-            let (a, b) = (RowPredicate.literal(.int(number())), RowPredicate.literal(.int(number())))
-            let half = RowPredicate.literal(.double(Double(number()) + 0.5))
-            return switch Int.random(in: 0..<14, using: &random) {
-            case 0: n == a
-            case 1: n >= a && n <= b
-            case 2: n > half && RowPredicate.column("score") < half
-            case 3: RowPredicate.column("list") == "a"
-            case 4: RowPredicate.column("id") == "X1"
-            case 5: n.isIn([.int(number()), .double(3), .null])
-            case 6: RowPredicate.column("done")
-            case 7: !RowPredicate.column("done")
-            case 8: RowPredicate.column("score") == a
-            case 9: n.isNull
-            case 10: a < n && RowPredicate.column("list").hasPrefix("b")
-            case 11: RowPredicate.column("score").isBetween(a, and: half)
-            case 12: n == a || n == b
-            default: RowPredicate.column("due") >= .literal(.timestamp(Timestamp(clampingTicks: number())))
-            }
-        }
+        var source = RandomConditions()
         var index = PredicateIndex()
-        var queries = (0..<400).map { _ in filed(predicate()) }
+        var queries = (0..<400).map { _ in filed(source.predicate()) }
         for filed in queries { index.insert(filed.query, under: filed.condition) }
         var (candidateCount, matchCount) = (0, 0)
         for round in 0..<400 {
             if round % 2 == 1 {
-                let removed = queries.remove(at: Int.random(in: 0..<queries.count, using: &random))
+                let removed = queries.remove(at: Int.random(in: 0..<queries.count, using: &source.random))
                 index.remove(removed.query, under: removed.condition)
             }
-            let row: Row = [
-                "id": .string(["x1", "y"][round % 2]), "list": .string(["a", "b", "bc"][round % 3]),
-                "number": round % 7 == 0 ? .null : .int(number()),
-                "score": .double([Double(number()), -0.0, .nan, 2.5][round % 4]),
-                "done": [.null, .bool(true), .bool(false)][round % 3],
-                "due": .timestamp(Timestamp(clampingTicks: number())),
-            ]
+            let row = source.row(round)
             let found = try candidates(index, of: row)
             var packed = PackedRows(shape: Self.schema.makeShape())
             try packed.append(row)
@@ -101,5 +73,44 @@ struct PredicateIndexTests {
         }
         let found = try candidates(index, of: ["id": "a", "list": "list 7", "number": 4_321, "done": false])
         #expect(found.count == 2)
+    }
+}
+
+/// Random conditions and rows of the table.
+private struct RandomConditions {
+    var random = SplitMix64(seed: 5)
+
+    private mutating func number() -> Int64 { Int64.random(in: -20...20, using: &random) }
+
+    mutating func predicate() -> RowPredicate {
+        let n = RowPredicate.column("number")
+        let (a, b) = (RowPredicate.literal(.int(number())), RowPredicate.literal(.int(number())))
+        let half = RowPredicate.literal(.double(Double(number()) + 0.5))
+        return switch Int.random(in: 0..<14, using: &random) {
+        case 0: n == a
+        case 1: n >= a && n <= b
+        case 2: n > half && RowPredicate.column("score") < half
+        case 3: RowPredicate.column("list") == "a"
+        case 4: RowPredicate.column("id") == "X1"
+        case 5: n.isIn([.int(number()), .double(3), .null])
+        case 6: RowPredicate.column("done")
+        case 7: !RowPredicate.column("done")
+        case 8: RowPredicate.column("score") == a
+        case 9: n.isNull
+        case 10: a < n && RowPredicate.column("list").hasPrefix("b")
+        case 11: RowPredicate.column("score").isBetween(a, and: half)
+        case 12: n == a || n == b
+        default: RowPredicate.column("due") >= .literal(.timestamp(Timestamp(clampingTicks: number())))
+        }
+    }
+
+    mutating func row(_ round: Int) -> Row {
+        [
+            "id": .string(["x1", "y"][round % 2]), "list": .string(["a", "b", "bc"][round % 3]),
+            "number": round % 7 == 0 ? .null : .int(number()),
+            "score": .double([Double(number()), -0.0, .nan, 2.5][round % 4]),
+            "done": [.null, .bool(true), .bool(false)][round % 3],
+            "due": .timestamp(Timestamp(clampingTicks: number())),
+        ]
     }
 }
