@@ -10,9 +10,17 @@ private let items = TableSchema("Item", columns: [.int("number")], systemColumns
 
 @Suite("Looking for the commits of others", .timeLimit(.minutes(2)))
 struct ExternalCommitTests {
+    private let base: SharedStore
+    private let store: ObservedStore<SharedStore>
+
+    init() throws {
+        base = SharedStore(try MemoryStore())
+        store = ObservedStore(base)
+        try store.define([items])
+    }
+
     @Test("An error of a look ends the live queries, and the looks")
     func failure() async throws {
-        let (base, store) = try makeStore()
         var updates = store.observe(TableQuery("Item")).makeAsyncIterator()
         var count = store.observeCount(TableQuery("Item")).makeAsyncIterator()
         _ = try await (updates.next(), count.next())
@@ -28,7 +36,6 @@ struct ExternalCommitTests {
 
     @Test("A store that is busy is tried again")
     func busy() async throws {
-        let (base, store) = try makeStore()
         var updates = store.observe(TableQuery("Item")).makeAsyncIterator()
         _ = try await updates.next()
         base.fail(StoreError(.busy, "another process has a lock"))
@@ -42,7 +49,6 @@ struct ExternalCommitTests {
 
     @Test("A store that is closed elsewhere ends the live queries")
     func closed() async throws {
-        let (base, store) = try makeStore()
         var updates = store.observe(TableQuery("Item")).makeAsyncIterator()
         _ = try await updates.next()
         try base.close()
@@ -53,7 +59,6 @@ struct ExternalCommitTests {
 
     @Test("An own commit delivers the commits of others before it, as one update")
     func ownCommit() async throws {
-        let (base, store) = try makeStore()
         try store.write { try $0.upsert(["id": "b", "number": 2], into: "Item") }
         var updates = store.observe(TableQuery("Item")).makeAsyncIterator()
         var others = store.observe(TableQuery("Item").filter(.column("number") == 1)).makeAsyncIterator()
@@ -74,7 +79,6 @@ struct ExternalCommitTests {
 
     @Test("A new live query brings the others to the same commit")
     func start() async throws {
-        let (base, store) = try makeStore()
         var first = store.observe(TableQuery("Item")).makeAsyncIterator()
         _ = try await first.next()
         base.failLooks(StoreError(.busy, "another process has a lock"))
@@ -87,7 +91,6 @@ struct ExternalCommitTests {
 
     @Test("A write that is rolled back leaves the commits of others to the next look")
     func rollback() async throws {
-        let (base, store) = try makeStore()
         var updates = store.observe(TableQuery("Item")).makeAsyncIterator()
         _ = try await updates.next()
         base.failLooks(StoreError(.busy, "another process has a lock"))
@@ -148,13 +151,6 @@ struct ExternalCommitTests {
             #expect(try await updates.next()?.rows.count == number)
         }
         try await suspendUntil("the end of the looks") { !store.looksForExternalCommits }
-    }
-
-    private func makeStore() throws -> (SharedStore, ObservedStore<SharedStore>) {
-        let base = SharedStore(try MemoryStore())
-        let store = ObservedStore(base)
-        try store.define([items])
-        return (base, store)
     }
 }
 

@@ -7,17 +7,17 @@ import TidelineTestSupport
 
 private let items = TableSchema("Item", columns: [.string("text"), .int("number")], systemColumns: [])
 
-private func makeStore() throws -> ObservedStore<MemoryStore> {
-    let store = ObservedStore(try MemoryStore())
-    try store.define([items, TableSchema("Other", columns: [.int("number")])])
-    return store
-}
-
 @Suite("The lifetime of live queries")
 struct LiveQueryLifetimeTests {
+    private let store: ObservedStore<MemoryStore>
+
+    init() throws {
+        store = ObservedStore(try MemoryStore())
+        try store.define([items, TableSchema("Other", columns: [.int("number")])])
+    }
+
     @Test("A task that is cancelled ends its sequence and releases the query")
     func cancellation() async throws {
-        let store = try makeStore()
         let task = Task {
             var count = 0
             for try await _ in store.observe(TableQuery("Item")) { count += 1 }
@@ -31,7 +31,6 @@ struct LiveQueryLifetimeTests {
 
     @Test("Closing the store ends the sequence with an error, after the changes that were not read")
     func closing() async throws {
-        let store = try makeStore()
         var updates = store.observe(TableQuery("Item")).makeAsyncIterator()
         _ = try await updates.next()
         try store.write { try $0.upsert(["id": "a", "number": 1], into: "Item") }
@@ -48,7 +47,6 @@ struct LiveQueryLifetimeTests {
 
     @Test("A waiting consumer is woken by the end of the store")
     func closingWhileWaiting() async throws {
-        let store = try makeStore()
         let task = Task { for try await _ in store.observe(TableQuery("Item")) {} }
         try await suspendUntil("the query to start") { store.liveQueryCount == 1 }
         try store.close()
@@ -73,7 +71,6 @@ struct LiveQueryLifetimeTests {
 
     @Test("A query within a body of the store is busy")
     func withinBody() throws {
-        let store = try makeStore()
         let error = #expect(throws: StoreError.self) {
             try store.write { _ in
                 var updates = store.observe(TableQuery("Item")).makeAsyncIterator()
@@ -86,7 +83,6 @@ struct LiveQueryLifetimeTests {
 
     @Test("10,000 live queries that are opened and closed leave nothing behind")
     func manyQueries() throws {
-        let store = try makeStore()
         let number = RowPredicate.column("number")
         var open: [LiveQuery<Row>.Iterator] = []
         for index in 0..<10_000 {
@@ -106,7 +102,6 @@ struct LiveQueryLifetimeTests {
 
     @Test("A query that the table cannot answer throws when its iteration begins")
     func invalidQuery() async throws {
-        let store = try makeStore()
         for query in [
             TableQuery("Item").filter(.column("nothing") == 1), TableQuery("Nowhere"), TableQuery("Item").limit(-1),
         ] {
@@ -118,7 +113,6 @@ struct LiveQueryLifetimeTests {
 
     @Test("A live query of a column that is dropped ends with an error, and others continue with the new columns")
     func redefinition() async throws {
-        let store = try makeStore()
         try store.write { try $0.upsert(["id": "a", "number": 1, "text": "x"], into: "Item") }
         var all = store.observe(TableQuery("Item")).makeAsyncIterator()
         var byText = store.observe(TableQuery("Item").filter(.column("text") == "x")).makeAsyncIterator()
@@ -147,11 +141,10 @@ struct LiveQueryLifetimeTests {
 
     @Test("Observed stores around each other share their live queries")
     func wrappedTwice() async throws {
-        let inner = try makeStore()
-        let outer = ObservedStore(AnyStore(inner))
+        let outer = ObservedStore(AnyStore(store))
         var updates = outer.observe(TableQuery("Item")).makeAsyncIterator()
         _ = try await updates.next()
-        try inner.write { try $0.upsert(["id": "a"], into: "Item") }
+        try store.write { try $0.upsert(["id": "a"], into: "Item") }
         #expect(try await updates.next()?.commit == 1)
         try outer.write { try $0.upsert(["id": "b"], into: "Item") }
         #expect(try await updates.next()?.commit == 2)
@@ -159,7 +152,6 @@ struct LiveQueryLifetimeTests {
 
     @Test("Writers on several threads give each consumer all rows, in the order of the commits")
     func concurrentWriters() async throws {
-        let store = try makeStore()
         let writers = 4
         let perWriter = 200
         let consumers = (0..<3).map { _ in

@@ -9,15 +9,15 @@ private let items = TableSchema("Item", columns: [.int("number")], systemColumns
 
 @Suite("The rows of a live query as an observable object")
 struct LiveRowsTests {
-    private func makeStore() throws -> ObservedStore<MemoryStore> {
-        let store = ObservedStore(try MemoryStore())
+    private let store: ObservedStore<MemoryStore>
+
+    init() throws {
+        store = ObservedStore(try MemoryStore())
         try store.define([items])
-        return store
     }
 
     @Test("The rows follow the commits, and observers of the rows are notified")
     @MainActor func rows() async throws {
-        let store = try makeStore()
         let list = LiveRows(store.observe(TableQuery("Item").order(by: "number")).map { $0["number"]?.int ?? 0 })
         #expect(list.rows.isEmpty && list.update == nil)
         try await suspendUntil("the first update") { @MainActor in list.update != nil }
@@ -35,7 +35,6 @@ struct LiveRowsTests {
 
     @Test("An error ends the query and keeps the rows")
     @MainActor func failure() async throws {
-        let store = try makeStore()
         try store.write { try $0.upsert(["id": "a", "number": 2], into: "Item") }
         let list = LiveRows(store.observe(TableQuery("Item")))
         try await suspendUntil("the rows") { @MainActor in list.rows.count == 1 }
@@ -47,7 +46,6 @@ struct LiveRowsTests {
 
     @Test("The query runs until the object is released")
     @MainActor func release() async throws {
-        let store = try makeStore()
         var list: LiveRows<Row>? = LiveRows(store.observe(TableQuery("Item")))
         try await suspendUntil("the query to start") { @Sendable in store.liveQueryCount == 1 }
         #expect(list?.error == nil)

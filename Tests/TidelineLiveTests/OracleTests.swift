@@ -3,7 +3,6 @@ import Testing
 import TidelineLive
 import TidelineStore
 import TidelineTestStores
-import TidelineTestSupport
 
 /// Compares the results of live queries with those of the same queries asked afresh.
 ///

@@ -12,6 +12,10 @@ import TidelineTestSupport
 /// Tests that damaged files give ``StoreError/Code/corrupt``, ``StoreError/Code/notAStore`` or the right rows, both
 /// immediately and after a write; never a crash or a wrong row. `TIDELINE_TEST_FLIPS` sets the number of flipped bits.
 @Suite(.serialized) struct LMDBDamageTests {
+    private let sample: Sample
+
+    init() throws { sample = try Self.sample.get() }
+
     /// By default, a file that was closed cleanly is not verified.
     private static let always = LMDBOptions(durability: .none, verification: .always)
     private static let flips = ProcessInfo.processInfo.environment["TIDELINE_TEST_FLIPS"].flatMap { Int($0) } ?? 400
@@ -62,7 +66,6 @@ import TidelineTestSupport
     /// - Returns: Whether the damage was detected.
     @discardableResult
     private func probe(_ data: [UInt8], lock: [UInt8]? = nil, _ damage: String) throws -> Bool {
-        let sample = try Self.sample.get()
         return try withTemporaryFolder { folder throws in
             try Data(data).write(to: URL(fileURLWithPath: "\(folder)/data.mdb"))
             if let lock { try Data(lock).write(to: URL(fileURLWithPath: "\(folder)/lock.mdb")) }
@@ -97,10 +100,9 @@ import TidelineTestSupport
         }
     }
 
-    @Test func anUndamagedFileIsRight() throws { #expect(try !probe(try Self.sample.get().data, "nothing")) }
+    @Test func anUndamagedFileIsRight() throws { #expect(try !probe(sample.data, "nothing")) }
 
     @Test func aFileCutOffAtAnyPageIsFoundOrRight() throws {
-        let sample = try Self.sample.get()
         var found = 0
         for pages in 0..<sample.pages {
             if try probe(Array(sample.data.prefix(pages * Sample.pageSize)), "cut off to \(pages) pages") { found += 1 }
@@ -110,12 +112,11 @@ import TidelineTestSupport
 
     @Test(arguments: [0, 1, 15, 16, 17, 100, 151, 4095, 4097, 8191, 8193, 12_287, 50_001])
     func aFileCutOffWithinAPageIsFound(size: Int) throws {
-        #expect(try probe(Array(try Self.sample.get().data.prefix(size)), "cut off to \(size) bytes"))
+        #expect(try probe(Array(sample.data.prefix(size)), "cut off to \(size) bytes"))
     }
 
     @Test(arguments: [0, 0xFF] as [UInt8])
     func anyPageOverwrittenIsFoundOrHarmless(byte: UInt8) throws {
-        let sample = try Self.sample.get()
         var found = 0
         for page in 0..<sample.pages {
             var data = sample.data
@@ -126,7 +127,6 @@ import TidelineTestSupport
     }
 
     @Test func anySectorZeroedIsFoundOrHarmless() throws {
-        let sample = try Self.sample.get()
         for start in stride(from: 0, to: sample.data.count, by: 512 * 7) {
             var data = sample.data
             for index in start..<min(start + 512, data.count) { data[index] = 0 }
@@ -135,7 +135,6 @@ import TidelineTestSupport
     }
 
     @Test func pagesThatChangedPlacesAreFoundOrHarmless() throws {
-        let sample = try Self.sample.get()
         for page in 2..<(sample.pages - 1) {
             var data = sample.data
             for index in (page * Sample.pageSize)..<((page + 1) * Sample.pageSize) {
@@ -146,7 +145,6 @@ import TidelineTestSupport
     }
 
     @Test func anyBitFlippedIsFoundOrHarmless() throws {
-        let sample = try Self.sample.get()
         let seed = UInt64.random(in: 0 ... .max)
         var random = SplitMix64(seed: seed)
         var found = 0
@@ -160,7 +158,6 @@ import TidelineTestSupport
     }
 
     @Test func bitsOfTheHeadsFlippedAreFoundOrHarmless() throws {
-        let sample = try Self.sample.get()
         let step = Self.flips > 1000 ? 1 : 5
         for page in 0..<2 {
             for bit in stride(from: page, to: (FileLayout.pageHeader + FileLayout.head) * 8, by: step) {
@@ -172,7 +169,6 @@ import TidelineTestSupport
     }
 
     @Test func bitsOfPagesHeadersAndIndexesFlippedAreFoundOrHarmless() throws {
-        let sample = try Self.sample.get()
         let seed = UInt64.random(in: 0 ... .max)
         var random = SplitMix64(seed: seed)
         for _ in 0..<(Self.flips / 2) {
@@ -185,7 +181,6 @@ import TidelineTestSupport
     }
 
     @Test func aLockFileOfAnyContentIsMadeAnew() throws {
-        let sample = try Self.sample.get()
         let seed = UInt64.random(in: 0 ... .max)
         var random = SplitMix64(seed: seed)
         for length in [0, 1, 63, 64, 127, 128, 4096, sample.lock.count - 1, sample.lock.count, 200_001] {
@@ -208,7 +203,7 @@ import TidelineTestSupport
     }
 
     @Test func aNewerFormatIsRefused() throws {
-        var data = try Self.sample.get().data
+        var data = sample.data
         for page in 0..<2 { data[page * Sample.pageSize + FileLayout.pageHeader + 4] = 2 }
         let folder = try TemporaryFolder()
         try Data(data).write(to: URL(fileURLWithPath: "\(folder.path)/data.mdb"))

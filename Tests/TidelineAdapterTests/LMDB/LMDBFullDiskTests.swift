@@ -3,7 +3,6 @@ import Testing
 import TidelineKeyValue
 import TidelineStore
 import TidelineTestStores
-import TidelineTestSupport
 
 @testable import TidelineLMDB
 

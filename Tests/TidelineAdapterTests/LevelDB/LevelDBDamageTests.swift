@@ -10,9 +10,12 @@ import TidelineTestSupport
 
 /// Tests damage to every file of a database with commits in tables and in the log.
 @Suite struct LevelDBDamageTests {
+    private let sample: Sample
+    private var names: [String] { sample.files.keys.sorted() }
     private let folder: TemporaryFolder
+    private var path: String { "\(folder.path)/db" }
 
-    init() throws { folder = try TemporaryFolder() }
+    init() throws { (sample, folder) = (try Self.makeSample(), try TemporaryFolder()) }
 
     /// A database and its contents after each commit; the last commits are in the log.
     private struct Sample {
@@ -72,7 +75,7 @@ import TidelineTestSupport
     }
 
     /// Checks that each lookup gives the right value or `corrupt`, even where a scan does not.
-    private static func look(_ path: String, _ sample: Sample) throws {
+    private func look(_ path: String) throws {
         guard let engine = try? LevelDBEngine(path: path) else { return }
         defer { try? engine.close() }
         for key in sample.states[0].keys {
@@ -85,26 +88,21 @@ import TidelineTestSupport
 
     /// Damages one file in many ways, and compares the contents that are then read with the expected contents.
     private func damage(
-        _ sample: Sample, _ name: String, _ variants: some Sequence<(String, Data?)>, mayLoseTheEnd: Bool = false
+        _ name: String, _ variants: some Sequence<(String, Data?)>, mayLoseTheEnd: Bool = false
     ) throws {
-        try withTemporaryFolder { folder throws in
-            let path = "\(folder)/db"
-            for (what, content) in variants {
-                var damaged = sample.files
-                damaged[name] = content
+        for (what, content) in variants {
+            var damaged = sample.files
+            damaged[name] = content
+            try replaceFiles(path, by: damaged)
+            if let rows = try Self.readAll(path, sample.right) {
+                let isRight = rows == sample.right || (mayLoseTheEnd && sample.states.contains(rows))
+                #expect(isRight, "\(name) \(what)")
+            } else {
                 try replaceFiles(path, by: damaged)
-                if let rows = try Self.readAll(path, sample.right) {
-                    let isRight = rows == sample.right || (mayLoseTheEnd && sample.states.contains(rows))
-                    #expect(isRight, "\(name) \(what)")
-                } else {
-                    try replaceFiles(path, by: damaged)
-                    try Self.look(path, sample)
-                }
+                try look(path)
             }
         }
     }
-
-    private static func names(_ sample: Sample) -> [String] { sample.files.keys.sorted() }
 
     /// Returns the positions to damage: all in a small file, otherwise the first and last ones and some in between.
     private static func places(_ content: Data, step: Int) -> [Int] {
@@ -114,38 +112,29 @@ import TidelineTestSupport
     }
 
     @Test func theSampleHasEveryKindOfFile() throws {
-        let sample = try Self.makeSample()
-        let names = Self.names(sample)
         #expect(names.contains("CURRENT"))
         #expect(names.contains { $0.hasPrefix("MANIFEST-") })
         #expect(names.contains { $0.hasSuffix(".ldb") && (sample.files[$0]?.count ?? 0) > 10_000 })
         #expect(names.contains { $0.hasSuffix(".log") && (sample.files[$0]?.count ?? 0) > 80_000 })
-        try damage(sample, "CURRENT", [("unharmed", sample.files["CURRENT"])])
+        try damage("CURRENT", [("unharmed", sample.files["CURRENT"])])
     }
 
     @Test func truncatedFilesAreCorruptOrRight() throws {
-        let sample = try Self.makeSample()
         for (name, content) in sample.files {
             let sizes = Self.places(content, step: max(1, content.count / 40))
             // A killed process leaves a log that ends early.
             try damage(
-                sample, name, sizes.map { ("truncated to \($0)", content.prefix($0)) },
+                name, sizes.map { ("truncated to \($0)", content.prefix($0)) },
                 mayLoseTheEnd: name.hasSuffix(".log"))
         }
     }
 
-    @Test func missingFilesAreCorruptOrRight() throws {
-        let sample = try Self.makeSample()
-        for name in Self.names(sample) { try damage(sample, name, [("missing", nil)]) }
-    }
-
     @Test func zeroedStretchesAreCorruptOrRight() throws {
-        let sample = try Self.makeSample()
         for (name, content) in sample.files {
             for length in [1, 7, 64, 512, 4096, 32_768, content.count] where length <= content.count {
                 let places = stride(from: 0, through: content.count - length, by: max(1, length, content.count / 12))
                 try damage(
-                    sample, name,
+                    name,
                     places.map { place in
                         var damaged = content
                         damaged.resetBytes(in: place..<place + length)
@@ -156,13 +145,12 @@ import TidelineTestSupport
     }
 
     @Test func flippedBitsAreCorruptOrRight() throws {
-        let sample = try Self.makeSample()
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SplitMix64(seed: seed)
         for (name, content) in sample.files {
             let places = Self.places(content, step: max(1, content.count / 60))
             try damage(
-                sample, name,
+                name,
                 places.map { place in
                     var damaged = content
                     let bit = UInt8.random(in: 0..<8, using: &random)
@@ -174,11 +162,10 @@ import TidelineTestSupport
 
     /// The headers of the last records of a log have lengths that LevelDB interprets as truncation.
     @Test func flippedBitsAtTheEndOfALogAreCorrupt() throws {
-        let sample = try Self.makeSample()
-        let name = try #require(Self.names(sample).first { $0.hasSuffix(".log") })
+        let name = try #require(names.first { $0.hasSuffix(".log") })
         let content = try #require(sample.files[name])
         try damage(
-            sample, name,
+            name,
             (1...420).map { back in
                 var damaged = content
                 damaged[content.count - back] ^= 1 << UInt8(back % 8)
@@ -193,13 +180,12 @@ import TidelineTestSupport
             [0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x3F, 0, 5], Array(repeating: 0xFF, count: 40),
         ] as [[UInt8]])
     func aFooterThatPointsOutsideIsCorrupt(_ handles: [UInt8]) throws {
-        let sample = try Self.makeSample()
-        let name = try #require(Self.names(sample).first { $0.hasSuffix(".ldb") })
+        let name = try #require(names.first { $0.hasSuffix(".ldb") })
         var damaged = sample.files
         let count = try #require(damaged[name]?.count)
         damaged[name]?.replaceSubrange(count - 48..<count - 48 + handles.count, with: handles)
-        try replaceFiles("\(folder.path)/db", by: damaged)
-        let error = expectError(.corrupt) { _ = try LevelDBEngine(path: "\(folder.path)/db") }
+        try replaceFiles(path, by: damaged)
+        let error = expectError(.corrupt) { _ = try LevelDBEngine(path: path) }
         #expect(error?.path?.hasSuffix(name) == true)
     }
 
@@ -207,12 +193,11 @@ import TidelineTestSupport
 
     /// LevelDB skips a block that it cannot read, and reports it only when asked for the status at the end.
     @Test func aScanThatMeetsADamagedBlockIsCorruptHoweverItEnds() throws {
-        let sample = try Self.makeSample()
-        let name = try #require(Self.names(sample).first { $0.hasSuffix(".ldb") })
+        let name = try #require(names.first { $0.hasSuffix(".ldb") })
         var damaged = sample.files
         damaged[name]?[100] ^= 1
-        try replaceFiles("\(folder.path)/db", by: damaged)
-        let engine = try LevelDBEngine(path: "\(folder.path)/db")
+        try replaceFiles(path, by: damaged)
+        let engine = try LevelDBEngine(path: path)
         try engine.read { snapshot throws in
             expectError(.corrupt) { _ = try snapshot.entries() }
             expectError(.corrupt) { _ = try snapshot.entries(descending: true) }
@@ -232,9 +217,7 @@ import TidelineTestSupport
     /// A process that is killed while a log is compacted into a table leaves two logs. The second log does not hide
     /// entries that are missing from the first.
     @Test func aGapBetweenTwoLogsIsCorrupt() throws {
-        let sample = try Self.makeSample()
-        let first = try #require(Self.names(sample).first { $0.hasSuffix(".log") })
-        let path = "\(folder.path)/db"
+        let first = try #require(names.first { $0.hasSuffix(".log") })
         try replaceFiles(path, by: sample.files)
         let engine = try LevelDBEngine(path: path)
         try engine.put(["later": "1"])
@@ -253,12 +236,11 @@ import TidelineTestSupport
     }
 
     @Test func manyFlippedBitsNeverCrash() throws {
-        let sample = try Self.makeSample()
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SplitMix64(seed: seed)
         for (name, content) in sample.files where !content.isEmpty {
             try damage(
-                sample, name,
+                name,
                 (0..<20).map { _ in
                     var damaged = content
                     for _ in 0..<Int.random(in: 2...40, using: &random) {

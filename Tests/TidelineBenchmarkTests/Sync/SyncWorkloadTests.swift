@@ -3,7 +3,6 @@ import Histogram
 import Testing
 import TidelineStore
 import TidelineTestStores
-import TidelineTestSupport
 
 @testable import TidelineBenchmark
 

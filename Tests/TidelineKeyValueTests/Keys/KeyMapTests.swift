@@ -8,6 +8,8 @@ import TidelineSupport
 
 /// Tests keys of any length over an engine with a maximum key length, against a model without one.
 @Suite struct KeyMapTests {
+    private let engine = MemoryEngine()
+
     /// The maximum length of keys in the engine, and the hash of overflow keys.
     struct Folding: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -35,7 +37,6 @@ import TidelineSupport
     func randomOperationsDoWhatTheModelDoes(_ folding: Folding) throws {
         let seed = UInt64.random(in: 0...99_999)
         var script = LongKeyScript(seed: seed)
-        let engine = MemoryEngine()
         for _ in 0..<12 {
             try engine.write { transaction throws in
                 let map = KeyStoreMap(LimitedTransaction(transaction, folding.maximum), folding.keys)
@@ -49,7 +50,6 @@ import TidelineSupport
 
     @Test(arguments: Folding.all)
     func keysThatDifferInTheirLastByteAloneComeInOrder(_ folding: Folding) throws {
-        let engine = MemoryEngine()
         let hashedPrefix = KeySpace(number: 9).prefix + [UInt8](repeating: 0xFF, count: 600)
         let keys =
             (0..<200).map { hashedPrefix + [UInt8($0)] } + [
@@ -78,7 +78,6 @@ import TidelineSupport
 
     @Test(arguments: Folding.all)
     func aDeletedKeyLeavesNothingAndMayComeBack(_ folding: Folding) throws {
-        let engine = MemoryEngine()
         let keys = (0..<20).map { KeySpace(number: 1).prefix + [UInt8](repeating: 65, count: 700) + [UInt8($0)] }
         try engine.write { transaction throws in
             let map = KeyStoreMap(transaction, folding.keys)
@@ -97,7 +96,6 @@ import TidelineSupport
 
     @Test func valuesOfLongKeysAreThoseOfTheKeyAndNotOfOneThatBeginsAlike() throws {
         let keys = OverflowKey(maximum: 128) { _ in 1 }
-        let engine = MemoryEngine()
         let long = KeySpace(number: 1).prefix + [UInt8](repeating: 1, count: 400)
         try engine.write { transaction throws in
             let map = KeyStoreMap(transaction, keys)
@@ -113,7 +111,6 @@ import TidelineSupport
     @Test(arguments: [[], [1], [1, 0, 0], [1, 0, 0, 0], [255, 255, 255, 255, 1], [0, 0, 0, 128]] as [[UInt8]])
     func aDamagedEntryOfALongKeyIsCorrupt(_ content: [UInt8]) throws {
         let keys = OverflowKey(maximum: 128)
-        let engine = MemoryEngine()
         let key = KeySpace(number: 1).prefix + [UInt8](repeating: 1, count: 400)
         try engine.write { transaction throws in
             let stored = key.withUnsafeBytes { keys.hashedPrefix(of: $0) } + [0, 0]
@@ -130,7 +127,6 @@ import TidelineSupport
         arguments: [0, 3, 50, 117, 118, 399, 403].map { (4 + $0, true) } + [4, 100, 117, 118, 125].map { ($0, false) })
     func aDamagedWholeOrStoredKeyIsCorrupt(_ position: Int, isWholeKey: Bool) throws {
         let keys = OverflowKey(maximum: 128)
-        let engine = MemoryEngine()
         let key = KeySpace(number: 1).prefix + [UInt8](repeating: 1, count: 400)
         try engine.write { transaction in
             let map = KeyStoreMap(transaction, keys)

@@ -5,12 +5,16 @@ import TidelineStore
 
 /// Tests that a query does no more work than its result requires.
 @Suite struct QueryWorkTests {
+    private let fixture: QueryFixture
+
+    init() throws { fixture = try Self.makeFixture() }
+
     private static let schema = TableSchema(
         "Item", columns: [.string("text"), .bool("complete"), .int("priority")], systemColumns: [],
         indexes: [["complete", "priority"], ["priority"]])
 
     /// A thousand rows, five of each priority.
-    private static func fixture() throws -> QueryFixture {
+    private static func makeFixture() throws -> QueryFixture {
         let rows = (0..<1_000).map { number in
             [
                 "id": .string("id-\(1_000 + number)"), "text": .string("text \(number)"),
@@ -42,7 +46,6 @@ import TidelineStore
         (TableQuery("Item", predicate: priority < 10).limit(0).includingTotalCount(), 50, 0),
     ])
     func scansEndAsSoonAsNothingMoreIsWanted(_ query: TableQuery, _ scanned: Int, _ lookedUp: Int) throws {
-        let fixture = try Self.fixture()
         fixture.entries.forgetCounts()
         _ = try fixture.result(of: query)
         #expect(fixture.entries.scanned == scanned)
@@ -50,7 +53,6 @@ import TidelineStore
     }
 
     @Test func aBodyThatStopsEndsTheScan() throws {
-        let fixture = try Self.fixture()
         for query in [
             TableQuery("Item"), TableQuery("Item", predicate: .column("text").contains("1")).order(by: "priority"),
             TableQuery("Item").order(by: "text", descending: true),
@@ -72,7 +74,6 @@ import TidelineStore
     }
 
     @Test func theTotalIsWholeWhenABodyStops() throws {
-        let fixture = try Self.fixture()
         for query in [
             TableQuery("Item", predicate: .column("text").contains("1")),
             TableQuery("Item", predicate: Self.priority < 9),
@@ -90,7 +91,6 @@ import TidelineStore
 
     /// A body that deletes the rows it receives does not change the total count.
     @Test func theTotalIsOfBeforeTheBody() throws {
-        let fixture = try Self.fixture()
         var rowCount = 1_000
         let run = try fixture.run(TableQuery("Item").limit(5).includingTotalCount(), isWriting: true)
         let rows = { rowCount }
@@ -102,7 +102,6 @@ import TidelineStore
     }
 
     @Test func countsReadNoMoreThanTheyMust() throws {
-        let fixture = try Self.fixture()
         fixture.entries.forgetCounts()
         #expect(try fixture.run(TableQuery("Item").limit(1)).count(rowCount: { 77 }) == 77)
         #expect(fixture.entries.scanned == 0)
@@ -114,7 +113,6 @@ import TidelineStore
 
     @Test func errorsOfABodyPassUnchanged() throws {
         struct Refusal: Error {}
-        let fixture = try Self.fixture()
         for query in [
             TableQuery("Item"), TableQuery("Item").order(by: "text"),
             TableQuery("Item").order(by: "priority", descending: true),
@@ -136,7 +134,6 @@ import TidelineStore
         TableQuery("Item").includingTotalCount(), TableQuery("Item", predicate: open).includingTotalCount(),
     ])
     func aBodyThatMayWriteSeesWhatWasFoundBefore(_ query: TableQuery) throws {
-        let fixture = try Self.fixture()
         let expected = try fixture.result(of: query).rows.map(\.idText)
         var seen: [String] = []
         _ = try fixture.scan(query, isWriting: true) { row in
@@ -182,7 +179,6 @@ import TidelineStore
     }
 
     @Test func pagesPutTogetherAreTheWhole() throws {
-        let fixture = try Self.fixture()
         for query in [
             TableQuery("Item").order(by: "priority", descending: true), TableQuery("Item").order(by: "text"),
             TableQuery("Item", predicate: .column("text").contains("1")).order(by: "complete"),
@@ -239,7 +235,7 @@ import TidelineStore
     @Test func anIndexThatItsRowsContradictIsCorrupt() throws {
         let byPriority = TableQuery("Item", predicate: Self.priority == 7)
         func expectCorrupt(_ damage: (QueryFixture) throws -> Void) throws {
-            let fixture = try Self.fixture()
+            let fixture = try Self.makeFixture()
             try damage(fixture)
             #expect {
                 _ = try fixture.result(of: byPriority)
@@ -258,7 +254,6 @@ import TidelineStore
     }
 
     @Test func invalidQueriesAreRefused() throws {
-        let fixture = try Self.fixture()
         for query in [
             TableQuery("Item", predicate: .column("priority")), TableQuery("Item").order(by: "none"),
             TableQuery("Item").skip(-1),

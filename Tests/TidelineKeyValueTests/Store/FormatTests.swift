@@ -9,11 +9,15 @@ import TidelineSupport
 
 /// Tests the format record, the definitions and the counts of a store, which are not trusted.
 @Suite struct FormatTests {
+    private let engine: MemoryEngine
+
+    init() throws { engine = try Self.makeEngine() }
+
     private static let schema = TableSchema(
         "Item", columns: [.string("text"), .int("n")], systemColumns: [.version], indexes: [["n"], ["text", "id"]])
 
     /// Returns the entries of a store with a row, whose definition changed once.
-    private static func engine() throws -> MemoryEngine {
+    private static func makeEngine() throws -> MemoryEngine {
         let (engine, store) = try openStore(
             over: MemoryEngine(), TableSchema("Item", columns: [.string("text")], systemColumns: [.version]),
             TableSchema("Other", columns: []))
@@ -56,7 +60,6 @@ import TidelineSupport
         #"{"version":1,"engine":"memory","requires":["x"],"storesNaN":true,"storesInfinity":true}"#,
     ])
     func aNewerFormatIsRefused(_ record: String) throws {
-        let engine = try Self.engine()
         try Self.replace(StoreFormat.formatKey, by: Array(record.utf8), in: engine)
         openingFails(engine, with: .newerFormat)
     }
@@ -66,23 +69,21 @@ import TidelineSupport
         #"{"version":1e300}"#, String(repeating: "[", count: 100_000),
     ])
     func aDamagedFormatIsCorrupt(_ record: String) throws {
-        let engine = try Self.engine()
         try Self.replace(StoreFormat.formatKey, by: Array(record.utf8), in: engine)
         openingFails(engine, with: .corrupt)
     }
 
     @Test func aStoreForKeysOfAnotherLengthIsCorrupt() throws {
-        openingFails(try Self.engine(), with: .corrupt, maximumKeyLength: 511)
+        openingFails(engine, with: .corrupt, maximumKeyLength: 511)
     }
 
     @Test(arguments: [Int.min, -1, 0, 3, 9, 64, 127])
     func anEngineOfTooShortKeysIsRefused(_ length: Int) throws {
         openingFails(MemoryEngine(), with: .unsupported, maximumKeyLength: length)
-        openingFails(try Self.engine(), with: .unsupported, maximumKeyLength: length)
+        openingFails(engine, with: .unsupported, maximumKeyLength: length)
     }
 
     @Test func rowsWithoutAFormatAreCorrupt() throws {
-        let engine = try Self.engine()
         try Self.replace(StoreFormat.formatKey, by: nil, in: engine)
         openingFails(engine, with: .corrupt)
         let rowsAlone = MemoryEngine()
@@ -94,7 +95,7 @@ import TidelineSupport
         let engine = WrappedEngine(capabilities: Self.readOnly)
         #expect(failure { _ = try KeyValueStore(engine: engine) } != nil)
         #expect(engine.closingCount == 1)
-        let store = try KeyValueStore(engine: WrappedEngine(try Self.engine(), capabilities: Self.readOnly))
+        let store = try KeyValueStore(engine: WrappedEngine(engine, capabilities: Self.readOnly))
         #expect(try store.read { try $0.count(TableQuery("Item")) } == 1)
         let error = failure { _ = try store.write { _ in } }
         #expect(error?.code == .readOnly)
@@ -156,7 +157,6 @@ import TidelineSupport
             [255, 255, 255, 255, 255, 255, 255, 127, 9, 0, 0, 0],
         ] as [[UInt8]?])
     func aDamagedStateOfTheDefinitionsIsCorrupt(_ state: [UInt8]?) throws {
-        let engine = try Self.engine()
         try Self.replace(StoreFormat.generationKey, by: state, in: engine)
         openingFails(engine, with: .corrupt)
     }
@@ -188,7 +188,6 @@ import TidelineSupport
         (#""idType":"string""#, #""idType":"text""#), ("{", ""),
     ])
     func aDamagedDefinitionIsCorrupt(_ piece: String, _ damage: String) throws {
-        let engine = try Self.engine()
         let key = StoreFormat.definitionKey(KeySpace(number: 1))
         let text = try Self.text(key, in: engine)
         let range = try #require(text.range(of: piece), "\(text)")
@@ -204,7 +203,7 @@ import TidelineSupport
     @Test func aDefinitionWithAnyByteFlippedIsCorruptOrReadsAndWrites() throws {
         let seed = UInt64.random(in: 0...99_999)
         var random = SplitMix64(seed: seed)
-        let entries = try Self.engine().read { try $0.entries(in: KeyRange(from: [0, 0, 0, 0], to: [1])) }
+        let entries = try engine.read { try $0.entries(in: KeyRange(from: [0, 0, 0, 0], to: [1])) }
         let key = StoreFormat.definitionKey(KeySpace(number: 1))
         let length = try #require(entries.first { $0.key == key }).value.count
         for position in 0..<length {
@@ -232,7 +231,6 @@ import TidelineSupport
 
     @Test(arguments: [[], [1], [UInt8](repeating: 0xFF, count: 8), [0, 0, 0, 0, 0, 0, 0, 0, 0]] as [[UInt8]])
     func aDamagedCountIsCorruptAndNamesTheTable(_ count: [UInt8]) throws {
-        let engine = try Self.engine()
         let store = try KeyValueStore(engine: engine)
         try Self.replace(StoreFormat.countKey(KeySpace(number: 1)), by: count, in: engine)
         for step in 0..<3 {
@@ -249,7 +247,6 @@ import TidelineSupport
     }
 
     @Test func aCountThatIsTooSmallOrTooGreatIsCorruptWhenItsEndIsReached() throws {
-        let engine = try Self.engine()
         let store = try KeyValueStore(engine: engine)
         let key = StoreFormat.countKey(KeySpace(number: 1))
         try Self.replace(key, by: nil, in: engine)

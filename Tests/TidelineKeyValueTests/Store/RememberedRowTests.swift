@@ -5,55 +5,50 @@ import TidelineStore
 
 /// Tests that rows whose keys an engine remembers are not looked up again.
 @Suite struct RememberedRowTests {
+    private let engine: WrappedEngine
+    private let store: KeyValueStore<WrappedEngine>
+
+    init() throws { (engine, store) = try openStore(over: WrappedEngine(remembersKeys: true), Self.table) }
+
     private static let table = TableSchema("t", columns: [.int("n")], systemColumns: [])
 
     private struct Own: Error {}
 
-    private func makeStore() throws -> (KeyValueStore<WrappedEngine>, WrappedEngine) {
-        let (engine, store) = try openStore(over: WrappedEngine(remembersKeys: true), Self.table)
-        return (store, engine)
-    }
-
     private func row(_ id: String, _ number: Int64 = 0) -> Row { ["id": .string(id), "n": .int(number)] }
 
     /// Returns the number of engine operations to write a whole row.
-    private func steps(_ id: String, _ store: KeyValueStore<WrappedEngine>, _ engine: WrappedEngine) throws -> Int {
+    private func steps(_ id: String) throws -> Int {
         try engine.countSteps { try store.write { try $0.upsert(row(id, 1), into: "t") } }
     }
 
-    private func count(_ store: KeyValueStore<WrappedEngine>) throws -> Int {
-        try store.read { try $0.count(TableQuery("t")) }
-    }
+    private func count() throws -> Int { try store.read { try $0.count(TableQuery("t")) } }
 
     @Test func aRowThatWasFoundIsNotLookedForAgain() throws {
-        let (store, engine) = try makeStore()
         try store.write { try $0.upsert(row("a"), into: "t") }
-        let first = try steps("a", store, engine)
-        #expect(try steps("a", store, engine) == first - 1)
-        #expect(try steps("a", store, engine) == first - 1)
+        let first = try steps("a")
+        #expect(try steps("a") == first - 1)
+        #expect(try steps("a") == first - 1)
         #expect(try store.read { try $0.row(in: "t", id: "a") } == row("a", 1))
         // A row that the transaction has read is not looked up either.
         try store.write { try $0.upsert(row("b"), into: "t") }
         try store.write { writer throws in #expect(try writer.row(in: "t", id: "b") == row("b")) }
-        #expect(try steps("b", store, engine) == first - 1)
-        #expect(try count(store) == 2)
+        #expect(try steps("b") == first - 1)
+        #expect(try count() == 2)
         try engine.audit()
     }
 
     @Test func aRowThatWasRemovedIsNewAgain() throws {
-        let (store, engine) = try makeStore()
         try store.write { try $0.upsert([row("a"), row("b")], into: "t") }
         try store.write { try $0.upsert([row("a"), row("b")], into: "t") }
         #expect(try store.write { try $0.delete(id: "a", from: "t") })
         #expect(try store.write { try $0.delete(matching: TableQuery("t")) } == 1)
-        #expect(try count(store) == 0)
+        #expect(try count() == 0)
         try store.write { try $0.upsert([row("a"), row("b")], into: "t") }
-        #expect(try count(store) == 2)
+        #expect(try count() == 2)
         try engine.audit()
     }
 
     @Test func whatATransactionThatCameToNothingFoundIsForgotten() throws {
-        let (store, engine) = try makeStore()
         for id in ["a", "b"] {
             #expect(throws: Own.self) {
                 try store.write { writer throws in
@@ -64,12 +59,11 @@ import TidelineStore
             }
             try store.write { try $0.upsert(row(id), into: "t") }
         }
-        #expect(try count(store) == 2)
+        #expect(try count() == 2)
         try engine.audit()
     }
 
     @Test func aTableThatComesToHaveAnIndexHasAllItsEntries() throws {
-        let (store, engine) = try makeStore()
         for _ in 0..<2 { try store.write { try $0.upsert(row("a"), into: "t") } }
         var table = Self.table
         table.indexes = [["n"]]
@@ -80,7 +74,6 @@ import TidelineStore
     }
 
     @Test func anIDStaysAsItWasSpelledFirst() throws {
-        let (store, engine) = try makeStore()
         for id in ["Row", "row", "ROW", "row"] {
             try store.write { try $0.upsert(row(id), into: "t") }
             try store.write { writer throws in #expect(try writer.row(in: "t", id: "row")?.id == "Row") }
