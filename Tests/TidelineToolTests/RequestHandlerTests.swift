@@ -167,11 +167,12 @@ struct RequestHandlerTests {
         if isFree { responder.responses.release(limit) }
     }
 
-    @Test("A large response takes memory until it is written or cannot be, and others are answered with 503")
-    func responseMemory() throws {
-        let limit = 300_000
+    private static let responseLimit = 300_000
+
+    /// Makes a responder with a large row and a small one.
+    private func makeFilledResponder() throws -> TableResponder<SQLiteStore> {
         let responder = try makeResponder {
-            $0.maximumResponsesSize = limit
+            $0.maximumResponsesSize = Self.responseLimit
             $0.stallTimeout = .seconds(3_600)
         }
         let writer = Client(of: responder)
@@ -180,41 +181,49 @@ struct RequestHandlerTests {
             try writer.send(.post, "/tables/T", body: row)
             work.run()
             #expect(try writer.receive()?.status == .created)
-            expectFree(limit, responder)
+            expectFree(Self.responseLimit, responder)
         }
-        let results: [Result<Void, any Error>] = [.success(()), .failure(ChannelError.ioOnClosedChannel)]
-        for result in results {
-            let held = HeldWrites()
-            let unread = Client(of: responder, held)
-            try unread.send(.get, "/tables/T/large")
+        return responder
+    }
+
+    @Test(
+        "A large response takes memory until it is written or cannot be, and others are answered with 503",
+        arguments: [true, false])
+    func responseMemory(isWritten: Bool) throws {
+        let responder = try makeFilledResponder()
+        let held = HeldWrites()
+        let unread = Client(of: responder, held)
+        try unread.send(.get, "/tables/T/large")
+        work.run()
+        #expect(!responder.responses.reserve(100_000))
+        let reader = Client(of: responder)
+        for (id, status) in [("large", 503), ("small", 200)] {
+            try reader.send(.get, "/tables/T/\(id)")
             work.run()
-            #expect(!responder.responses.reserve(100_000))
-            let reader = Client(of: responder)
-            for (id, status) in [("large", 503), ("small", 200)] {
-                try reader.send(.get, "/tables/T/\(id)")
-                work.run()
-                let response = try reader.receive()
-                #expect(response?.status.code == status)
-                #expect(response?.headerFields[.retryAfter] == (status == 503 ? "1" : nil))
-            }
-            held.complete(result)
-            expectFree(limit, responder)
+            let response = try reader.receive()
+            #expect(response?.status.code == status)
+            #expect(response?.headerFields[.retryAfter] == (status == 503 ? "1" : nil))
         }
-        // A small one takes memory if it is not received at once.
+        held.complete(isWritten ? .success(()) : .failure(ChannelError.ioOnClosedChannel))
+        expectFree(Self.responseLimit, responder)
+    }
+
+    @Test("A small response takes memory if it is not received at once, and one that nobody receives takes none")
+    func memoryOfOtherResponses() throws {
+        let responder = try makeFilledResponder()
         let held = HeldWrites()
         let unread = Client(of: responder, held)
         try unread.send(.get, "/tables/T/small")
         work.run()
         #expect(try unread.receive() == nil)
-        #expect(!responder.responses.reserve(limit))
+        #expect(!responder.responses.reserve(Self.responseLimit))
         held.complete(.success(()))
-        expectFree(limit, responder)
-        // Nobody receives the response.
+        expectFree(Self.responseLimit, responder)
         let absent = Client(of: responder)
         try absent.send(.get, "/tables/T/large")
         absent.channel.pipeline.fireErrorCaught(ChannelError.inputClosed)
         work.run()
-        expectFree(limit, responder)
+        expectFree(Self.responseLimit, responder)
     }
 
     @Test("A small response that waits has memory if others use it up, and its connection is closed if that is used up")

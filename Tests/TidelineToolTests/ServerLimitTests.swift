@@ -127,46 +127,51 @@ struct ServerLimitTests {
         let limits = Self.short { ($0.maximumBodySize, $0.maximumBodiesSize) = (1_000, 1_000) }
         try await serving(limits: limits) { authority in
             try await RawConnection.blocking {
-                let body = #"{"id":"a","text":""# + String(repeating: "x", count: 600) + #""}"#
-                func request(_ length: Int) -> String {
-                    "POST /tables/T HTTP/1.1\r\n\(Self.head)Content-Length: \(length)\r\n\r\n"
-                }
-                func begin() throws -> RawConnection {
-                    let connection = try RawConnection(authority)
-                    connection.send(request(body.utf8.count) + body.dropLast())
-                    return connection
-                }
-                var first = try begin()
-                // Until the first body arrives, there is room for another.
-                var refusal: RawAnswer?
-                for number in 0..<10_000 {
-                    // The first body arrived after another and was refused itself.
-                    if first.waits(milliseconds: 0) {
-                        #expect(try first.receiveAnswer().status == 503)
-                        first = try begin()
-                    }
-                    let row = body.replacingOccurrences(of: #""a""#, with: "\"b\(number)\"")
-                    let other = try RawConnection(authority)
-                    other.send(request(row.utf8.count) + row)
-                    let answer = try other.receiveAnswer()
-                    if answer.status == 503 {
-                        refusal = answer
-                        break
-                    }
-                    #expect(answer.status == 201)
-                }
-                #expect(refusal?.error?.contains("memory") == true)
-                #expect(refusal?.headers["retry-after"] == "1")
+                let (first, refusal) = try Self.fillBodies(authority)
+                #expect(refusal.error?.contains("memory") == true)
+                #expect(refusal.headers["retry-after"] == "1")
                 first.send("}")
                 #expect(try first.receiveAnswer().status == 201)
                 // The reserved memory is available again.
                 let last = try RawConnection(authority)
-                last.send(request(12) + #"{"id":"last"}"#.prefix(12))
+                last.send(Self.post(12) + #"{"id":"last"}"#.prefix(12))
                 #expect(try last.receiveAnswer().status == 400)
-                last.send(request(13) + #"{"id":"last"}"#)
+                last.send(Self.post(13) + #"{"id":"last"}"#)
                 #expect(try last.receiveAnswer().status == 201)
             }
         }
+    }
+
+    /// Returns the head of a request with a body of the given length.
+    private static func post(_ length: Int) -> String {
+        "POST /tables/T HTTP/1.1\r\n\(head)Content-Length: \(length)\r\n\r\n"
+    }
+
+    /// Sends a body without its last byte, and others until one is refused. Returns the connection of the first, and
+    /// the response to the refused one.
+    private static func fillBodies(_ authority: String) throws -> (first: RawConnection, refusal: RawAnswer) {
+        let body = #"{"id":"a","text":""# + String(repeating: "x", count: 600) + #""}"#
+        func begin() throws -> RawConnection {
+            let connection = try RawConnection(authority)
+            connection.send(post(body.utf8.count) + body.dropLast())
+            return connection
+        }
+        var first = try begin()
+        // Until the first body arrives, there is room for another.
+        for number in 0..<10_000 {
+            // The first body arrived after another and was refused itself.
+            if first.waits(milliseconds: 0) {
+                #expect(try first.receiveAnswer().status == 503)
+                first = try begin()
+            }
+            let row = body.replacingOccurrences(of: #""a""#, with: "\"b\(number)\"")
+            let other = try RawConnection(authority)
+            other.send(post(row.utf8.count) + row)
+            let answer = try other.receiveAnswer()
+            if answer.status == 503 { return (first, answer) }
+            #expect(answer.status == 201)
+        }
+        throw RawConnection.Failure(call: "a body that is refused", number: 0)
     }
 
     @Test("A body takes memory until its request was handled, also if the client goes away", arguments: [true, false])

@@ -52,55 +52,63 @@ struct SignInTests {
         """
     }
 
+    /// Starts a server with the schema that knows the secret.
+    private func startServer(_ arguments: String...) throws -> (process: ToolProcess, url: String) {
+        let server = try tool.start(
+            [
+                "serve", "--port", "0", "--store", tool.location(.sqlite, "server"), "--schema",
+                write(schema, to: "schema.yaml"), "--jwt-secret-file", write(TokenMaker.secret + "\n", to: "secret"),
+            ] + arguments)
+        return (server, String(try #require(server.readLine()?.split(separator: " ").last)))
+    }
+
+    /// Syncs the list of a user with the token in the user's file.
+    private func sync(_ user: String, _ url: String) throws -> ToolProcess.Output {
+        try tool.todo("sync", "--url", url, "--token-file", tool.path("\(user).token"), store: "\(user).db")
+    }
+
     @Test("Two users sync with one server, and each sees only their own items")
     func twoUsers() async throws {
-        let secret = try write(TokenMaker.secret + "\n", to: "secret")
-        let server = try tool.start([
-            "serve", "--port", "0", "--store", "sqlite:\(tool.path("server.db"))", "--schema",
-            write(schema, to: "schema.yaml"), "--jwt-secret-file", secret, "--log-level", "debug",
-        ])
-        let url = String(try #require(server.readLine()?.split(separator: " ").last))
-        func sync(_ user: String) throws -> ToolProcess.Output {
-            try tool.todo("sync", "--url", url, "--token-file", tool.path("\(user).token"), store: "\(user).db")
-        }
+        let (server, url) = try startServer("--log-level", "debug")
         var tokens: [String] = []
         for user in ["alice", "bob"] {
             tokens.append(try await token(of: user))
             _ = try write(tokens[tokens.count - 1] + "\n", to: "\(user).token")
             #expect(try tool.todo("add", "Private of \(user)", store: "\(user).db").status == 0)
-            let output = try sync(user)
+            let output = try sync(user, url)
             #expect(output.status == 0, "\(output.err)")
         }
         for (user, other) in [("alice", "bob"), ("bob", "alice")] {
-            #expect(try sync(user).status == 0)
+            #expect(try sync(user, url).status == 0)
             let list = try tool.todo("list", store: "\(user).db").out
             #expect(list.contains("Private of \(user)") && !list.contains(other), "\(list)")
             let me = try await send(.get, "/.auth/me", to: url, token: tokens[user == "alice" ? 0 : 1])
             #expect(String(decoding: me.body, as: UTF8.self) == #"{"userId":"\#(user)"}"#)
         }
-        // Without a token, with an expired one, and with a token instead of a file.
-        #expect(try tool.todo("add", "Later", store: "alice.db").status == 0)
-        let without = try tool.todo("sync", "--url", url, store: "alice.db")
-        #expect(without.status == 1 && without.err.contains("authentication"), "\(without.err)")
-        _ = try write(try await token(of: "alice", ["exp": .number(1)]), to: "alice.token")
-        let expired = try sync("alice")
-        #expect(expired.status == 1 && expired.err.contains("expired"), "\(expired.err)")
-        _ = try write(tokens[0], to: "alice.token")
-        #expect(try sync("alice").status == 0)
-        let missing = try tool.todo("sync", "--url", url, "--token-file", tool.path("none"), store: "alice.db")
-        #expect(missing.status == 1 && missing.err.contains("none cannot be opened"), "\(missing.err)")
-
         server.stop()
         let log = server.errors()
         #expect(log.contains("answered") && !log.contains(TokenMaker.secret))
         for token in tokens { #expect(!log.contains(token) && !log.contains(token.split(separator: ".")[2])) }
     }
 
+    @Test("Without a token, with an expired one, or without its file, a sync is an error that says so")
+    func tokensOfSync() async throws {
+        let (_, url) = try startServer()
+        #expect(try tool.todo("add", "Later", store: "alice.db").status == 0)
+        let without = try tool.todo("sync", "--url", url, store: "alice.db")
+        #expect(without.status == 1 && without.err.contains("authentication"), "\(without.err)")
+        _ = try write(try await token(of: "alice", ["exp": .number(1)]), to: "alice.token")
+        let expired = try sync("alice", url)
+        #expect(expired.status == 1 && expired.err.contains("expired"), "\(expired.err)")
+        _ = try write(try await token(of: "alice"), to: "alice.token")
+        #expect(try sync("alice", url).status == 0)
+        let missing = try tool.todo("sync", "--url", url, "--token-file", tool.path("none"), store: "alice.db")
+        #expect(missing.status == 1 && missing.err.contains("none cannot be opened"), "\(missing.err)")
+    }
+
     @Test("Requests are answered by the rights of the schema file, and /.auth/me by the token")
     func rights() async throws {
-        let (_, url) = try tool.startServer(
-            "--schema", try write(schema, to: "schema.yaml"), "--jwt-secret-file", try write(TokenMaker.secret, to: "s")
-        )
+        let (_, url) = try startServer()
         let alice = try await token(of: "alice")
         func status(_ method: HTTPRequest.Method, _ path: String, _ token: String?, _ body: String? = nil) async throws
             -> Int
@@ -128,9 +136,7 @@ struct SignInTests {
 
     @Test("A request without the right to write is answered before its body is received")
     func refusedBodies() async throws {
-        let (_, url) = try tool.startServer(
-            "--schema", try write(schema, to: "schema.yaml"), "--jwt-secret-file", try write(TokenMaker.secret, to: "s")
-        )
+        let (_, url) = try startServer()
         let authority = String(url.dropFirst("http://".count))
         for (path, status) in [
             ("/tables/Shared", 401), ("/tables/Other", 401), ("/tables/Country", 403), ("/elsewhere", 404),

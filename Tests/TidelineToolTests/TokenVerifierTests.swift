@@ -119,54 +119,63 @@ struct TokenVerifierTests {
         try await refuse("P-256") { try await VerificationKey(pem: p384, file: "f") }
     }
 
-    @Test("Claims are checked: time with clock skew, issuer, audience, and user")
-    func claims() async throws {
-        var verifier = try await Self.secretVerifier()
-        let now = Date(timeIntervalSince1970: 1_000_000)
-        verifier.now = { now }
+    private typealias Claims = [String: TokenClaims.Claim?]
+
+    private static let validClaims: Claims = [
+        "exp": .number(1_000_001), "iss": .text("https://issuer"), "aud": .text("todo"),
+    ]
+
+    /// Returns a verifier that checks all claims, at second 1,000,000.
+    private static func claimVerifier() async throws -> TokenVerifier {
+        var verifier = try await secretVerifier()
+        verifier.now = { Date(timeIntervalSince1970: 1_000_000) }
         verifier.issuer = "https://issuer"
         verifier.audiences = ["todo", "web"]
-        let valid: [String: TokenClaims.Claim?] = [
-            "exp": .number(1_000_001), "iss": .text("https://issuer"), "aud": .text("todo"),
-        ]
-        func user(_ changes: [String: TokenClaims.Claim?]) async throws -> String? {
-            let token = try await TokenMaker.hs256(TokenMaker.claims(valid.merging(changes) { $1 }))
-            return try await verifier.caller(of: Self.headers(token)).userID
-        }
-        func refusal(_ changes: [String: TokenClaims.Claim?]) async throws -> String {
-            try await self.refusal(
-                TokenMaker.hs256(TokenMaker.claims(valid.merging(changes) { $1 })), verifier)
-        }
-        for changes: [String: TokenClaims.Claim?] in [
+        return verifier
+    }
+
+    private static func token(_ changes: Claims) async throws -> String {
+        try await TokenMaker.hs256(TokenMaker.claims(validClaims.merging(changes) { $1 }))
+    }
+
+    @Test("Claims are checked: time with clock skew, issuer, audience, and user")
+    func claims() async throws {
+        let verifier = try await Self.claimVerifier()
+        for changes: Claims in [
             [:], ["exp": .number(999_941)], ["nbf": .number(1_000_060)], ["nbf": .number(-1e300)],
             ["aud": .texts(["x", "web"])], ["exp": .number(1e300)],
         ] {
-            #expect(try await user(changes) == "alice", "\(changes)")
+            let headers = Self.headers(try await Self.token(changes))
+            #expect(try await verifier.caller(of: headers).userID == "alice", "\(changes)")
         }
-        let refused: [([String: TokenClaims.Claim?], String)] = [
+        let refused: [(Claims, String)] = [
             (["exp": .number(999_940)], "expired"), (["exp": .number(-1e300)], "expired"),
-            (["exp": nil], "no expiration"),
-            (["exp": .text("2000000")], "no expiration"), (["nbf": .number(1_000_061)], "not valid yet"),
-            (["nbf": .text("0")], "not valid yet"), (["iss": .text("https://issuer/")], "issuer"),
-            (["iss": nil], "issuer"),
+            (["exp": nil], "no expiration"), (["exp": .text("2000000")], "no expiration"),
+            (["nbf": .number(1_000_061)], "not valid yet"), (["nbf": .text("0")], "not valid yet"),
+            (["iss": .text("https://issuer/")], "issuer"), (["iss": nil], "issuer"),
             (["iss": .texts(["https://issuer"])], "issuer"), (["aud": nil], "audience"),
-            (["aud": .texts([])], "audience"),
-            (["aud": .text("to")], "audience"), (["aud": .number(1)], "audience"), (["sub": nil], "claim sub"),
-            (["sub": .text("")], "claim sub"), (["sub": .number(1)], "claim sub"),
-            (["sub": .texts(["alice"])], "claim sub"),
-            (["sub": .text("a\u{0}b")], "claim sub"), (["sub": .text(String(repeating: "a", count: 256))], "claim sub"),
+            (["aud": .texts([])], "audience"), (["aud": .text("to")], "audience"), (["aud": .number(1)], "audience"),
+            (["sub": nil], "claim sub"), (["sub": .text("")], "claim sub"), (["sub": .number(1)], "claim sub"),
+            (["sub": .texts(["alice"])], "claim sub"), (["sub": .text("a\u{0}b")], "claim sub"),
+            (["sub": .text(String(repeating: "a", count: 256))], "claim sub"),
         ]
         for (changes, part) in refused {
-            #expect(try await refusal(changes).contains(part), "\(changes)")
+            #expect(try await refusal(Self.token(changes), verifier).contains(part), "\(changes)")
         }
-        let end = try await verifier.caller(of: Self.headers(TokenMaker.hs256(TokenMaker.claims(valid)))).expiration
+    }
+
+    @Test("A caller has the token's expiration with the clock skew, and the user of the claim that is configured")
+    func caller() async throws {
+        var verifier = try await Self.claimVerifier()
         // With the clock skew of 60 seconds.
+        let end = try await verifier.caller(of: Self.headers(Self.token([:]))).expiration
         #expect(end.map { Int($0.ticks) } == 10_000_610_000_000)
-        let endless = try await TokenMaker.hs256(TokenMaker.claims(valid.merging(["exp": .number(1e300)]) { $1 }))
+        let endless = try await Self.token(["exp": .number(1e300)])
         #expect(try await verifier.caller(of: Self.headers(endless)).expiration == nil)
         verifier.userClaim = "oid"
-        #expect(try await user(["oid": .text("42"), "sub": nil]) == "42")
-        #expect(try await refusal([:]).contains("claim oid"))
+        let other = try await Self.token(["oid": .text("42"), "sub": nil])
+        #expect(try await verifier.caller(of: Self.headers(other)).userID == "42")
+        #expect(try await refusal(Self.token([:]), verifier).contains("claim oid"))
     }
 
     @Test("A malformed token is refused, whatever it is")
@@ -272,108 +281,138 @@ struct KeySetTests {
         #expect(await user(try await TokenMaker.hs256(), verifier) == nil)
     }
 
+    /// The keys of two makers, and a verifier that reads those that a server publishes.
+    private struct World {
+        let old: TokenMaker
+        let new: TokenMaker
+        let server: DocumentServer
+        let clock = Clock()
+        let keys: VerificationKeys
+        let verifier: TokenVerifier
+
+        /// Publishes the old key, unless the server is down.
+        init(isDown: Bool = false) async throws {
+            (old, new) = (try TokenMaker(), try TokenMaker())
+            server = try await DocumentServer(TokenMaker.keySet([old.rsaJWK(kid: "1")]))
+            if isDown { server.serve([], status: .internalServerError) }
+            keys = VerificationKeys([], source: try KeySetSource(server.url), logger: KeySetTests.logger) { [clock] in
+                clock.now
+            }
+            verifier = TokenVerifier(keys: keys)
+            try await keys.read()
+        }
+
+        func publish(_ keys: [[String: String]]) throws { server.serve(try TokenMaker.keySet(keys)) }
+    }
+
     @Test("A key that is rotated is found at once, and invented keys cause at most one request in 30 seconds")
     func rotation() async throws {
-        let (old, new) = (try TokenMaker(), try TokenMaker())
-        let server = try await DocumentServer(TokenMaker.keySet([old.rsaJWK(kid: "1")]))
-        let clock = Clock()
-        let keys = VerificationKeys([], source: try KeySetSource(server.url), logger: Self.logger) { clock.now }
-        try await keys.read()
-        let verifier = TokenVerifier(keys: keys)
-        #expect(await user(try await old.rs256(kid: "1"), verifier) == "alice")
+        let world = try await World()
+        let (verifier, server) = (world.verifier, world.server)
+        #expect(await user(try await world.old.rs256(kid: "1"), verifier) == "alice")
         #expect(server.requests == 1)
-
-        server.serve(try TokenMaker.keySet([old.rsaJWK(kid: "1"), new.ecJWK(kid: "2")]))
-        let token = try await new.es256(kid: "2")
+        try world.publish([world.old.rsaJWK(kid: "1"), world.new.ecJWK(kid: "2")])
+        let token = try await world.new.es256(kid: "2")
         #expect(await user(token, verifier) == nil)
         #expect(server.requests == 1)
-        clock.advance(by: VerificationKeys.unknownKeyInterval)
-        await withTaskGroup(of: String?.self) { group in
-            for _ in 0..<20 { group.addTask { await user(token, verifier) } }
-            for await user in group { #expect(user == "alice") }
-        }
+        world.clock.advance(by: VerificationKeys.unknownKeyInterval)
+        #expect(await users(token, verifier) == Array(repeating: "alice", count: 20))
         #expect(server.requests == 2)
-        for number in 0..<20 {
-            #expect(await user(try await new.es256(kid: "invented \(number)"), verifier) == nil)
-        }
-        #expect(server.requests == 2)
-        clock.advance(by: VerificationKeys.unknownKeyInterval)
-        for number in 0..<20 {
-            #expect(await user(try await new.es256(kid: "invented \(number)"), verifier) == nil)
-        }
-        #expect(server.requests == 3)
-
-        // A removed key is no longer accepted after the interval; the token that finds this out may still be.
-        server.serve(try TokenMaker.keySet([new.ecJWK(kid: "2")]))
-        clock.advance(by: VerificationKeys.interval)
-        _ = await user(token, verifier)
-        try await suspendUntil("the removal of a key") { await user(try await old.rs256(kid: "1"), verifier) == nil }
-        #expect(server.requests == 4)
-
-        // After a long time without requests, no request uses the keys of before.
-        server.serve(try TokenMaker.keySet([old.rsaJWK(kid: "1")]))
-        clock.advance(by: VerificationKeys.interval * 2)
-        await withTaskGroup(of: String?.self) { group in
-            for _ in 0..<20 { group.addTask { await user(token, verifier) } }
-            for await user in group { #expect(user == nil) }
-        }
-        #expect(server.requests == 5)
-        server.serve(try TokenMaker.keySet([new.ecJWK(kid: "2")]))
-        clock.advance(by: VerificationKeys.unknownKeyInterval)
-        #expect(await user(token, verifier) == "alice")
-
-        // A set that cannot be read leaves the last keys valid.
-        for (body, status) in [("", 500), ("{}", 200), (#"{"keys":[]}"#, 200)] {
-            server.serve(Array(body.utf8), status: .init(statusCode: status))
-            let requests = server.requests
-            clock.advance(by: VerificationKeys.interval)
-            #expect(await user(token, verifier) == "alice")
-            // The request before may not have ended, so that the first use of the token joined it.
-            try await suspendUntil("the request") {
-                _ = await user(token, verifier)
-                return server.requests == requests + 1
+        for requests in 2...3 {
+            for number in 0..<20 {
+                #expect(await user(try await world.new.es256(kid: "invented \(number)"), verifier) == nil)
             }
-            #expect(await user(token, verifier) == "alice")
+            #expect(server.requests == requests)
+            world.clock.advance(by: VerificationKeys.unknownKeyInterval)
         }
         try await server.stop()
     }
 
+    /// Returns the users of requests at the same time.
+    private func users(_ token: String, _ verifier: TokenVerifier) async -> [String?] {
+        await withTaskGroup(of: String?.self) { group in
+            for _ in 0..<20 { group.addTask { await user(token, verifier) } }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+
+    @Test("A removed key is no longer accepted after the interval, and no request uses keys that are too old")
+    func removal() async throws {
+        let world = try await World()
+        let (verifier, server) = (world.verifier, world.server)
+        let token = try await world.new.es256(kid: "2")
+        try world.publish([world.old.rsaJWK(kid: "1"), world.new.ecJWK(kid: "2")])
+        world.clock.advance(by: VerificationKeys.unknownKeyInterval)
+        #expect(await user(token, verifier) == "alice")
+        // The request that finds out the removal of a key may still be accepted.
+        try world.publish([world.new.ecJWK(kid: "2")])
+        world.clock.advance(by: VerificationKeys.interval)
+        _ = await user(token, verifier)
+        try await suspendUntil("the removal of a key") {
+            await user(try await world.old.rs256(kid: "1"), verifier) == nil
+        }
+        #expect(server.requests == 3)
+        // After a long time without requests, no request uses the keys of before.
+        try world.publish([world.old.rsaJWK(kid: "1")])
+        world.clock.advance(by: VerificationKeys.interval * 2)
+        #expect(await users(token, verifier) == Array(repeating: nil, count: 20))
+        #expect(server.requests == 4)
+        try world.publish([world.new.ecJWK(kid: "2")])
+        world.clock.advance(by: VerificationKeys.unknownKeyInterval)
+        #expect(await user(token, verifier) == "alice")
+        try await server.stop()
+    }
+
+    @Test("A set that cannot be read leaves the last keys valid")
+    func unreadableSets() async throws {
+        let world = try await World()
+        let token = try await world.old.rs256(kid: "1")
+        for (body, status) in [("", 500), ("{}", 200), (#"{"keys":[]}"#, 200)] {
+            world.server.serve(Array(body.utf8), status: .init(statusCode: status))
+            let requests = world.server.requests
+            world.clock.advance(by: VerificationKeys.interval)
+            #expect(await user(token, world.verifier) == "alice")
+            // The request before may not have ended, so that the first use of the token joined it.
+            try await suspendUntil("the request") {
+                _ = await user(token, world.verifier)
+                return world.server.requests == requests + 1
+            }
+            #expect(await user(token, world.verifier) == "alice")
+        }
+        try await world.server.stop()
+    }
+
     @Test("A server starts without its identity provider, and asks for no new sign-in until it has read the keys")
     func unreachableProvider() async throws {
-        let (old, new) = (try TokenMaker(), try TokenMaker())
-        let server = try await DocumentServer([])
-        server.serve([], status: .internalServerError)
-        let clock = Clock()
-        let keys = VerificationKeys([], source: try KeySetSource(server.url), logger: Self.logger) { clock.now }
-        try await keys.read()
-        let verifier = TokenVerifier(keys: keys)
+        let world = try await World(isDown: true)
+        let (verifier, server) = (world.verifier, world.server)
         func refusal(_ token: String) async -> TokenVerifier.Refusal? {
             do throws(TokenVerifier.Refusal) {
                 _ = try await verifier.caller(of: [.authorization: "Bearer \(token)"])
                 return nil
             } catch { return error }
         }
-        let token = try await old.rs256(kid: "1")
+        let token = try await world.old.rs256(kid: "1")
         #expect(await refusal(token)?.isTemporary == true)
         #expect(await !verifier.isReady)
         #expect(server.requests == 1)
-        server.serve(try TokenMaker.keySet([old.rsaJWK(kid: "1")]))
-        clock.advance(by: VerificationKeys.retryInterval)
+        try world.publish([world.old.rsaJWK(kid: "1")])
+        world.clock.advance(by: VerificationKeys.retryInterval)
         try await suspendUntil("the keys to be read") { await verifier.isReady }
         #expect(await user(token, verifier) == "alice")
         #expect(server.requests == 2)
 
         // The provider is down while it rotates its keys.
         server.serve([], status: .serviceUnavailable)
-        let rotated = try await new.es256(kid: "2")
-        clock.advance(by: VerificationKeys.unknownKeyInterval)
+        let rotated = try await world.new.es256(kid: "2")
+        world.clock.advance(by: VerificationKeys.unknownKeyInterval)
         #expect(await refusal(rotated)?.isTemporary == true)
         #expect(await user(token, verifier) == "alice")
         #expect(await verifier.isReady)
-        server.serve(try TokenMaker.keySet([new.ecJWK(kid: "2")]))
-        clock.advance(by: VerificationKeys.retryInterval)
+        try world.publish([world.new.ecJWK(kid: "2")])
+        world.clock.advance(by: VerificationKeys.retryInterval)
         #expect(await user(rotated, verifier) == "alice")
-        #expect(await refusal(try await new.es256(kid: "3"))?.isTemporary == false)
+        #expect(await refusal(try await world.new.es256(kid: "3"))?.isTemporary == false)
         try await server.stop()
     }
 

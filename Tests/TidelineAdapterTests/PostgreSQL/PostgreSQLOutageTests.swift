@@ -23,7 +23,36 @@ struct PostgreSQLOutageTests {
     }
 
     /// A moment of a transaction in which the server stops responding.
-    enum Moment: CaseIterable { case before, withinRead, withinWrite, withinScanOfWrite }
+    enum Moment: CaseIterable {
+        case before, withinRead, withinWrite, withinScanOfWrite
+
+        /// Calls `begin`, which begins an outage, at this moment. A transaction that has begun must fail.
+        func meet(_ store: PostgreSQLStore, _ begin: () throws -> Void) throws {
+            switch self {
+            case .before: try begin()
+            case .withinRead:
+                let error = expectError(.io) {
+                    try store.read { reader throws in
+                        try reader.limitTime?(.milliseconds(100))
+                        _ = try reader.count(TableQuery("t"))
+                        try begin()
+                        _ = try reader.count(TableQuery("t"))
+                    }
+                }
+                #expect(error?.message.contains("did not respond in time") == true)
+            case .withinWrite, .withinScanOfWrite:
+                expectError(.io) {
+                    try store.write { writer throws in
+                        if self == .withinScanOfWrite { try writer.limitTime?(.milliseconds(100)) }
+                        try writer.upsert(["id": "2"], into: "t")
+                        try begin()
+                        if self == .withinWrite { _ = try writer.row(in: "t", id: "1") }
+                        _ = try writer.count(TableQuery("t"))
+                    }
+                }
+            }
+        }
+    }
 
     /// The reason that the server does not respond.
     enum Outage: CaseIterable {
@@ -53,36 +82,7 @@ struct PostgreSQLOutageTests {
         let store = try makeStore(server, through: proxy)
         var thaw = {}
         defer { thaw() }
-        switch moment {
-        case .before: thaw = try outage.begin(server, proxy)
-        case .withinRead:
-            let error = expectError(.io) {
-                try store.read { reader throws in
-                    try reader.limitTime?(.milliseconds(100))
-                    _ = try reader.count(TableQuery("t"))
-                    thaw = try outage.begin(server, proxy)
-                    _ = try reader.count(TableQuery("t"))
-                }
-            }
-            #expect(error?.message.contains("did not respond in time") == true)
-        case .withinWrite:
-            expectError(.io) {
-                try store.write { writer throws in
-                    try writer.upsert(["id": "2"], into: "t")
-                    thaw = try outage.begin(server, proxy)
-                    _ = try writer.row(in: "t", id: "1")
-                }
-            }
-        case .withinScanOfWrite:
-            expectError(.io) {
-                try store.write { writer throws in
-                    try writer.limitTime?(.milliseconds(100))
-                    try writer.upsert(["id": "2"], into: "t")
-                    thaw = try outage.begin(server, proxy)
-                    _ = try writer.count(TableQuery("t"))
-                }
-            }
-        }
+        try moment.meet(store) { thaw = try outage.begin(server, proxy) }
         for _ in 0..<2 {
             let isNew = moment == .before && outage.acceptsConnections
             if !isNew {
@@ -149,6 +149,17 @@ struct PostgreSQLOutageTests {
         try store.close()
     }
 
+    /// Returns the status of a request by curl, and the header Retry-After.
+    private static func status(_ url: String, _ arguments: [String] = []) throws -> String {
+        let output = ["-s", "-o", "/dev/null", "-w", "%{http_code} %header{retry-after}", "-m", "60"]
+        return try ToolProcess.run(
+            output + arguments + ["-H", "ZUMO-API-VERSION: 2.0.0", url],
+            executable: URL(fileURLWithPath: "/usr/bin/curl")
+        ).out
+    }
+
+    private static let insert = ["-H", "Content-Type: application/json", "-d", #"{"text":"a"}"#]
+
     @Test(arguments: [Outage.frozen, .cutNetwork])
     func aServerOverADatabaseThatDoesNotRespondAnswersAndIsNotReady(_ outage: Outage) async throws {
         let database = try TestServer(settings: ["fsync=off"])
@@ -163,35 +174,23 @@ struct PostgreSQLOutageTests {
         ])
         try await suspendUntil("the server to listen") { try tool.output(server).out.contains("listening on") }
         let url = try #require(try tool.output(server).out.split(whereSeparator: \.isWhitespace).last.map(String.init))
-        func status(_ path: String, _ arguments: String...) throws -> String {
-            let arguments =
-                ["-s", "-o", "/dev/null", "-w", "%{http_code} %header{retry-after}", "-m", "60"] + arguments
-            return try ToolProcess.run(
-                arguments + ["-H", "ZUMO-API-VERSION: 2.0.0", url + path],
-                executable: URL(fileURLWithPath: "/usr/bin/curl")
-            ).out
-        }
-        let body = ["-H", "Content-Type: application/json", "-d", #"{"text":"a"}"#]
-        #expect(try status("/tables/TodoItem", body[0], body[1], body[2], body[3]).hasPrefix("201"))
+        let items = "\(url)/tables/TodoItem"
+        #expect(try Self.status(items, Self.insert).hasPrefix("201"))
         let thaw = try outage.begin(database, proxy)
         defer { thaw() }
         try await withThrowingTaskGroup(of: String.self) { group in
             for number in 0..<40 {
-                group.addTask {
-                    number.isMultiple(of: 4)
-                        ? try status("/tables/TodoItem", body[0], body[1], body[2], body[3])
-                        : try status(number.isMultiple(of: 3) ? "/.changes?tables=TodoItem" : "/tables/TodoItem")
-                }
+                let isWrite = number.isMultiple(of: 4)
+                let path = !isWrite && number.isMultiple(of: 3) ? "\(url)/.changes?tables=TodoItem" : items
+                group.addTask { try Self.status(path, isWrite ? Self.insert : []) }
             }
             for try await answer in group { #expect(answer == "503 1") }
         }
-        #expect(try status("/.ready") == "503 1")
-        #expect(try status("/.health").hasPrefix("200"))
+        #expect(try Self.status("\(url)/.ready") == "503 1")
+        #expect(try Self.status("\(url)/.health").hasPrefix("200"))
         thaw()
-        try await suspendUntil("the server to be ready") { try status("/.ready").hasPrefix("200") }
-        try await suspendUntil("a write") {
-            try status("/tables/TodoItem", body[0], body[1], body[2], body[3]).hasPrefix("201")
-        }
+        try await suspendUntil("the server to be ready") { try Self.status("\(url)/.ready").hasPrefix("200") }
+        try await suspendUntil("a write") { try Self.status(items, Self.insert).hasPrefix("201") }
     }
 
     /// The open sessions of a server that was demoted, or whose operator has stopped writes, change as well.

@@ -27,28 +27,7 @@ struct PostgreSQLPoolerTests {
                 connection: connection, options: PostgreSQLOptions(durability: $0, busyTimeout: .seconds(60)))
         }
         try stores[0].define([Self.table])
-        let failures = Mutex<[String]>([])
-        let threads = DispatchGroup()
-        for thread in 0..<4 {
-            DispatchQueue(label: "thread").async(group: threads) {
-                do {
-                    for number in 0..<50 {
-                        let store = stores[(thread + number) % 2]
-                        try store.write { writer throws in
-                            _ = try writer.count(TableQuery("t").filter(.column("n") == .literal(.int(Int64(number)))))
-                            try writer.upsert(
-                                ["id": .string("\(thread)-\(number)"), "n": .int(Int64(number))], into: "t")
-                        }
-                        let row = try store.read { try $0.row(in: "t", id: .string("\(thread)-\(number)")) }
-                        if row?["n"]?.int != Int64(number) {
-                            failures.withLock { $0.append("\(number): \(row as Any)") }
-                        }
-                    }
-                } catch { failures.withLock { $0.append("\(error)") } }
-            }
-        }
-        try threads.finish()
-        #expect(failures.withLock { $0 } == [])
+        #expect(try writeAndRead(stores) == [])
         #expect(try stores[0].read { try $0.count(TableQuery("t")) } == 200)
         if mode == "transaction" {
             // Other clients of the pooler get the sessions as they were.
@@ -63,6 +42,33 @@ struct PostgreSQLPoolerTests {
             }
         }
         for store in stores { try store.close() }
+    }
+
+    /// Writes and reads 50 rows on each of four threads, through the stores in turn. Returns what failed.
+    private func writeAndRead(_ stores: [PostgreSQLStore]) throws -> [String] {
+        let failures = Mutex<[String]>([])
+        let threads = DispatchGroup()
+        for thread in 0..<4 {
+            DispatchQueue(label: "thread").async(group: threads) {
+                do {
+                    for number in 0..<50 {
+                        let (store, id) = (stores[(thread + number) % 2], RowID.string("\(thread)-\(number)"))
+                        try store.write { writer throws in
+                            _ = try writer.count(TableQuery("t").filter(.column("n") == .literal(.int(Int64(number)))))
+                            var row = Row(id: id)
+                            row["n"] = .int(Int64(number))
+                            try writer.upsert(row, into: "t")
+                        }
+                        let row = try store.read { try $0.row(in: "t", id: id) }
+                        if row?["n"]?.int != Int64(number) {
+                            failures.withLock { $0.append("\(number): \(row as Any)") }
+                        }
+                    }
+                } catch { failures.withLock { $0.append("\(error)") } }
+            }
+        }
+        try threads.finish()
+        return failures.withLock { $0 }
     }
 
     /// Another client of the pooler may have lowered the durability of its session for the next ones.
