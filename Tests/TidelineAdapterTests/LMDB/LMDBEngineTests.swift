@@ -48,20 +48,6 @@ import TidelineTestSupport
         }
     }
 
-    @Test func scansNestInOneSnapshot() throws {
-        try withEngine { engine throws in
-            try engine.write { for number in 0..<5 { try $0.put(key(1, "\(number)"), [1]) } }
-            var pairs = 0
-            try engine.read { snapshot throws in
-                try snapshot.scan(keys(of: 1), descending: false) { _, _ in
-                    pairs += try snapshot.count(keys(of: 1))
-                    return .next
-                }
-            }
-            #expect(pairs == 25)
-        }
-    }
-
     @Test func aBodyThatThrowsLeavesNothingNotEvenASpace() throws {
         struct Stop: Error {}
         try withEngine { engine throws in
@@ -114,33 +100,4 @@ import TidelineTestSupport
             try engine.write { try $0.put(key(4095, "b"), []) }
         }
     }
-
-    @Test func manyThreadsReadAndWriteAtOnce() throws {
-        try withEngine { engine throws in
-            try engine.write { for number in 0..<100 { try $0.put(key(1, "\(number)"), [0]) } }
-            let errors = onThreads(64) { thread throws in
-                for round in 0..<50 {
-                    if thread % 16 == 0 {
-                        let byte = UInt8(truncatingIfNeeded: thread + round)
-                        try engine.write { transaction throws in
-                            for number in 0..<100 { try transaction.put(key(1, "\(number)"), [byte]) }
-                            try transaction.put(key(UInt32(2 + thread * 64 + round), "space"), [byte])
-                        }
-                    } else {
-                        let values = try engine.read { try $0.entries(keys(of: 1)).map(\.value) }
-                        if values.count != 100 || Set(values).count != 1 { throw Torn() }
-                    }
-                }
-            }
-            #expect(errors.isEmpty, "\(errors)")
-            for thread in [0, 16, 32, 48] {
-                for round in 0..<50 {
-                    let space = UInt32(2 + thread * 64 + round)
-                    #expect(try engine.read { try $0.count(keys(of: space)) } == 1)
-                }
-            }
-        }
-    }
-
-    private struct Torn: Error {}
 }

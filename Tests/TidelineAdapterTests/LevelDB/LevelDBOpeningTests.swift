@@ -125,4 +125,15 @@ import TidelineTestSupport
         #expect(try again.all() == ["a": "1"])
         try again.close()
     }
+
+    /// A failed open releases its lock.
+    @Test func aFolderOfAnotherProgramsDatabaseIsRefusedAndLeftFree() throws {
+        let engine = try LevelDBEngine(path: path)
+        try engine.put(["mine": "1"])
+        try engine.close()
+        expectError(.notAStore) { _ = try LevelDBStore(path: path) }
+        let again = try LevelDBEngine(path: path)
+        #expect(try again.all() == ["mine": "1"])
+        try again.close()
+    }
 }
