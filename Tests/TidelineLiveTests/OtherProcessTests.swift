@@ -101,7 +101,7 @@ struct OtherProcessTests {
             TableQuery("Item").filter(.column("number") == 4),
             byNumber.filter(.column("number") > 6).limit(2), TableQuery("Item").filter(.column("number") > 3),
         ]
-        private(set) var rows = queries.map { _ in [Row]() }
+        private(set) var rows = Self.queries.map { _ in [Row]() }
         private var updates: [LiveQuery<Row>.Iterator] = []
 
         init(of store: ObservedStore<TestStore>) throws {

@@ -45,7 +45,7 @@ struct DiagnosticTests {
             ("@References(TodoList.self) var list: ID<TodoList>?", "4:42 \(listType)"),
             ("@Index static var a = 1", "4:5 @Index can only be attached to a stored property"),
             ("@Column(\"b\") var a: Int { 1 }", "4:5 @Column can only be attached to a stored property"),
-        ])
+        ] as [(String, String)])
     func properties(_ property: String, _ error: String) {
         #expect(expand(property).errors == [error])
     }
@@ -72,7 +72,7 @@ struct DiagnosticTests {
             ),
             ("var size: UInt64 = .max", "4:24 the default value of size \(largeInteger)"),
             ("var size: UInt = 0x8000_0000_0000_0000", "4:22 the default value of size \(largeInteger)"),
-        ])
+        ] as [(String, String)])
     func defaults(_ property: String, _ error: String) {
         #expect(expand(property).errors == [error])
     }

@@ -185,15 +185,19 @@ struct ExpansionTests {
     @Test("Computed and static properties are not columns, and those with observers are; names need not be plain")
     func properties() {
         let expansion = Expansion(
-            ofNote: """
+            """
+            @Table("Note")
+            struct Note: Identifiable, Sendable {
+                let id: ID<Note>
                 static var count = 0
-                    var isNew: Bool { true }
-                    var size: Int { get { 0 } set {} }
-                    var a, b: Int
-                    var low = -1, high = 1.5
-                    var text = "" { didSet {} }
-                    @Column("\\"x") var `default`: String? = "none"
-                """)
+                var isNew: Bool { true }
+                var size: Int { get { 0 } set {} }
+                var a, b: Int
+                var low = -1, high = 1.5
+                var text = "" { didSet {} }
+                @Column("\\"x") var `default`: String? = "none"
+            }
+            """)
         #expect(expansion.errors.isEmpty)
         let columns = expansion.lines.filter { $0.hasPrefix("let ") && $0.contains("Column<") }
         #expect(
@@ -273,7 +277,7 @@ struct ExpansionTests {
             ("", "var text: String\n#if DEBUG\ninit() { fatalError() }\n#endif"),
         ])
     func ownInitializer(_ attribute: String, _ members: String) {
-        let found = text(Expansion(ofNote: members, attribute: attribute))
+        let found = text(Expansion(ofNote: members, attribute: "\(attribute) "))
         #expect(found.contains("self.text = try row.read(Self.columns.text)"), "\(found)")
         #expect(!found.contains("self.init("))
     }

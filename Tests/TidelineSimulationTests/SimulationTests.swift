@@ -59,31 +59,35 @@ struct SimulationTests {
         }
     }
 
+    /// Expects the same timeline each time, with a line that contains `text`, if given.
+    private func expectRepetition(
+        _ seed: UInt64, with text: String? = nil, _ configure: (inout SimulatedWorld) -> Void = { _ in }
+    ) async throws {
+        var timelines: [[String]] = []
+        for _ in 0...3 {
+            let run = try await Simulation(seed: seed) { world in
+                configure(&world)
+                world.recordsTimeline = true
+            }.run()
+            timelines.append(run.timeline)
+        }
+        #expect(timelines[0].count > 10)
+        if let text { #expect(timelines[0].contains { $0.contains(text) }) }
+        #expect(Set(timelines).count == 1)
+    }
+
+    @Test("The same seed gives the same timeline", arguments: UInt64(1)...20)
+    func repeats(seed: UInt64) async throws { try await expectRepetition(seed) }
+
     /// Seeds in which another process of a device defines tables while the device synchronizes are among them.
     @Test("The same seed gives the same timeline in a custom dialect", arguments: [1, 2, 3, 4, 29, 207] as [UInt64])
     func repeatsKinto(seed: UInt64) async throws {
-        func timeline() async throws -> [String] {
-            try await Simulation(seed: seed) { world in
-                world.varyKinto(by: seed)
-                world.recordsTimeline = true
-            }.run().timeline
-        }
-        let first = try await timeline()
-        #expect(first.contains { $0.contains("/collections/") })
-        for _ in 1...3 { #expect(try await timeline() == first) }
+        try await expectRepetition(seed, with: "/collections/") { $0.varyKinto(by: seed) }
     }
 
     @Test("The same seed gives the same timeline of a sync that runs itself", arguments: UInt64(1)...10)
     func repeatsSelfRunning(seed: UInt64) async throws {
-        func timeline() async throws -> [String] {
-            try await Simulation(seed: seed) { world in
-                Self.syncing(&world)
-                world.recordsTimeline = true
-            }.run().timeline
-        }
-        let first = try await timeline()
-        #expect(first.contains { $0.contains("sync itself") })
-        for _ in 1...3 { #expect(try await timeline() == first) }
+        try await expectRepetition(seed, with: "sync itself", Self.syncing)
     }
 
     private static func syncing(_ world: inout SimulatedWorld) {
@@ -111,16 +115,6 @@ struct SimulationTests {
         }
     }
 
-    @Test("The same seed gives the same timeline", arguments: UInt64(1)...20)
-    func repeats(seed: UInt64) async throws {
-        func timeline() async throws -> [String] {
-            try await Simulation(seed: seed) { $0.recordsTimeline = true }.run().timeline
-        }
-        let first = try await timeline()
-        #expect(first.count > 10)
-        for _ in 1...3 { #expect(try await timeline() == first) }
-    }
-
     @Test("Different seeds give different timelines")
     func differs() async throws {
         var timelines: Set<[String]> = []
@@ -145,100 +139,120 @@ struct SimulationTests {
     }
 }
 
-/// Faults that the simulation found, with the schedules that it printed. See also
-/// `LostAnswerTests.deleteOfConflictingInsert`.
+/// A fault that the simulation found, with the schedule that it printed.
+struct Replay: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let schedule: SimulationSchedule
+
+    init(_ name: String, _ schedule: SimulationSchedule) { (testDescription, self.schedule) = (name, schedule) }
+}
+
+extension SimulationStep.Action {
+    /// A pull of all rows.
+    fileprivate static let pullAll = Self.pull(table: "Todo", queryID: "all", isFiltered: false)
+
+    fileprivate static func edit(_ id: String, _ column: String) -> Self {
+        .write(table: "Todo", id: id, columns: [column])
+    }
+
+    fileprivate static func remove(_ id: String) -> Self { .delete(table: "Todo", id: id) }
+    fileprivate static func serverEdit(_ id: String) -> Self { .serverWrite(table: "Todo", id: id) }
+}
+
+/// Replays of found faults. See also `LostAnswerTests.deleteOfConflictingInsert`.
 @Suite("Replays of found faults")
 struct ReplayTests {
-    @Test("F5 a row is pulled that a server with a clock that went back stamps directly after its newest row")
-    func clockGoesBack() async throws {
-        let schedule = SimulationSchedule(
-            seed: 8007, devices: 3,
-            steps: [
-                SimulationStep(6, .write(table: "Todo", id: "r2", columns: ["rank"]), on: 2),
-                SimulationStep(8, .push, on: 2),
-                SimulationStep(9, .write(table: "Todo", id: "r1", columns: ["title"]), on: 1),
-                SimulationStep(13, .wait(seconds: 60)),
-                SimulationStep(14, .pull(table: "Todo", queryID: "all", isFiltered: false), on: 2),
-                SimulationStep(21, .setServerClock(seconds: -3600)),
-            ])
-        try await Simulation(schedule).run()
-    }
+    private static let replays = [
+        Replay(
+            "F5 a row is pulled that a server with a clock that went back stamps directly after its newest row",
+            SimulationSchedule(
+                seed: 8007, devices: 3,
+                steps: [
+                    SimulationStep(6, .edit("r2", "rank"), on: 2),
+                    SimulationStep(8, .push, on: 2),
+                    SimulationStep(9, .edit("r1", "title"), on: 1),
+                    SimulationStep(13, .wait(seconds: 60)),
+                    SimulationStep(14, .pullAll, on: 2),
+                    SimulationStep(21, .setServerClock(seconds: -3600)),
+                ])),
+        Replay(
+            "The world takes a conflict with a row of a page as the server's word, like one with a refusal",
+            SimulationSchedule(
+                seed: 5_930_294, devices: 1, serverQuirks: 0, services: 1,
+                steps: [
+                    SimulationStep(1, .edit("r1", "rank"), on: 0),
+                    SimulationStep(7, .pullAll, on: 0, overlap: 27),
+                    SimulationStep(8, .edit("r1", "title"), on: 0, overlap: 0),
+                    SimulationStep(9, .push, on: 0, overlap: 11),
+                    SimulationStep(10, .edit("r1", "title"), on: 0, overlap: 17),
+                    SimulationStep(11, .serverEdit("r1")),
+                ])),
+        Replay(
+            "C1 the server row of a conflict has the columns that were defined and pulled after the conflict",
+            SimulationSchedule(
+                seed: 98653, devices: 2,
+                steps: [
+                    SimulationStep(4, .edit("r2", "rank"), on: 1),
+                    SimulationStep(5, .serverEdit("r2")),
+                    SimulationStep(7, .pullAll, on: 1),
+                    SimulationStep(12, .update, on: 1),
+                    SimulationStep(16, .pullAll, on: 1),
+                ])),
+        Replay(
+            "F17 a row that was pulled after a conflict is shown, although the server's clock went back on it",
+            SimulationSchedule(
+                seed: 2289, devices: 3, serverQuirks: 957, services: 1,
+                steps: [
+                    SimulationStep(19, .serverEdit("r1")),
+                    SimulationStep(21, .setServerClock(seconds: -1)),
+                    SimulationStep(22, .edit("r1", "title"), on: 1),
+                    SimulationStep(23, .push, on: 1),
+                    SimulationStep(24, .serverEdit("r1")),
+                ])),
+        Replay(
+            "F4 a row that was pulled before a conflict remains, if its pending insert is deleted after the conflict",
+            SimulationSchedule(
+                seed: 17547, devices: 2,
+                steps: [
+                    SimulationStep(4, .serverEdit("r1")),
+                    SimulationStep(11, .serverEdit("r2")),
+                    SimulationStep(12, .setServerClock(seconds: 3600)),
+                    SimulationStep(13, .edit("r2", "rank"), on: 1),
+                    SimulationStep(14, .sync(seconds: 26), on: 1),
+                    SimulationStep(16, .edit("r2", "title"), on: 1),
+                    SimulationStep(18, .push, on: 1),
+                    SimulationStep(20, .remove("r2"), on: 1),
+                ])),
+        Replay(
+            "F17 the first of the two requests of a restore is not taken for a change by others",
+            SimulationSchedule(
+                seed: 30018, devices: 1,
+                steps: [
+                    SimulationStep(8, .edit("r3", "rank"), on: 0),
+                    SimulationStep(9, .push, on: 0),
+                    SimulationStep(11, .remove("r3"), on: 0),
+                    SimulationStep(14, .pullAll, on: 0, overlap: 7),
+                    SimulationStep(15, .edit("r3", "title"), on: 0, overlap: 0),
+                    SimulationStep(16, .push, on: 0, overlap: 43),
+                    SimulationStep(18, .remove("r3"), on: 0),
+                ])),
+        Replay(
+            "C4 a row that was pulled before the conflict is not shown after the conflict was resolved",
+            SimulationSchedule(
+                seed: 8218, devices: 2, serverQuirks: 0, services: 1,
+                steps: [
+                    SimulationStep(11, .serverEdit("r1")),
+                    SimulationStep(12, .pullAll, on: 1),
+                    SimulationStep(15, .pullAll, on: 0, overlap: 1),
+                    SimulationStep(16, .edit("r1", "rank"), on: 0),
+                    SimulationStep(18, .edit("r1", "rank"), on: 1),
+                    SimulationStep(19, .push, on: 1),
+                    SimulationStep(21, .remove("r1"), on: 1),
+                ])),
+    ]
 
-    @Test("The world takes a conflict with a row of a page as the server's word, like one with a refusal")
-    func conflictFromPage() async throws {
-        let schedule = SimulationSchedule(
-            seed: 5_930_294, devices: 1, serverQuirks: 0, services: 1,
-            steps: [
-                SimulationStep(1, .write(table: "Todo", id: "r1", columns: ["rank"]), on: 0),
-                SimulationStep(7, .pull(table: "Todo", queryID: "all", isFiltered: false), on: 0, overlap: 27),
-                SimulationStep(8, .write(table: "Todo", id: "r1", columns: ["title"]), on: 0, overlap: 0),
-                SimulationStep(9, .push, on: 0, overlap: 11),
-                SimulationStep(10, .write(table: "Todo", id: "r1", columns: ["title"]), on: 0, overlap: 17),
-                SimulationStep(11, .serverWrite(table: "Todo", id: "r1")),
-            ])
-        try await Simulation(schedule).run()
-    }
-
-    @Test("C1 the server row of a conflict has the columns that were defined and pulled after the conflict")
-    func columnAddedDuringConflict() async throws {
-        let schedule = SimulationSchedule(
-            seed: 98653, devices: 2,
-            steps: [
-                SimulationStep(4, .write(table: "Todo", id: "r2", columns: ["rank"]), on: 1),
-                SimulationStep(5, .serverWrite(table: "Todo", id: "r2")),
-                SimulationStep(7, .pull(table: "Todo", queryID: "all", isFiltered: false), on: 1),
-                SimulationStep(12, .update, on: 1),
-                SimulationStep(16, .pull(table: "Todo", queryID: "all", isFiltered: false), on: 1),
-            ])
-        try await Simulation(schedule).run()
-    }
-
-    @Test("F17 a row that was pulled after a conflict is shown, although the server's clock went back on it")
-    func clockGoesBackOnConflict() async throws {
-        let schedule = SimulationSchedule(
-            seed: 2289, devices: 3, serverQuirks: 957, services: 1,
-            steps: [
-                SimulationStep(19, .serverWrite(table: "Todo", id: "r1")),
-                SimulationStep(21, .setServerClock(seconds: -1)),
-                SimulationStep(22, .write(table: "Todo", id: "r1", columns: ["title"]), on: 1),
-                SimulationStep(23, .push, on: 1),
-                SimulationStep(24, .serverWrite(table: "Todo", id: "r1")),
-            ])
-        try await Simulation(schedule).run()
-    }
-
-    @Test("F4 a row that was pulled before a conflict remains, if its pending insert is deleted after the conflict")
-    func deletedAfterConflict() async throws {
-        let schedule = SimulationSchedule(
-            seed: 17547, devices: 2,
-            steps: [
-                SimulationStep(4, .serverWrite(table: "Todo", id: "r1")),
-                SimulationStep(11, .serverWrite(table: "Todo", id: "r2")),
-                SimulationStep(12, .setServerClock(seconds: 3600)),
-                SimulationStep(13, .write(table: "Todo", id: "r2", columns: ["rank"]), on: 1),
-                SimulationStep(14, .sync(seconds: 26), on: 1),
-                SimulationStep(16, .write(table: "Todo", id: "r2", columns: ["title"]), on: 1),
-                SimulationStep(18, .push, on: 1),
-                SimulationStep(20, .delete(table: "Todo", id: "r2"), on: 1),
-            ])
-        try await Simulation(schedule).run()
-    }
-
-    @Test("F17 the first of the two requests of a restore is not taken for a change by others")
-    func pulledDuringRestore() async throws {
-        let schedule = SimulationSchedule(
-            seed: 30018, devices: 1,
-            steps: [
-                SimulationStep(8, .write(table: "Todo", id: "r3", columns: ["rank"]), on: 0),
-                SimulationStep(9, .push, on: 0),
-                SimulationStep(11, .delete(table: "Todo", id: "r3"), on: 0),
-                SimulationStep(14, .pull(table: "Todo", queryID: "all", isFiltered: false), on: 0, overlap: 7),
-                SimulationStep(15, .write(table: "Todo", id: "r3", columns: ["title"]), on: 0, overlap: 0),
-                SimulationStep(16, .push, on: 0, overlap: 43),
-                SimulationStep(18, .delete(table: "Todo", id: "r3"), on: 0),
-            ])
-        try await Simulation(schedule).run()
-    }
+    @Test("A fault that was found does not come back", arguments: replays)
+    func replay(_ replay: Replay) async throws { try await Simulation(replay.schedule).run() }
 
     @Test("L13 a push that began without a user does not send the edits of one who signs in")
     func signInDuringPush() async throws {
@@ -246,30 +260,14 @@ struct ReplayTests {
             let schedule = SimulationSchedule(
                 seed: 2134, devices: 1,
                 steps: [
-                    SimulationStep(8, .write(table: "Todo", id: "r3", columns: ["title"]), on: 0),
-                    SimulationStep(9, .write(table: "Todo", id: "r1", columns: ["title"]), on: 0),
+                    SimulationStep(8, .edit("r3", "title"), on: 0),
+                    SimulationStep(9, .edit("r1", "title"), on: 0),
                     SimulationStep(19, .push, on: 0, overlap: overlap),
                     SimulationStep(21, .signIn(user: 1), on: 0, overlap: 1),
-                    SimulationStep(22, .write(table: "Todo", id: "r1", columns: ["rank"]), on: 0),
+                    SimulationStep(22, .edit("r1", "rank"), on: 0),
                 ])
             try await Simulation(schedule).run()
         }
-    }
-
-    @Test("C4 a row that was pulled before the conflict is not shown after the conflict was resolved")
-    func olderCopy() async throws {
-        let schedule = SimulationSchedule(
-            seed: 8218, devices: 2, serverQuirks: 0, services: 1,
-            steps: [
-                SimulationStep(11, .serverWrite(table: "Todo", id: "r1")),
-                SimulationStep(12, .pull(table: "Todo", queryID: "all", isFiltered: false), on: 1),
-                SimulationStep(15, .pull(table: "Todo", queryID: "all", isFiltered: false), on: 0, overlap: 1),
-                SimulationStep(16, .write(table: "Todo", id: "r1", columns: ["rank"]), on: 0),
-                SimulationStep(18, .write(table: "Todo", id: "r1", columns: ["rank"]), on: 1),
-                SimulationStep(19, .push, on: 1),
-                SimulationStep(21, .delete(table: "Todo", id: "r1"), on: 1),
-            ])
-        try await Simulation(schedule).run()
     }
 }
 

@@ -114,7 +114,7 @@ struct BackupTests {
         "A backup during writes has every change that was acknowledged before, in order and without gaps",
         arguments: [StoreEngine.sqlite, .lmdb])
     func online(engine: StoreEngine) async throws {
-        let (server, url) = try tool.startServer(engine: engine)
+        let (_, url) = try tool.startServer(engine: engine)
         let authority = String(url.dropFirst("http://".count))
         let progress = WriterProgress()
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -284,7 +284,7 @@ struct BackupTests {
         let store = try tool.run(
             "restore", "--store", "sqlite:\(tool.path("b.db"))", tool.path("client.db"))
         #expect(store.status == 1 && store.err.contains("not a backup"), "\(store)")
-        let (server, _) = try tool.startServer(engine: .leveldb)
+        _ = try tool.startServer(engine: .leveldb)
         let locked = try tool.run("backup", "--store", tool.location(.leveldb, "server"), tool.path("file"))
         #expect(locked.status == 1 && locked.err.contains("stop the server"), "\(locked)")
         let files = try FileManager.default.contentsOfDirectory(atPath: tool.folder.path)

@@ -32,7 +32,7 @@ struct TodoCommandTests {
 
     @Test("Two lists in different dialects are synced with the same server", arguments: ["zumo2", "datasync3"])
     func dialects(_ assumed: String) throws {
-        let (server, url) = try tool.startServer("--dialect", assumed)
+        let (_, url) = try tool.startServer("--dialect", assumed)
         func sync(_ dialect: String, _ store: String) throws -> ToolProcess.Output {
             try tool.todo("sync", "--url", url, "--dialect", dialect, store: store)
         }

@@ -16,7 +16,7 @@ struct TodoMessageTests {
         "A command that only reads is refused by a server's store and leaves it unchanged",
         arguments: ["list", "status"])
     func serversStore(command: String) throws {
-        let (server, url) = try tool.startServer()
+        let (_, url) = try tool.startServer()
         #expect(try tool.todo("add", "one").status == 0)
         #expect(try tool.todo("sync", "--url", url).status == 0)
         let output = try tool.run("todo", command, "--store", tool.location(.sqlite, "server"))
@@ -75,7 +75,7 @@ struct TodoMessageTests {
     func refusedInsert() throws {
         try Data("tables: { TodoItem: { columns: { other: string } } }".utf8).write(
             to: URL(fileURLWithPath: tool.path("schema.yaml")))
-        let (server, url) = try tool.startServer("--schema", tool.path("schema.yaml"), "--no-create-tables")
+        let (_, url) = try tool.startServer("--schema", tool.path("schema.yaml"), "--no-create-tables")
         #expect(try tool.todo("add", "one").status == 0)
         let failed = try tool.todo("sync", "--url", url, "--json")
         #expect(failed.status == 1 && failed.err.contains("removes the item"), "\(failed.err)")

@@ -8,96 +8,85 @@ import TidelineTestSupport
 @testable import TidelineLMDB
 
 @Suite struct LMDBEngineTests {
-    /// Calls `body` with an engine in a new folder.
-    private func withEngine(_ options: LMDBOptions = .init(), _ body: (LMDBEngine) throws -> Void) throws {
-        try withTemporaryFolder { folder throws in
-            let engine = try LMDBEngine(path: "\(folder)/store", options: options)
-            try body(engine)
-            try engine.close()
-        }
+    private let folder: TemporaryFolder
+    private let engine: LMDBEngine
+
+    init() throws {
+        folder = try TemporaryFolder()
+        engine = try LMDBEngine(path: folder.path)
     }
 
     @Test func aKeyMayBeItsSpaceOnlyAndEndAtTheLimit() throws {
-        try withEngine { engine throws in
-            let longest = key(7, String(repeating: "x", count: engine.maximumKeyLength - 4))
-            try engine.write { transaction throws in
-                try transaction.put(key(7), [1])
-                try transaction.put(longest, [2])
-                #expect(try transaction.value(longest) == [2])
-            }
-            #expect(try engine.read { try $0.entries(keys(of: 7)).map(\.key) } == [key(7), longest])
-            expectError(.invalidValue) { try engine.write { try $0.put(longest + [0], []) } }
-            expectError(.invalidValue) { try engine.write { try $0.put([0, 0, 1], []) } }
-            expectError(.invalidValue) { _ = try engine.read { try $0.value([1]) } }
+        let longest = key(7, String(repeating: "x", count: engine.maximumKeyLength - 4))
+        try engine.write { transaction throws in
+            try transaction.put(key(7), [1])
+            try transaction.put(longest, [2])
+            #expect(try transaction.value(longest) == [2])
         }
+        #expect(try engine.read { try $0.entries(keys(of: 7)).map(\.key) } == [key(7), longest])
+        expectError(.invalidValue) { try engine.write { try $0.put(longest + [0], []) } }
+        expectError(.invalidValue) { try engine.write { try $0.put([0, 0, 1], []) } }
+        expectError(.invalidValue) { _ = try engine.read { try $0.value([1]) } }
     }
 
     @Test(arguments: [0, 1, 2, 255, 256, 4095, 4096, 0xFFFF_FFFE, 0xFFFF_FFFF] as [UInt32])
     func spacesDoNotReachIntoEachOther(space: UInt32) throws {
-        try withEngine { engine throws in
-            let range = KeyRange(from: key(space), to: key(space, "\u{7F}"))
-            try engine.write { transaction throws in
-                for other in [space &- 1, space, space &+ 1] {
-                    try transaction.put(key(other, "k"), [UInt8(other & 0xFF)])
-                }
+        let range = KeyRange(from: key(space), to: key(space, "\u{7F}"))
+        try engine.write { transaction throws in
+            for other in [space &- 1, space, space &+ 1] {
+                try transaction.put(key(other, "k"), [UInt8(other & 0xFF)])
             }
-            let expected = [Entry(key: key(space, "k"), value: [UInt8(space & 0xFF)])]
-            #expect(try engine.read { try $0.entries(range) } == expected)
-            #expect(try engine.read { try $0.entries(range, descending: true) } == expected)
-            #expect(try engine.write { try $0.entries(range) } == expected)
         }
+        let expected = [Entry(key: key(space, "k"), value: [UInt8(space & 0xFF)])]
+        #expect(try engine.read { try $0.entries(range) } == expected)
+        #expect(try engine.read { try $0.entries(range, descending: true) } == expected)
+        #expect(try engine.write { try $0.entries(range) } == expected)
     }
 
     @Test func aBodyThatThrowsLeavesNothingNotEvenASpace() throws {
         struct Stop: Error {}
-        try withEngine { engine throws in
-            try engine.write { try $0.put(key(1, "a"), [1]) }
-            for _ in 0..<3 {
-                #expect(throws: Stop.self) {
-                    try engine.write { transaction throws in
-                        try transaction.put(key(1, "a"), [2])
-                        try transaction.put(key(2, "a"), [2])
-                        throw Stop()
-                    }
+        try engine.write { try $0.put(key(1, "a"), [1]) }
+        for _ in 0..<3 {
+            #expect(throws: Stop.self) {
+                try engine.write { transaction throws in
+                    try transaction.put(key(1, "a"), [2])
+                    try transaction.put(key(2, "a"), [2])
+                    throw Stop()
                 }
-                #expect(try engine.read { try $0.value(key(1, "a")) } == [1])
-                #expect(try engine.read { try $0.count(keys(of: 2)) } == 0)
             }
-            try engine.write { transaction throws in
-                try transaction.put(key(3, "a"), [3])
-                try transaction.put(key(2, "a"), [2])
-            }
-            #expect(try engine.read { try $0.value(key(2, "a")) } == [2])
-            #expect(try engine.read { try $0.value(key(3, "a")) } == [3])
+            #expect(try engine.read { try $0.value(key(1, "a")) } == [1])
+            #expect(try engine.read { try $0.count(keys(of: 2)) } == 0)
         }
+        try engine.write { transaction throws in
+            try transaction.put(key(3, "a"), [3])
+            try transaction.put(key(2, "a"), [2])
+        }
+        #expect(try engine.read { try $0.value(key(2, "a")) } == [2])
+        #expect(try engine.read { try $0.value(key(3, "a")) } == [3])
     }
 
     @Test func aSnapshotStandsStill() throws {
-        try withEngine { engine throws in
-            try engine.write { try $0.put(key(1, "a"), [1]) }
-            try engine.read { outer throws in
-                try engine.write { transaction throws in
-                    try transaction.put(key(1, "a"), [2])
-                    try transaction.put(key(2, "new space"), [2])
-                    #expect(try engine.read { try $0.value(key(1, "a")) } == [1])
-                }
-                #expect(try outer.value(key(1, "a")) == [1])
-                #expect(try outer.value(key(2, "new space")) == nil)
-                #expect(try outer.count(keys(of: 2)) == 0)
-                #expect(try engine.read { try $0.value(key(2, "new space")) } == [2])
+        try engine.write { try $0.put(key(1, "a"), [1]) }
+        try engine.read { outer throws in
+            try engine.write { transaction throws in
+                try transaction.put(key(1, "a"), [2])
+                try transaction.put(key(2, "new space"), [2])
+                #expect(try engine.read { try $0.value(key(1, "a")) } == [1])
             }
+            #expect(try outer.value(key(1, "a")) == [1])
+            #expect(try outer.value(key(2, "new space")) == nil)
+            #expect(try outer.count(keys(of: 2)) == 0)
+            #expect(try engine.read { try $0.value(key(2, "new space")) } == [2])
         }
     }
 
     @Test func moreSpacesThanThereMayBeAreRefused() throws {
-        try withEngine { engine throws in
-            try engine.write { transaction throws in
-                for space in 0..<UInt32(Environment.maximumSpaces) { try transaction.put(key(space, "a"), []) }
-            }
-            let error = expectError(.tooManyTables) { try engine.write { try $0.put(key(1 << 20, "a"), []) } }
-            #expect(error?.message.contains("4095") == true)
-            #expect(try engine.read { try $0.value(key(4095, "a")) } == [])
-            try engine.write { try $0.put(key(4095, "b"), []) }
+        try engine.write { transaction throws in
+            for space in 0..<UInt32(Environment.maximumSpaces) { try transaction.put(key(space, "a"), []) }
         }
+        let error = expectError(.tooManyTables) { try engine.write { try $0.put(key(1 << 20, "a"), []) } }
+        #expect(error?.message.contains("4095") == true)
+        #expect(try engine.read { try $0.value(key(4095, "a")) } == [])
+        try engine.write { try $0.put(key(4095, "b"), []) }
     }
 }

@@ -11,16 +11,14 @@ struct InstructionsScript {
         var err: String
     }
 
-    let folder: String
+    private let temporary: TemporaryFolder
+    private var folder: String { temporary.path }
 
-    /// Calls `body` with a script and its instruction counts for ten units, by subject and work.
-    static func with(_ counts: [String: Int], _ body: (InstructionsScript) throws -> Void) throws {
-        try withTemporaryFolder { folder in
-            let script = InstructionsScript(folder: folder)
-            try script.install()
-            try script.count(counts)
-            try body(script)
-        }
+    /// Makes a script with its instruction counts for ten units, by subject and work.
+    init(_ counts: [String: Int]) throws {
+        temporary = try TemporaryFolder()
+        try install()
+        try count(counts)
     }
 
     /// Sets the counts.

@@ -95,7 +95,7 @@ import TidelineSupport
         let engine = WrappedEngine(capabilities: Self.readOnly)
         #expect(failure { _ = try KeyValueStore(engine: engine) } != nil)
         #expect(engine.closingCount == 1)
-        let store = try KeyValueStore(engine: WrappedEngine(engine, capabilities: Self.readOnly))
+        let store = try KeyValueStore(engine: WrappedEngine(self.engine, capabilities: Self.readOnly))
         #expect(try store.read { try $0.count(TableQuery("Item")) } == 1)
         let error = failure { _ = try store.write { _ in } }
         #expect(error?.code == .readOnly)

@@ -19,7 +19,9 @@ struct HostileServerTests {
         let outcome: (code: SyncError.Code, message: String)
 
         init(_ name: String, _ answer: SocketServer.Answer, _ outcome: (SyncError.Code, String)) {
-            (testDescription, self.answer, self.outcome) = (name, answer, outcome)
+            testDescription = name
+            self.answer = answer
+            self.outcome = outcome
         }
     }
 
