@@ -77,7 +77,7 @@ public struct ObservedStore<Base: LocalStore>: StoreLayer {
             try base.redefine { writer in
                 pending?.rollBack()
                 pending = nil
-                tables = try recording(body, in: writer, &pending)
+                tables = try hub.recording(body, in: writer, &pending, records: records)
                 return tables
             }
         } catch {
@@ -99,18 +99,8 @@ public struct ObservedStore<Base: LocalStore>: StoreLayer {
 
     public func write<T>(_ body: (ObservedWriter<Base.Writer>) throws -> T) throws -> T {
         guard records else { return try base.write { try body(ObservedWriter(base: $0, recorder: nil)) } }
-        let result = try committing { writer, pending in try recording(body, in: writer, &pending) }
+        let result = try committing { [hub] writer, pending in try hub.recording(body, in: writer, &pending) }
         hub.signalCommit()
-        return result
-    }
-
-    /// Runs the body of a transaction, and applies the rows that it writes to the live queries.
-    private func recording<T>(
-        _ body: (ObservedWriter<Base.Writer>) throws -> T, in writer: Base.Writer, _ pending: inout PendingCommit?
-    ) throws -> T {
-        let recorder = records ? hub.makeRecorder() : nil
-        let result = try body(ObservedWriter(base: writer, recorder: recorder))
-        if let recorder { pending = try hub.prepare(recorder, in: writer) }
         return result
     }
 
@@ -192,6 +182,19 @@ public struct ObservedStore<Base: LocalStore>: StoreLayer {
             pending?.rollBack()
             throw error
         }
+    }
+}
+
+extension ObservationHub {
+    /// Runs the body of a transaction, and applies the rows that it writes to the live queries.
+    fileprivate func recording<T, Writer: StoreWriter>(
+        _ body: (ObservedWriter<Writer>) throws -> T, in writer: Writer, _ pending: inout PendingCommit?,
+        records: Bool = true
+    ) throws -> T {
+        let recorder = records ? makeRecorder() : nil
+        let result = try body(ObservedWriter(base: writer, recorder: recorder))
+        if let recorder { pending = try prepare(recorder, in: writer) }
+        return result
     }
 }
 

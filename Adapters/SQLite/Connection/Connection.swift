@@ -20,8 +20,6 @@ final class Connection {
     private var snapshot = Snapshot.none
     /// The definitions, with the version of the database content for which this connection loaded them.
     private var seen: (version: UInt32, catalog: Catalog)?
-    /// The shape of the last batch written, and the table whose columns it has.
-    private var batch: (shape: RowShape, table: StoredTable)?
     /// The limit that the engine's progress handler reads.
     private var timeLimit: TimeLimitBox?
     private var isClosed = false
@@ -85,15 +83,6 @@ final class Connection {
         tables.append(new)
         if tables.count > Self.maximumTables { tables.removeFirst().leave(to: statements) }
         return new
-    }
-
-    /// Returns whether a shape has the same columns as a table, in the same order. The result is kept for the next
-    /// batch, which usually has the same shape.
-    func hasColumns(of table: StoredTable, _ shape: RowShape) -> Bool {
-        if let batch, batch.shape === shape, batch.table === table { return true }
-        guard shape.hasSameColumns(as: table.shape) else { return false }
-        batch = (shape, table)
-        return true
     }
 
     // MARK: Running SQL

@@ -10,8 +10,10 @@ final class Session {
     private(set) var failure: StoreError?
     /// Whether the time of the queries is limited.
     private var isTimed = false
-    /// The statements of the table used last: the next call is usually about the same table.
+    /// The statements of the two tables used last. The next call is usually about one of them: a row of the app, or its
+    /// operation.
     private var last: TableStatements?
+    private var previous: TableStatements?
 
     init(_ connection: Connection, _ catalog: Catalog, isWriting: Bool) {
         openConnection = connection
@@ -36,8 +38,11 @@ final class Session {
     /// Returns the table with the given name and the statements that the connection keeps for it.
     private func statements(_ name: String, on connection: Connection) throws(StoreError) -> TableStatements {
         if let last, last.table.name == name { return last }
-        let statements = try connection.tableStatements(of: name, in: catalog)
-        last = statements
+        let statements =
+            if let previous, previous.table.name == name { previous } else {
+                try connection.tableStatements(of: name, in: catalog)
+            }
+        (last, previous) = (statements, last)
         return statements
     }
 

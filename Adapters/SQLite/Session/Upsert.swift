@@ -32,7 +32,7 @@ struct Upsert: ~Copyable {
                 .invalidValue, "the ids must be of type \(table.schema.idType.rawValue)", table: table.name,
                 column: "id")
         }
-        guard connection.hasColumns(of: table, shape) else { return }
+        guard statements.hasColumns(of: shape) else { return }
         whole = try statements.upsertWholeRow.take(from: connection.statements)
         if count >= StoredTable.groupSize { group = try statements.upsertGroup?.take(from: connection.statements) }
     }

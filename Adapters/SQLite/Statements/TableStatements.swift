@@ -18,6 +18,9 @@ final class TableStatements {
     /// The most recently used queries, the latest at the end.
     private var queries: [KeptQuery] = []
 
+    /// The shape of the last batch that had the table's columns.
+    private var batch: RowShape?
+
     private static let maximumUpserts = 8
     private static let maximumQueries = 8
 
@@ -40,6 +43,15 @@ final class TableStatements {
     }
 
     // MARK: Upserts
+
+    /// Returns whether a shape has the same columns as the table, in the same order. The result is kept for the next
+    /// batch, which usually has the same shape.
+    func hasColumns(of shape: RowShape) -> Bool {
+        if let batch, batch === shape { return true }
+        guard shape.hasSameColumns(as: table.shape) else { return false }
+        batch = shape
+        return true
+    }
 
     /// Returns the statement for rows of the table's shape that name these columns, if it was used recently.
     func upsert(naming named: [Bool]) -> KeptUpsert? {

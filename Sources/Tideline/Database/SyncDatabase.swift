@@ -14,6 +14,8 @@ final class SyncDatabase<Store: LocalStore>: Sendable {
     let localChanges = LocalChangeObserver()
     private let runner: StoreRunner
     private let sharesFiles: Bool
+    /// Whether the store is an object, whose clients are known. A store that is a value may have others.
+    private let isObject: Bool
     private let leaseDuration: Duration?
     /// The name of this client in the lease of its pushes. Nothing depends on its value.
     private let leaseHolder = String(UInt64.random(in: .min ... .max), radix: 16)
@@ -33,6 +35,7 @@ final class SyncDatabase<Store: LocalStore>: Sendable {
         tables = options.systemTables
         environment = options.environment
         clients = .sharing(observed.object)
+        isObject = observed.object != nil
         runner = StoreRunner(options.environment.storeExecutor ?? SyncEnvironment.StoreExecutor())
         sharesFiles = store.capabilities.sharesFilesWithProcesses
         leaseDuration = sharesFiles ? options.pushLeaseDuration : nil
@@ -98,7 +101,7 @@ final class SyncDatabase<Store: LocalStore>: Sendable {
     /// written since. `nil` if others may commit unseen: the store is a value, or shares its files with processes whose
     /// commits it does not count.
     func commitEpoch(_ external: UInt64?) -> UInt64? {
-        guard observed.object != nil, external != nil || !sharesFiles else { return nil }
+        guard isObject, external != nil || !sharesFiles else { return nil }
         return commitsOfOthers(external) &+ uncommittedWrites.load(ordering: .relaxed)
     }
 
@@ -107,7 +110,7 @@ final class SyncDatabase<Store: LocalStore>: Sendable {
     /// others may commit unseen, as for ``commitEpoch(_:)``.
     func beginPushWrite(_ external: UInt64?) -> UInt64? {
         pushWrites.add(1, ordering: .relaxed)
-        guard observed.object != nil, external != nil || !sharesFiles else { return nil }
+        guard isObject, external != nil || !sharesFiles else { return nil }
         return (external ?? 0) &+ clients.writes &- pushWrites.load(ordering: .relaxed)
     }
 
