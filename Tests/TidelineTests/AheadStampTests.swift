@@ -81,22 +81,15 @@ struct AheadStampTests {
         #expect(try await rest(client, world, pageSize: 1000).rowsPulled == 0)
     }
 
-    @Test(
-        "F17 a row with a stamp ahead that is committed late is found", arguments: StoreKind.perEngine, [true, false])
-    func lateAhead(_ stores: StoreKind, isInNextPull: Bool) async throws {
-        let (world, client) = try await World.withClient(stores)
-        try world.plant(World.rows(at: [0, Self.day]))
-        try await client.items.pull(queryID: "q")
-        if isInNextPull {
-            world.clock.advance(by: .seconds(2))
-            try await client.items.pull(queryID: "q")
-        }
-        world.clock.advance(by: .seconds(2))
-        try world.plant([World.row("late", at: Self.day - 10)])
-        world.clock.advance(by: .seconds(60))
-        try await client.items.pull(queryID: "q")
-        #expect(try client.store.versions() == world.serverVersions())
+    static let late: [Script] = ["", "clock 2; pull q; "].map { pull in
+        Script(
+            "F17 a row with a stamp ahead that is committed late is found, \(pull.isEmpty ? "" : "after another pull")",
+            "empty; plant r000@0; plant r001@\(day); pull q; \(pull)clock 2; plant late@\(day - 10); clock 60",
+            "pull q; whole")
     }
+
+    @Test("F17 a row with a stamp ahead that is committed late is found", arguments: StoreKind.perEngine, late)
+    func lateAhead(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
 
     @Test("F17 a killed pull beside rows that are ahead loses nothing", arguments: StoreKind.perEngine, 1...6)
     func killed(_ stores: StoreKind, page: Int) async throws {

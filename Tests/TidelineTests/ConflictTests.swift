@@ -27,9 +27,8 @@ struct ConflictTests {
         _ conflict: Conflict, in world: World, store: TestStore? = nil
     ) async throws -> (client: Client, error: TableOperationError) {
         let first = try await world.makeSyncedClient()
-        var client = try await world.makeClient(store: store)
+        let client = try await world.makeClient(store: store)
         if conflict != .insertOfExisting, conflict != .insertOfDeleted { try await client.items.pull() }
-        client = Client(client: client.client, transport: client.transport, store: client.store)
         switch conflict {
         case .changed, .deletedHere, .insertOfExisting:
             try await first.items.update(["id": "a", "text": "theirs", "priority": 9])
@@ -48,33 +47,6 @@ struct ConflictTests {
     }
 
     // MARK: The error
-
-    @Test(
-        "C1 rows that an edit during the push has made the same are no conflict",
-        arguments: StoreKind.perEngine, allPairs([true, false], [true, false]))
-    func same(_ stores: StoreKind, _ way: (isManual: Bool, isSame: Bool)) async throws {
-        let world = try World(stores)
-        let first = try await world.makeSyncedClient()
-        let client = try await world.makeClient { $0.conflictPolicy = way.isManual ? .manual : .clientWins }
-        try await client.items.pull()
-        try await first.items.update(["id": "a", "text": "theirs", "priority": 9])
-        try await first.context.push()
-        try await client.items.update(["id": "a", "text": "mine"])
-        client.transport.inspect { request, _ in
-            guard request.isUpdate else { return nil }
-            client.transport.inspect(nil)
-            return .delay {
-                try await client.items.update(["id": "a", "text": "theirs", "priority": way.isSame ? 9 : 8])
-            }
-        }
-        let errors = try await pushErrors(client)
-        let isDecided = way.isSame || !way.isManual
-        #expect(errors.map(\.code) == (isDecided ? [] : [.conflict]))
-        #expect(try await client.queue() == (isDecided ? [] : ["update a"]))
-        #expect(try await client.client.decisions().isEmpty == (way.isSame || way.isManual))
-        #expect(try world.serverRow("a")?["priority"] == (way.isSame || way.isManual ? 9 : 8))
-        if isDecided { #expect(try client.row("a")?.version == world.serverRow("a")?.version) }
-    }
 
     @Test(
         "C1 a conflict contains operation, local item and server item, and the operation stays",
@@ -200,6 +172,19 @@ struct ConflictTests {
     @Test("C2 keeping a row preserves the other client's columns", .zumoOnly, arguments: StoreKind.perEngine, kept)
     func keepsOtherColumns(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
 
+    static let sameRows: [Script] = [
+        (ConflictPolicy.manual, 9, "push; queue []; decisions []; remote a priority=9; same a"),
+        (.manual, 8, "push errors conflict; queue [update a]; decisions []; remote a priority=9"),
+        (.clientWins, 9, "push; queue []; decisions []; remote a priority=9; same a"),
+        (.clientWins, 8, "push; queue []; decisions [clientWins]; remote a priority=8; same a"),
+    ].map { policy, priority, end in
+        Script(
+            "C1 rows that an edit during the push has made the same are no conflict: \(policy.name), \(priority)",
+            "other update a=theirs priority=9; update a=mine",
+            "once on update afterwards update a=theirs priority=\(priority)", end
+        ).with { $0.conflictPolicy = policy }
+    }
+
     static let scripts: [Script] =
         ["settle item a=resolved", "settle a=resolved"].map {
             Script(
@@ -215,10 +200,18 @@ struct ConflictTests {
             Script(
                 "C2 a kept operation does not overwrite a change that a third client made after the error",
                 met, "other update a=third; keep server a=resolved; push errors conflict; error server.text=third",
-                "local [a=resolved] queue [update a] server [a=third]")
+                "local [a=resolved] queue [update a] server [a=third]"),
+            Script(
+                "C1 discarding a rejected change restores the row", "update a=mine; answer 403; push errors rejected",
+                "error status=403; discard; local [a=one] queue [] server [a=one]; same a"),
+            Script(
+                "C1 discarding a rejected insert removes it", "insert b=new; answer 403; push errors rejected",
+                "error status=403; discard; local [a=one] queue [] server [a=one]"),
         ]
 
-    @Test("C1, C2 a resolution lasts until the next change", arguments: StoreKind.perEngine, scripts)
+    @Test(
+        "C1, C2 a resolution lasts until the next change, and the same rows need none", arguments: StoreKind.perEngine,
+        scripts + sameRows)
     func plays(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
 
     @Test(
@@ -233,22 +226,6 @@ struct ConflictTests {
         #expect(await syncErrorCode { try await error.modifyOperationType(.delete, item: item) } == .invalidArgument)
         #expect(try client.store.dump() == before)
         #expect(!error.isHandled)
-    }
-
-    @Test(
-        "C1 discarding a rejected change restores the row; discarding a rejected insert removes it",
-        arguments: StoreKind.perEngine)
-    func discardRejected(_ stores: StoreKind) async throws {
-        let (world, client) = try await World.withSyncedClient(stores)
-        try await client.items.update(["id": "a", "text": "mine"])
-        try await client.items.insert(["id": "b", "text": "new"])
-        client.transport.inspect { _, _ in .answer(.answer(403)) }
-        for error in try await pushErrors(client) {
-            #expect(error.code == .rejected && error.status == 403)
-            try await error.cancelOperationAndDiscardItem()
-        }
-        #expect(try world.state(client) == "local [a=one] queue [] server [a=one]")
-        #expect(try client.row("a")?.version == world.serverRow("a")?.version)
     }
 
     // MARK: Lifetime of an error
@@ -284,14 +261,9 @@ struct ConflictTests {
             try? await client.items.update(["id": "a", "text": "three"])
             return isLost ? .loseRequest : .answer(.answer(400))
         }
-        do {
-            try await client.context.push()
-            Issue.record("the push succeeded")
-        } catch let error as SyncError {
-            #expect(error.code == (isLost ? .network : .completedWithErrors))
-            #expect(error.operationErrors.count == (isLost ? 0 : 1))
-            for failed in error.operationErrors { await expectRefusals(failed, client) }
-        }
+        let error = await expectSyncError(isLost ? .network : .completedWithErrors) { try await client.context.push() }
+        #expect(error?.operationErrors.count == (isLost ? 0 : 1))
+        for failed in error?.operationErrors ?? [] { await expectRefusals(failed, client) }
         #expect(try await client.context.operationErrors().isEmpty)
         #expect(try await client.context.pendingOperations().map(\.lastError) == [nil])
         client.transport.inspect(nil)
@@ -349,27 +321,18 @@ struct ConflictTests {
         [Resolution.discard, .updateToMerge, .keepLocal, .modifyToDelete, .modifyToUpdateItem])
     func together(_ stores: StoreKind, _ resolution: Resolution) async throws {
         let world = try World(stores)
-        let (store, client) = try await world.makeFailingClient()
+        let client = try await world.makeFailingClient()
         try await world.updateElsewhere()
-        try await client.table("TodoItem").update(["id": "a", "text": "mine"])
+        try await client.items.update(["id": "a", "text": "mine"])
         #expect(await syncErrorCode { try await client.context.push() } == .completedWithErrors)
+        client.transport.clear()
         let error = try #require(try await client.context.operationErrors().first)
-        let before = try store.base.dump()
-        var failures = 0
-        while true {
-            store.fail(at: failures + 1)
-            let code = await syncErrorCode { try await resolve(error, by: resolution) }
-            guard store.heal() else {
-                #expect(code == nil)
-                break
-            }
-            failures += 1
-            #expect(code == .store)
-            #expect(try store.base.dump() == before)
+        let before = try client.store.base.dump()
+        try await client.expectWholeChange(failures: 3) {
             #expect(!error.isHandled)
+            try await resolve(error, by: resolution)
         }
-        #expect(failures >= 3)
         #expect(error.isHandled)
-        #expect(try store.base.dump() != before)
+        #expect(try client.store.base.dump() != before)
     }
 }

@@ -9,41 +9,14 @@ import TidelineTestStores
 struct EqualValueTests {
     private static let sum = ConflictPolicy.merge(["priority": .sum, "effort": .sum])
 
-    /// Makes two clients that both have the row `a`, whose priority is 1.
-    private func makeClients(
-        _ world: World, _ policy: ConflictPolicy = .manual
-    ) async throws -> (other: Client, client: Client) {
-        let other = try await world.makeSyncedClient()
-        let client = try await world.makeClient { $0.conflictPolicy = policy }
-        try await client.items.pull()
-        client.transport.clear()
-        return (other, client)
-    }
-
-    private func push(_ row: Row, of client: Client) async throws {
-        try await client.pushUpdate(row)
-    }
-
-    // MARK: Counters
-
-    @Test(
-        "C3 sum adds equal differences", arguments: StoreKind.perEngine,
-        [
-            (["priority": 2], 3), (["priority": -1], -3), (["priority": 2, "text": "same"], 3),
-            (["priority": 2, "text": "mine"], 3),
-        ] as [(Row, Int)])
-    func sums(_ stores: StoreKind, _ test: (edit: Row, sum: Int)) async throws {
-        let world = try World(stores)
-        let (other, client) = try await makeClients(world, Self.sum)
-        var theirs = test.edit
-        if theirs["text"] == "mine" { theirs["text"] = "theirs" }
-        try await push(Row(id: "a").merging(theirs), of: other)
-        try await push(Row(id: "a").merging(test.edit), of: client)
-        for row in [try world.serverRow("a"), try client.row("a")] {
-            #expect(row?["priority"] == .int(Int64(test.sum)))
-        }
-        #expect(try await client.queue().isEmpty)
-        #expect(try await client.client.decisions().first?.rule.contains("priority: sum") == true)
+    static let sums: [Script] = [
+        ("priority=2", "priority=2", 3), ("priority=-1", "priority=-1", -3),
+        ("priority=2 text=same", "priority=2 text=same", 3), ("priority=2 text=mine", "priority=2 text=theirs", 3),
+    ].map { mine, theirs, sum in
+        Script(
+            "C3 sum adds equal differences: \(mine), \(theirs)",
+            "other update a \(theirs); update a \(mine); push; both a priority=\(sum); queue []",
+            "decisions [merge (effort: sum, priority: sum)]")
     }
 
     static let counters: [Script] = [
@@ -60,7 +33,7 @@ struct EqualValueTests {
         Script(
             "C3 an insert that is delivered twice is counted once",
             "insert b priority=1; on create twice; push; remote b priority=1"),
-    ].map { $0.with { $0.conflictPolicy = sum } }
+    ]
 
     static let scripts: [Script] = [
         Script(
@@ -72,6 +45,10 @@ struct EqualValueTests {
             "P12 two devices that wrote equal values have no conflict",
             "update a=same complete=true tags=[1]; other update a=same complete=true tags=[1] priority=9",
             "push; queue []; same a; both a text=same priority=9"),
+        Script(
+            "P12 two devices that restored a row with equal values have no conflict",
+            "delete a; insert a=again; other delete a; other undelete a; other update a=again priority=null",
+            "push; queue []; same a"),
         Script(
             "P12 two devices that deleted one row have no conflict",
             "delete a; other delete a; push; local [] queue [] server [a deleted]"),
@@ -88,22 +65,6 @@ struct EqualValueTests {
 
     @Test(
         "C3, P12 equal values are no conflict, and equal changes add up", arguments: StoreKind.perEngine,
-        counters + scripts)
+        (sums + counters).map { $0.with { $0.conflictPolicy = sum } } + scripts)
     func plays(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
-
-    // MARK: Other columns
-
-    @Test("P12 two devices that restored a row with equal values have no conflict", arguments: StoreKind.perEngine)
-    func restored(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let (other, client) = try await makeClients(world)
-        for one in [other, client] {
-            try await one.items.delete(id: "a")
-            try await one.items.insert(["id": "a", "text": "again"])
-        }
-        try await other.context.push()
-        try await client.context.push()
-        #expect(try await client.queue().isEmpty)
-        #expect(try client.row("a")?.version == world.serverRow("a")?.version)
-    }
 }

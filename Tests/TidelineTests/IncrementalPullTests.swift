@@ -49,6 +49,11 @@ struct IncrementalPullTests {
             "F6 a timestamp in the future does not hide later rows",
             "empty; plant future@600000000000; pull q",
             (1...3).map { "clock 60; plant r\($0)@\(Int64($0) * minute); pull q; whole" }.joined(separator: "; ")),
+        // One row a minute is written during the pull, and one is committed before the end of the first page.
+        Script(
+            "F6 without a Date header a pull longer than the look-back misses no late commit", "empty; plant a@0",
+            (1...5).map { "on #\($0) meanwhile plant r\($0)@\(Int64($0) * minute)" }.joined(separator: "; "),
+            "on #4 meanwhile plant late@\(minute + 1); undated; pull q page=1; undated; pull q page=1; whole"),
     ]
 
     @Test(
@@ -128,25 +133,6 @@ struct IncrementalPullTests {
     // MARK: F6
 
     @Test(
-        "F6 without a Date header a pull longer than the look-back misses no late commit",
-        arguments: StoreKind.perEngine)
-    func withoutDateForLong(_ stores: StoreKind) async throws {
-        let (world, client) = try await World.withClient(stores)
-        client.transport.inspect { _, _ in
-            // One row a minute is written during the pull, and one is committed before the end of the first page.
-            let count = client.transport.requests.count
-            if count < 6 { try? world.plant([World.row("r\(count)", at: Int64(count) * Self.minute)]) }
-            if count == 4 { try? world.plant([World.row("late", at: Self.minute + 1)]) }
-            return .change { $0.without(.date) }
-        }
-        try world.plant([World.row("a", at: 0)])
-        let settings = PullSettings(pageSize: 1)
-        try await client.items.pull(queryID: "q", settings: settings)
-        try await client.items.pull(queryID: "q", settings: settings)
-        #expect(try client.store.versions() == world.serverVersions())
-    }
-
-    @Test(
         "F6 with a look-back of 0, a millisecond that may not be over on the server's clock is read again",
         arguments: StoreKind.perEngine, [true, false])
     func withoutLookback(_ stores: StoreKind, hasDate: Bool) async throws {
@@ -161,5 +147,4 @@ struct IncrementalPullTests {
         try await client.items.pull(queryID: "q", settings: settings)
         #expect(try client.store.versions() == world.serverVersions())
     }
-
 }

@@ -57,6 +57,10 @@ struct LostAnswerTests {
 
     static let scripts: [Script] = [
         Script(
+            "P6 a row that another client inserted with the ID is a conflict, whatever the 409 contains",
+            "other insert b=theirs; insert b=mine; on create echo 409; push errors conflict; error server.text=theirs",
+            "local [a=one, b=mine] queue [insert b] server [a=one, b=theirs]"),
+        Script(
             "P6 the delete of an insert that was applied and then changed by others is not forgotten",
             "insert b=new priority=5", lost, "other update b priority=9; push errors conflict; delete b",
             "local [a=one] queue [delete b] server [a=one, b=new]",
@@ -159,31 +163,13 @@ struct LostAnswerTests {
     }
 
     @Test(
-        "P6 a row that another client inserted with the ID is a conflict, whatever the 409 contains",
-        arguments: StoreKind.perEngine)
-    func foreignRow(_ stores: StoreKind) async throws {
-        let (world, client) = try await World.withSyncedClient(stores)
-        let other = try await world.makeOther()
-        try await other.pushInsert(["id": "b", "text": "theirs"])
-        try await client.items.insert(["id": "b", "text": "mine"])
-        client.transport.inspect { request, body in
-            request.method == .post ? .answer(.answer(409, body)) : nil
-        }
-        let error = try #require(try await pushErrors(client).first)
-        #expect(error.code == .conflict && error.serverItem?["text"] == "theirs")
-        #expect(try world.state(client) == "local [a=one, b=mine] queue [insert b] server [a=one, b=theirs]")
-    }
-
-    @Test(
         "P6 this client's write is recognized on a server with milliseconds and its own JSON format",
         arguments: StoreKind.perEngine, OperationKind.allCases)
     func coarseServer(_ stores: StoreKind, _ kind: OperationKind) async throws {
         let (world, client) = try await World.withSyncedClient(stores)
-        let id = kind == .insert ? "b" : "a"
-        let row: Row = [
-            "id": .string(id), "due": .timestamp(World.instant(1_234_567)), "tags": .json(#"{"a":1.0,"b":[true,"é"]}"#),
-        ]
-        if kind == .insert { try await client.items.insert(row) } else { try await client.items.update(row) }
+        let id = try await client.items.edit(
+            kind == .insert ? .insert : .update,
+            ["due": .timestamp(World.instant(1_234_567)), "tags": .json(#"{"a":1.0,"b":[true,"é"]}"#)])
         await client.pushLosing()
         try world.serverStore.write { writer in
             let due = World.instant(1_234_567).flooredToMillisecond
@@ -203,14 +189,8 @@ struct LostAnswerTests {
         arguments: StoreKind.perEngine, OperationKind.allCases)
     func unreadableAnswer(_ stores: StoreKind, _ kind: OperationKind) async throws {
         let (world, client) = try await World.withSyncedClient(stores)
-        switch kind {
-        case .insert: try await client.items.insert(["id": "b", "text": "new"])
-        case .update: try await client.items.update(["id": "a", "text": "two"])
-        case .delete: try await client.items.delete(id: "a")
-        }
-        client.transport.inspect { _, _ in
-            .change { TransportResponse(response: $0.response, body: Array("no JSON".utf8)) }
-        }
+        try await client.items.edit(kind)
+        client.transport.inspect { _, _ in .change { $0.editing { _ in "no JSON" } } }
         // 204 has no body, so that any is ignored.
         let hasNoBody = kind == .delete && BothDialects.current == .datasync3
         #expect(await syncErrorCode { try await client.context.push() } == (hasNoBody ? nil : .network))

@@ -10,63 +10,22 @@ import TidelineTestSupport
 /// twice, and if the server filled in columns.
 @Suite("Own requests", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct OwnRequestTests {
-    /// Delivers each request that changes a row twice. The client receives the second answer.
-    private func deliverTwice(_ client: Client, of world: World) {
-        client.transport.inspect { request, body in
-            if request.method != .get { _ = world.service.handle(request, body: Array(body.utf8)) }
-            return nil
-        }
-    }
-
-    /// Fills in a column of the server's row, as a default value of its table.
-    private func fillIn(_ id: String, _ world: World, _ values: Row = ["priority": 5, "effort": 0.5]) throws {
-        try world.serverStore.write { try $0.upsert(Row(id: .string(id)).merging(values), into: "TodoItem") }
-    }
-
-    // MARK: Requests that are delivered twice
-
-    @Test(
-        "P6 a request that the network delivers twice is no conflict", arguments: StoreKind.perEngine,
-        OperationKind.allCases)
-    func deliveredTwice(_ stores: StoreKind, _ kind: OperationKind) async throws {
-        let (world, client) = try await World.withSyncedClient(stores)
-        deliverTwice(client, of: world)
-        let id = kind == .insert ? "b" : "a"
-        let row: Row = ["id": .string(id), "text": "two", "complete": false]
-        switch kind {
-        case .insert: try await client.items.insert(row)
-        case .update: try await client.items.update(row)
-        case .delete: try await client.items.delete(id: id)
-        }
-        let result = try await client.context.push()
-        #expect(result.progress.sent == 1)
-        #expect(try await client.queue().isEmpty)
-        #expect(try client.row(id)?.version == (kind == .delete ? nil : world.serverRow(id)?.version))
-        // The row is deleted like any other.
-        client.transport.inspect(nil)
-        if kind != .delete { try await client.items.delete(id: id) }
-        try await client.context.push()
-        #expect(try world.serverRow(id)?["deleted"] == true)
-    }
-
-    @Test(
-        "P6 a delete after an insert that was delivered twice is sent, also if the server's row could not be read",
-        arguments: StoreKind.perEngine)
-    func deleteAfterLostLookUp(_ stores: StoreKind) async throws {
-        let (world, client) = try await World.withSyncedClient(stores)
-        try await client.items.insert(["id": "b", "text": "two"])
-        client.transport.inspect { request, body in
-            guard request.createsRow else { return .loseRequest }
-            _ = world.service.handle(request, body: Array(body.utf8))
-            return .answer(.answer(409, body))
-        }
-        _ = try? await client.context.push()
-        client.transport.inspect(nil)
-        try await client.items.delete(id: "b")
-        #expect(try await client.queue() == ["delete b"])
-        try await client.context.push()
-        #expect(try world.state(client) == "local [a=one] queue [] server [a=one, b deleted]")
-    }
+    static let twice: [Script] =
+        [("insert b", "b"), ("update a", "a")].map { edit, id in
+            // The row is deleted like any other.
+            Script(
+                "P6 a request that the network delivers twice is no conflict: \(edit)",
+                "\(edit)=two complete=false; on change twice; push; pushed 1; queue []; same \(id)",
+                "delete \(id); push; remote \(id) deleted=true")
+        } + [
+            Script(
+                "P6 a request that the network delivers twice is no conflict: delete a",
+                "delete a; on change twice; push; pushed 1; local [] queue [] server [a deleted]"),
+            Script(
+                "P6 a delete after an insert that was delivered twice is sent, also if the server's row was not read",
+                "insert b=two; on create twice; on create echo 409; on get lose request; push fails network",
+                "delete b; queue [delete b]; push; local [a=one] queue [] server [a=one, b deleted]"),
+        ]
 
     static let scripts: [Script] =
         [
@@ -98,14 +57,14 @@ struct OwnRequestTests {
                 "push; queue []", end)
         }
 
-    @Test("P6, P12 a client knows its own rows", arguments: StoreKind.perEngine, scripts)
+    @Test("P6, P12 a client knows its own rows", arguments: StoreKind.perEngine, twice + scripts)
     func plays(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
 
     // MARK: Values that the server filled in
 
     /// The app's change after the lost answer to its insert.
     enum Change: CaseIterable, Sendable {
-        case none, otherColumn, filledColumn, filledValue, delete, deleteAndInsert
+        case none, otherColumn, filledColumn, delete, deleteAndInsert
     }
 
     private static let id = "c0ffee00-1d1d-4d1d-8d1d-c0ffee00c0de"
@@ -116,7 +75,8 @@ struct OwnRequestTests {
         try await client.items.insert(["id": .string(Self.id), "text": "two"])
         await client.pushLosing()
         let updatedAt = try #require(try world.serverRow(Self.id)?.updatedAt).advanced(byTicks: 20_000_000)
-        try fillIn(Self.id, world, ["priority": 5, "updatedAt": .timestamp(updatedAt)])
+        let filled: Row = ["id": .string(Self.id), "priority": 5, "updatedAt": .timestamp(updatedAt)]
+        try world.serverStore.write { try $0.upsert(filled, into: "TodoItem") }
         try await client.items.delete(id: Self.id)
         #expect(try await pushErrors(client).map(\.code) == [.conflict])
         #expect(try world.serverRow(Self.id)?["deleted"] != true)
@@ -126,13 +86,11 @@ struct OwnRequestTests {
 
     @Test(
         "P6 a lost request is recognized after a migration has changed the row", arguments: StoreKind.perEngine,
-        allPairs([OperationKind.insert, .update], Change.allCases.filter { $0 != .filledValue }))
+        allPairs([OperationKind.insert, .update], Change.allCases))
     func migrated(_ stores: StoreKind, _ test: (OperationKind, Change)) async throws {
         let (kind, change) = test
         let (world, client) = try await World.withSyncedClient(stores)
-        let id = kind == .insert ? "b" : "a"
-        let row: Row = ["id": .string(id), "text": "two", "priority": 4]
-        if kind == .insert { try await client.items.insert(row) } else { try await client.items.update(row) }
+        let id = try await client.items.edit(kind, ["text": "two", "priority": 4])
         await client.pushLosing()
         try await client.client.migrate("step") { step in
             try step.rewrite("TodoItem") { row in
@@ -141,7 +99,7 @@ struct OwnRequestTests {
             }
         }
         switch change {
-        case .none, .filledValue: break
+        case .none: break
         case .otherColumn: try await client.items.update(["id": .string(id), "text": "three", "complete": true])
         case .filledColumn: try await client.items.update(["id": .string(id), "effort": 7.0])
         case .delete, .deleteAndInsert: try await client.items.delete(id: id)

@@ -243,20 +243,10 @@ struct OwnerTests {
     @Test("L12 a wipe that fails in the store changes nothing", arguments: StoreKind.perEngine)
     func atomic(_ stores: StoreKind) async throws {
         let world = try World(stores)
-        let (store, client) = try await world.makeFailingClient()
-        try await client.table("TodoItem").update(["id": "a", "text": "two"])
-        let before = try store.base.dump()
-        var failures = 0
-        while true {
-            store.fail(at: failures + 1)
-            let code = await syncErrorCode { try await client.wipe() }
-            guard store.heal() else { break }
-            failures += 1
-            #expect(code == .store)
-            #expect(try store.base.dump() == before)
-        }
-        #expect(failures >= 4)
-        #expect(try world.state(store.base) == "local [] queue [] server [a=one]")
+        let client = try await world.makeFailingClient()
+        try await client.items.update(["id": "a", "text": "two"])
+        try await client.expectWholeChange(failures: 4) { try await client.client.wipe() }
+        #expect(try world.state(client.store.base) == "local [] queue [] server [a=one]")
     }
 
     @Test("L12 a delegate cannot switch the store during its own push", arguments: StoreKind.perEngine)

@@ -198,12 +198,12 @@ struct ParallelPushTests {
         arguments: StoreKind.perEngine)
     func transactions(_ stores: StoreKind) async throws {
         let world = try World(stores)
-        let (store, client) = try await world.makeFailingClient()
-        let items = client.table("TodoItem")
+        let client = try await world.makeFailingClient()
+        let (store, items) = (client.store, client.items)
         func push(_ count: Int, maxInFlight: Int) async throws -> Int {
             for _ in 1...count { try await items.insert(["text": "x"]) }
             let before = store.writes
-            try await client.push(settings: PushSettings(maxInFlight: maxInFlight))
+            try await client.context.push(settings: PushSettings(maxInFlight: maxInFlight))
             return store.writes - before
         }
         #expect(try await push(1, maxInFlight: 1) <= 2)
@@ -211,10 +211,10 @@ struct ParallelPushTests {
         #expect(try await push(40, maxInFlight: 8) <= 41)
         try await items.update(["id": "a", "text": "two"])
         let before = store.writes
-        try await client.push()
+        try await client.context.push()
         #expect(store.writes - before <= 2)
         try await items.delete(id: "a")
-        try await client.push()
+        try await client.context.push()
         #expect(store.writes - before <= 5)
     }
 
@@ -223,20 +223,18 @@ struct ParallelPushTests {
         arguments: StoreKind.perEngine)
     func oneUnstored(_ stores: StoreKind) async throws {
         let world = try World(stores)
-        let (store, client) = try await world.makeFailingClient()
-        for number in 1...4 { try await client.table("TodoItem").insert(["id": .string("r\(number)"), "text": "x"]) }
-        let context = client.context
-        let transport = FaultyTransport(service: world.service)
-        let heir = try world.makeClient(over: store, transport: transport)
+        let client = try await world.makeFailingClient()
+        for number in 1...4 { try await client.items.insert(["id": .string("r\(number)"), "text": "x"]) }
+        let (store, transport) = (client.store, client.transport)
         transport.inspect { _, body in
             .delay {
                 try await suspendUntil("four requests") { transport.requests.count == 4 }
                 if Self.id(body) == "r4" { store.fail(at: 1) }
             }
         }
-        #expect(await syncErrorCode { try await heir.context.push() } == .store)
+        #expect(await syncErrorCode { try await client.context.push() } == .store)
         #expect(store.heal())
-        #expect(try await context.pendingOperationsCount == 0)
+        #expect(try await client.context.pendingOperationsCount == 0)
         #expect(try world.serverTexts().count == 5)
     }
 

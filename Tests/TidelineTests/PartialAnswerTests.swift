@@ -98,12 +98,7 @@ struct PartialAnswerTests {
 
     @Test("P10 a value that an answer contains replaces the value that was sent", arguments: StoreKind.perEngine)
     func changedByServer(_ stores: StoreKind) async throws {
-        let client = try await World(stores).makeSyncedClient()
-        client.transport.inspect { request, _ in
-            request.method == .get ? nil : .change { $0.replacing("\"two\"", with: "\"TWO\"") }
-        }
-        try await client.pushUpdate(["id": "a", "text": "two"])
-        #expect(try client.row("a")?["text"] == "TWO")
+        try await Script("P10", #"update a=two; on change replace "two" "TWO"; push; row a text=TWO"#).play(stores)
     }
 
     @Test(

@@ -102,46 +102,18 @@ struct PoisonTests {
         #expect(try await client.queue().isEmpty)
     }
 
-    @Test(
-        "P3 an answer that does not fit the table fails only its operation", arguments: StoreKind.perEngine,
-        [#"{"id":"a","text":5}"#, #"{"id":"a","priority":18446744073709551616}"#])
-    func misfitAnswer(_ stores: StoreKind, body: String) async throws {
-        let (world, client) = try await World.withSyncedClient(stores)
-        try await client.items.update(["id": "a", "text": "two"])
-        try await client.items.insert(["id": "b", "text": "b"])
-        client.transport.inspect { request, _ in
-            switch request.method {
-            case .patch, .put: .change { _ in .answer(200, body) as TransportResponse }
-            case .get: .answer(.answer(200, "[\(body)]"))
-            default: nil
-            }
-        }
-        #expect(try await pushErrors(client).map(\.code) == [.invalidAnswer])
-        #expect(try world.state(client) == "local [a=two, b=b] queue [update a] server [a=two, b=b]")
-    }
-
     @Test("P3 null in a required column of an answer fails only its operation", arguments: StoreKind.perEngine)
     func requiredColumn(_ stores: StoreKind) async throws {
         let schema = TableSchema("TodoItem", columns: [.string("text", optional: false)])
-        let world = try World(stores)
-        let client = try SyncClient(
-            url: "http://server.test", store: stores.makeStore(), transport: FaultyTransport(service: world.service))
-        try await client.define([schema])
-        for id in ["a", "b"] { try await client.table("TodoItem").insert(["id": .string(id), "text": "new"]) }
-        let transport = FaultyTransport(service: world.service)
-        transport.inspect { _, body in
+        let client = try await World(stores).makeClient(over: stores.makeStore(), tables: [schema])
+        for id in ["a", "b"] { try await client.items.insert(["id": .string(id), "text": "new"]) }
+        client.transport.inspect { _, body in
             body.contains(#""a""#) ? .change { $0.replacing(#""text":"new""#, with: #""text":null"#) } : nil
         }
-        let second = try SyncClient(url: "http://server.test", store: client.store, transport: transport)
-        do {
-            try await second.context.push()
-            Issue.record("the push succeeded")
-        } catch let error as SyncError {
-            #expect(error.operationErrors.map(\.itemID) == ["a"])
-            #expect(error.operationErrors.map(\.code) == [.invalidAnswer])
-            #expect(error.operationErrors.first?.message.contains("text") == true)
-        }
-        #expect(try await second.context.pendingOperations().map(\.itemID) == ["a"])
+        let errors = try await pushErrors(client)
+        #expect(errors.map(\.itemID) == ["a"] && errors.map(\.code) == [.invalidAnswer])
+        #expect(errors.first?.message.contains("text") == true)
+        #expect(try await client.queue() == ["insert a"])
     }
 
     @Test(
@@ -185,8 +157,22 @@ struct PoisonTests {
                 "error status=412 server=nil gone=false")
         }
 
-    @Test("P3, P4 conflicts are kept as such", arguments: StoreKind.perEngine, conflicts)
-    func keepsConflicts(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
+    static let misfits: [Script] = [#"{"id":"a","text":5}"#, #"{"id":"a","priority":18446744073709551616}"#].map {
+        Script(
+            "P3 an answer that does not fit the table fails only its operation: \($0)", "update a=two; insert b=b",
+            "on update carry out 200 \($0); on get answer 200 [\($0)]; push errors invalidAnswer",
+            "local [a=two, b=b] queue [update a] server [a=two, b=b]")
+    }
+
+    static let onlyRow = Script(
+        "P3 a row that ended several pushes with 503 fails alone, also as the only one", "empty; insert a=a",
+        ["network", "network", "completedWithErrors", "completedWithErrors"].map { "answer 503; push fails \($0)" }
+            .joined(separator: "; "))
+
+    @Test(
+        "P3, P4 conflicts are kept as such, and other failures are those of their operations",
+        arguments: StoreKind.perEngine, conflicts + misfits + [onlyRow])
+    func plays(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
 
     @Test("C1 a pending operation can be canceled and discarded", arguments: StoreKind.perEngine)
     func cancelsWaiting(_ stores: StoreKind) async throws {
@@ -253,17 +239,6 @@ struct UnavailableRowTests {
         client.transport.inspect(nil)
         try await client.context.push()
         #expect(try await client.queue().isEmpty)
-    }
-
-    @Test(
-        "P3 a row that ended several pushes with 503 fails alone, also as the only one", arguments: StoreKind.perEngine)
-    func onlyRow(_ stores: StoreKind) async throws {
-        let client = try await World(stores).makeClient()
-        try await client.items.insert(["id": "a", "text": "a"])
-        answer503(client, for: ["a"])
-        for code in [SyncError.Code.network, .network, .completedWithErrors, .completedWithErrors] {
-            #expect(await syncErrorCode { try await client.context.push() } == code)
-        }
     }
 
     @Test("P3 a server that is not available ends every push, however many", arguments: StoreKind.perEngine)

@@ -116,6 +116,35 @@ struct PolicyTests {
         }
     }
 
+    static let merges: [Script] = [
+        Script(
+            "C3 the merged row is stored with its decision, and sent by the next push if this one ends",
+            "other update a priority=5; update a=mine; on >1 lose request; push fails network",
+            "row a text=mine priority=5; remember a; bases [?]; restart; push; remote a text=mine priority=5",
+            "decisions [merge]"
+        ).with { $0.conflictPolicy = .merge() },
+        Script(
+            "C3 a failed policy can be resolved by hand",
+            "other delete a; update a=mine priority=2; push errors policy; error gone=true; discard",
+            "local [] queue [] server [a deleted]"
+        ).with { $0.conflictPolicy = .custom { _ in throw CancellationError() } },
+    ]
+
+    static let sumsOfEdits: [Script] = [
+        Script(
+            "C3 a policy sees an update that was made during the request",
+            "other update a priority=5; update a priority=2; on update afterwards update a=later priority=3; push",
+            "both a text=later priority=7; queue []"),
+        Script(
+            "C3 a policy sees a delete that was made during the request",
+            "other update a priority=5; update a priority=2; on update afterwards delete a; push",
+            "local [] queue [] server [a deleted]"),
+        Script(
+            "C3 a conflict that is found in a row read later is relative to the row as the request left it",
+            "update a priority=11; on update once replace { <; on get meanwhile other update a priority=12",
+            "on get meanwhile update a priority=21; push; both a priority=22"),
+    ].map { $0.with { $0.conflictPolicy = .merge(["priority": .sum], deletions: .deleteWins) } }
+
     // A lost response leaves the conflict to the app, and it is not sent again.
     static let sums: [Script] = [
         Script(
@@ -129,8 +158,10 @@ struct PolicyTests {
             "remote a priority=12"),
     ].map { $0.with { $0.conflictPolicy = .merge(["priority": .sum]) } }
 
-    @Test("C3 a sum counts each change once", arguments: StoreKind.perEngine, sums)
-    func countsOnce(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
+    @Test(
+        "C3 a sum counts each change once, and a merge survives the end of its push", arguments: StoreKind.perEngine,
+        merges + sumsOfEdits + sums)
+    func plays(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
 
     @Test(
         "C3 a policy of a table replaces that of the context; without one, a conflict is an error",
@@ -175,25 +206,6 @@ struct PolicyTests {
         #expect(try client.row("a")?["priority"] == 52)
     }
 
-    @Test(
-        "C3 the merged row is stored with its decision, and sent by the next push if this one ends",
-        arguments: StoreKind.perEngine)
-    func endsBetween(_ stores: StoreKind) async throws {
-        let (world, _, client) = try await withConflict(stores, theirs: ["priority": 5], mine: ["text": "mine"]) {
-            $0.conflictPolicy = .merge()
-        }
-        client.transport.inspect { _, _ in
-            client.transport.requests.count > 1 ? .loseRequest : nil
-        }
-        #expect(await syncErrorCode { try await client.context.push() } == .network)
-        #expect(brief(try client.row("a")) == "mine 5")
-        #expect(try await client.context.pendingOperations().first?.baseVersion == world.serverRow("a")?.version)
-        let restarted = try await world.makeClient(store: client.store)
-        try await restarted.context.push()
-        #expect(brief(try world.serverRow("a")) == "mine 5")
-        #expect(try await restarted.client.decisions().count == 1)
-    }
-
     @Test("C3 a store that fails at any call of a push with a policy loses nothing", arguments: StoreKind.perEngine)
     func failingStore(_ stores: StoreKind) async throws {
         var failures = 0
@@ -201,79 +213,25 @@ struct PolicyTests {
             let world = try World(stores)
             let first = try await world.makeSyncedClient()
             let store = try FailingStore(stores)
-            func open() async throws -> SyncClient<FailingStore> {
-                var options = SyncOptions()
-                options.environment.sleep = { _ in }
-                options.conflictPolicy = .merge(["priority": .greatest])
-                let client = try SyncClient(
-                    url: "http://server.test", store: store, transport: FaultyTransport(service: world.service),
-                    options: options)
-                try await client.define([World.schema])
-                return client
+            func open() async throws -> WorldClient<FailingStore> {
+                try await world.makeClient(over: store) { $0.conflictPolicy = .merge(["priority": .greatest]) }
             }
             let client = try await open()
-            try await client.table("TodoItem").pull()
+            try await client.items.pull()
             try await edit(first, ["priority": 5])
             try await first.context.push()
-            try await client.table("TodoItem").update(["id": "a", "text": "mine", "priority": 2])
+            try await client.items.update(["id": "a", "text": "mine", "priority": 2])
             store.fail(at: failures + 1, staysDown: true)
-            _ = try? await client.push()
+            _ = try? await client.context.push()
             guard store.heal() else { break }
             failures += 1
-            let restarted = try await open()
+            let restarted = try await open().client
             try await restarted.push()
             #expect(brief(try world.serverRow("a")) == "mine 5")
             #expect(try await restarted.decisions().count == 1)
             #expect(try await restarted.pendingOperationsCount == 0)
         }
         #expect(failures >= 4)
-    }
-
-    @Test("C3 a policy sees an edit that was made during the request", arguments: StoreKind.perEngine)
-    func editDuringRequest(_ stores: StoreKind) async throws {
-        for deletes in [false, true] {
-            let (world, _, client) = try await withConflict(stores, theirs: ["priority": 5], mine: ["priority": 2]) {
-                $0.conflictPolicy = .merge(["priority": .sum], deletions: .deleteWins)
-            }
-            let once = Once()
-            let items = client.items
-            client.transport.inspect { request, _ in
-                guard request.isUpdate, once.first() else { return nil }
-                return .delay {
-                    if deletes {
-                        try await items.delete(id: "a")
-                    } else {
-                        try await items.update(["id": "a", "text": "later", "priority": 3])
-                    }
-                }
-            }
-            try await client.context.push()
-            #expect(brief(try world.serverRow("a")) == (deletes ? nil : "later 7"))
-            #expect(brief(try client.row("a")) == (deletes ? nil : "later 7"))
-            #expect(try await client.queue().isEmpty)
-        }
-    }
-
-    @Test(
-        "C3 a conflict that is found in a row read later is relative to the row as the request left it",
-        arguments: StoreKind.perEngine)
-    func readLater(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let (first, client) = try await makeClients(world) { $0.conflictPolicy = .merge(["priority": .sum]) }
-        try await edit(client, ["priority": 11])
-        let items = client.items
-        client.transport.inspect { request, body in
-            if request.isUpdate, body.contains("11") { return .change { $0.replacing("{", with: "<") } }
-            guard request.method == .get else { return nil }
-            _ = try? await first.items.pull()
-            try? await first.items.update(["id": "a", "priority": 12])
-            _ = try? await first.context.push()
-            try? await items.update(["id": "a", "priority": 21])
-            return nil
-        }
-        try await client.context.push()
-        #expect(try world.serverRow("a")?["priority"] == 22)
-        #expect(try client.row("a")?["priority"] == 22)
     }
 
     // MARK: With the manual way
@@ -359,17 +317,6 @@ struct PolicyTests {
         try await updated.context.push()
         #expect(brief(try world.serverRow("a")) == "mine 2")
         #expect(try await updated.context.operationErrors().isEmpty)
-    }
-
-    @Test("C3 a failed policy can be resolved by hand", arguments: StoreKind.perEngine)
-    func failsThenManual(_ stores: StoreKind) async throws {
-        let (world, _, client) = try await withConflict(stores, theirs: nil, mine: Self.mine) {
-            $0.conflictPolicy = .custom { _ in throw CancellationError() }
-        }
-        let error = try #require(try await pushErrors(client).first)
-        #expect(error.code == .policy && error.isRowGone)
-        try await error.cancelOperationAndDiscardItem()
-        #expect(try world.state(client) == "local [] queue [] server [a deleted]")
     }
 
     // MARK: Validation

@@ -40,13 +40,8 @@ struct PullRefusalTests {
         "F1 with pullOthers a pull that fails after its push reports the push's errors too",
         arguments: StoreKind.perEngine)
     func bothFail(_ stores: StoreKind) async throws {
-        let client = try await World(stores).makeSyncedClient()
-        try await client.items.update(["id": "a", "text": "two"])
-        client.transport.inspect { request, _ in .answer(.answer(request.method == .get ? 503 : 403)) }
-        let error = await #expect(throws: SyncError.self) {
-            try await client.items.pull(queryID: "q", settings: PullSettings(whenPushFails: .pullOthers))
-        }
-        #expect(error?.code == .network)
-        #expect(error?.operationErrors.map(\.itemID) == ["a"])
+        try await Script(
+            "F1", "update a=two; on update answer 403; on get answer 503; pull q others fails network; failed [a]"
+        ).play(stores)
     }
 }

@@ -40,24 +40,23 @@ struct PullSamenessTests {
             "replace 21.001Z 21.0010000+00:00; \(pull); result stored=0")
     }
 
-    @Test("F7 a row of a restored server is stored", arguments: StoreKind.perEngine, backups)
-    func plays(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
+    static let returns: [Script] = [
+        Script(
+            "F7 C4 a server row deleted and inserted again is kept beside a pending operation, and the push keeps it",
+            "empty; plant a@0 text='first life' version=MQ==; pull q; update a priority=1",
+            "plant a@10000 text='second life' version=MQ==; on update answer 403; pull q others errors rejected",
+            "pulled second life"),
+        Script(
+            "L3 a row that returns with its ID in another case is the same row",
+            "empty; plant ABC@0 def@0; pull q; erase ABC; plant abc@20000 text=again; plant DEFG@30000; pull q page=1",
+            "row abc id=ABC text=again; texts [DEFG, again, def]"
+        ).served { $0.schemas[0].idMatching = .exact },
+    ]
 
     @Test(
-        "F7 C4 a server row deleted and inserted again is kept beside a pending operation, and the push keeps it",
-        arguments: StoreKind.perEngine)
-    func besideOperation(_ stores: StoreKind) async throws {
-        let (world, client) = try await World.withClient(stores)
-        try world.plant([World.row("a", at: 0, text: "first life").merging("version", "MQ==")])
-        try await client.items.pull(queryID: "q")
-        try await client.items.update(["id": "a", "priority": 1])
-        try world.plant([World.row("a", at: 10_000, text: "second life").merging("version", "MQ==")])
-        client.transport.inspect { request, _ in request.isUpdate ? .answer(.answer(403)) : nil }
-        let settings = PullSettings(whenPushFails: .pullOthers)
-        _ = await syncErrorCode { try await client.items.pull(queryID: "q", settings: settings) }
-        let operation = try #require(try await client.context.pendingOperations().first)
-        #expect(operation.pulled?.contains("second life") == true)
-    }
+        "F7 a row of a restored server is stored, and one that returns is known", arguments: StoreKind.perEngine,
+        backups + returns)
+    func plays(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
 
     // MARK: Ids
 
@@ -128,20 +127,6 @@ struct PullSamenessTests {
                 #expect(try client.texts() == [first, "m", "n"].sorted())
             }
         }
-    }
-
-    @Test("L3 a row that returns with its ID in another case is the same row", arguments: StoreKind.perEngine)
-    func respelled(_ stores: StoreKind) async throws {
-        let world = try World(stores) { $0.schemas[0].idMatching = .exact }
-        let client = try await world.makeClient()
-        try world.plant([World.row("ABC", at: 0), World.row("def", at: 0)])
-        try await client.items.pull(queryID: "q")
-        _ = try world.serverStore.write { try $0.delete(id: "ABC", from: "TodoItem") }
-        try world.plant([World.row("abc", at: 20_000, text: "again"), World.row("DEFG", at: 30_000)])
-        let result = try await client.items.pull(queryID: "q", settings: PullSettings(pageSize: 1))
-        #expect(result.rowsStored >= 2)
-        #expect(try client.row("abc")?["text"] == "again")
-        #expect(try client.store.versions().keys.sorted() == ["ABC", "DEFG", "def"])
     }
 
     @Test("L3 IDs that differ only in case are detected at any length", arguments: 0...40)

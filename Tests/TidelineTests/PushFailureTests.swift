@@ -16,33 +16,6 @@ struct PushFailureTests {
         return client
     }
 
-    @Test(
-        "P3 a failure that ends the push has its own code, and all operations stay",
-        arguments: StoreKind.perEngine,
-        [
-            (401, SyncError.Code.authentication), (408, .network), (429, .network), (503, .network),
-        ])
-    func aborts(_ stores: StoreKind, _ answer: (Int, SyncError.Code)) async throws {
-        let (status, code) = answer
-        let world = try World(stores)
-        let client = try await threeRows(world)
-        client.transport.inspect { _, body in
-            body.contains(#""b""#) ? .answer(.answer(status, #"{"error":"wait"}"#)) : nil
-        }
-        do {
-            try await client.context.push(settings: PushSettings(maxInFlight: 1))
-            Issue.record("the push succeeded")
-        } catch let error as SyncError {
-            #expect(error.code == code && error.status == status && error.operationErrors.isEmpty)
-            #expect(error.message.contains("wait"))
-        }
-        #expect(try world.state(client) == "local [a=a, b=b, c=c] queue [insert b, insert c] server [a=a]")
-        #expect(try await client.context.operationErrors().isEmpty)
-        client.transport.inspect(nil)
-        try await client.context.push()
-        #expect(try world.state(client) == "local [a=a, b=b, c=c] queue [] server [a=a, b=b, c=c]")
-    }
-
     private static let threeRows = "empty; insert a=a; insert b=b; insert c=c"
 
     static let transportFailures: [Script] = [
@@ -52,6 +25,16 @@ struct PushFailureTests {
             "P3 a failure \($0) of the transport ends the push with the code \($1)", threeRows,
             #"on "b" fail \#($0); push singly fails \#($1)"#,
             "local [a=a, b=b, c=c] queue [insert b, insert c] server [a=a]")
+    }
+
+    static let aborts: [Script] = [
+        (401, "authentication"), (408, "network"), (429, "network"), (503, "network"),
+    ].map {
+        Script(
+            "P3 a failure \($0) ends the push with the code \($1), and all operations stay", threeRows,
+            #"on "b" answer \#($0) {"error":"wait"}; push singly fails \#($1); error status=\#($0) says=wait; failed []"#,
+            "errors []; local [a=a, b=b, c=c] queue [insert b, insert c] server [a=a]",
+            "push; local [a=a, b=b, c=c] queue [] server [a=a, b=b, c=c]")
     }
 
     static let collected: [Script] = [400, 403, 413, 422, 500, 501, 302, 304].map {
@@ -100,7 +83,7 @@ struct PushFailureTests {
 
     @Test(
         "P3, P4 failures that end a push have their own codes, and others are collected; all operations stay",
-        arguments: StoreKind.perEngine, transportFailures + collected + unreadable + scripts)
+        arguments: StoreKind.perEngine, aborts + transportFailures + collected + unreadable + scripts)
     func plays(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
 
     @Test(
@@ -130,14 +113,9 @@ struct PushFailureTests {
             $0.environment.random = { 1 }
         }
         try await client.items.insert(["id": "a", "text": "a"])
-        let count = Mutex(0)
         client.transport.inspect { _, _ in
-            let number = count.withLock { count in
-                count += 1
-                return count
-            }
-            if number > 3 { return nil }
-            return .answer(.answer(status, headers: number == 2 ? [.retryAfter: "7"] : [:]))
+            let number = client.transport.requests.count
+            return number > 3 ? nil : .answer(.answer(status, headers: number == 2 ? [.retryAfter: "7"] : [:]))
         }
         try await client.context.push()
         let renewal = client.context.database.makePushLease()?.renewalInterval
@@ -160,7 +138,6 @@ struct PushFailureTests {
     @Test("P3 a 401 refreshes the sign-in once, also after other attempts", arguments: StoreKind.perEngine)
     func refreshes(_ stores: StoreKind) async throws {
         let world = try World(stores)
-        let tokens = HeaderLog()
         let client = try await world.makeClient {
             $0.authorization = { refresh in
                 HTTPField(name: .authorization, value: refresh ? "new" : "old")
@@ -168,13 +145,12 @@ struct PushFailureTests {
         }
         try await client.items.insert(["id": "a", "text": "a"])
         let statuses = Mutex([503, 401])
-        client.transport.inspect { request, _ in
-            tokens.add(request.headerFields[.authorization])
+        client.transport.inspect { _, _ in
             let status = statuses.withLock { $0.isEmpty ? nil : $0.removeFirst() }
             return status.map { .answer(.answer($0)) }
         }
         try await client.context.push()
-        #expect(tokens.values == ["old", "old", "new"])
+        #expect(client.transport.sent.map { $0.request.headerFields[.authorization] } == ["old", "old", "new"])
         client.transport.inspect { _, _ in .answer(.answer(401)) }
         client.transport.clear()
         try await client.items.update(["id": "a", "text": "b"])
@@ -188,17 +164,13 @@ struct PushFailureTests {
     func rejectedRestore(_ stores: StoreKind) async throws {
         let (world, client) = try await World.withSyncedClient(stores)
         try await client.items.delete(id: "a")
-        client.transport.inspect { _, _ in .loseAnswer }
-        #expect(await syncErrorCode { try await client.context.push() } == .network)
+        await client.pushLosing()
+        client.transport.clear()
         try await client.items.insert(["id": "a", "text": "back"])
-        let patches = Mutex(0)
-        client.transport.inspect { request, _ in
-            guard request.isUpdate else { return nil }
-            let number = patches.withLock { count in
-                count += 1
-                return count
-            }
-            return number == 2 ? .answer(.answer(400, #"{"error":"no"}"#)) : nil
+        client.transport.inspect { _, _ in
+            // The second update.
+            client.transport.sent.map(\.request.isUpdate) == [true, false, true]
+                ? .answer(.answer(400, #"{"error":"no"}"#)) : nil
         }
         let error = try #require(try await pushErrors(client).first)
         #expect(error.code == .rejected && error.message == "no")
@@ -214,13 +186,8 @@ struct PushFailureTests {
         let world = try World(stores)
         let client = try await threeRows(world)
         let push = Mutex<Task<SyncError.Code?, Never>?>(nil)
-        let count = Mutex(0)
         client.transport.inspect { _, _ in
-            let current = count.withLock { count in
-                count += 1
-                return count
-            }
-            if current == number { push.withLock { $0?.cancel() } }
+            if client.transport.requests.count == number { push.withLock { $0?.cancel() } }
             return nil
         }
         let task = Task { () -> SyncError.Code? in

@@ -43,10 +43,7 @@ struct QueueTests {
             // Each client makes several changes in a row, and one of them rolls back a transaction in between.
             let client = number / 3 % 2 == 0 ? first : second
             if number % 7 == 0 {
-                _ = try? await client.context.transaction { transaction in
-                    try transaction.insert(["id": "gone", "text": "new"], into: "TodoItem")
-                    throw CancellationError()
-                }
+                await rollBack(client) { try $0.insert(["id": "gone", "text": "new"], into: "TodoItem") }
             }
             try await client.items.insert(["id": .string("r\(number)"), "text": "new"])
             expected.append("r\(number)")
@@ -56,67 +53,50 @@ struct QueueTests {
         #expect(Set(operations.map(\.id)).count == expected.count)
     }
 
-    /// The client that rolled back believes to have raised the counter to the number to which the other then raises it.
+    /// The client that rolled back believes to have raised the counter to the number to which another then raises it.
     @Test(
-        "Q1 two clients never assign one operation ID after a first transaction rolled back",
-        arguments: StoreKind.perEngine)
-    func numbersAfterRollback(_ stores: StoreKind) async throws {
+        "Q1 no operation ID is assigned twice, or above the counter, after a first transaction rolled back",
+        arguments: StoreKind.perEngine, [[0, 0], [1, 0, 1, 0]])
+    func numbersAfterRollback(_ stores: StoreKind, order: [Int]) async throws {
         let world = try World(stores)
         let first = try await world.makeClient()
-        let second = try await world.makeClient(store: first.store)
-        await #expect(throws: CancellationError.self) {
-            try await first.context.transaction { transaction in
-                try transaction.insert(["id": "gone", "text": "new"], into: "TodoItem")
-                throw CancellationError()
-            }
+        let clients = [first, try await world.makeClient(store: first.store)]
+        await rollBack(first) { try $0.insert(["id": "gone", "text": "new"], into: "TodoItem") }
+        for (number, client) in order.enumerated() {
+            try await clients[client].items.insert(["id": .string("r\(number)"), "text": "new"])
         }
-        let clients = [second, first, second, first]
-        for (number, client) in clients.enumerated() {
-            try await client.items.insert(["id": .string("r\(number)"), "text": "new"])
-        }
-        #expect(try await first.context.pendingOperations().map(\.itemID) == ["r0", "r1", "r2", "r3"])
+        let operations = try await first.context.pendingOperations()
+        #expect(operations.map(\.itemID) == order.indices.map { "r\($0)" })
+        let counter = try first.store.read { try $0.row(in: "MS_TableConfig", id: "lastOperationId") }?["value"]?.string
+        let limit = try #require(counter?.split(separator: " ").first.flatMap { Int64($0) })
+        #expect(operations.allSatisfy { $0.id <= limit })
     }
 
-    @Test("Q1 a transaction that rolled back leaves no number above the counter", arguments: StoreKind.perEngine)
-    func counterAfterRollback(_ stores: StoreKind) async throws {
-        let client = try await World(stores).makeClient()
+    /// Rolls a transaction back.
+    private func rollBack(
+        _ client: Client, _ changes: @escaping @Sendable (SyncTransaction) throws -> Void
+    ) async {
         await #expect(throws: CancellationError.self) {
             try await client.context.transaction { transaction in
-                try transaction.insert(["id": "gone"], into: "TodoItem")
+                try changes(transaction)
                 throw CancellationError()
             }
         }
-        try await client.items.insert(["id": "a"])
-        let row = try client.store.read { try $0.row(in: "MS_TableConfig", id: "lastOperationId") }
-        let counter = row?["value"]?.string
-        let limit = try #require(counter?.split(separator: " ").first.flatMap { Int64($0) })
-        #expect(try await client.context.pendingOperations().allSatisfy { $0.id <= limit })
     }
 
-    @Test("Q1 processes that edit in turn never assign one operation ID", arguments: StoreKind.sharing)
+    @Test(
+        "Q1 processes that edit in turn never assign one operation ID, also if no store counts the commits of others",
+        arguments: StoreKind.sharing)
     func numbersOfProcesses(_ stores: StoreKind) async throws {
-        let (world, file) = (try World(stores), try StoreFiles(stores))
-        let clients = [
-            try await world.makeClient(store: try file.open()), try await world.makeClient(store: try file.open()),
-        ]
-        for number in 0..<8 { try await clients[number / 2 % 2].items.insert(["id": .string("r\(number)")]) }
-        #expect(try await clients[0].context.pendingOperations().map(\.itemID) == (0..<8).map { "r\($0)" })
+        let file = try StoreFiles(stores)
+        try await editInTurn(World(stores)) { try file.open() }
+        let others = try StoreFiles(stores)
+        try await editInTurn(World(stores)) { UncountedStore(base: try others.open()) }
     }
 
-    @Test("Q1 so do processes whose store does not count the commits of others", arguments: StoreKind.sharing)
-    func numbersWithoutCounts(_ stores: StoreKind) async throws {
-        let (world, file) = (try World(stores), try StoreFiles(stores))
-        var clients: [SyncClient<UncountedStore>] = []
-        for _ in 0..<2 {
-            let client = try SyncClient(
-                url: "http://server.test", store: UncountedStore(base: file.open()),
-                transport: FaultyTransport(service: world.service), options: .inDialect)
-            try await client.define([World.schema])
-            clients.append(client)
-        }
-        for number in 0..<8 {
-            try await clients[number / 2 % 2].table("TodoItem").insert(["id": .string("r\(number)")])
-        }
+    private func editInTurn(_ world: World, _ open: () throws -> some LocalStore) async throws {
+        let clients = [try await world.makeClient(over: open()), try await world.makeClient(over: open())]
+        for number in 0..<8 { try await clients[number / 2 % 2].items.insert(["id": .string("r\(number)")]) }
         #expect(try await clients[0].context.pendingOperations().map(\.itemID) == (0..<8).map { "r\($0)" })
     }
 
@@ -138,12 +118,9 @@ struct QueueTests {
         try await first.items.insert(["id": "a"])
         try await second.items.insert(["id": "b"])
         try await first.items.update(["id": "b", "text": "edited"])
-        await #expect(throws: CancellationError.self) {
-            try await first.context.transaction { transaction in
-                try transaction.delete(id: "a", from: "TodoItem")
-                try transaction.insert(["id": "gone"], into: "TodoItem")
-                throw CancellationError()
-            }
+        await rollBack(first) {
+            try $0.delete(id: "a", from: "TodoItem")
+            try $0.insert(["id": "gone"], into: "TodoItem")
         }
         try await second.items.update(["id": "a", "text": "edited"])
         try await first.items.insert(["id": "gone"])
@@ -161,24 +138,19 @@ struct QueueTests {
         arguments: StoreKind.perEngine, [false, true])
     func operationRemovedAndRestored(_ stores: StoreKind, isCommitted: Bool) async throws {
         let (world, store) = (try World(stores), HookedStore(try stores.makeStore()))
-        let clients = try (0..<2).map { _ in
-            try SyncClient(
-                url: "http://server.test", store: store, transport: FaultyTransport(service: world.service),
-                options: .inDialect)
-        }
-        try await clients[0].define([World.schema])
-        try await clients[0].table("TodoItem").insert(["id": "a"])
+        let clients = [try await world.makeClient(over: store), try await world.makeClient(over: store)]
+        try await clients[0].items.insert(["id": "a"])
         store.onWrite { _ in if isCommitted { throw CancellationError() } }
         await #expect(throws: (any Error).self) {
-            try await clients[1].transaction { transaction in
+            try await clients[1].client.transaction { transaction in
                 try transaction.delete(id: "a", from: "TodoItem")
                 for number in 0..<200 { try transaction.insert(["id": .string("r\(number)")], into: "TodoItem") }
                 if !isCommitted { throw CancellationError() }
             }
         }
         store.onWrite(nil)
-        try await clients[1].table("TodoItem").update(["id": "a", "text": "edited"])
-        #expect(try await clients[1].context.pendingOperations().map(\.kind) == [.insert])
+        try await clients[1].items.update(["id": "a", "text": "edited"])
+        #expect(try await clients[1].queue() == ["insert a"])
     }
 
     @Test("Q1 a change finds the operation that was added before a restart", arguments: StoreKind.persistent)
@@ -242,11 +214,7 @@ struct QueueTests {
             seen.add(rows?.map { "\($0["attempts"]?.int ?? -1)" }.joined())
             return .loseRequest
         }
-        switch kind {
-        case .insert: try await client.items.insert(["id": "b", "text": "new"])
-        case .update: try await client.items.update(["id": "a", "text": "two"])
-        case .delete: try await client.items.delete(id: "a")
-        }
+        try await client.items.edit(kind)
         for _ in 1...2 { #expect(await syncErrorCode { try await client.context.push() } == .network) }
         #expect(seen.values == ["1", "2"])
         #expect(try await client.context.pendingOperations().map(\.attempts) == [2])
@@ -273,15 +241,12 @@ struct QueueTests {
 
     // MARK: Q2, changes while an operation is in flight
 
-    /// The operation in flight.
-    enum Sent: String, CaseIterable, Sendable { case insert, update, delete }
-
     /// The app's change during the exchange.
     enum Edit: String, CaseIterable, Sendable {
         case update, otherColumn, clear, backToBase, delete, deleteAndInsert, insertAndDelete
 
         /// Returns whether the edit is possible while that operation is in flight.
-        func fits(_ sent: Sent) -> Bool {
+        func fits(_ sent: OperationKind) -> Bool {
             switch self {
             case .insertAndDelete: sent == .delete
             case .deleteAndInsert: true
@@ -296,13 +261,13 @@ struct QueueTests {
     }
 
     struct Flight: Sendable, CustomTestStringConvertible {
-        var sent: Sent
+        var sent: OperationKind
         var edit: Edit
         var end: End
         var testDescription: String { "\(sent), meanwhile \(edit), then \(end)" }
     }
 
-    static let flights: [Flight] = Sent.allCases.flatMap { sent in
+    static let flights: [Flight] = OperationKind.allCases.flatMap { sent in
         Edit.allCases.filter { $0.fits(sent) }.flatMap { edit in
             End.allCases.map { Flight(sent: sent, edit: edit, end: $0) }
         }
@@ -328,20 +293,12 @@ struct QueueTests {
     /// Sends an operation, edits the row during the exchange, ends the exchange, pushes until the queue is empty, and
     /// compares both sides with the row that the user saw last.
     private func fly(_ flight: Flight, _ world: World, _ client: Client, editor: SyncTable) async throws {
-        let id = flight.sent == .insert ? "b" : "a"
-        switch flight.sent {
-        case .insert: try await client.items.insert(["id": "b", "text": "new", "priority": 7])
-        case .update: try await client.items.update(["id": "a", "text": "two"])
-        case .delete: try await client.items.delete(id: "a")
-        }
+        let row: Row = flight.sent == .insert ? ["text": "new", "priority": 7] : ["text": "two"]
+        let id = try await client.items.edit(flight.sent, row)
         let once = Once()
         client.transport.inspect { _, _ in
             guard once.first() else { return nil }
-            do {
-                try await edit(flight.edit, id, editor)
-            } catch {
-                Issue.record("the edit failed: \(error)")
-            }
+            await #expect(throws: Never.self) { try await edit(flight.edit, id, editor) }
             return fault(flight.end)
         }
         _ = try? await client.context.push()
@@ -374,7 +331,7 @@ struct QueueTests {
         case .rejected: .answer(.answer(400, #"{"error":"no"}"#))
         case .requestLost: .loseRequest
         case .answerLost: .loseAnswer
-        case .noBody: .change { TransportResponse(response: $0.response, body: []) }
+        case .noBody: .change { $0.editing { _ in "" } }
         case .success: nil
         }
     }
@@ -413,30 +370,23 @@ struct QueueTests {
 
     @Test(
         "Q2 the next push coalesces an operation in flight and a later one if their process has died",
-        arguments: StoreKind.perEngine, Sent.allCases)
-    func leftBehind(_ stores: StoreKind, _ sent: Sent) async throws {
+        arguments: StoreKind.perEngine, OperationKind.allCases)
+    func leftBehind(_ stores: StoreKind, _ sent: OperationKind) async throws {
         let world = try World(stores)
-        let transport = FaultyTransport(service: world.service)
-        let (store, _) = try await world.makeFailingClient()
-        let client = try world.makeClient(over: store, transport: transport)
-        let items = client.table("TodoItem")
-        switch sent {
-        case .insert: try await items.insert(["id": "b", "text": "new"])
-        case .update: try await items.update(["id": "a", "text": "two"])
-        case .delete: try await items.delete(id: "a")
-        }
-        transport.inspect { _, _ in
+        let client = try await world.makeFailingClient()
+        let (store, items) = (client.store, client.items)
+        let id = try await items.edit(sent)
+        client.onFirst(isEarly: true) {
             if sent == .delete {
-                _ = try? await items.insert(["id": "a", "text": "again"])
+                try await items.insert(["id": "a", "text": "again"])
             } else {
-                try? await items.delete(id: sent == .insert ? "b" : "a")
+                try await items.delete(id: id)
             }
             store.fail(at: 1, staysDown: true)
-            return nil
         }
         #expect(await syncErrorCode { try await client.context.push() } == .store)
         store.heal()
-        let heir = try world.makeClient(over: store)
+        let heir = try await world.makeClient(over: store)
         #expect(try await heir.context.pendingOperationsCount == 2)
         try await heir.context.push()
         let end =

@@ -10,48 +10,27 @@ import TidelineTestStores
 /// back.
 @Suite("Copies by the order of requests", .releasesClients, .bothDialects)
 struct RequestOrderTests {
-    private static let refusing = PullSettings(whenPushFails: .pullOthers)
+    static let scripts: [Script] = [
+        Script(
+            "C4 a copy pulled before the request does not replace its result, although the clock went back in between",
+            "update a priority=7; other update a=theirs; on update answer 403; pull others errors rejected",
+            "pulled theirs; clock -3600; update a effort=1.5; push; both a text=theirs priority=7 effort=1.5; same a"
+        ).with { $0.conflictPolicy = .merge() },
+        Script(
+            "C4 a row that was changed after the clock went back is kept beside the operation",
+            "update a priority=7; clock -3600; other update a=theirs; on update answer 403; pull others errors rejected",
+            "pulled theirs"),
+    ].map { $0.served { $0.reproduce([.millisecondStamps]) } }
 
-    /// Makes a world whose server's stamps follow its clock, and a client with a refused edit of row `a`.
-    private func makeRefused(
-        _ stores: StoreKind, configure: (inout SyncOptions) -> Void = { _ in }
-    ) async throws -> (World, Client) {
-        let world = try World(stores) { $0.reproduce([.millisecondStamps]) }
-        let client = try await world.makeSyncedClient(configure: configure)
-        try await client.items.update(["id": "a", "priority": 7])
-        client.transport.inspect { request, _ in request.isUpdate ? .answer(.answer(403)) : nil }
-        return (world, client)
-    }
+    static let otherCase = Script(
+        "L3 a row that is stored in another case than the server's is not written again",
+        "empty; plant ABC@0 D@1; pull; erase ABC; plant abc@0 text=ABC version=ABC@0",
+        "pull; result stored=0 writes=0; pull; result stored=0 writes=0; pull q; result stored=0; pull q; result stored=0",
+        "plant abc@0 text=other version=ABC@0; pull; row abc text=other"
+    ).served { $0.schemas[0].idMatching = .exact }
 
-    @Test(
-        "C4 a copy pulled before the request does not replace its result, although the clock went back in between",
-        arguments: StoreKind.perEngine)
-    func pulledBefore(_ stores: StoreKind) async throws {
-        let (world, client) = try await makeRefused(stores) { $0.conflictPolicy = .merge() }
-        try await world.updateElsewhere()
-        _ = await syncErrorCode { try await client.items.pull(settings: Self.refusing) }
-        #expect(try await client.context.pendingOperations().first?.pulled?.contains("theirs") == true)
-        world.clock.advance(by: .seconds(-3600))
-        client.transport.inspect(nil)
-        try await client.pushUpdate(["id": "a", "effort": 1.5])
-        let row = try #require(try client.row("a"))
-        let server = try #require(try world.serverRow("a"))
-        #expect(server["text"] == "theirs" && server["priority"] == 7 && server["effort"] == 1.5)
-        #expect(row["text"] == "theirs" && row["priority"] == 7 && row["effort"] == 1.5)
-        #expect(row.version == server.version)
-    }
-
-    @Test(
-        "C4 a row that was changed after the clock went back is kept beside the operation",
-        arguments: StoreKind.perEngine)
-    func changedAfter(_ stores: StoreKind) async throws {
-        let (world, client) = try await makeRefused(stores)
-        world.clock.advance(by: .seconds(-3600))
-        try await world.updateElsewhere()
-        _ = await syncErrorCode { try await client.items.pull(settings: Self.refusing) }
-        let operation = try #require(try await client.context.pendingOperations().first)
-        #expect(operation.pulled?.contains("theirs") == true)
-    }
+    @Test("C4, L3 copies are ordered by requests", arguments: StoreKind.perEngine, scripts + [otherCase])
+    func plays(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
 
     @Test(
         "C4 a row that was changed after the request, when the clock had gone back, replaces the response",
@@ -62,40 +41,17 @@ struct RequestOrderTests {
         let other = try await world.makeOther()
         try await client.items.pull(queryID: "q")
         try await client.items.update(["id": "a", "priority": 7])
-        let once = Once()
-        client.transport.inspect { request, _ in
-            guard request.isUpdate, once.first() else { return nil }
-            return .delay {
-                world.clock.advance(by: .seconds(-3600))
-                try await other.items.pull()
-                try await other.pushUpdate(["id": "a", "text": "theirs"])
-                // Without the push that precedes a pull of the app.
-                let query = TableQuery("TodoItem")
-                _ = try await client.context.puller.pull(query, queryID: nil, settings: PullSettings())
-            }
+        client.onFirst(\.isUpdate) {
+            world.clock.advance(by: .seconds(-3600))
+            try await other.items.pull()
+            try await other.pushUpdate(["id": "a", "text": "theirs"])
+            // Without the push that precedes a pull of the app.
+            let query = TableQuery("TodoItem")
+            _ = try await client.context.puller.pull(query, queryID: nil, settings: PullSettings())
         }
         try await client.context.push()
         let row = try #require(try client.row("a"))
         #expect(row["text"] == "theirs" && row["priority"] == 7)
         #expect(try row.version == world.serverRow("a")?.version)
-    }
-
-    @Test(
-        "L3 a row that is stored in another case than the server's is not written again", arguments: StoreKind.perEngine
-    )
-    func otherCase(_ stores: StoreKind) async throws {
-        let world = try World(stores) { $0.schemas[0].idMatching = .exact }
-        let client = try await world.makeClient()
-        try world.plant([World.row("ABC", at: 0), World.row("D", at: 1)])
-        try await client.items.pull()
-        _ = try world.serverStore.write { try $0.delete(id: "ABC", from: "TodoItem") }
-        try world.plant([World.row("abc", at: 0, text: "ABC").merging("version", "ABC@0")])
-        for queryID in [nil, nil, "q", "q"] as [String?] {
-            let result = try await client.items.pull(queryID: queryID)
-            #expect(result.rowsStored == 0 && (queryID != nil || result.writes == 0))
-        }
-        try world.plant([World.row("abc", at: 0, text: "other").merging("version", "ABC@0")])
-        #expect(try await client.items.pull().rowsStored > 0)
-        #expect(try client.row("abc")?["text"] == "other")
     }
 }

@@ -7,40 +7,6 @@ import TidelineTestStores
 /// The stored bodies of requests: only those with an unknown outcome, and only as much as recognition needs.
 @Suite("Sent bodies", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct SentBodiesTests {
-    private func sent(_ client: Client) async throws -> [String] {
-        try await client.context.pendingOperations().flatMap(\.sent)
-    }
-
-    @Test("P6 the number of kept bodies is bounded, and the newest is still recognized", arguments: StoreKind.perEngine)
-    func bounded(_ stores: StoreKind) async throws {
-        let (world, client) = try await World.withSyncedClient(stores)
-        for number in 1...20 {
-            try await client.items.update(["id": "a", "text": .string("edit \(number)")])
-            await client.pushLosing(number == 20 ? .loseAnswer : .loseRequest)
-        }
-        #expect(try await sent(client).count == TableOperation.maximumSent)
-        try await client.context.push()
-        #expect(try world.state(client) == "local [a=edit 20] queue [] server [a=edit 20]")
-    }
-
-    @Test(
-        "P6 a body is kept if it alone names a column, so that a value it may have written is cleared",
-        arguments: StoreKind.perEngine)
-    func keepsColumns(_ stores: StoreKind) async throws {
-        let (world, client) = try await World.withClient(stores)
-        try await client.items.insert(["id": "b", "text": "b", "priority": 7])
-        await client.pushLosing(.loseAnswer)
-        try await client.items.update(["id": "b", "priority": .null])
-        for number in 1...12 {
-            try await client.items.update(["id": "b", "effort": .double(Double(number))])
-            await client.pushLosing(.loseRequest)
-        }
-        try await client.pushUpdate(["id": "b", "effort": .null])
-        let server = try #require(try world.serverRow("b"))
-        #expect(server["priority"]?.isNull ?? true)
-        #expect(server["effort"]?.isNull ?? true)
-    }
-
     static let refusals: [Script] = [400, 403, 422].map {
         Script(
             "P1 a body refused with \($0) is removed: the next one names only the differences",
@@ -53,6 +19,16 @@ struct SentBodiesTests {
 
     static let scripts: [Script] =
         [
+            Script(
+                "P6 the number of kept bodies is bounded, and the newest is still recognized",
+                (1...20).map { "update a=edit\($0); lose \($0 < 20 ? "request" : "answer"); push fails network" }
+                    .joined(separator: "; "),
+                "unsure \(TableOperation.maximumSent); push; local [a=edit20] queue [] server [a=edit20]"),
+            Script(
+                "P6 a body is kept if it alone names a column, so that a value it may have written is cleared",
+                "insert b=b priority=7; lose answer; push fails network; update b priority=null",
+                (1...12).map { "update b effort=\($0).5; lose request; push fails network" }.joined(separator: "; "),
+                "update b effort=null; push; remote b priority=null effort=null"),
             // The server executes the request and answers 503; the next attempt is refused.
             Script(
                 "P6 a body that was refused after an attempt with an unknown outcome is kept, in one push",

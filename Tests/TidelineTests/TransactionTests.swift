@@ -29,14 +29,9 @@ struct TransactionTests {
     ) async throws -> Setting {
         let world = try World(stores) { $0.schemas.append(Self.lists) }
         let store = HookedStore(try stores.makeStore())
-        var options = SyncOptions()
-        configure(&options)
-        let client = try SyncClient(
-            url: "http://server.test", store: store, transport: FaultyTransport(service: world.service),
-            options: options)
-        try await client.define([World.schema, Self.lists])
+        let made = try await world.makeClient(over: store, tables: [World.schema, Self.lists], configure: configure)
         store.onWrite(nil)
-        return Setting(world: world, store: store, client: client)
+        return Setting(world: world, store: store, client: made.client)
     }
 
     @Test("L9 changes of several tables are one commit, and are pushed in order", arguments: StoreKind.perEngine)
@@ -112,29 +107,15 @@ struct TransactionTests {
     )
     func failures(_ stores: StoreKind) async throws {
         let world = try World(stores)
-        let (store, client) = try await world.makeFailingClient()
-        let before = try (world.state(store.base), store.base.dump())
-        var failures = 0
-        while true {
-            store.fail(at: failures + 1)
-            let code = await syncErrorCode {
-                try await client.transaction { transaction in
-                    _ = try? transaction.insert(["id": "b", "text": "two"], into: "TodoItem")
-                    try? transaction.update(["id": "a", "text": "changed"], in: "TodoItem")
-                    try? transaction.delete(id: "a", from: "TodoItem")
-                }
+        let client = try await world.makeFailingClient()
+        try await client.expectWholeChange(failures: 5) {
+            try await client.client.transaction { transaction in
+                _ = try? transaction.insert(["id": "b", "text": "two"], into: "TodoItem")
+                try? transaction.update(["id": "a", "text": "changed"], in: "TodoItem")
+                try? transaction.delete(id: "a", from: "TodoItem")
             }
-            guard store.heal() else {
-                #expect(code == nil)
-                break
-            }
-            failures += 1
-            #expect(code == .store, "call \(failures)")
-            #expect(try world.state(store.base) == before.0, "call \(failures)")
-            #expect(try store.base.dump() == before.1, "call \(failures)")
         }
-        #expect(failures >= 5)
-        #expect(try world.state(store.base) == "local [b=two] queue [insert b, delete a] server [a=one]")
+        #expect(try world.state(client.store.base) == "local [b=two] queue [insert b, delete a] server [a=one]")
     }
 
     @Test("L9 an invalid change can be caught, and the others are committed", arguments: StoreKind.perEngine)
@@ -205,15 +186,10 @@ struct TransactionTests {
         let setting = try await makeSetting(stores) { $0.userID = "one" }
         try await setting.client.table("TodoItem").insert(["id": "a", "text": "one"])
         try await setting.client.push()
-        var options = SyncOptions()
-        options.userID = "two"
-        let other = try SyncClient(
-            url: "http://server.test", store: setting.store,
-            transport: FaultyTransport(service: setting.world.service), options: options)
-        let code = await syncErrorCode {
-            _ = try await other.transaction { try $0.insert(["id": "b", "text": "two"], into: "TodoItem") }
+        let other = try await setting.world.makeClient(over: setting.store, tables: []) { $0.userID = "two" }
+        await expectSyncError(.otherUser) {
+            _ = try await other.client.transaction { try $0.insert(["id": "b", "text": "two"], into: "TodoItem") }
         }
-        #expect(code == .otherUser)
     }
 
     @Test("L7 an app that writes its rows queues changes in a transaction", arguments: StoreKind.perEngine)

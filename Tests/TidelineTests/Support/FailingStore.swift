@@ -1,4 +1,5 @@
 import Synchronization
+import Testing
 import Tideline
 import TidelineStore
 import TidelineTestStores
@@ -83,25 +84,33 @@ final class FailingStore: StoreLayer {
 
 extension World {
     /// Makes a client of a store that can fail. The store and the server contain the row `a` with the text `one`.
-    func makeFailingClient() async throws -> (FailingStore, SyncClient<FailingStore>) {
-        let store = try FailingStore(stores)
-        let client = try makeClient(over: store)
-        try await client.define([World.schema])
-        try await client.table("TodoItem").insert(["id": "a", "text": "one", "priority": 1])
+    func makeFailingClient() async throws -> WorldClient<FailingStore> {
+        let client = try await makeClient(over: FailingStore(stores))
+        try await client.items.insert(["id": "a", "text": "one", "priority": 1])
         try await client.context.push()
-        return (store, client)
+        client.transport.clear()
+        return client
     }
+}
 
-    /// Makes a client as after a restart, whose state is in the store only.
-    func makeClient(
-        over store: FailingStore, transport: FaultyTransport<TestStore>? = nil
-    ) throws -> SyncClient<FailingStore> {
-        var options = SyncOptions()
-        options.dialect = BothDialects.current
-        options.environment.sleep = { _ in }
-        return try SyncClient(
-            url: "http://server.test", store: store, transport: transport ?? FaultyTransport(service: service),
-            options: options)
+extension WorldClient<FailingStore> {
+    /// Makes each store call of a local change fail in turn, until the change succeeds. A failure must change nothing.
+    func expectWholeChange(failures minimum: Int, _ change: () async throws -> Void) async throws {
+        let before = try store.base.dump()
+        var failures = 0
+        while true {
+            store.fail(at: failures + 1)
+            let code = await syncErrorCode(change)
+            guard store.heal() else {
+                #expect(code == nil)
+                break
+            }
+            failures += 1
+            #expect(code == .store, "call \(failures)")
+            #expect(try store.base.dump() == before, "call \(failures)")
+        }
+        #expect(failures >= minimum)
+        #expect(transport.requests.isEmpty)
     }
 }
 

@@ -29,6 +29,7 @@ final class FaultyTransport<ServerStore: LocalStore>: Transport {
 
     private struct State {
         var requests: [String] = []
+        var sent: [(request: HTTPRequest, body: String)] = []
         var signalRequests: [String] = []
         var signal: ChangeSignal<ServerStore>?
         var inspector: Inspector?
@@ -54,8 +55,11 @@ final class FaultyTransport<ServerStore: LocalStore>: Transport {
     /// The method and path of every request, in order.
     var requests: [String] { state.withLock { $0.requests } }
 
+    /// Every request with its body, in order.
+    var sent: [(request: HTTPRequest, body: String)] { state.withLock { $0.sent } }
+
     /// Removes the recorded requests.
-    func clear() { state.withLock { ($0.requests, $0.signalRequests) = ([], []) } }
+    func clear() { state.withLock { ($0.requests, $0.sent, $0.signalRequests) = ([], [], []) } }
 
     /// Sets a closure that receives every request before it is forwarded and returns its fault. It can also act during
     /// an exchange.
@@ -66,6 +70,7 @@ final class FaultyTransport<ServerStore: LocalStore>: Transport {
         let text = String(decoding: body ?? [], as: UTF8.self)
         let inspector = state.withLock { state in
             state.requests.append("\(request.method) \(request.path ?? "")")
+            state.sent.append((request, text))
             return state.inspector
         }
         let fault = await inspector?(request, text)

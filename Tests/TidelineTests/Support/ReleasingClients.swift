@@ -19,7 +19,12 @@ struct ReleasingClients: SuiteTrait, TestTrait, TestScoping {
     }
 
     /// Releases a client at the end of the current test.
-    static func register(_ client: Client) { current?.add(client) }
+    static func register<Store>(_ client: WorldClient<Store>) {
+        current?.add {
+            client.transport.inspect(nil)
+            client.context.delegate = nil
+        }
+    }
 }
 
 extension Trait where Self == ReleasingClients {
@@ -28,14 +33,9 @@ extension Trait where Self == ReleasingClients {
 }
 
 private final class ReleasedClients: Sendable {
-    private let clients = Mutex([Client]())
+    private let releases = Mutex([@Sendable () -> Void]())
 
-    func add(_ client: Client) { clients.withLock { $0.append(client) } }
+    func add(_ release: @escaping @Sendable () -> Void) { releases.withLock { $0.append(release) } }
 
-    func release() {
-        for client in clients.withLock({ $0 }) {
-            client.transport.inspect(nil)
-            client.context.delegate = nil
-        }
-    }
+    func release() { for release in releases.withLock({ $0 }) { release() } }
 }

@@ -15,6 +15,7 @@ struct Script: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let steps: [String]
     var configure: @Sendable (inout SyncOptions) -> Void = { _ in }
+    var serve: @Sendable (inout TableServiceOptions) -> Void = { _ in }
 
     /// - Parameter steps: The steps, each text with one or several, separated by semicolons.
     init(_ name: String, _ steps: String...) {
@@ -29,9 +30,16 @@ struct Script: Sendable, CustomTestStringConvertible {
         return script
     }
 
+    /// Returns the script with other options of its server.
+    func served(by serve: @escaping @Sendable (inout TableServiceOptions) -> Void) -> Script {
+        var script = self
+        script.serve = serve
+        return script
+    }
+
     /// Plays the steps over stores of one kind.
-    func play(_ stores: StoreKind, change: (inout TableServiceOptions) -> Void = { _ in }) async throws {
-        let player = try await StepPlayer(World(stores, change: change), self)
+    func play(_ stores: StoreKind) async throws {
+        let player = try await StepPlayer(World(stores, change: serve), self)
         for (number, step) in steps.enumerated() where step != "empty" {
             do {
                 try await player.run(step)
@@ -64,8 +72,8 @@ struct StepFailure: Error, CustomStringConvertible { let description: String }
 ///   `set ROW`, `unset COLUMN`, `item ROW`, `kind KIND`, `return ROW`, `return nil`, `throw`, `abandon` (throws a
 ///   `CancellationError`), `cancel` (the push), or any other step.
 /// - Faults of the next push or pull: `lose answer`, `lose request`, `fail CODE`, `answer STATUS [BODY]`,
-///   `carry out STATUS [BODY]` (the server executes the request, and this is the answer), `replace OLD NEW` in the
-///   answer, `twice`, and once `meanwhile STEP` (before the request) and `afterwards STEP` (before its answer);
+///   `carry out STATUS [BODY]` (the server executes the request, and this is the answer), `echo STATUS` (with the body of
+///   the request), `replace OLD NEW` in the answer, `twice`, and once `meanwhile STEP` (before the request) and `afterwards STEP` (before its answer);
 ///   `each STEP` before every request; `undated`, an answer without a `Date` header. `on WHICH FAULT` limits a fault to
 ///   requests that are an `update`, a `create`, any `change`, a `list` or a `lookup` of identifiers, of a method, of a
 ///   number (`#2`, `>2`), or have a text in quotes in their body; `once FAULT` to the first of them.
@@ -73,13 +81,15 @@ struct StepFailure: Error, CustomStringConvertible { let description: String }
 ///   or `item` before it, a ROW is merged into that row of the error.
 /// - Expectations: `local […]`, `queue […]`, `server […]` as in ``World/state(_:)-(Client)``; `errors [a conflict]`,
 ///   those stored; `failed [a]`, those of the last push or pull; `error KEY=VALUE …` of the first of these, where a key
-///   is `table`, `kind`, `code`, `status`, `message`, `cause` (its type), `gone`, `item.COLUMN`, or `server.COLUMN`;
+///   is `table`, `kind`, `code`, `status`, `message`, `says` (a part of the message), `cause` (its type), `gone`,
+///   `item.COLUMN`, or `server.COLUMN`; without one, `code`, `table`, `column`, `id`, `status`, or `says` of the error;
 ///   `row ROW`, `remote ROW`, `both ROW`, where the version `?` is that of `remember ID`; `same ID`, the version on
 ///   both sides; `bases [?]`, `attempts [1 0]`, `problems [nil]`, and `unsure N` (bodies that may have arrived) of the
-///   queue; `requests N`, `listed N` (for identifiers), `asks TEXT` (all), and `sent [PATCH a {…}]` since `clear`;
+///   queue, and `pulled TEXT`, if the row that a pull has stored beside the first operation contains it; `requests N`,
+///   `listed N` (for identifiers), `asks TEXT` (all), `methods [PATCH]`, and `sent [PATCH a {…}]` since `clear`;
 ///   `calls [update a, completed 1]` of the delegate; `texts [a, b]` of the local rows; `whole`, if these are the
-///   server's; `tokens [QUERY]`; and of the last pull `result KEY=N …`, where a key is `requests`, `pulled`, `stored`,
-///   `removed`, `leavers`, or `writes`.
+///   server's; `tokens [QUERY]`; `decisions [RULE]`; of the last push `pushed N` operations; and of the last pull
+///   `result KEY=N …`, where a key is `requests`, `pulled`, `stored`, `removed`, `leavers`, or `writes`.
 actor StepPlayer {
     private struct Rule {
         var which = "any"
@@ -87,16 +97,18 @@ actor StepPlayer {
         var fault: [String] = []
     }
 
-    private let world: World
+    let world: World
     private let script: Script
-    private var client: Client
+    var client: Client
     private var rules: [Rule] = []
     private var number = 0
-    private var log: [String] = []
-    private var failures: [TableOperationError] = []
-    private var remembered: String?
-    private var delegate: ScriptedDelegate?
-    private var result = PullResult()
+    var log: [String] = []
+    var failures: [TableOperationError] = []
+    var failure: SyncError?
+    var pushed = 0
+    var remembered: String?
+    var delegate: ScriptedDelegate?
+    var result = PullResult()
     /// The failure of a step during an exchange.
     private var interruption: (any Error)?
 
@@ -136,7 +148,7 @@ actor StepPlayer {
             }
             found = "succeeds"
         } catch let error as SyncError {
-            if words[0] == "push" || words[0] == "pull" { failures = error.operationErrors }
+            if words[0] == "push" || words[0] == "pull" { (failures, failure) = (error.operationErrors, error) }
             let codes = error.operationErrors.map(\.code.rawValue).joined(separator: " ")
             found = expected.hasPrefix("errors") ? "errors \(codes)" : "fails \(error.code.rawValue)"
         }
@@ -157,7 +169,7 @@ actor StepPlayer {
         return words
     }
 
-    private func expect(_ found: String, _ expected: String) throws {
+    func expect(_ found: String, _ expected: String) throws {
         guard found == expected else { throw StepFailure(description: "expected \(expected), found \(found)") }
     }
 
@@ -174,7 +186,7 @@ actor StepPlayer {
             var settings = PushSettings()
             if rest == ["singly"] { settings.maxInFlight = 1 }
             settings.retriesConflicts = rest == ["again"]
-            try await client.context.push(settings: settings)
+            pushed = try await client.context.push(settings: settings).progress.sent
         case "pull": try await pull(rest, client)
         case "reset": try await client.context.resetToken(table: "TodoItem", queryID: rest.first)
         case "purge": try await client.items.forcePurge()
@@ -325,7 +337,7 @@ actor StepPlayer {
         if words.first == "once" { (rule.isOnce, words) = (true, words.dropFirst()) }
         rule.fault = Array(words)
         let faults = [
-            "lose", "fail", "answer", "carry", "replace", "twice", "meanwhile", "afterwards", "each", "undated",
+            "lose", "fail", "answer", "carry", "echo", "replace", "twice", "meanwhile", "afterwards", "each", "undated",
         ]
         guard faults.contains(rule.fault[0]) else { return false }
         if rule.fault[0] == "meanwhile" || rule.fault[0] == "afterwards" { rule.isOnce = true }
@@ -350,6 +362,7 @@ actor StepPlayer {
             case "undated": return .change { $0.without(.date) }
             case "twice": if request.method != .get { _ = world.service.handle(request, body: Array(body.utf8)) }
             case "lose": return step == "answer" ? .loseAnswer : .loseRequest
+            case "echo": return .answer(.answer(Int(step) ?? 0, body))
             case "fail": return .fail(TransportError(TransportError.Code(rawValue: step), "down"))
             case "replace": return .change { $0.replacing(rule.fault[1], with: rule.fault[2]) }
             default:
@@ -378,105 +391,6 @@ actor StepPlayer {
         case _ where which.hasPrefix(">"): number > Int(which.dropFirst()) ?? 0
         default:
             which.hasPrefix("\"") ? body.contains(which) : request.method.rawValue.lowercased() == which
-        }
-    }
-
-    // MARK: Expectations
-
-    private func check(_ words: [String]) async throws {
-        let operations = try await client.context.pendingOperations()
-        let rest = words.dropFirst().joined(separator: " ")
-        func list(_ found: [String]) throws { try expect("[\(found.joined(separator: ", "))]", rest) }
-        switch words[0] {
-        case "local", "queue", "server":
-            let state = try world.state(client)
-            for part in words.joined(separator: " ").split(separator: #/ (?=(?:queue|server) \[)/#)
-            where !state.contains(part) { try expect(state, String(part)) }
-        case "errors": try await list(client.context.operationErrors().map { "\($0.itemID) \($0.code.rawValue)" })
-        case "failed": try list(failures.map(\.itemID))
-        case "error": for word in words.dropFirst() { try checkError(word) }
-        case "row": try check(words, client.row(words[1]))
-        case "remote": try check(words, world.serverRow(words[1]))
-        case "both":
-            try check(words, client.row(words[1]))
-            try check(words, world.serverRow(words[1]))
-        case "same": try expect(client.row(rest)?.version ?? "none", world.serverRow(rest)?.version ?? "missing")
-        case "bases": try list(operations.map { $0.baseVersion == remembered ? "?" : $0.baseVersion ?? "nil" })
-        case "attempts": try expect("[\(operations.map { "\($0.attempts)" }.joined(separator: " "))]", rest)
-        case "problems": try list(operations.map { $0.lastError ?? "nil" })
-        case "unsure": try expect("\(operations.flatMap(\.sent).count)", rest)
-        case "requests": try expect("\(client.transport.requests.count)", rest)
-        case "sent": try list(log)
-        default: try checkPull(words, rest)
-        }
-    }
-
-    private func checkPull(_ words: [String], _ rest: String) throws {
-        func list(_ found: [String]) throws { try expect("[\(found.joined(separator: ", "))]", rest) }
-        switch words[0] {
-        case "listed": try expect("\(client.listRequests.count)", rest)
-        case "asks":
-            for request in client.transport.requests where request.removingPercentEncoding?.contains(rest) != true {
-                try expect(request, rest)
-            }
-        case "calls": try list(delegate?.calls ?? [])
-        case "texts": try list(client.texts())
-        case "whole":
-            let (found, expected) = (try client.store.versions(), try world.serverVersions())
-            if found != expected { try expect("\(found)", "\(expected)") }
-        case "tokens": try list(client.store.tokens().keys.sorted())
-        case "result": try checkResult(words.dropFirst())
-        default: throw StepFailure(description: "there is no such step")
-        }
-    }
-
-    private func check(_ words: [String], _ row: Row?) throws {
-        for word in words.dropFirst(2) {
-            let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
-            let expected = word == "version=?" ? remembered ?? "nothing remembered" : parts[1]
-            try expect("\(parts[0])=\(Self.plain(row?[parts[0]]))", "\(parts[0])=\(expected)")
-        }
-    }
-
-    private func checkResult(_ words: some Sequence<String>) throws {
-        let counts = [
-            "requests": result.requests, "pulled": result.rowsPulled, "stored": result.rowsStored,
-            "removed": result.rowsRemoved, "leavers": result.leaversRemoved, "writes": result.writes,
-        ]
-        for word in words {
-            let key = String(word.prefix { $0 != "=" })
-            try expect("\(key)=\(counts[key] ?? -1)", word)
-        }
-    }
-
-    private func checkError(_ word: String) throws {
-        let key = String(word.prefix { $0 != "=" })
-        let column = key.split(separator: ".").last.map(String.init) ?? ""
-        guard let error = failures.first else { throw StepFailure(description: "there is no error") }
-        let found =
-            switch key {
-            case "code": error.code.rawValue
-            case "kind": "\(error.kind)"
-            case "table": error.table
-            case "status": error.status.map { "\($0)" } ?? "nil"
-            case "message": error.message
-            case "cause": error.cause.map { "\(type(of: $0))" } ?? "nil"
-            case "gone": "\(error.isRowGone)"
-            case "server": error.serverItem == nil ? "nil" : "row"
-            default: Self.plain(key.hasPrefix("server") ? error.serverItem?[column] : error.item?[column])
-            }
-        try expect("\(key)=\(found)", word.replacing("version=?", with: "version=\(remembered ?? "nothing")"))
-    }
-
-    private static func plain(_ value: Value?) -> String {
-        switch value {
-        case .string(let text)?: text
-        case .int(let int)?: "\(int)"
-        case .double(let double)?: "\(double)"
-        case .bool(let bool)?: "\(bool)"
-        case .json(let text)?: text
-        case nil, .null?: "null"
-        case let other?: "\(other)"
         }
     }
 }

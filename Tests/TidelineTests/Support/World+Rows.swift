@@ -73,10 +73,18 @@ extension TransportResponse {
         return answer
     }
 
-    /// Returns the answer with a text in its body replaced.
-    func replacing(_ old: String, with new: String) -> TransportResponse {
+    /// Returns the answer with the given header.
+    func with(_ name: HTTPField.Name, _ value: String) -> TransportResponse {
         var answer = self
-        answer.body = Array(String(decoding: body, as: UTF8.self).replacing(old, with: new).utf8)
+        answer.response.headerFields[name] = value
         return answer
     }
+
+    /// Returns the answer with another body.
+    func editing(_ edit: (String) -> String) -> TransportResponse {
+        TransportResponse(response: response, body: Array(edit(String(decoding: body, as: UTF8.self)).utf8))
+    }
+
+    /// Returns the answer with a text in its body replaced.
+    func replacing(_ old: String, with new: String) -> TransportResponse { editing { $0.replacing(old, with: new) } }
 }

@@ -100,6 +100,50 @@ extension Client {
     }
 }
 
+extension SyncTable {
+    /// Inserts the row `b`, or updates or deletes the row `a`. Returns the identifier.
+    @discardableResult
+    func edit(_ kind: OperationKind, _ columns: Row = ["text": "two"]) async throws -> String {
+        let id = kind == .insert ? "b" : "a"
+        let row = Row(id: .string(id)).merging(columns)
+        switch kind {
+        case .insert: try await insert(row)
+        case .update: try await update(row)
+        case .delete: try await delete(id: id)
+        }
+        return id
+    }
+}
+
+extension Client {
+    /// Pulls rows although the push before fails with errors of operations, which it must. Returns the error.
+    @discardableResult
+    func pullOthers(_ queryID: String? = nil, pageSize: Int = 1000) async throws -> SyncError {
+        let settings = PullSettings(pageSize: pageSize, whenPushFails: .pullOthers)
+        return try #require(
+            await expectSyncError(.completedWithErrors) {
+                try await items.pull(queryID: queryID, settings: settings)
+            })
+    }
+}
+
+/// Expects that `body` throws a ``SyncError`` with the given properties, and returns it.
+@discardableResult
+func expectSyncError(
+    _ code: SyncError.Code, table: String? = nil, column: String? = nil, id: String? = nil, status: Int? = nil,
+    says text: String? = nil, sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Void
+) async -> SyncError? {
+    let error = await #expect(throws: SyncError.self, sourceLocation: sourceLocation) { try await body() }
+    let found = error.map(String.init(describing:)) ?? "nothing thrown"
+    #expect(error?.code == code, "\(found)", sourceLocation: sourceLocation)
+    for (expected, value) in [(table, error?.table), (column, error?.column), (id, error?.id)] {
+        #expect(expected == nil || value == expected, "\(found)", sourceLocation: sourceLocation)
+    }
+    #expect(status == nil || error?.status == status, "\(found)", sourceLocation: sourceLocation)
+    if let text { #expect(error?.message.contains(text) == true, "\(found)", sourceLocation: sourceLocation) }
+    return error
+}
+
 /// Returns the code of the ``SyncError`` that `body` throws, or `nil` if it throws none.
 func syncErrorCode(_ body: () async throws -> Void) async -> SyncError.Code? {
     do {

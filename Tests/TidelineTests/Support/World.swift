@@ -1,5 +1,7 @@
 import Foundation
+import HTTPTypes
 import Synchronization
+import Testing
 import Tideline
 import TidelineServer
 import TidelineStore
@@ -37,15 +39,20 @@ struct World: Sendable {
     func makeClient(
         store: TestStore? = nil, configure: (inout SyncOptions) -> Void = { _ in }
     ) async throws -> Client {
-        var options = SyncOptions()
-        options.dialect = BothDialects.current
+        try await makeClient(over: store ?? stores.makeStore(), configure: configure)
+    }
+
+    /// Makes a client of a store of any type, such as one that fails, with the given tables.
+    func makeClient<Store: LocalStore>(
+        over store: Store, tables: [TableSchema] = [World.schema], configure: (inout SyncOptions) -> Void = { _ in }
+    ) async throws -> WorldClient<Store> {
+        var options = SyncOptions.inDialect
         options.environment.sleep = { _ in }
         configure(&options)
         let transport = FaultyTransport(service: service, executor: options.environment.taskExecutor)
-        let store = try store ?? stores.makeStore()
         let client = try SyncClient(url: "http://server.test", store: store, transport: transport, options: options)
-        try await client.define([World.schema])
-        let made = Client(client: client, transport: transport, store: store)
+        try await client.define(tables)
+        let made = WorldClient(client: client, transport: transport, store: store)
         ReleasingClients.register(made)
         return made
     }
@@ -68,12 +75,12 @@ struct World: Sendable {
 }
 
 /// One client of a ``World``.
-struct Client: Sendable {
-    let client: SyncClient<TestStore>
+struct WorldClient<Store: LocalStore>: Sendable {
+    let client: SyncClient<Store>
     let transport: FaultyTransport<TestStore>
-    let store: TestStore
+    let store: Store
 
-    var context: SyncContext<TestStore> { client.context }
+    var context: SyncContext<Store> { client.context }
     var items: SyncTable { client.table("TodoItem") }
 
     /// Returns the texts of the local rows, in order.
@@ -90,7 +97,24 @@ struct Client: Sendable {
     func queue() async throws -> [String] {
         try await context.pendingOperations().map { "\($0.kind) \($0.itemID)" }
     }
+
+    /// Runs an action once, between the server's response to the first matching request and its arrival, or before the
+    /// server receives the request.
+    func onFirst(
+        _ matches: @escaping @Sendable (HTTPRequest) -> Bool = { _ in true }, isEarly: Bool = false,
+        _ body: @escaping @Sendable () async throws -> Void
+    ) {
+        let once = Once()
+        transport.inspect { request, _ in
+            guard matches(request), once.first() else { return nil }
+            guard isEarly else { return .delay(body) }
+            await #expect(throws: Never.self) { try await body() }
+            return nil
+        }
+    }
 }
+
+typealias Client = WorldClient<TestStore>
 
 /// A clock that a test controls. It advances by 1 ms at every read, so that timestamps differ.
 final class TestClock: Sendable {
