@@ -1,9 +1,7 @@
-import HTTPTypes
 import Synchronization
 import Testing
 import TidelineStore
 import TidelineTestStores
-import TidelineTestSupport
 
 @testable import Tideline
 
@@ -17,9 +15,7 @@ struct ReferenceTests {
         -> ReferenceWorld
     {
         let world = try await ReferenceWorld(stores, configure: configure)
-        try await world.insert("f", into: "Folder")
-        try await world.insert("l", into: "List", parent: "f")
-        for id in ["i", "j"] { try await world.insert(id, into: "Item", parent: "l") }
+        try await world.change("insert Folder f; insert List l f; insert Item i l; insert Item j l")
         try await world.push()
         world.clear()
         return world
@@ -41,15 +37,11 @@ struct ReferenceTests {
         arguments: StoreKind.perEngine, [1, 8])
     func inserts(_ stores: StoreKind, maxInFlight: Int) async throws {
         let world = try await ReferenceWorld(stores)
-        for id in ["i1", "i2"] { try await world.insert(id, into: "Item", parent: "l") }
-        try await world.insert("other", into: "Item")
-        try await world.insert("l", into: "List", parent: "g")
-        try await world.insert("g", into: "Folder", parent: "f")
-        try await world.insert("f", into: "Folder")
+        try await world.change("insert Item i1 l; insert Item i2 l; insert Item other; insert List l g")
+        try await world.change("insert Folder g f; insert Folder f")
         let result = try await world.push(maxInFlight)
         #expect(result.progress.sent == 6 && result.progress.heldBack == 0)
-        #expect(world.refused.isEmpty)
-        #expect(try await world.queue().isEmpty)
+        try await world.expectFinished()
         if maxInFlight == 1 {
             #expect(
                 world.requests == [
@@ -62,10 +54,7 @@ struct ReferenceTests {
     @Test("Q3 rows without pending parents keep their order", arguments: StoreKind.perEngine)
     func order(_ stores: StoreKind) async throws {
         let world = try await makeSynced(stores)
-        try await world.insert("a", into: "Item", parent: "l")
-        try await world.insert("m", into: "List", parent: "f")
-        try await world.insert("b", into: "Item")
-        try await world.move("i", in: "Item", to: nil)
+        try await world.change("insert Item a l; insert List m f; insert Item b; move Item i")
         try await world.push(1)
         #expect(world.requests == ["insert Item a", "insert List m", "insert Item b", "update Item i"])
     }
@@ -73,12 +62,9 @@ struct ReferenceTests {
     @Test("Q3 children are deleted before their parents", arguments: StoreKind.perEngine, [1, 8])
     func deletes(_ stores: StoreKind, maxInFlight: Int) async throws {
         let world = try await makeSynced(stores)
-        try await world.table("Folder").delete(id: "f")
-        try await world.table("List").delete(id: "l")
-        for id in ["i", "j"] { try await world.table("Item").delete(id: id) }
+        try await world.change("delete Folder f; delete List l; delete Item i; delete Item j")
         try await world.push(maxInFlight)
-        #expect(world.refused.isEmpty)
-        #expect(try await world.queue().isEmpty)
+        try await world.expectFinished()
         if maxInFlight == 1 {
             #expect(world.requests == ["delete Item i", "delete Item j", "delete List l", "delete Folder f"])
         }
@@ -89,13 +75,9 @@ struct ReferenceTests {
         arguments: StoreKind.perEngine, [1, 8])
     func moves(_ stores: StoreKind, maxInFlight: Int) async throws {
         let world = try await makeSynced(stores)
-        try await world.table("List").delete(id: "l")
-        try await world.move("i", in: "Item", to: "m")
-        try await world.move("j", in: "Item", to: nil)
-        try await world.insert("m", into: "List", parent: "f")
+        try await world.change("delete List l; move Item i m; move Item j; insert List m f")
         try await world.push(maxInFlight)
-        #expect(world.refused.isEmpty)
-        #expect(try await world.queue().isEmpty)
+        try await world.expectFinished()
         #expect(try world.serverRow("i", in: "Item")?["listId"] == "m")
         #expect(try world.serverRow("l", in: "List") == nil)
         if maxInFlight == 1 {
@@ -106,15 +88,12 @@ struct ReferenceTests {
     @Test("Q3 a restored parent precedes the rows that reference it", arguments: StoreKind.perEngine)
     func restores(_ stores: StoreKind) async throws {
         let world = try await makeSynced(stores)
-        // A delete that is not sent becomes an update that restores the row.
-        try await world.insert("n", into: "Item", parent: "l")
-        try await world.table("List").delete(id: "l")
-        // Without the reference to the folder, there is something to send.
-        try await world.insert("l", into: "List")
+        // A delete that is not sent becomes an update that restores the row. Without the reference to the folder, there
+        // is something to send.
+        try await world.change("insert Item n l; delete List l; insert List l")
         try await world.push()
         #expect(world.requests.last == "insert Item n" && world.requests.count >= 2)
-        #expect(world.refused.isEmpty)
-        #expect(try await world.queue().isEmpty)
+        try await world.expectFinished()
     }
 
     @Test(
@@ -124,13 +103,10 @@ struct ReferenceTests {
         let world = try await ReferenceWorld(stores)
         // A server cannot enforce such references, so this one does not.
         world.client.transport.inspect(nil)
-        try await world.insert("a", into: "Folder", parent: "b")
-        try await world.insert("b", into: "Folder", parent: "c")
-        try await world.insert("c", into: "Folder", parent: "a")
-        try await world.insert("d", into: "Folder", parent: "d")
-        try await world.insert("e", into: "Folder", parent: "a")
+        try await world.change("insert Folder a b; insert Folder b c; insert Folder c a; insert Folder d d")
+        try await world.change("insert Folder e a")
         #expect(try await world.push(maxInFlight).progress.sent == 5)
-        for id in ["a", "b", "c", "d", "e"] { try await world.table("Folder").delete(id: id) }
+        for id in ["a", "b", "c", "d", "e"] { try await world.change("delete Folder \(id)") }
         #expect(try await world.push(maxInFlight).progress.sent == 5)
         #expect(try await world.queue().isEmpty)
     }
@@ -139,9 +115,7 @@ struct ReferenceTests {
     func cases(_ stores: StoreKind) async throws {
         let world = try await ReferenceWorld(stores)
         world.client.transport.inspect(nil)
-        try await world.insert("item", into: "Item", parent: "LIST")
-        try await world.insert("list", into: "List")
-        world.client.transport.clear()
+        try await world.change("insert Item item LIST; insert List list")
         try await world.push(1)
         #expect(world.client.transport.requests.map { $0.contains("/List") } == [true, false])
     }
@@ -154,11 +128,8 @@ struct ReferenceTests {
     func failedParent(_ stores: StoreKind, maxInFlight: Int) async throws {
         let recorder = LogRecorder()
         let world = try await ReferenceWorld(stores) { $0.logger = recorder.logger }
-        try await world.insert("l", into: "List")
-        try await world.insert("i", into: "Item", parent: "l")
-        try await world.insert("m", into: "List")
-        try await world.insert("j", into: "Item", parent: "m")
-        world.fault { $0 == "insert List l" ? .answer(.answer(403)) : nil }
+        try await world.change("insert List l; insert Item i l; insert List m; insert Item j m")
+        world.refuse("insert List l", 403)
         #expect(try await errors(world, maxInFlight) == ["insert List l"])
         #expect(try await world.queue() == ["insert List l", "insert Item i"])
         #expect(try await world.client.context.operationErrors().map(\.itemID) == ["l"])
@@ -172,18 +143,11 @@ struct ReferenceTests {
     @Test("Q3 the children of a child that is held back are held back too", arguments: StoreKind.perEngine, [1, 8])
     func failedGrandparent(_ stores: StoreKind, maxInFlight: Int) async throws {
         let world = try await ReferenceWorld(stores)
-        try await world.insert("i", into: "Item", parent: "l")
-        try await world.insert("l", into: "List", parent: "f")
-        try await world.insert("f", into: "Folder")
-        try await world.insert("k", into: "Item", parent: "l")
-        try await world.insert("x", into: "Item")
+        try await world.change("insert Item i l; insert List l f; insert Folder f; insert Item k l; insert Item x")
         let ended = Mutex<PushResult?>(nil)
         world.client.context.delegate = ScriptedDelegate(
-            { try await $0.execute() },
-            ended: { result in
-                ended.withLock { $0 = result }
-            })
-        world.fault { $0 == "insert Folder f" ? .answer(.answer(400)) : nil }
+            { try await $0.execute() }, ended: { result in ended.withLock { $0 = result } })
+        world.refuse("insert Folder f", 400)
         #expect(try await errors(world, maxInFlight) == ["insert Folder f"])
         #expect(world.requests.sorted() == ["insert Folder f", "insert Item x"])
         let progress = try #require(ended.withLock { $0?.progress })
@@ -193,16 +157,13 @@ struct ReferenceTests {
     @Test("Q3 a child whose delete fails holds back the delete of its parent", arguments: StoreKind.perEngine, [1, 8])
     func failedDelete(_ stores: StoreKind, maxInFlight: Int) async throws {
         let world = try await makeSynced(stores)
-        try await world.table("List").delete(id: "l")
-        for id in ["i", "j"] { try await world.table("Item").delete(id: id) }
-        try await world.table("Folder").delete(id: "f")
-        world.fault { $0 == "delete Item j" ? .answer(.answer(403)) : nil }
+        try await world.change("delete List l; delete Item i; delete Item j; delete Folder f")
+        world.refuse("delete Item j", 403)
         #expect(try await errors(world, maxInFlight) == ["delete Item j"])
         #expect(try await world.queue() == ["delete List l", "delete Item j", "delete Folder f"])
         world.fault(nil)
         try await world.push(maxInFlight)
-        #expect(world.refused.isEmpty)
-        #expect(try await world.queue().isEmpty)
+        try await world.expectFinished()
     }
 
     @Test(
@@ -210,20 +171,14 @@ struct ReferenceTests {
         arguments: StoreKind.perEngine)
     func heldParent(_ stores: StoreKind) async throws {
         let world = try await ReferenceWorld(stores)
-        let other = try await world.world.makeClient()
-        try await other.client.define(ReferenceWorld.schemas)
-        try await other.client.table("List").insert(["id": "l", "text": "theirs"])
-        try await other.context.push()
-        try await world.insert("i", into: "Item", parent: "l")
-        try await world.insert("l", into: "List")
-        try await world.insert("x", into: "Item")
+        try await world.insertElsewhere()
+        try await world.change("insert Item i l; insert List l; insert Item x")
         for _ in 1...2 {
             #expect(try await errors(world) == ["insert List l"])
             #expect(try await world.queue() == ["insert Item i", "insert List l"])
         }
         let error = try #require(try await world.client.context.operationErrors().first)
         try await error.keepOperationAndUpdateItem(["text": "mine"])
-        world.clear()
         try await world.push(1)
         #expect(try await world.queue().isEmpty)
         #expect(try world.serverRow("l", in: "List")?["text"] == "mine")
@@ -234,20 +189,17 @@ struct ReferenceTests {
         arguments: StoreKind.perEngine, [1, 8])
     func deferredParent(_ stores: StoreKind, maxInFlight: Int) async throws {
         let world = try await ReferenceWorld(stores)
-        try await world.insert("l", into: "List")
-        world.fault { $0 == "insert List l" ? .answer(.answer(500)) : nil }
+        try await world.change("insert List l")
+        world.refuse("insert List l", 500)
         #expect(try await errors(world, maxInFlight) == ["insert List l"])
-        try await world.insert("i", into: "Item", parent: "m")
-        try await world.insert("m", into: "List")
-        try await world.insert("j", into: "Item", parent: "l")
-        try await world.insert("k", into: "Item")
+        try await world.change("insert Item i m; insert List m; insert Item j l; insert Item k")
         // Another failure: nothing that depends on it is sent, and nothing is sent twice.
         world.clear()
         #expect(try await errors(world, maxInFlight) == ["insert List l"])
         #expect(world.requests.count { $0 != "insert List l" } == 3)
         #expect(try await world.queue() == ["insert List l", "insert Item j"])
         world.fault(nil)
-        try await world.insert("o", into: "Item")
+        try await world.change("insert Item o")
         world.clear()
         try await world.push(1)
         #expect(world.requests == ["insert Item o", "insert List l", "insert Item j"])
@@ -257,12 +209,11 @@ struct ReferenceTests {
     @Test("Q5 a delete waits for a child that failed on the server before", arguments: StoreKind.perEngine)
     func deferredChild(_ stores: StoreKind) async throws {
         let world = try await makeSynced(stores)
-        try await world.table("Item").delete(id: "i")
-        world.fault { $0 == "delete Item i" ? .answer(.answer(500)) : nil }
+        try await world.change("delete Item i")
+        world.refuse("delete Item i", 500)
         #expect(try await errors(world) == ["delete Item i"])
         world.fault(nil)
-        try await world.table("Item").delete(id: "j")
-        try await world.table("List").delete(id: "l")
+        try await world.change("delete Item j; delete List l")
         world.clear()
         try await world.push(1)
         #expect(world.requests == ["delete Item j", "delete Item i", "delete List l"])
@@ -273,8 +224,7 @@ struct ReferenceTests {
     func deferredCycle(_ stores: StoreKind) async throws {
         let world = try await ReferenceWorld(stores)
         world.client.transport.inspect { _, body in body.contains("\"b\"") ? .answer(.answer(500)) : nil }
-        try await world.insert("a", into: "Folder", parent: "b")
-        try await world.insert("b", into: "Folder", parent: "a")
+        try await world.change("insert Folder a b; insert Folder b a")
         _ = try await errors(world)
         world.client.transport.inspect(nil)
         for _ in 1...2 { _ = try? await world.push() }
@@ -286,14 +236,13 @@ struct ReferenceTests {
         arguments: StoreKind.perEngine)
     func lostAnswer(_ stores: StoreKind) async throws {
         let world = try await ReferenceWorld(stores)
-        try await world.insert("i", into: "Item", parent: "l")
-        try await world.insert("l", into: "List")
+        try await world.change("insert Item i l; insert List l")
         world.fault { $0 == "insert List l" ? .loseAnswer : nil }
         #expect(await syncErrorCode { try await world.push() } == .network)
         #expect(world.requests == ["insert List l"])
         world.fault(nil)
         try await world.push()
-        #expect(try await world.queue().isEmpty && world.refused.isEmpty)
+        try await world.expectFinished()
     }
 
     // MARK: Changes during the push
@@ -301,20 +250,12 @@ struct ReferenceTests {
     @Test("Q3 a row that gets a new parent during the push waits for it", arguments: StoreKind.perEngine, [1, 8])
     func changedReference(_ stores: StoreKind, maxInFlight: Int) async throws {
         let world = try await ReferenceWorld(stores)
-        try await world.insert("l", into: "List")
-        try await world.insert("i", into: "Item", parent: "l")
-        let once = Once()
-        world.fault { _ in
-            guard once.first() else { return nil }
-            // The parent has a greater number than any operation at the start of the push.
-            try? await world.insert("m", into: "List")
-            try? await world.move("i", in: "Item", to: "m")
-            return nil
-        }
+        try await world.change("insert List l; insert Item i l")
+        // The parent has a greater number than any operation at the start of the push.
+        world.onFirst { try await world.change("insert List m; move Item i m") }
         try await world.push(maxInFlight)
-        #expect(world.refused.isEmpty)
         #expect(try world.serverRow("i", in: "Item")?["listId"] == "m")
-        #expect(try await world.queue().isEmpty)
+        try await world.expectFinished()
     }
 
     @Test("Q3 a child that another process deletes during the push precedes its parent", arguments: StoreKind.perEngine)
@@ -322,13 +263,8 @@ struct ReferenceTests {
         let world = try await makeSynced(stores)
         let other = try await world.world.makeClient(store: world.client.store)
         try await other.client.define(ReferenceWorld.schemas)
-        try await world.move("i", in: "Item", to: nil)
-        try await world.table("List").delete(id: "l")
-        let once = Once()
-        world.fault { _ in
-            if once.first() { try? await other.client.table("Item").delete(id: "j") }
-            return nil
-        }
+        try await world.change("move Item i; delete List l")
+        world.onFirst { try await other.client.table("Item").delete(id: "j") }
         try await world.push(1)
         #expect(world.requests == ["update Item i", "delete Item j", "delete List l"])
         #expect(try await world.queue().isEmpty)
@@ -339,16 +275,11 @@ struct ReferenceTests {
         arguments: StoreKind.perEngine)
     func deletedDuringPush(_ stores: StoreKind) async throws {
         let world = try await ReferenceWorld(stores)
-        for list in ["l", "m"] { try await world.insert(list, into: "List") }
-        try await world.insert("i", into: "Item", parent: "m")
+        try await world.change("insert List l; insert List m; insert Item i m")
         try await world.push()
         world.clear()
-        for list in ["l", "m"] { try await world.table("List").delete(id: list) }
-        let once = Once()
-        world.fault { [client = world.client] _ in
-            if once.first() { try? await client.client.table("Item").delete(id: "i") }
-            return nil
-        }
+        try await world.change("delete List l; delete List m")
+        world.onFirst { [client = world.client] in try await client.client.table("Item").delete(id: "i") }
         try await world.push(1)
         #expect(world.requests == ["delete List l", "delete Item i", "delete List m"])
         #expect(try await world.queue().isEmpty)
@@ -361,8 +292,7 @@ struct ReferenceTests {
         world.client.transport.inspect { request, _ in
             request.path?.contains("/List") == true ? .answer(.answer(403)) : nil
         }
-        try await world.insert("l", into: "List")
-        try await world.insert("i", into: "Item", parent: "l")
+        try await world.change("insert List l; insert Item i l")
         #expect(try await errors(world) == ["insert List l"])
         #expect(try await world.table("List").forcePurge().operations == 1)
         try await world.push()
@@ -374,8 +304,7 @@ struct ReferenceTests {
         arguments: StoreKind.perEngine)
     func cancelled(_ stores: StoreKind) async throws {
         let world = try await ReferenceWorld(stores)
-        for id in ["a", "b", "c"] { try await world.insert(id, into: "Item", parent: "l") }
-        try await world.insert("l", into: "List")
+        try await world.change("insert Item a l; insert Item b l; insert Item c l; insert List l")
         world.client.context.delegate = ScriptedDelegate { operation in
             operation.cancelPush()
             return try await operation.execute()
@@ -384,7 +313,7 @@ struct ReferenceTests {
         #expect(world.requests == ["insert List l"])
         world.client.context.delegate = nil
         try await world.push()
-        #expect(try await world.queue().isEmpty && world.refused.isEmpty)
+        try await world.expectFinished()
     }
 
     // MARK: With the rest
@@ -414,12 +343,8 @@ struct ReferenceTests {
     )
     func policy(_ stores: StoreKind) async throws {
         let world = try await ReferenceWorld(stores) { $0.conflictPolicy = .clientWins }
-        let other = try await world.world.makeClient()
-        try await other.client.define(ReferenceWorld.schemas)
-        try await other.client.table("List").insert(["id": "l", "text": "theirs"])
-        try await other.context.push()
-        try await world.insert("i", into: "Item", parent: "l")
-        try await world.insert("l", into: "List")
+        try await world.insertElsewhere()
+        try await world.change("insert Item i l; insert List l")
         try await world.push()
         #expect(world.requests.last == "insert Item i" && world.requests.count == 3)
         #expect(try world.serverRow("l", in: "List")?["text"] == "l")
@@ -452,14 +377,14 @@ struct ReferenceTests {
     )
     func manyHeldBack(_ stores: StoreKind) async throws {
         let world = try await ReferenceWorld(stores)
-        try await world.insert("l", into: "List")
+        try await world.change("insert List l")
         try await world.client.client.transaction { transaction in
             for number in 0..<600 {
                 try transaction.insert(["id": .string("i\(number)"), "listId": "l"], into: "Item")
             }
             try transaction.insert(["id": "x"], into: "Item")
         }
-        world.fault { $0 == "insert List l" ? .answer(.answer(403)) : nil }
+        world.refuse("insert List l", 403)
         #expect(try await errors(world) == ["insert List l"])
         #expect(world.requests == ["insert List l", "insert Item x"])
         world.fault(nil)

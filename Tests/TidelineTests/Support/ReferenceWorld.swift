@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Synchronization
+import Testing
 import TidelineStore
 import TidelineTestStores
 
@@ -58,20 +59,48 @@ struct ReferenceWorld: Sendable {
 
     func clear() { state.all.withLock { $0 = [] } }
     func fault(_ fault: Fault?) { state.fault.withLock { $0 = fault } }
+    /// Answers a request such as `insert List a` with the given status.
+    func refuse(_ request: String, _ status: Int) { fault { $0 == request ? .answer(.answer(status)) : nil } }
+
+    /// Runs an action once, before the server receives the first request that changes a row.
+    func onFirst(_ body: @escaping @Sendable () async throws -> Void) {
+        let once = Once()
+        fault { _ in
+            guard once.first() else { return nil }
+            fault(nil)
+            await #expect(throws: Never.self) { try await body() }
+            return nil
+        }
+    }
+
+    /// Expects that the queue is empty, and that the server refused nothing because of a reference.
+    func expectFinished(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        #expect(refused.isEmpty, sourceLocation: sourceLocation)
+        #expect(try await queue().isEmpty, sourceLocation: sourceLocation)
+    }
 
     func table(_ name: String) -> SyncTable { client.client.table(name) }
 
-    /// Inserts a row. The parent is that of the table's reference.
-    func insert(_ id: String, into table: String, parent: String? = nil) async throws {
-        var row: Row = ["id": .string(id), "text": .string(id)]
-        if let parent { row[Self.parentColumn(table)] = .string(parent) }
-        try await self.table(table).insert(row)
+    /// Makes changes in order: `insert Item i l` (in the list `l`), `move Item i m`, `move Item i` (out of its list),
+    /// `delete List l`, separated by semicolons.
+    func change(_ changes: String) async throws {
+        for words in changes.split(separator: "; ").map({ $0.split(separator: " ").map(String.init) }) {
+            let (table, id) = (self.table(words[1]), words[2])
+            let parent: Row = [Self.parentColumn(words[1]): words.count > 3 ? .string(words[3]) : .null]
+            switch words[0] {
+            case "insert": try await table.insert(Row(id: .string(id)).merging(parent).merging(["text": .string(id)]))
+            case "move": try await table.update(Row(id: .string(id)).merging(parent))
+            default: try await table.delete(id: id)
+            }
+        }
     }
 
-    func move(_ id: String, in table: String, to parent: String?) async throws {
-        try await self.table(table).update(id: id) {
-            $0[Self.parentColumn(table)] = parent.map { .string($0) } ?? .null
-        }
+    /// Makes another client that has inserted the list `l` on the server.
+    func insertElsewhere() async throws {
+        let other = try await world.makeClient()
+        try await other.client.define(Self.schemas)
+        try await other.client.table("List").insert(["id": "l", "text": "theirs"])
+        try await other.context.push()
     }
 
     @discardableResult
