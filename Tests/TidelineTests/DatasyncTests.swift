@@ -1,6 +1,5 @@
 import HTTPTypes
 import Testing
-import TidelineServer
 import TidelineStore
 import TidelineTestStores
 
@@ -15,9 +14,8 @@ struct DatasyncTests {
 
     /// Makes a server whose table has further columns, with the row `a`, and a client that has pulled it.
     private func makeWorld(_ stores: StoreKind, dialect: ServerDialect? = nil) async throws -> (World, Client) {
-        let columns: [ColumnSchema] = [.string("owner"), .double("rate"), .json("meta")]
         let world = try World(stores) {
-            $0.schemas = [TableSchema("TodoItem", columns: World.schema.columns + columns)]
+            $0.schemas = [TableSchema("TodoItem", columns: World.schema.columns + Self.columns)]
         }
         try world.plant([World.row("a", at: 0, text: "one").merging(["priority": 1]).merging(Self.others)])
         let client = try await world.makeClient { if let dialect { $0.dialect = dialect } }
@@ -53,41 +51,72 @@ struct DatasyncTests {
         let query = TableQuery("TodoItem").filter(.column("text") == "1994-10-14")
         #expect(try await client.client.pull(query, queryID: "day").rowsPulled == 1)
         #expect(client.transport.requests.first?.contains("cast(1994-10-14,Edm.Date)") == true)
-        let error = await #expect(throws: SyncError.self) {
+        await expectSyncError(.invalidArgument, table: "TodoItem", column: "text") {
             try await client.client.pull(TableQuery("TodoItem").filter(.column("text") == "today"), queryID: "other")
         }
-        #expect(error?.code == .invalidArgument && error?.table == "TodoItem" && error?.column == "text")
     }
 
-    // MARK: Columns that the local table does not define
+    private static let columns: [ColumnSchema] = [.string("owner"), .double("rate"), .json("meta")]
+    private static let pulled =
+        #"empty; plant a@0 text=one priority=1 owner=ann rate=1.5 meta={"a":[1,null]}; pull all; clear"#
+
+    /// The row of the server as another client has changed it that knows all columns.
+    private static func changed(_ columns: String) -> String { "plant a@100000000 \(columns)" }
+
+    /// Expects the server's columns that ``World/schema`` does not have.
+    private static func others(_ owner: String = "ann") -> String {
+        #"remote a owner=\#(owner) rate=1.5 meta={"a":[1,null]}"#
+    }
+
+    static let updates: [Script] =
+        ["", "restart; "].map { restart in
+            // The row that was pulled suffices, and so does the row in the answer.
+            Script(
+                "P1 an update sends back columns that the table does not define\(restart.isEmpty ? "" : ", restarted")",
+                pulled, restart + "update a=two priority=null; push; remote a text=two priority=null", others(),
+                "methods [PUT]; update a complete=true; push", others(), "methods [PUT, PUT]")
+        } + [
+            Script(
+                "P1 columns that others change later are sent back in their newest state", pulled,
+                changed("text=one owner=bob"), "pull all; clear; update a=two; push", others("bob"), "methods [PUT]"),
+            Script(
+                "F7 a column that the server leaves out becomes null", pulled, changed("text=one priority=null"),
+                "pull all; row a priority=null"),
+        ]
+
+    private static let conflict = "update a=mine; \(changed("text=other owner=bob"))"
+
+    static let conflicts: [Script] =
+        [
+            Script(
+                "C1 a conflict that is kept overwrites no other column", pulled, conflict,
+                "push errors conflict; keep a=mine; push; remote a text=mine", others("bob")),
+            Script(
+                "C1 a conflict that is discarded shows the server's row, and later updates keep its columns", pulled,
+                conflict, "push errors conflict; discard; clear; update a priority=9; push; remote a text=other",
+                others("bob"), "methods [PUT]"),
+            Script(
+                "C1 an item of a delegate wipes no column", pulled, conflict,
+                "delegate conflict other & rebase & execute; push; remote a text=mine; no delegate",
+                "update a complete=true; push", others("bob")),
+            Script(
+                "C1 an item of the app wipes no column", pulled, conflict,
+                "push errors conflict; settle a=given version=a@100000000; update a complete=true; push", others("bob")),
+        ]
+        + [("", "null"), ("update a complete=true; ", "true")].map { edit, complete in
+            Script(
+                "P6 an update whose answer was lost overwrites no other column, complete: \(complete)", pulled,
+                "update a=two; on put lose answer; push fails network", changed("text=two owner=bob priority=5"),
+                "\(edit)push; queue []; remote a text=two priority=5 complete=\(complete); row a priority=5",
+                others("bob"))
+        }
 
     @Test(
-        "P1 an update sends back columns that the table does not define", arguments: StoreKind.perEngine, [false, true])
-    func keepsColumns(_ stores: StoreKind, restarts: Bool) async throws {
-        let (world, first) = try await makeWorld(stores)
-        let client = restarts ? try await world.makeClient(store: first.store) : first
-        try await client.pushUpdate(["id": "a", "text": "two", "priority": .null])
-        let row = try #require(try world.serverRow("a"))
-        #expect(row["text"] == "two" && row["priority"] == .null)
-        try expectOthers(world)
-        // The row that was pulled suffices.
-        #expect(methods(client) == ["PUT"])
-        // So does the row in the answer.
-        try await client.pushUpdate(["id": "a", "complete": true])
-        try expectOthers(world)
-        #expect(methods(client) == ["PUT", "PUT"])
-    }
-
-    @Test("P1 columns that others change later are sent back in their newest state", arguments: StoreKind.perEngine)
-    func newestColumns(_ stores: StoreKind) async throws {
-        let (world, client) = try await makeWorld(stores)
-        try changeOthers(world, ["owner": "bob"])
-        try await client.items.pull(queryID: "all")
-        client.transport.clear()
-        try await client.pushUpdate(["id": "a", "text": "two"])
-        try expectOthers(world, owner: "bob")
-        #expect(methods(client) == ["PUT"])
-    }
+        "P1, C1, P6 columns that the local table does not define are sent back", arguments: StoreKind.perEngine,
+        (updates + conflicts).map {
+            $0.served { $0.schemas = [TableSchema("TodoItem", columns: World.schema.columns + columns)] }
+        })
+    func plays(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
 
     @Test("P1 a row of an earlier dialect is read before its first update", arguments: StoreKind.perEngine)
     func earlierDialect(_ stores: StoreKind) async throws {
@@ -148,83 +177,6 @@ struct DatasyncTests {
         try expectOthers(world)
     }
 
-    @Test("F7 a column that the server leaves out becomes null", arguments: StoreKind.perEngine)
-    func omittedNull(_ stores: StoreKind) async throws {
-        let (world, client) = try await makeWorld(stores)
-        try changeOthers(world, ["priority": .null])
-        try await client.items.pull(queryID: "all")
-        #expect(try client.row("a")?["priority"] == .null)
-    }
-
-    // MARK: Conflicts and lost answers
-
-    @Test("C1 a conflict that is kept overwrites no other column", arguments: StoreKind.perEngine)
-    func keptConflict(_ stores: StoreKind) async throws {
-        let (world, client) = try await makeWorld(stores)
-        try await client.items.update(["id": "a", "text": "mine"])
-        try changeOthers(world, ["text": "other", "owner": "bob"])
-        let errors = try await pushErrors(client)
-        #expect(errors.map(\.code) == [.conflict])
-        try await errors.first?.keepOperationAndUpdateItem(["id": "a", "text": "mine"])
-        try await client.context.push()
-        #expect(try world.serverRow("a")?["text"] == "mine")
-        try expectOthers(world, owner: "bob")
-    }
-
-    @Test(
-        "C1 a conflict that is discarded shows the server's row, and later updates keep its columns",
-        arguments: StoreKind.perEngine)
-    func discardedConflict(_ stores: StoreKind) async throws {
-        let (world, client) = try await makeWorld(stores)
-        try await client.items.update(["id": "a", "text": "mine"])
-        try changeOthers(world, ["text": "other", "owner": "bob"])
-        try await pushErrors(client).first?.cancelOperationAndDiscardItem()
-        client.transport.clear()
-        try await client.pushUpdate(["id": "a", "priority": 9])
-        #expect(try world.serverRow("a")?["text"] == "other")
-        try expectOthers(world, owner: "bob")
-        #expect(methods(client) == ["PUT"])
-    }
-
-    @Test(
-        "C1 an item of the app, and that of a delegate, wipes no column", arguments: StoreKind.perEngine, [false, true])
-    func givenItem(_ stores: StoreKind, byDelegate: Bool) async throws {
-        let (world, client) = try await makeWorld(stores)
-        if byDelegate {
-            client.context.delegate = ScriptedDelegate.rebasing
-            try await client.items.update(["id": "a", "text": "mine"])
-            try changeOthers(world, ["text": "other", "owner": "bob"])
-            try await client.context.push()
-            #expect(try world.serverRow("a")?["text"] == "mine")
-        } else {
-            try await client.items.update(["id": "a", "text": "mine"])
-            try changeOthers(world, ["text": "other", "owner": "bob"])
-            let server = try #require(try world.serverRow("a"))
-            try await pushErrors(client).first?.cancelOperationAndUpdateItem(
-                ["id": "a", "text": "given", "version": server["version"] ?? .null])
-        }
-        try await client.pushUpdate(["id": "a", "complete": true])
-        try expectOthers(world, owner: "bob")
-    }
-
-    @Test(
-        "P6 an update whose answer was lost overwrites no other column", arguments: StoreKind.perEngine, [false, true])
-    func lostAnswer(_ stores: StoreKind, editsAgain: Bool) async throws {
-        let (world, client) = try await makeWorld(stores)
-        try await client.items.update(["id": "a", "text": "two"])
-        client.transport.inspect { request, _ in request.method == .put ? .loseAnswer : nil }
-        #expect(await syncErrorCode { try await client.context.push() } == .network)
-        client.transport.inspect(nil)
-        try changeOthers(world, ["owner": "bob", "priority": 5])
-        if editsAgain { try await client.items.update(["id": "a", "complete": true]) }
-        try await client.context.push()
-        #expect(try await client.queue().isEmpty)
-        let row = try #require(try world.serverRow("a"))
-        #expect(row["text"] == "two" && row["priority"] == 5 && (row["complete"] == true) == editsAgain)
-        try expectOthers(world, owner: "bob")
-        #expect(try client.row("a")?["priority"] == 5)
-    }
-
     @Test("P6 a row that is restored keeps its other columns", arguments: StoreKind.perEngine, [false, true])
     func restored(_ stores: StoreKind, isDeleted: Bool) async throws {
         let (world, client) = try await makeWorld(stores)
@@ -250,13 +202,7 @@ struct DatasyncTests {
         }
         try await client.items.update(["id": "a", "text": "two"])
         try changeOthers(world, ["owner": "bob"])
-        let changed = HeaderLog()
-        client.transport.inspect { request, _ in
-            guard request.method == .put, changed.values.isEmpty else { return nil }
-            changed.add("changed")
-            try? changeOthers(world, ["owner": "cid"])
-            return nil
-        }
+        client.onFirst(\.isUpdate, isEarly: true) { try changeOthers(world, ["owner": "cid"]) }
         try await client.context.push()
         #expect(methods(client) == ["GET", "PUT", "GET", "PUT"])
         #expect(try world.serverRow("a")?["text"] == "two")
@@ -271,14 +217,13 @@ struct DatasyncTests {
     func identifiers(_ id: String) async throws {
         let (world, client) = try await World.withClient(.simplest)
         for isTransaction in [false, true] {
-            let error = await #expect(throws: SyncError.self) {
+            await expectSyncError(.invalidArgument, table: "TodoItem", id: id) {
                 if isTransaction {
                     try await client.client.transaction { _ = try $0.insert(["id": .string(id)], into: "TodoItem") }
                 } else {
                     try await client.items.insert(["id": .string(id)])
                 }
             }
-            #expect(error?.code == .invalidArgument && error?.id == id && error?.table == "TodoItem")
         }
         #expect(try await client.queue().isEmpty)
         let zumo = try await world.makeClient { $0.dialect = .zumo2 }
