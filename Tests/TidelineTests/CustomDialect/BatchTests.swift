@@ -54,8 +54,7 @@ struct BatchTests {
     func lost(isApplied: Bool) async throws {
         let (world, client) = try await makeScene(.simplest, maxBatchCount: 25)
         world.server.inspect { request, _ in request.contains("batch") ? isApplied ? .loseAnswer : .loseRequest : nil }
-        let error = await #expect(throws: SyncError.self) { try await client.client.push() }
-        #expect(error?.code == .network)
+        await expectSyncError(.network) { try await client.client.push() }
         world.server.inspect(nil)
         try await expectPushed(world, client)
     }

@@ -1,4 +1,3 @@
-import HTTPTypes
 import Testing
 import TidelineTestStores
 
@@ -71,17 +70,13 @@ struct CustomDialectPullTests {
         try await client.pull()
         // The answer shows a state of each row that is neither the base nor the result of the push.
         world.server.write("a", ["text": "between"])
-        let once = Once()
-        world.server.inspect { [client, server = world.server] request, _ in
-            guard request.contains("/changes"), once.first() else { return nil }
-            return .delay {
-                server.write("a", ["text": "later"])
-                try await client.notes.update(["id": "a", "text": "mine"])
-                let error = try #require(try await client.pushErrors().first)
-                try await error.keepOperationAndUpdateItem(try #require(error.item))
-                try await client.client.push()
-                #expect(server.fields("a")?["text"] == "mine")
-            }
+        world.server.onNextList { [client, server = world.server] in
+            server.write("a", ["text": "later"])
+            try await client.notes.update(["id": "a", "text": "mine"])
+            let error = try #require(try await client.pushErrors().first)
+            try await error.keepOperationAndUpdateItem(try #require(error.item))
+            try await client.client.push()
+            #expect(server.fields("a")?["text"] == "mine")
         }
         try await client.pull()
         world.server.inspect(nil)
@@ -98,14 +93,11 @@ struct CustomDialectPullTests {
     func staleDelete(_ stores: StoreKind) async throws {
         let (world, client) = try await NotesWorld.withRow(stores)
         try await client.notes.update(["id": "a", "text": "mine"])
-        let once = Once()
-        world.server.inspect { [client, server = world.server] request, _ in
-            // The pull's own push is answered; then others delete the row, before the page is made.
-            guard request.contains("/changes"), once.first() else { return nil }
-            try? await client.notes.update(["id": "a", "text": "again"])
-            _ = try? await client.client.push()
+        // The pull's own push is answered; then others delete the row, before the page is made.
+        world.server.onNextList(isEarly: true) { [client, server = world.server] in
+            try await client.notes.update(["id": "a", "text": "again"])
+            try await client.client.push()
             server.write("a", nil)
-            return nil
         }
         try await client.pull()
         world.server.inspect(nil)
@@ -125,9 +117,7 @@ struct CustomDialectPullTests {
         try await client.notes.update(["id": "b", "text": "mine"])
         world.server.write("a", ["text": "theirs", "likes": 1])
         world.server.write("b", nil)
-        var settings = PullSettings()
-        settings.whenPushFails = .pullOthers
-        await #expect(throws: SyncError.self) { try await client.pull(settings) }
+        await #expect(throws: SyncError.self) { try await client.pull(PullSettings(whenPushFails: .pullOthers)) }
         #expect(try client.texts() == ["a": "mine", "b": "mine"])
         for error in try await client.client.operationErrors() { try await error.cancelOperationAndDiscardItem() }
         #expect(try client.texts() == ["a": "theirs"])
@@ -193,8 +183,7 @@ struct CustomDialectPullTests {
         #expect(error?.code == .invalidArgument && error?.table == "Note")
         #expect(error?.message.contains("the server cannot filter its changes") == true)
         for query in [TableQuery("Note").order(by: "text"), TableQuery("Note").limit(5)] {
-            let error = await #expect(throws: SyncError.self) { try await client.client.pull(query) }
-            #expect(error?.code == .invalidArgument && error?.message.contains("dialect notes") == true)
+            await expectSyncError(.invalidArgument, says: "dialect notes") { try await client.client.pull(query) }
         }
         #expect(world.server.requests.isEmpty)
     }
@@ -220,9 +209,7 @@ struct CustomDialectPullTests {
         func check(_ pages: [ServerPage<Int>], _ code: SyncError.Code, _ text: String) async throws {
             let (_, client) = try await NotesWorld.withClient(.simplest, ScriptedDialect(pages: pages))
             try await client.client.define([TableSchema("Note", columns: [.json("tags")])])
-            let error = await #expect(throws: SyncError.self) { try await client.pull() }
-            #expect(error?.code == code && error?.table == "Note", "\(String(describing: error))")
-            #expect(error?.message.contains(text) == true, "\(String(describing: error))")
+            await expectSyncError(code, table: "Note", says: text) { try await client.pull() }
         }
         let row: Row = ["id": "a", "text": "one", "version": "1"]
         try await check([ServerPage(rows: [row], cursor: 0, isLast: false)], .noProgress, "the same cursor")

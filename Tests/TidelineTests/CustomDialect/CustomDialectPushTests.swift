@@ -38,14 +38,10 @@ struct CustomDialectPushTests {
     func changedColumns() async throws {
         let (world, client) = try await NotesWorld.withRow(.simplest, ["text": "one", "likes": 3, "color": "red"])
         try await client.notes.update(["id": "a", "text": "two", "likes": Value.null])
-        let bodies = Recorder<String>()
-        world.server.inspect { _, body in
-            bodies.add(body)
-            return nil
-        }
+        world.server.clear()
         try await client.client.push()
-        #expect(bodies.values.count == 1)
-        let change = try JSONDecoder().decode(JSONFields.self, from: Data(bodies.values[0].utf8)).row
+        #expect(world.server.bodies.count == 1)
+        let change = try JSONDecoder().decode(JSONFields.self, from: Data(world.server.bodies[0])).row
         #expect(change == ["text": "two", "likes": Value.null])
         #expect(world.server.headers.last?[.ifMatch] == "\"1\"")
         #expect(world.server.fields("a")?["color"] == "red")
@@ -176,8 +172,7 @@ struct CustomDialectPushTests {
         #expect(busy?.code == .network && busy?.retryAfter == .seconds(10) && busy?.status == 420)
         #expect(delays.values == Array(repeating: .seconds(10), count: 3))
         world.server.inspect { _, _ in .answer(.problem(403, "sessionEnded")) }
-        let signIn = await #expect(throws: SyncError.self) { try await waiting.client.push() }
-        #expect(signIn?.code == .authentication && signIn?.message.contains("sessionEnded") == true)
+        await expectSyncError(.authentication, says: "sessionEnded") { try await waiting.client.push() }
         world.server.inspect(nil)
         try await client.client.push()
         #expect(world.server.fields("a")?["text"] == "one")
@@ -311,15 +306,10 @@ struct CustomDialectPushTests {
         try await client.pull()
         try await client.notes.update(["id": "a", "text": "two"])
         world.server.clear()
-        let bodies = Recorder<String>()
-        world.server.inspect { _, body in
-            bodies.add(body)
-            return nil
-        }
         try await client.client.push()
         // The row is known, so that it is not read first.
         #expect(world.server.requests.count == 1)
-        let whole = try JSONDecoder().decode(JSONFields.self, from: Data(bodies.values[0].utf8)).row
+        let whole = try JSONDecoder().decode(JSONFields.self, from: Data(world.server.bodies[0])).row
         #expect(whole == ["text": "two", "likes": 1, "due": Value.null, "color": "red"])
         // A second update needs no lookup either, because the answer had the row.
         try await client.notes.update(["id": "a", "likes": 2])
@@ -345,11 +335,9 @@ struct CustomDialectPushTests {
     @Test("L3 an identifier that the dialect does not accept is refused before anything is stored")
     func identifiers() async throws {
         let (_, client) = try await NotesWorld.withClient(.simplest, NotesVariant.replacing)
-        let error = await #expect(throws: SyncError.self) {
+        await expectSyncError(.invalidArgument, column: "id", id: "_a", says: "begins with an underscore") {
             try await client.notes.insert(["id": "_a", "text": "one"])
         }
-        #expect(error?.code == .invalidArgument && error?.column == "id" && error?.id == "_a")
-        #expect(error?.message.contains("begins with an underscore") == true)
         #expect(try client.texts().isEmpty)
     }
 
@@ -357,8 +345,7 @@ struct CustomDialectPushTests {
     func directRequests() async throws {
         let client = try await NotesWorld(.simplest).makeClient()
         func check(_ body: () async throws -> Void) async {
-            let error = await #expect(throws: SyncError.self) { try await body() }
-            #expect(error?.code == .invalidArgument && error?.message.contains("the dialect notes") == true)
+            await expectSyncError(.invalidArgument, says: "the dialect notes") { try await body() }
         }
         let table = client.client.remoteTable("Note")
         await check { _ = try await table.read() }

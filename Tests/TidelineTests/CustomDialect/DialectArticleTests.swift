@@ -8,25 +8,13 @@ import TidelineTestStores
 struct DialectArticleTests {
     @Test("The article contains the code of the example, all of it")
     func isShown() throws {
-        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        let root = folder.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let article = try String(
-            contentsOf: root.appendingPathComponent("Sources/Tideline/Tideline.docc/SpeakingToAnotherServer.md"),
-            encoding: .utf8)
         let kinto = "Examples/KintoDialect"
-        let parts = try [
-            "\(kinto)/Sources/KintoSync/KintoDialect.swift", "\(kinto)/Tests/KintoSyncTests/Scene.swift",
-            "Tests/TidelineTests/CustomDialect/NotesDialect.swift",
-        ].flatMap { path in
-            try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
-                .components(separatedBy: "\n// article: ").dropFirst()
-        }
-        #expect(parts.count == 9)
-        for part in parts {
-            let lines = part.components(separatedBy: "\n").dropFirst()
-            let text = lines.prefix { $0 != "// end" }.joined(separator: "\n").trimmingCharacters(in: .newlines)
-            #expect(article.contains("```swift\n\(text)\n```"), "the article must contain:\n\(text)")
-        }
+        try expectArticle(
+            "SpeakingToAnotherServer", contains: 9,
+            of: [
+                "\(kinto)/Sources/KintoSync/KintoDialect.swift", "\(kinto)/Tests/KintoSyncTests/Scene.swift",
+                "Tests/TidelineTests/CustomDialect/NotesDialect.swift",
+            ])
     }
 
     @Test("The article's advice on tests works: requests and meanings are values")

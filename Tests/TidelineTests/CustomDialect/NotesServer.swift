@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Synchronization
+import Testing
 import Tideline
 
 /// A ``NotesService`` at `/db`, in the process, with the faults of a test and a log of the requests.
@@ -19,6 +20,7 @@ final class NotesServer: Transport {
         var service = NotesService()
         var requests: [String] = []
         var headers: [HTTPFields] = []
+        var bodies: [[UInt8]] = []
         var inspector: Inspector?
     }
 
@@ -26,8 +28,19 @@ final class NotesServer: Transport {
 
     var requests: [String] { state.withLock { $0.requests } }
     var headers: [HTTPFields] { state.withLock { $0.headers } }
-    func clear() { state.withLock { ($0.requests, $0.headers) = ([], []) } }
+    var bodies: [[UInt8]] { state.withLock { $0.bodies } }
+    func clear() { state.withLock { ($0.requests, $0.headers, $0.bodies) = ([], [], []) } }
     func inspect(_ inspector: Inspector?) { state.withLock { $0.inspector = inspector } }
+    /// Runs an action once, between the answer to a request for changes and its arrival, or before the answer is made.
+    func onNextList(isEarly: Bool = false, _ body: @escaping @Sendable () async throws -> Void) {
+        let once = Once()
+        inspect { request, _ in
+            guard request.contains("/changes"), once.first() else { return nil }
+            guard isEarly else { return .delay(body) }
+            await #expect(throws: Never.self) { try await body() }
+            return nil
+        }
+    }
     /// Removes a row without a trace in the list of changes.
     func forget(_ id: String) { state.withLock { $0.service.tables["Note"]?[id] = nil } }
     /// Forgets the list of changes so far, so that cursors before the last change are no longer known.
@@ -48,6 +61,7 @@ final class NotesServer: Transport {
         let inspector = state.withLock { state in
             state.requests.append(text)
             state.headers.append(request.headerFields)
+            state.bodies.append(body ?? [])
             return state.inspector
         }
         let fault = await inspector?(text, String(decoding: body ?? [], as: UTF8.self))

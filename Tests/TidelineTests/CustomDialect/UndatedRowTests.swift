@@ -14,15 +14,12 @@ struct UndatedRowTests {
         let (world, client) = try await NotesWorld.withClient(stores, NotesVariant.dated(datesAnswers))
         world.server.write("a", ["text": "one"])
         try await client.pull()
-        let once = Once()
-        world.server.inspect { [client, server = world.server] request, _ in
-            // The push is answered after the page was requested; then others change the row, before the page is made.
-            guard request.contains("/changes"), once.first() else { return nil }
-            try? await client.notes.update(["id": "a", "text": "mine"])
-            _ = try? await client.client.push()
+        // The push is answered after the page was requested; then others change the row, before the page is made.
+        world.server.onNextList(isEarly: true) { [client, server = world.server] in
+            try await client.notes.update(["id": "a", "text": "mine"])
+            try await client.client.push()
             #expect(server.fields("a")?["text"] == "mine")
             server.write("a", ["text": "theirs"])
-            return nil
         }
         try await client.pull()
         world.server.inspect(nil)
@@ -35,13 +32,9 @@ struct UndatedRowTests {
     @Test("F8 a page with the state that a push replaced is passed, with its cursor", arguments: StoreKind.perEngine)
     func replacedState(_ stores: StoreKind) async throws {
         let (world, client) = try await NotesWorld.withRow(stores)
-        let once = Once()
-        world.server.inspect { [client] request, _ in
-            guard request.contains("/changes"), once.first() else { return nil }
-            return .delay {
-                try await client.notes.update(["id": "a", "text": "mine"])
-                try await client.client.push()
-            }
+        world.server.onNextList { [client] in
+            try await client.notes.update(["id": "a", "text": "mine"])
+            try await client.client.push()
         }
         // This pull returns the row again, as it was before the push.
         try await client.client.pull(TableQuery("Note"), queryID: "other")
@@ -85,14 +78,10 @@ struct UndatedRowTests {
         arguments: StoreKind.perEngine)
     func replacedBeforeEdit(_ stores: StoreKind) async throws {
         let (world, client) = try await NotesWorld.withRow(stores)
-        let once = Once()
-        world.server.inspect { [client] request, _ in
-            guard request.contains("/changes"), once.first() else { return nil }
-            return .delay {
-                try await client.notes.update(["id": "a", "text": "mine"])
-                try await client.client.push()
-                try await client.notes.update(["id": "a", "text": "mine again"])
-            }
+        world.server.onNextList { [client] in
+            try await client.notes.update(["id": "a", "text": "mine"])
+            try await client.client.push()
+            try await client.notes.update(["id": "a", "text": "mine again"])
         }
         try await client.client.pull(TableQuery("Note"), queryID: "other")
         #expect(try await client.client.context.pendingOperationsHavePulledRows() == [false])
@@ -108,9 +97,7 @@ struct UndatedRowTests {
         try await client.notes.update(["id": "a", "text": "mine"])
         world.server.write("a", ["text": "theirs"])
         world.server.inspect { request, _ in request.hasPrefix("PATCH") ? .answer(.problem(403, "forbidden")) : nil }
-        var settings = PullSettings()
-        settings.whenPushFails = .pullOthers
-        await #expect(throws: SyncError.self) { try await client.pull(settings) }
+        await #expect(throws: SyncError.self) { try await client.pull(PullSettings(whenPushFails: .pullOthers)) }
         #expect(try client.texts() == ["a": "mine"])
         // The server refused the push without showing its row.
         let error = try #require(try await client.client.operationErrors().first)
@@ -130,11 +117,9 @@ struct UndatedRowTests {
         try await client.pull()
         world.server.inspect { request, _ in request.hasPrefix("PATCH") ? .answer(.problem(403, "forbidden")) : nil }
         try await client.notes.update(["id": "b", "text": "mine"])
-        var settings = PullSettings()
-        settings.whenPushFails = .pullOthers
         // The first pull of all rows finds an operation, the second one that has failed.
         let steps = Recorder<PullProgress>()
-        settings.onProgress = { steps.add($0) }
+        let settings = PullSettings(whenPushFails: .pullOthers, onProgress: { steps.add($0) })
         for _ in 1...2 {
             await #expect(throws: SyncError.self) { try await client.notes.pull(settings: settings) }
         }
