@@ -220,15 +220,14 @@ struct TrustedSyncTests {
 
     @Test("S8 a refresh that fails offline signs nobody out")
     func refresh() throws {
-        let virtual = try VirtualWorld(.simplest)
-        try virtual.run {
-            let isOffline = SharedValue(true)
-            let client = try await virtual.makeClient { options in
-                options.authorization = { _ in
-                    if isOffline.value { throw TransportError(.connection, "the token service cannot be reached") }
-                    return HTTPField(name: .zumoAuth, value: "fresh")
-                }
+        let isOffline = SharedValue(true)
+        let configure: @Sendable (inout SyncOptions) -> Void = { options in
+            options.authorization = { _ in
+                if isOffline.value { throw TransportError(.connection, "the token service cannot be reached") }
+                return HTTPField(name: .zumoAuth, value: "fresh")
             }
+        }
+        try VirtualWorld.run(configure: configure) { virtual, client in
             try await client.items.insert(["id": "a", "text": "one"])
             try await client.client.start([])
             try await virtual.sleep(.seconds(10))
@@ -236,7 +235,6 @@ struct TrustedSyncTests {
             isOffline.value = false
             try await virtual.sleep(.seconds(60))
             #expect(try virtual.world.serverTexts() == ["one"])
-            await client.client.stop()
         }
     }
 

@@ -1,4 +1,3 @@
-import HTTPTypes
 import Testing
 import TidelineStore
 import TidelineTestStores
@@ -86,11 +85,10 @@ struct SelfRunningSyncTests {
         let virtual = try VirtualWorld(stores, schemas: tables)
         try virtual.run {
             let store = HookedStore(try stores.makeStore())
-            let transport = FaultyTransport(service: virtual.world.service, executor: virtual.executor)
-            var options = SyncOptions()
-            virtual.configureEnvironment(&options.environment)
-            let client = try SyncClient(url: "http://server.test", store: store, transport: transport, options: options)
-            try await client.define(tables)
+            let made = try await virtual.world.makeClient(over: store, tables: tables) {
+                virtual.configureEnvironment(&$0.environment)
+            }
+            let (client, transport) = (made.client, made.transport)
             for table in tables { try await client.table(table.name).insert(["text": "one"]) }
             try await client.push()
             let subscriptions = (0..<10).map {

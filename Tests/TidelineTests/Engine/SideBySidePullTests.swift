@@ -1,4 +1,3 @@
-import HTTPTypes
 import Testing
 import TidelineStore
 import TidelineTestStores
@@ -25,22 +24,27 @@ struct SideBySidePullTests {
         return virtual
     }
 
-    private func makeClient(_ virtual: VirtualWorld) async throws -> Client {
-        let client = try await virtual.makeClient()
-        try await client.client.define(Self.tables)
-        return client
+    /// Runs a scenario of one client to its end.
+    private func run(
+        _ stores: StoreKind, configure: @escaping @Sendable (inout SyncOptions) -> Void = { _ in },
+        _ scenario: @escaping @Sendable (VirtualWorld, Client) async throws -> Void
+    ) throws {
+        let virtual = try makeWorld(stores)
+        try virtual.run {
+            let client = try await virtual.makeClient(configure: configure)
+            try await client.client.define(Self.tables)
+            try await scenario(virtual, client)
+        }
     }
 
-    /// Returns the numbers of local rows of the first three tables.
-    private func counts(_ client: Client) throws -> [Int] {
-        try Self.tables.prefix(3).map { table in try client.store.read { try $0.count(TableQuery(table.name)) } }
+    /// Returns the number of local rows of a table.
+    private func count(_ client: Client, _ table: TableSchema) throws -> Int {
+        try client.store.read { try $0.count(TableQuery(table.name)) }
     }
 
     @Test("F10 as many tables as allowed are pulled at once", arguments: StoreKind.perEngine, [1, 4, 9])
     func window(_ stores: StoreKind, maxInFlight: Int) throws {
-        let virtual = try makeWorld(stores)
-        try virtual.run {
-            let client = try await makeClient(virtual)
+        try run(stores) { virtual, client in
             let most = MaximumCount()
             client.transport.inspect { _, _ in
                 most.enter()
@@ -52,9 +56,7 @@ struct SideBySidePullTests {
                 Self.subscriptions, settings: PullSettings(pageSize: 4, maxInFlight: maxInFlight))
             #expect(most.maximum == min(maxInFlight, 6))
             #expect(results.map(\.rowsStored) == Array(repeating: 10, count: 6))
-            for table in Self.tables {
-                #expect(try client.store.read { try $0.count(TableQuery(table.name)) } == 10)
-            }
+            for table in Self.tables { #expect(try count(client, table) == 10) }
         }
     }
 
@@ -62,9 +64,7 @@ struct SideBySidePullTests {
         "F10 one sequence shows the progress of all pulls, with the total that the server tells",
         arguments: StoreKind.perEngine)
     func progress(_ stores: StoreKind) throws {
-        let virtual = try makeWorld(stores)
-        try virtual.run {
-            let client = try await makeClient(virtual)
+        try run(stores) { virtual, client in
             let (steps, progress) = AsyncStream.makeStream(of: PullProgress.self)
             async let results = client.client.pull(
                 Self.subscriptions, settings: PullSettings(pageSize: 4, countsRows: true), progress: progress)
@@ -80,15 +80,10 @@ struct SideBySidePullTests {
 
     @Test("F10 an error of one table leaves the others unaffected", arguments: StoreKind.perEngine)
     func oneFails(_ stores: StoreKind) throws {
-        let virtual = try makeWorld(stores)
-        try virtual.run {
-            let client = try await makeClient(virtual)
+        try run(stores) { virtual, client in
             client.transport.inspect { request, _ in request.target.contains("/T2") ? .answer(.answer(403)) : nil }
-            let error = await #expect(throws: SyncError.self) { try await client.client.pull(Self.subscriptions) }
-            #expect(error?.table == "T2" && error?.code == .rejected)
-            for table in Self.tables where table.name != "T2" {
-                #expect(try client.store.read { try $0.count(TableQuery(table.name)) } == 10)
-            }
+            await expectSyncError(.rejected, table: "T2") { try await client.client.pull(Self.subscriptions) }
+            for table in Self.tables where table.name != "T2" { #expect(try count(client, table) == 10) }
         }
     }
 
@@ -96,18 +91,14 @@ struct SideBySidePullTests {
         "F10 a failure of the network cancels the others, and the next pull completes them",
         arguments: StoreKind.perEngine, [1, 3, 7])
     func networkFails(_ stores: StoreKind, after count: Int) throws {
-        let virtual = try makeWorld(stores)
-        try virtual.run {
-            let client = try await makeClient(virtual)
+        try run(stores) { virtual, client in
             client.transport.inspect { _, _ in client.transport.requests.count > count ? .loseRequest : nil }
             let settings = PullSettings(pageSize: 4)
             let code = await syncErrorCode { try await client.client.pull(Self.subscriptions, settings: settings) }
             #expect(code == .network)
             client.transport.inspect(nil)
             try await client.client.pull(Self.subscriptions, settings: settings)
-            for table in Self.tables {
-                #expect(try client.store.read { try $0.count(TableQuery(table.name)) } == 10)
-            }
+            for table in Self.tables { #expect(try count(client, table) == 10) }
         }
     }
 
@@ -115,10 +106,7 @@ struct SideBySidePullTests {
         "P13 a pull that the server delays ends the round of a sync that runs itself, also beside one that succeeds",
         arguments: [408, 429], ["100", nil])
     func delayedPull(_ status: Int, retryAfter: String?) throws {
-        let virtual = try makeWorld(.simplest)
-        try virtual.run {
-            let client = try await virtual.makeClient { $0.retry.maximumAttempts = 1 }
-            try await client.client.define(Self.tables)
+        try run(.simplest, configure: VirtualWorld.withoutRetries) { virtual, client in
             let record = virtual.record(client)
             client.transport.inspect { request, _ in
                 guard request.target.contains("/T1") else { return nil }
@@ -131,7 +119,7 @@ struct SideBySidePullTests {
             ])
             try await virtual.sleep(.milliseconds(500))
             #expect(client.statusKind == "offline" && "\(client.client.status)".contains("HTTP \(status)"))
-            #expect(try counts(client) == [10, 0, 0])
+            #expect(try Self.tables.prefix(3).map { try count(client, $0) } == [10, 0, 0])
             if retryAfter != nil {
                 // No table is asked for before the delay.
                 let count = client.transport.requests.count { $0.contains("/T") }
@@ -140,7 +128,7 @@ struct SideBySidePullTests {
             }
             client.transport.inspect(nil)
             try await virtual.sleep(.seconds(2))
-            #expect(try counts(client) == [10, 10, 10])
+            #expect(try Self.tables.prefix(3).map { try count(client, $0) } == [10, 10, 10])
             #expect(!record.kinds.contains("failing"))
             await client.client.stop()
         }
@@ -148,9 +136,7 @@ struct SideBySidePullTests {
 
     @Test("F1 pulls side by side push once before", arguments: StoreKind.perEngine)
     func pushesOnce(_ stores: StoreKind) throws {
-        let virtual = try makeWorld(stores)
-        try virtual.run {
-            let client = try await makeClient(virtual)
+        try run(stores) { virtual, client in
             for table in Self.tables { try await client.client.table(table.name).insert(["id": "mine"]) }
             client.transport.inspect { request, _ in
                 request.method == .post && request.target.contains("/T2") ? .answer(.answer(403)) : nil
@@ -163,17 +149,13 @@ struct SideBySidePullTests {
                 try await client.client.pull(Self.subscriptions, settings: settings)
             }
             #expect(error?.operationErrors.map(\.table) == ["T2"])
-            for table in Self.tables {
-                #expect(try client.store.read { try $0.count(TableQuery(table.name)) } == 11)
-            }
+            for table in Self.tables { #expect(try count(client, table) == 11) }
         }
     }
 
     @Test("F10 arguments are checked before anything is sent")
     func arguments() throws {
-        let virtual = try makeWorld(.simplest)
-        try virtual.run {
-            let client = try await makeClient(virtual)
+        try run(.simplest) { _, client in
             let code = await syncErrorCode {
                 try await client.client.pull([Self.subscriptions[0], SyncSubscription("Nowhere")])
             }

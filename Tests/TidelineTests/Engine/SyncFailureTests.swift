@@ -1,4 +1,3 @@
-import HTTPTypes
 import Testing
 import TidelineStore
 import TidelineTestStores
@@ -58,7 +57,7 @@ struct SyncFailureTests {
 
     @Test("S3 Retry-After delays the next round", arguments: StoreKind.perEngine)
     func retryAfter(_ stores: StoreKind) throws {
-        try VirtualWorld.run(stores, attempts: 1) { virtual, client in
+        try VirtualWorld.run(stores, configure: VirtualWorld.withoutRetries) { virtual, client in
             client.transport.inspect { _, _ in .answer(.answer(503, headers: [.retryAfter: "100"])) }
             try await client.client.start([Self.todo])
             try await virtual.sleep(.seconds(99))
@@ -73,9 +72,7 @@ struct SyncFailureTests {
         "S4 the status follows the sync, and a reader that never reads does not block it",
         arguments: StoreKind.perEngine)
     func status(_ stores: StoreKind) throws {
-        let virtual = try VirtualWorld(stores)
-        try virtual.run {
-            let client = try await virtual.makeClient()
+        try VirtualWorld.run(stores) { virtual, client in
             let lazy = client.client.statusUpdates
             let record = virtual.record(client)
             try virtual.world.plant(World.rows(at: 0..<30))
@@ -137,7 +134,7 @@ struct SyncFailureTests {
 
     @Test("S5 an operation that fails on the server is tried five times", arguments: StoreKind.perEngine)
     func serverFailure(_ stores: StoreKind) throws {
-        try VirtualWorld.run(stores, attempts: 1) { virtual, client in
+        try VirtualWorld.run(stores, configure: VirtualWorld.withoutRetries) { virtual, client in
             client.transport.inspect { _, body in body.contains("poison") ? .answer(.answer(500)) : nil }
             try await client.client.start([Self.todo])
             try await client.items.insert(["id": "p", "text": "poison"])
@@ -155,7 +152,7 @@ struct SyncFailureTests {
 
     @Test("S5 an operation arrives by itself after the server failed for everything", arguments: StoreKind.perEngine)
     func everythingFails(_ stores: StoreKind) throws {
-        try VirtualWorld.run(stores, attempts: 1) { virtual, client in
+        try VirtualWorld.run(stores, configure: VirtualWorld.withoutRetries) { virtual, client in
             try await client.items.insert(["id": "a", "text": "mine"])
             client.transport.inspect { _, _ in .answer(.answer(500)) }
             try await client.client.start([Self.todo])
@@ -190,15 +187,14 @@ struct SyncFailureTests {
         "S5 C3 a conflict that a policy may resolve is tried five times, with delays", arguments: StoreKind.perEngine,
         [true, false])
     func policy(_ stores: StoreKind, recovers: Bool) throws {
-        let virtual = try VirtualWorld(stores)
-        try virtual.run {
-            let isFailing = SharedValue(true)
-            let client = try await virtual.makeClient { options in
-                options.conflictPolicy = .custom("mine") { conflict in
-                    if isFailing.value { throw CancellationError() }
-                    return conflict.local.map { .row($0) } ?? .delete
-                }
+        let isFailing = SharedValue(true)
+        let configure: @Sendable (inout SyncOptions) -> Void = { options in
+            options.conflictPolicy = .custom("mine") { conflict in
+                if isFailing.value { throw CancellationError() }
+                return conflict.local.map { .row($0) } ?? .delete
             }
+        }
+        try VirtualWorld.run(stores, configure: configure) { virtual, client in
             try await client.items.insert(["id": "a", "text": "one"])
             try await client.client.start([SyncSubscription("TodoItem", interval: nil)])
             try await virtual.sleep(.seconds(1))
@@ -215,24 +211,20 @@ struct SyncFailureTests {
             #expect(try virtual.world.serverTexts() == [recovers ? "mine" : "theirs"])
             #expect(try await client.context.operationErrors().count == (recovers ? 0 : 1))
             if !recovers { #expect(client.client.status == .needsAttention(operationErrors: 1)) }
-            await client.client.stop()
         }
     }
 
     @Test("S4 a sign-in that fails loses nothing, and a new sign-in continues", arguments: StoreKind.perEngine)
     func signIn(_ stores: StoreKind) throws {
-        let virtual = try VirtualWorld(stores)
-        try virtual.run {
-            let refreshes = SharedValue(0)
-            let client = try await virtual.makeClient { options in
-                options.authorization = { refresh in
-                    if refresh {
-                        refreshes.update { $0 += 1 }
-                        throw SyncError(.authentication, "the refresh token has expired")
-                    }
-                    return nil
-                }
+        let refreshes = SharedValue(0)
+        let configure: @Sendable (inout SyncOptions) -> Void = { options in
+            options.authorization = { refresh in
+                if !refresh { return nil }
+                refreshes.update { $0 += 1 }
+                throw SyncError(.authentication, "the refresh token has expired")
             }
+        }
+        try VirtualWorld.run(stores, configure: configure) { virtual, client in
             client.transport.inspect { request, _ in
                 request.headerFields[.zumoAuth] == "good" ? nil : .answer(.answer(401))
             }
@@ -251,7 +243,6 @@ struct SyncFailureTests {
             try await virtual.sleep(.seconds(10))
             #expect(try virtual.world.serverTexts() == ["a"])
             #expect(try await client.queue().isEmpty)
-            await client.client.stop()
         }
     }
 
@@ -268,9 +259,7 @@ struct SyncFailureTests {
                 try? await virtual.sleep(.seconds(1))
             }
         }
-        let virtual = try VirtualWorld(stores)
-        try virtual.run {
-            let client = try await virtual.makeClient()
+        try VirtualWorld.run(stores) { virtual, client in
             let signIn = SignIn(virtual)
             signIn.client.value = client.client
             client.context.delegate = signIn
@@ -288,13 +277,12 @@ struct SyncFailureTests {
     }
 
     private func makeClient<Store: LocalStore>(
-        _ virtual: VirtualWorld, _ store: Store, _ transport: FaultyTransport<TestStore>,
-        configure: (inout SyncOptions) -> Void = { _ in }
-    ) throws -> SyncClient<Store> {
-        var options = SyncOptions()
-        virtual.configureEnvironment(&options.environment)
-        configure(&options)
-        return try SyncClient(url: "http://server.test", store: store, transport: transport, options: options)
+        _ virtual: VirtualWorld, _ store: Store, userID: String? = nil
+    ) async throws -> WorldClient<Store> {
+        try await virtual.world.makeClient(over: store) {
+            virtual.configureEnvironment(&$0.environment)
+            $0.userID = userID
+        }
     }
 
     @Test(
@@ -304,9 +292,8 @@ struct SyncFailureTests {
         let virtual = try VirtualWorld(stores)
         try virtual.run {
             let base = try stores.makeStore()
-            let transport = FaultyTransport(service: virtual.world.service, executor: virtual.executor)
-            let client = try makeClient(virtual, base, transport) { $0.userID = "first" }
-            try await client.define([World.schema])
+            let made = try await makeClient(virtual, base, userID: "first")
+            let (client, transport) = (made.client, made.transport)
             client.currentUser = SignedInUser(userID: "first", authenticationToken: "token")
             try virtual.world.plant(World.rows(at: 0..<10))
             try await client.pull(TableQuery("TodoItem"), queryID: "all")
@@ -326,8 +313,7 @@ struct SyncFailureTests {
             try await virtual.sleep(.seconds(600))
             #expect(transport.requests.isEmpty)
             // The next user finds an empty store.
-            transport.inspect(nil)
-            let next = try makeClient(virtual, base, transport) { $0.userID = "second" }
+            let next = try await makeClient(virtual, base, userID: "second").client
             try await next.start([Self.todo])
             try await virtual.sleep(.seconds(5))
             #expect(try base.read { try $0.count(TableQuery("TodoItem")) } >= 10)
@@ -348,11 +334,10 @@ struct SyncFailureTests {
         let virtual = try VirtualWorld(stores)
         try virtual.run {
             let store = HookedStore(try stores.makeStore())
-            let transport = FaultyTransport(service: virtual.world.service, executor: virtual.executor)
-            let client = try makeClient(virtual, store, transport)
-            try await client.define([World.schema])
-            try await client.table("TodoItem").insert(["id": "a", "text": "a"])
-            transport.inspect { _, _ in .loseRequest }
+            let made = try await makeClient(virtual, store)
+            let client = made.client
+            try await made.items.insert(["id": "a", "text": "a"])
+            made.transport.inspect { _, _ in .loseRequest }
             try await client.start([Self.todo])
             try await virtual.sleep(.seconds(1))
             store.onWrite { _ in throw StoreError(.full, "the disk is full") }
@@ -360,8 +345,7 @@ struct SyncFailureTests {
             store.onWrite(nil)
             #expect(client.status == .stopped)
             #expect(try await client.pendingOperationsCount == 1)
-            #expect(try await client.table("TodoItem").rows().rows.count == 1)
-            store.onWrite(nil)
+            #expect(try await made.items.rows().rows.count == 1)
             #expect(try await client.stop(wiping: true) == ForcePurgeResult(rows: 1, operations: 1))
             #expect(store.writes == 1)
             #expect(try await client.pendingOperationsCount == 0)
@@ -377,9 +361,7 @@ struct SyncFailureTests {
                 refusal.value = await syncErrorCode { try await client.value?.stop(wiping: true) }
             }
         }
-        let virtual = try VirtualWorld(.simplest)
-        try virtual.run {
-            let client = try await virtual.makeClient()
+        try VirtualWorld.run { virtual, client in
             let stopper = Stopper()
             stopper.client.value = client.client
             client.context.delegate = stopper
@@ -397,9 +379,7 @@ struct SyncFailureTests {
         "S6 a sync that is cancelled at any point leaves nothing in flight, and the next one completes it",
         arguments: 0..<60)
     func cancellation(at turn: Int) throws {
-        let virtual = try VirtualWorld(.simplest)
-        try virtual.run {
-            let client = try await virtual.makeClient()
+        try VirtualWorld.run { virtual, client in
             try virtual.world.plant(World.rows(at: 0..<7))
             for number in 0..<3 { try await client.items.insert(["id": .string("m\(number)"), "text": "mine"]) }
             client.transport.inspect { _, _ in

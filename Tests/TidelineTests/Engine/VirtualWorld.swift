@@ -1,7 +1,5 @@
-import HTTPTypes
 import Synchronization
 import Testing
-import TidelineServer
 import TidelineStore
 import TidelineTestStores
 
@@ -25,14 +23,17 @@ struct VirtualWorld: Sendable {
         }
     }
 
+    /// Sends each request once.
+    static let withoutRetries: @Sendable (inout SyncOptions) -> Void = { $0.retry.maximumAttempts = 1 }
+
     /// Runs a scenario of one client to its end, and stops the sync of the client.
     static func run(
-        _ stores: StoreKind = .simplest, attempts: Int = SyncOptions().retry.maximumAttempts,
+        _ stores: StoreKind = .simplest, configure: @escaping @Sendable (inout SyncOptions) -> Void = { _ in },
         _ scenario: @escaping @Sendable (VirtualWorld, Client) async throws -> Void
     ) throws {
         let virtual = try VirtualWorld(stores)
         try virtual.run {
-            let client = try await virtual.makeClient { $0.retry.maximumAttempts = attempts }
+            let client = try await virtual.makeClient(configure: configure)
             try await scenario(virtual, client)
             await client.client.stop()
         }
