@@ -45,22 +45,28 @@ func keepMine(_ client: SyncClient<some LocalStore>) async throws {
 }
 // end
 
+/// Expects that an article contains the given number of parts of files, each between `// article: NAME` and `// end`.
+func expectArticle(_ name: String, contains count: Int, of files: [String]) throws {
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+    func text(_ path: String) throws -> String {
+        try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+    }
+    let article = try text("Sources/Tideline/Tideline.docc/\(name).md")
+    let parts = try files.flatMap { try text($0).components(separatedBy: "\n// article: ").dropFirst() }
+    #expect(parts.count == count)
+    for part in parts {
+        let lines = part.components(separatedBy: "\n").dropFirst()
+        let code = lines.prefix { $0 != "// end" }.joined(separator: "\n").trimmingCharacters(in: .newlines)
+        #expect(article.contains("```swift\n\(code)\n```"), "the article must contain:\n\(code)")
+    }
+}
+
 @Suite("The article on conflicts", .releasesClients)
 struct ConflictArticleTests {
     @Test("The article contains the code of this file")
     func isShown() throws {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let article = try String(
-            contentsOf: root.appendingPathComponent("Sources/Tideline/Tideline.docc/Conflicts.md"), encoding: .utf8)
-        let code = try String(contentsOfFile: #filePath, encoding: .utf8)
-        let parts = code.split(separator: "\n// article: ").dropFirst()
-        #expect(parts.count == 4)
-        for part in parts {
-            let lines = part.split(separator: "\n", omittingEmptySubsequences: false).dropFirst()
-            let text = lines.prefix { $0 != "// end" }.joined(separator: "\n")
-            #expect(article.contains("```swift\n\(text)\n```"), "the article must contain:\n\(text)")
-        }
+        try expectArticle("Conflicts", contains: 4, of: ["Tests/TidelineTests/ConflictArticleTests.swift"])
     }
 
     @Test("The article's policies fit the tables of its app, and its functions work")

@@ -30,18 +30,7 @@ func reportWaiting(after push: PushResult) {
 struct ReferenceArticleTests {
     @Test("The article contains the code of this file")
     func isShown() throws {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let article = try String(
-            contentsOf: root.appendingPathComponent("Sources/Tideline/Tideline.docc/References.md"), encoding: .utf8)
-        let code = try String(contentsOfFile: #filePath, encoding: .utf8)
-        let parts = code.split(separator: "\n// article: ").dropFirst()
-        #expect(parts.count == 2)
-        for part in parts {
-            let lines = part.split(separator: "\n", omittingEmptySubsequences: false).dropFirst()
-            let text = lines.prefix { $0 != "// end" }.joined(separator: "\n")
-            #expect(article.contains("```swift\n\(text)\n```"), "the article must contain:\n\(text)")
-        }
+        try expectArticle("References", contains: 2, of: ["Tests/TidelineTests/ReferenceArticleTests.swift"])
     }
 
     @Test("The article's tables are pushed in the order that it describes")

@@ -1,4 +1,3 @@
-import HTTPTypes
 import Testing
 import TidelineServer
 import TidelineSimulation
@@ -118,34 +117,28 @@ struct RemoteTableTests {
     }
 
     @Test(
-        "RemoteTable reports a refusal by the server as rejected, with the server's message and status",
+        "RemoteTable reports a failure with the server's message, or without a body with status and reason",
         arguments: StoreKind.perEngine,
-        [400, 403, 404])
-    func rejections(_ stores: StoreKind, status: Int) async throws {
-        let (_, client, remote) = try await remote(stores)
-        client.transport.inspect { _, _ in .answer(.answer(status, #"{"error":"that's why"}"#)) }
-        let error = await #expect(throws: SyncError.self) { _ = try await remote.update(["id": "a", "text": "x"]) }
-        #expect(error?.code == .rejected && error?.status == status && error?.id == "a")
-        #expect(error?.message.contains("that's why") == true)
-    }
-
-    @Test(
-        "RemoteTable reports a failure without a body with status and reason", arguments: StoreKind.perEngine,
         [
             (400, SyncError.Code.rejected, "HTTP 400 Bad Request"),
+            (403, .rejected, "HTTP 403 Forbidden"), (404, .rejected, "HTTP 404 Not Found"),
             (500, .serverFailed, "HTTP 500 Internal Server Error"),
             (401, .authentication, "HTTP 401 Unauthorized"), (503, .network, "HTTP 503 Service Unavailable"),
             (499, .rejected, "HTTP 499"), (302, .rejected, "HTTP 302 Found"),
         ])
-    func withoutBody(_ stores: StoreKind, _ expected: (status: Int, code: SyncError.Code, says: String)) async throws {
+    func failures(_ stores: StoreKind, _ expected: (status: Int, code: SyncError.Code, says: String)) async throws {
         let (_, client, remote) = try await remote(stores)
-        client.transport.inspect { _, _ in .answer(.answer(expected.status)) }
-        for body in [
-            { _ = try await remote.read() }, { _ = try await remote.update(["id": "a", "text": "x"]) },
-        ] as [@Sendable () async throws -> Void] {
-            let error = await #expect(throws: SyncError.self) { try await body() }
-            #expect(error?.code == expected.code && error?.status == expected.status)
-            #expect(error?.message.hasSuffix(": \(expected.says)") == true, "\(error?.message ?? "")")
+        for message in ["", "that's why"] {
+            let body = message.isEmpty ? "" : #"{"error":"that's why"}"#
+            client.transport.inspect { _, _ in .answer(.answer(expected.status, body)) }
+            let read = await expectSyncError(expected.code, status: expected.status) { _ = try await remote.read() }
+            let update = await expectSyncError(expected.code, id: "a", status: expected.status) {
+                _ = try await remote.update(["id": "a", "text": "x"])
+            }
+            for error in [read, update] {
+                let says = message.isEmpty ? ": \(expected.says)" : message
+                #expect(error?.message.hasSuffix(says) == true, "\(error?.message ?? "")")
+            }
         }
     }
 
