@@ -1,8 +1,6 @@
-import HTTPTypes
 import Testing
 import TidelineStore
 import TidelineTestStores
-import TidelineTestSupport
 
 @testable import Tideline
 

@@ -1,7 +1,5 @@
-import HTTPTypes
 import Synchronization
 import Testing
-import TidelineServer
 import TidelineStore
 import TidelineTestStores
 import TidelineTestSupport
@@ -17,9 +15,7 @@ struct AddedColumnTests {
 
     /// Makes a store with six rows that were pulled under an older definition, some of them by two query IDs, and a
     /// client of it with a newer definition.
-    private func makeGrown(
-        _ stores: StoreKind, firstIsAhead: Bool = false
-    ) async throws -> (World, SyncClient<TestStore>, FaultyTransport<TestStore>) {
+    private func makeGrown(_ stores: StoreKind, firstIsAhead: Bool = false) async throws -> (World, Client) {
         let (world, store) = (try World(stores), try stores.makeStore())
         let rows = (0..<6).map { (number: Int64) in
             World.row("r\(number)", at: number * 10_000).merging(["priority": number])
@@ -27,17 +23,12 @@ struct AddedColumnTests {
         try world.plant(rows)
         let ahead = Value.timestamp(world.clock.now.advanced(by: .seconds(86_400)))
         if firstIsAhead { try world.plant([rows[0].merging(["updatedAt": ahead])]) }
-        let older = try SyncClient(
-            url: "http://server.test", store: store, transport: FaultyTransport(service: world.service),
-            options: .inDialect)
-        try await older.define([Self.older])
-        try await older.table("TodoItem").pull(queryID: "all")
-        try await older.table("TodoItem").pull(TableQuery("TodoItem").filter(.column("text") > "r2"), queryID: "some")
-        let transport = FaultyTransport(service: world.service)
-        let client = try SyncClient(url: "http://server.test", store: store, transport: transport, options: .inDialect)
-        try await client.define([Self.newer])
+        let older = try await world.makeClient(over: store, tables: [Self.older])
+        try await older.items.pull(queryID: "all")
+        try await older.items.pull(TableQuery("TodoItem").filter(.column("text") > "r2"), queryID: "some")
+        let client = try await world.makeClient(over: store, tables: [Self.newer])
         #expect(try priorities(store).allSatisfy { $0 == .null })
-        return (world, client, transport)
+        return (world, client)
     }
 
     private func priorities(_ store: TestStore) throws -> [Value?] {
@@ -45,25 +36,23 @@ struct AddedColumnTests {
     }
 
     /// Gives the rows of a response a stamp before that of any other row.
-    private static func stampedEarly(_ response: TransportResponse) -> TransportResponse {
-        var response = response
-        let text = String(decoding: response.body, as: UTF8.self)
-        let stamp = #""updatedAt":"2020-01-01T00:00:00.000Z""#
-        response.body = Array(text.replacing(/"updatedAt":"[^"]*"/, with: stamp).utf8)
-        return response
+    @Sendable private static func stampedEarly(_ response: TransportResponse) -> TransportResponse {
+        response.editing {
+            $0.replacing(/"updatedAt":"[^"]*"/, with: #""updatedAt":"2020-01-01T00:00:00.000Z""#)
+        }
     }
 
     private let all: [Value?] = [0, 1, 2, 3, 4, 5]
 
     @Test("L11 the next pull fills an added column, and later pulls write nothing", arguments: StoreKind.perEngine)
     func fills(_ stores: StoreKind) async throws {
-        let (world, client, _) = try await makeGrown(stores)
-        let result = try await client.table("TodoItem").pull(queryID: "all")
+        let (world, client) = try await makeGrown(stores)
+        let result = try await client.items.pull(queryID: "all")
         #expect(result.rowsStored == 6)
         #expect(try priorities(client.store) == all)
         world.clock.advance(by: .seconds(60))
-        for _ in 1...2 { try await client.table("TodoItem").pull(queryID: "all") }
-        let atRest = try await client.table("TodoItem").pull(queryID: "all")
+        for _ in 1...2 { try await client.items.pull(queryID: "all") }
+        let atRest = try await client.items.pull(queryID: "all")
         #expect(atRest.rowsStored == 0 && atRest.writes == 0)
     }
 
@@ -72,8 +61,8 @@ struct AddedColumnTests {
         arguments: StoreKind.perEngine, [false, true])
     func baseRowInFlight(_ stores: StoreKind, isDelete: Bool) async throws {
         // The base row has a later stamp than the server gives to the edit.
-        let (world, client, transport) = try await makeGrown(stores, firstIsAhead: true)
-        let table = client.table("TodoItem")
+        let (world, client) = try await makeGrown(stores, firstIsAhead: true)
+        let (table, transport) = (client.items, client.transport)
         let pull = Mutex<Task<PullResult, any Error>?>(nil)
         let push = Mutex<Task<Void, any Error>?>(nil)
         transport.inspect { request, _ in
@@ -84,7 +73,7 @@ struct AddedColumnTests {
             guard push.withLock({ $0 }) == nil else { return nil }
             return .delay {
                 _ = isDelete ? try await table.delete(id: "r0") : try await table.update(["id": "r0", "text": "mine"])
-                push.withLock { $0 = Task { try await client.push() } }
+                push.withLock { $0 = Task { try await client.context.push() } }
                 try await suspendUntil("the edit to be in flight") {
                     transport.requests.contains { !$0.hasPrefix("GET") }
                 }
@@ -106,11 +95,9 @@ struct AddedColumnTests {
         try world.plant([World.row("a", at: 0), World.row("b", at: 10_000)])
         let query = TableQuery("TodoItem").filter(.column("text") != "b")
         for isOptional in [false, true] {
-            let client = try SyncClient(
-                url: "http://server.test", store: store, transport: FaultyTransport(service: world.service),
-                options: .inDialect)
-            try await client.define([TableSchema("TodoItem", columns: [.string("text", optional: isOptional)])])
-            #expect(try await client.table("TodoItem").pull(query, queryID: "q").rowsPulled == 1 + (isOptional ? 1 : 0))
+            let tables = [TableSchema("TodoItem", columns: [.string("text", optional: isOptional)])]
+            let client = try await world.makeClient(over: store, tables: tables)
+            #expect(try await client.items.pull(query, queryID: "q").rowsPulled == 1 + (isOptional ? 1 : 0))
             // The row without a text is older than the token.
             try world.plant([World.row("none", at: -10_000).merging(["text": .null])])
             world.clock.advance(by: .seconds(60))
@@ -119,8 +106,8 @@ struct AddedColumnTests {
 
     @Test("L11 each query ID fills its rows, and so does a pull without a query ID", arguments: StoreKind.perEngine)
     func eachQuery(_ stores: StoreKind) async throws {
-        let (_, client, _) = try await makeGrown(stores)
-        let items = client.table("TodoItem")
+        let (_, client) = try await makeGrown(stores)
+        let items = client.items
         try await items.pull(TableQuery("TodoItem").filter(.column("text") > "r2"), queryID: "some")
         #expect(try priorities(client.store) == [.null, .null, .null, 3, 4, 5])
         try await items.pull(TableQuery("TodoItem").filter(.column("text") < "r1"), queryID: "new")
@@ -132,9 +119,9 @@ struct AddedColumnTests {
 
     @Test("L11 a pull after a token reset fills the column too", arguments: StoreKind.perEngine)
     func reset(_ stores: StoreKind) async throws {
-        let (_, client, _) = try await makeGrown(stores)
+        let (_, client) = try await makeGrown(stores)
         try await client.context.resetToken(table: "TodoItem")
-        #expect(try await client.table("TodoItem").pull(queryID: "all").rowsStored == 6)
+        #expect(try await client.items.pull(queryID: "all").rowsStored == 6)
         #expect(try priorities(client.store) == all)
     }
 
@@ -142,21 +129,18 @@ struct AddedColumnTests {
         "L11 a pull that fails midway resumes, and versions stay untrusted until it has ended",
         arguments: StoreKind.perEngine, [true, false])
     func interrupted(_ stores: StoreKind, hasToken: Bool) async throws {
-        let (_, client, transport) = try await makeGrown(stores)
+        let (_, client) = try await makeGrown(stores)
         if !hasToken { try await client.context.resetToken(table: "TodoItem") }
         let settings = PullSettings(pageSize: 2)
         for failing in 2...4 {
-            let requests = HeaderLog()
-            transport.inspect { request, _ in
-                requests.add(request.target)
-                return requests.values.count >= failing ? .answer(.answer(400, "no")) : nil
+            client.transport.clear()
+            client.transport.inspect { _, _ in
+                client.transport.requests.count >= failing ? .answer(.answer(400, "no")) : nil
             }
-            #expect(
-                await syncErrorCode { try await client.table("TodoItem").pull(queryID: "all", settings: settings) }
-                    == .rejected)
+            await expectSyncError(.rejected) { try await client.items.pull(queryID: "all", settings: settings) }
         }
-        transport.inspect(nil)
-        try await client.table("TodoItem").pull(queryID: "all", settings: settings)
+        client.transport.inspect(nil)
+        try await client.items.pull(queryID: "all", settings: settings)
         #expect(try priorities(client.store) == all)
     }
 
@@ -166,35 +150,24 @@ struct AddedColumnTests {
     func resolvedDuringPull(_ stores: StoreKind) async throws {
         let world = try World(stores)
         try world.plant([World.row("a", at: 0).merging(["priority": 1])])
-        let transport = FaultyTransport(service: world.service)
-        let client = try SyncClient(
-            url: "http://server.test", store: stores.makeStore(), transport: transport, options: .inDialect)
-        try await client.define([Self.older])
-        let items = client.table("TodoItem")
-        try await items.insert(["id": "a", "text": "mine"])
-        let error = await #expect(throws: SyncError.self) { try await client.push() }
-        let conflict = try #require(error?.operationErrors.first)
-        try await client.define([Self.newer])
-        let once = Once()
-        transport.inspect { request, _ in
-            if request.method == .get, once.first() { try? await conflict.cancelOperationAndDiscardItem() }
-            return nil
-        }
+        let client = try await world.makeClient(over: stores.makeStore(), tables: [Self.older])
+        try await client.items.insert(["id": "a", "text": "mine"])
+        let conflict = try #require(try await pushErrors(client).first)
+        try await client.client.define([Self.newer])
+        client.onFirst({ $0.method == .get }, isEarly: true, conflict.cancelOperationAndDiscardItem)
         let settings = PullSettings(whenPushFails: .pullOthers)
-        _ = await syncErrorCode { try await items.pull(queryID: "all", settings: settings) }
+        _ = await syncErrorCode { try await client.items.pull(queryID: "all", settings: settings) }
         #expect(try priorities(client.store) == [1])
     }
 
     @Test("L11 a row with a pending edit gets the column when the operation has ended", arguments: StoreKind.perEngine)
     func pending(_ stores: StoreKind) async throws {
-        let (_, client, transport) = try await makeGrown(stores)
-        try await client.table("TodoItem").update(["id": "r1", "text": "mine"])
-        transport.inspect { request, _ in request.isUpdate ? .answer(.answer(400, "no")) : nil }
-        let error = await #expect(throws: SyncError.self) {
-            try await client.table("TodoItem").pull(queryID: "all", settings: PullSettings(whenPushFails: .pullOthers))
-        }
+        let (_, client) = try await makeGrown(stores)
+        try await client.items.update(["id": "r1", "text": "mine"])
+        client.transport.inspect { request, _ in request.isUpdate ? .answer(.answer(400, "no")) : nil }
+        let error = try await client.pullOthers("all")
         #expect(try priorities(client.store) == [0, .null, 2, 3, 4, 5])
-        try await error?.operationErrors.first?.cancelOperationAndDiscardItem()
+        try await error.operationErrors.first?.cancelOperationAndDiscardItem()
         #expect(try priorities(client.store) == all)
     }
 }

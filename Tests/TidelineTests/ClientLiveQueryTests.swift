@@ -58,13 +58,10 @@ struct ClientLiveQueryTests {
         let world = try World(stores)
         let base = try stores.makeStore()
         let store = isObserved ? AnyStore(ObservedStore(base)) : AnyStore(base)
-        let clients = try (0..<2).map { _ in
-            try SyncClient(url: "http://server.test", store: store, transport: FaultyTransport(service: world.service))
-        }
-        try await clients[0].define([World.schema])
-        var count = clients[1].table("TodoItem").observeCount().makeAsyncIterator()
+        let clients = [try await world.makeClient(over: store), try await world.makeClient(over: store)]
+        var count = clients[1].items.observeCount().makeAsyncIterator()
         #expect(try await count.next() == 0)
-        try await clients[0].table("TodoItem").insert(["id": "a"])
+        try await clients[0].items.insert(["id": "a"])
         #expect(try await count.next() == 1)
     }
 
@@ -72,17 +69,15 @@ struct ClientLiveQueryTests {
     func sharedFiles(_ kind: StoreKind) async throws {
         let world = try World(.simplest)
         let files = try StoreFiles(kind)
-        let clients = try (0..<2).map { _ in
-            try SyncClient(
-                url: "http://server.test", store: try files.open(), transport: FaultyTransport(service: world.service))
-        }
-        try await clients[0].define([World.schema])
-        var counts = clients.map { $0.table("TodoItem").observeCount().makeAsyncIterator() }
-        var exists = clients[1].table("TodoItem").observeExistence().makeAsyncIterator()
+        let clients = [
+            try await world.makeClient(store: files.open()), try await world.makeClient(store: files.open()),
+        ]
+        var counts = clients.map { $0.items.observeCount().makeAsyncIterator() }
+        var exists = clients[1].items.observeExistence().makeAsyncIterator()
         for index in 0..<2 { #expect(try await counts[index].next() == 0) }
         #expect(try await exists.next() == false)
         for number in 1...3 {
-            try await clients[number % 2].table("TodoItem").insert(["id": .string("\(number)")])
+            try await clients[number % 2].items.insert(["id": .string("\(number)")])
             for index in 0..<2 { #expect(try await counts[index].next() == number) }
         }
         #expect(try await exists.next() == true)
@@ -97,8 +92,7 @@ struct ClientLiveQueryTests {
         ]
         for query in queries {
             var updates = client.items.observe(query).makeAsyncIterator()
-            let error = await #expect(throws: SyncError.self) { try await updates.next() }
-            #expect(error?.code == .invalidArgument && error?.table == "TodoItem")
+            await expectSyncError(.invalidArgument, table: "TodoItem") { try await updates.next() }
             var count = client.items.observeCount(query).makeAsyncIterator()
             await #expect(throws: SyncError.self) { try await count.next() }
             var exists = client.items.observeExistence(query).makeAsyncIterator()
@@ -113,8 +107,7 @@ struct ClientLiveQueryTests {
         var others = client.items.observe().makeAsyncIterator()
         _ = try await (updates.next(), others.next())
         try await client.client.drop(columns: ["text"], from: "TodoItem")
-        let error = await #expect(throws: SyncError.self) { try await updates.next() }
-        #expect(error?.code == .invalidArgument && error?.column == "text")
+        await expectSyncError(.invalidArgument, column: "text") { try await updates.next() }
         try await client.items.insert(["id": "a", "priority": 3])
         while try await others.next()?.rows.isEmpty == true {}
     }

@@ -1,5 +1,4 @@
 import Testing
-import TidelineStore
 import TidelineTestStores
 
 @testable import Tideline

@@ -1,7 +1,6 @@
 import Testing
 import TidelineStore
 import TidelineTestStores
-import TidelineTestSupport
 
 @testable import Tideline
 

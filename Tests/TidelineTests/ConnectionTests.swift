@@ -1,5 +1,4 @@
 import HTTPTypes
-import Logging
 import Synchronization
 import Testing
 import TidelineStore
@@ -200,9 +199,7 @@ struct ConnectionTests {
             return .answer(401, #"{"error":"who are you"}"#)
         }
         let items = try await makeClient(transport) { $0.authorization = signIn.authorization }
-        let error = await #expect(throws: SyncError.self) { try await items.pull() }
-        #expect(error?.code == .authentication && error?.status == 401)
-        #expect(error?.message.contains("who are you") == true)
+        await expectSyncError(.authentication, status: 401, says: "who are you") { try await items.pull() }
         #expect(signIn.asked.withLock { $0 } == [false, true])
     }
 
@@ -275,8 +272,7 @@ struct ConnectionTests {
                 throw StoreError(.io, "no keychain")
             }
         }
-        let error = await #expect(throws: SyncError.self) { try await failing.pull() }
-        #expect(error?.code == code && error?.message.contains("no keychain") == true)
+        await expectSyncError(code, says: "no keychain") { try await failing.pull() }
         let cancelled = try await makeClient(transport) { $0.authorization = { _ in throw CancellationError() } }
         #expect(await syncErrorCode { try await cancelled.pull() } == .cancelled)
         #expect(transport.requests.isEmpty)
@@ -323,9 +319,8 @@ struct ConnectionTests {
     func networkFailure() async throws {
         let transport = ScriptedTransport { _ in throw TransportError(.connection, "refused") }
         let items = try await makeClient(transport)
-        let error = await #expect(throws: SyncError.self) { try await items.pull() }
-        #expect(error?.code == .network && (error?.cause as? TransportError)?.code == .connection)
-        #expect(error?.message.contains("http://server.test") == true)
+        let error = await expectSyncError(.network, says: "http://server.test") { try await items.pull() }
+        #expect((error?.cause as? TransportError)?.code == .connection)
         #expect(transport.requests.count == 1)
     }
 

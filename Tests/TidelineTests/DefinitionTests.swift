@@ -1,5 +1,4 @@
 import Testing
-import TidelineServer
 import TidelineStore
 import TidelineTestStores
 
@@ -12,13 +11,16 @@ struct DefinitionTests {
     private static let newer = TableSchema("Note", columns: [.string("note"), .string("text")], indexes: [["note"]])
 
     /// Makes a client with its own definition, of a store that is shared with other clients.
-    private func makeClient(
-        _ schema: TableSchema, over store: TestStore, in world: World
-    ) async throws -> SyncClient<TestStore> {
-        let client = try SyncClient(
-            url: "http://server.test", store: store, transport: FaultyTransport(service: world.service))
-        try await client.define([schema])
-        return client
+    private func makeClient<Store: LocalStore>(
+        _ schema: TableSchema, over store: Store, in world: World
+    ) async throws -> SyncClient<Store> {
+        try await world.makeClient(over: store, tables: [schema]).client
+    }
+
+    /// Makes a world, and a client with the newer definition.
+    private static func withNewer(_ stores: StoreKind) async throws -> (World, TestStore, SyncClient<TestStore>) {
+        let (world, store) = (try World(stores), try stores.makeStore())
+        return (world, store, try await world.makeClient(over: store, tables: [newer]).client)
     }
 
     private func serverNote(_ world: World, _ id: String) throws -> Row? {
@@ -59,14 +61,10 @@ struct DefinitionTests {
     @Test("L11 defining the same table again writes nothing", arguments: StoreKind.perEngine)
     func atRest(_ stores: StoreKind) async throws {
         let (world, store) = (try World(stores), HookedStore(try stores.makeStore()))
-        let client = try SyncClient(
-            url: "http://server.test", store: store, transport: FaultyTransport(service: world.service))
-        try await client.define([Self.newer])
+        _ = try await makeClient(Self.newer, over: store, in: world)
         store.beforeDefinition { Issue.record("nothing is left to define") }
         store.onWrite(nil)
-        let again = try SyncClient(
-            url: "http://server.test", store: store, transport: FaultyTransport(service: world.service))
-        try await again.define([Self.newer])
+        let again = try await makeClient(Self.newer, over: store, in: world)
         try await again.define([TableSchema("Note", columns: [.string("text")])])
         #expect(store.writes == 0)
     }
@@ -92,8 +90,7 @@ struct DefinitionTests {
         "L11 a definition made directly in the store hides a column only until the next one of the client",
         arguments: StoreKind.perEngine)
     func repaired(_ stores: StoreKind) async throws {
-        let (world, store) = (try World(stores), try stores.makeStore())
-        let client = try await makeClient(Self.newer, over: store, in: world)
+        let (world, store, client) = try await Self.withNewer(stores)
         try await client.table("Note").insert(["id": "a", "note": "kept"])
         try store.define([Self.older])
         try await client.define([Self.older])
@@ -102,8 +99,7 @@ struct DefinitionTests {
 
     @Test("L11 a column of another type is refused, naming table, column and types", arguments: StoreKind.perEngine)
     func otherType(_ stores: StoreKind) async throws {
-        let (world, store) = (try World(stores), try stores.makeStore())
-        let client = try await makeClient(Self.newer, over: store, in: world)
+        let (world, store, client) = try await Self.withNewer(stores)
         let changed = TableSchema("Note", columns: [.int("note"), .int("new")])
         let error = await #expect(throws: SyncError.self) { try await client.define([changed]) }
         #expect(error?.code == .store && error?.table == "Note" && error?.column == "note")
@@ -127,8 +123,7 @@ struct DefinitionTests {
 
     @Test("L11 a dropped column is removed, and returns when it is defined again", arguments: StoreKind.perEngine)
     func drop(_ stores: StoreKind) async throws {
-        let (world, store) = (try World(stores), try stores.makeStore())
-        let client = try await makeClient(Self.newer, over: store, in: world)
+        let (world, store, client) = try await Self.withNewer(stores)
         try await client.drop(columns: ["note"], from: "Note")
         #expect(try store.read { try $0.schema(of: "Note") }.columns == [.string("text")])
         try await client.define([Self.older])
@@ -140,8 +135,7 @@ struct DefinitionTests {
 
     @Test("L11 a column that a pending operation would send is not dropped", arguments: StoreKind.perEngine)
     func dropRefused(_ stores: StoreKind) async throws {
-        let (world, store) = (try World(stores), try stores.makeStore())
-        let client = try await makeClient(Self.newer, over: store, in: world)
+        let (world, store, client) = try await Self.withNewer(stores)
         let notes = client.table("Note")
         func drop(_ column: String) async -> SyncError? {
             await #expect(throws: SyncError.self) { try await client.drop(columns: [column], from: "Note") }
@@ -165,9 +159,7 @@ struct DefinitionTests {
     func dropRace(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let store = HookedStore(try stores.makeStore())
-        let client = try SyncClient(
-            url: "http://server.test", store: store, transport: FaultyTransport(service: world.service))
-        try await client.define([Self.newer])
+        let client = try await makeClient(Self.newer, over: store, in: world)
         let operations = client.context.queue.operations
         store.beforeDefinition {
             let other = LocalChanges(
@@ -223,13 +215,11 @@ struct DefinitionTests {
         arguments: StoreKind.perEngine)
     func definedTogether(_ stores: StoreKind) async throws {
         let (world, store) = (try World(stores), HookedStore(try stores.makeStore()))
-        let client = try SyncClient(
-            url: "http://server.test", store: store, transport: FaultyTransport(service: world.service))
         let tables = [
             Self.schema("C", references: [("ref", "B"), ("ref", "C")]), Self.schema("B", references: [("ref", "A")]),
             Self.schema("A"),
         ]
-        try await client.define(tables)
+        let client = try await world.makeClient(over: store, tables: tables).client
         try await client.define([Self.schema("D", references: [("ref", "C"), ("id", "B")])])
         let later = Self.schema("A", references: [("ref", "D")])
         let error = await #expect(throws: SyncError.self) { try await client.define([later]) }
@@ -247,16 +237,15 @@ struct DefinitionTests {
     func olderReferences(_ stores: StoreKind) async throws {
         let (world, store) = (try World(stores) { $0.schemas = [] }, try stores.makeStore())
         let parent = Self.schema("Parent")
-        let transport = FaultyTransport(service: world.service)
-        let older = try SyncClient(url: "http://server.test", store: store, transport: transport)
-        try await older.define([parent, Self.schema("Child")])
+        let made = try await world.makeClient(over: store, tables: [parent, Self.schema("Child")])
+        let older = made.client
         let newer = try await makeClient(parent, over: store, in: world)
         try await newer.define([Self.schema("Child", references: [("ref", "Parent")])])
         try await older.define([parent, Self.schema("Child")])
         try await older.table("Child").insert(["id": "c", "ref": "p"])
         try await older.table("Parent").insert(["id": "p"])
         try await older.push(settings: PushSettings(maxInFlight: 1))
-        #expect(transport.requests.map { $0.contains("/Parent") } == [true, false])
+        #expect(made.transport.requests.map { $0.contains("/Parent") } == [true, false])
         // The reference is dropped with its column.
         try await newer.drop(columns: ["ref"], from: "Child")
         #expect(try store.read { try $0.schema(of: "Child").references.isEmpty })

@@ -1,5 +1,3 @@
-import HTTPTypes
-import Synchronization
 import Testing
 import TidelineStore
 import TidelineTestStores

@@ -1,5 +1,4 @@
 import HTTPTypes
-import Synchronization
 import Testing
 import TidelineStore
 import TidelineTestStores
@@ -17,6 +16,10 @@ struct FaultTests {
         var answer: @Sendable () throws -> TransportResponse
         /// A text that the message must contain.
         var says: String?
+
+        var injected: FaultyTransport<TestStore>.Fault {
+            do { return .answer(try answer()) } catch { return .fail(error) }
+        }
     }
 
     static func status(_ status: Int, _ code: SyncError.Code, _ body: String = #"{"error":"so it is"}"#) -> Fault {
@@ -83,13 +86,7 @@ struct FaultTests {
             try await client.items.pull(queryID: "q")
             let before = (try client.store.versions(), try client.store.tokens())
             try world.plant([World.row("b", at: 10_000)])
-            client.transport.inspect { _, _ in
-                do {
-                    return .answer(try fault.answer())
-                } catch {
-                    return .fail(error)
-                }
-            }
+            client.transport.inspect { _, _ in fault.injected }
             let error = await #expect(throws: SyncError.self) { try await client.items.pull(queryID: queryID) }
             #expect(error?.code == fault.code && error?.status == fault.status)
             if let says = fault.says { #expect("\(String(describing: error))".contains(says)) }
@@ -107,14 +104,7 @@ struct FaultTests {
     func secondPage(_ stores: StoreKind, _ fault: Fault) async throws {
         let (world, client) = try await World.withClient(stores)
         try world.plant(World.rows(at: (0..<6).map { $0 * 10_000 }))
-        client.transport.inspect { _, _ in
-            guard client.transport.requests.count > 1 else { return nil }
-            do {
-                return .answer(try fault.answer())
-            } catch {
-                return .fail(error)
-            }
-        }
+        client.transport.inspect { _, _ in client.transport.requests.count > 1 ? fault.injected : nil }
         let settings = PullSettings(pageSize: 3)
         let code = await syncErrorCode { try await client.items.pull(queryID: "q", settings: settings) }
         #expect(code == fault.code)
@@ -190,8 +180,7 @@ struct FaultTests {
             { _ = try await table.insert(["text": "x"]) }, { try await table.delete(id: "a") },
             { _ = try await table.rows() }, { _ = try await table.row(id: "a") },
         ] as [@Sendable () async throws -> Void] {
-            let error = await #expect(throws: SyncError.self) { try await body() }
-            #expect(error?.code == .store && error?.table == "Nowhere")
+            let error = await expectSyncError(.store, table: "Nowhere") { try await body() }
             #expect((error?.cause as? StoreError)?.code == .noSuchTable)
         }
         #expect(client.transport.requests.isEmpty)
@@ -212,18 +201,15 @@ struct FaultTests {
         let client = try await World(stores).makeClient()
         try await client.client.define([TableSchema("TodoItem", columns: World.schema.columns + [.int("nothing")])])
         let query = TableQuery("TodoItem").filter(.column("nothing") == 1)
-        let error = await #expect(throws: SyncError.self) { try await client.items.pull(query) }
-        #expect(error?.code == .rejected && error?.status == 400)
+        await expectSyncError(.rejected, status: 400) { try await client.items.pull(query) }
     }
 
     @Test("server columns that the table does not define are ignored", arguments: StoreKind.perEngine)
     func furtherColumns(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeClient()
         client.transport.inspect { request, _ in
-            .answer(
-                .answer(
-                    200,
-                    request.target.contains("$filter") ? "[]" : #"[{"id":"a","more":{"x":[1]},"__y":2,"text":"t"}]"#))
+            let row = #"{"id":"a","more":{"x":[1]},"__y":2,"text":"t"}"#
+            return .answer(.answer(200, request.target.contains("$filter") ? "[]" : "[\(row)]"))
         }
         try await client.items.pull()
         let row = try client.row("a")
@@ -247,20 +233,12 @@ struct FaultTests {
             $0.authorization = { _ in HTTPField(name: .init("X-ZUMO-AUTH") ?? .authorization, value: "secret") }
         }
         try world.plant(World.rows(at: [0, 10_000, 20_000]))
-        let hosts = Mutex<Set<String>>([])
-        client.transport.inspect { request, _ in
-            hosts.withLock { _ = $0.insert(request.authority ?? "") }
-            return .change { answer in
-                var answer = answer
-                answer.response.headerFields[.link] = link
-                return answer
-            }
-        }
+        client.transport.inspect { _, _ in .change { $0.with(.link, link) } }
         for queryID in ["q", nil] {
             try await client.items.purge()
             try await client.items.pull(queryID: queryID, settings: PullSettings(pageSize: 2))
             #expect(try client.store.versions().count == 3)
         }
-        #expect(hosts.withLock { $0 } == ["server.test"])
+        #expect(client.transport.sent.allSatisfy { $0.request.authority == "server.test" })
     }
 }

@@ -1,6 +1,4 @@
-import HTTPTypes
 import Testing
-import TidelineStore
 import TidelineTestStores
 import TidelineTestSupport
 

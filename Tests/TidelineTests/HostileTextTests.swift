@@ -1,5 +1,4 @@
 import Testing
-import TidelineServer
 import TidelineStore
 import TidelineTestStores
 

@@ -4,7 +4,6 @@ import Synchronization
 import Testing
 import TidelineStore
 import TidelineTestStores
-import TidelineWire
 
 @testable import Tideline
 

@@ -1,8 +1,6 @@
-import HTTPTypes
 import Testing
 import TidelineStore
 import TidelineTestStores
-import TidelineTestSupport
 
 @testable import Tideline
 
@@ -24,6 +22,9 @@ struct IncrementalPullTests {
             "F4 a token reset during a pull ends the pull, and the next one pulls everything",
             "empty; plant 9@0+600000000; clock 6000; on #3 meanwhile reset; pull q page=2 fails pullInterrupted",
             "tokens []; pull q page=2; whole"),
+        Script(
+            "F4 on request another filter restarts the query ID; all of its rows are pulled, and the filter is stored",
+            "empty; plant a@0 b@10000; clock 60; pull q text=b; pull q text!=c refilter; texts [a, b]; pull q text!=c"),
     ]
 
     static let lookbacks: [Script] = [
@@ -80,6 +81,24 @@ struct IncrementalPullTests {
         #expect(client.transport.requests.first?.contains("$filter") == false)
     }
 
+    @Test("F4 a table reads and resets a token by query ID", arguments: StoreKind.perEngine)
+    func tokens(_ stores: StoreKind) async throws {
+        let (world, client) = try await World.withClient(stores)
+        #expect(try await client.items.pullToken(queryID: "one") == nil)
+        try world.plant(World.rows(at: [0, 10_000]))
+        let query = TableQuery("TodoItem").filter(.column("text") == "r001")
+        try await client.items.pull(query, queryID: "one")
+        try await client.items.pull(queryID: "two")
+        let token = try await client.items.pullToken(queryID: "one")
+        #expect(token?.updatedAt == World.instant(10_000) && token?.filter == "text eq 'r001'")
+        #expect(token?.serverDate != nil)
+        try await client.items.resetPullToken(queryID: "one")
+        #expect(try await client.items.pullToken(queryID: "one") == nil)
+        #expect(try await client.items.pullToken(queryID: "two") != nil)
+        try await client.items.resetPullToken()
+        #expect(try await client.items.pullToken(queryID: "two") == nil)
+    }
+
     @Test("F4 the same query ID with another filter is an error and changes nothing", arguments: StoreKind.perEngine)
     func filterChanged(_ stores: StoreKind) async throws {
         let (world, client) = try await World.withClient(stores)
@@ -98,20 +117,6 @@ struct IncrementalPullTests {
     }
 
     @Test(
-        "F4 on request another filter restarts the query ID; all of its rows are pulled, and the filter is stored",
-        arguments: StoreKind.perEngine)
-    func filterReset(_ stores: StoreKind) async throws {
-        let (world, client) = try await World.withClient(stores)
-        try world.plant([World.row("a", at: 0), World.row("b", at: 10_000)])
-        world.clock.advance(by: .seconds(60))
-        try await client.items.pull(TableQuery("TodoItem").filter(.column("text") == "b"), queryID: "q")
-        let wider = TableQuery("TodoItem").filter(.column("text") != "c")
-        try await client.items.pull(wider, queryID: "q", settings: PullSettings(whenFilterChanges: .reset))
-        #expect(try client.texts() == ["a", "b"])
-        try await client.items.pull(wider, queryID: "q")
-    }
-
-    @Test(
         "F4 a damaged token is a store error; it neither crashes nor loses rows", arguments: StoreKind.perEngine,
         ["", "{", "null", "7"])
     func damagedToken(_ stores: StoreKind, text: String) async throws {
@@ -124,8 +129,7 @@ struct IncrementalPullTests {
                 try writer.upsert(row, into: "MS_TableConfig")
             }
         }
-        let error = await #expect(throws: SyncError.self) { try await client.items.pull(queryID: "q") }
-        #expect(error?.code == .store)
+        await expectSyncError(.store) { try await client.items.pull(queryID: "q") }
         try await client.context.resetToken(table: "TodoItem")
         try await client.items.pull(queryID: "q")
     }

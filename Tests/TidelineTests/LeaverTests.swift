@@ -162,10 +162,7 @@ struct LeaverTests {
         let world = try World(stores)
         try world.plant("a", "b", at: 0)
         let store = HookedStore(try stores.makeStore())
-        let client = try SyncClient(
-            url: "http://server.test", store: store, transport: FaultyTransport(service: world.service),
-            options: .inDialect)
-        try await client.define([World.schema])
+        let client = try await world.makeClient(over: store).client
         let settings = PullSettings(removesLeavers: .seconds(60))
         try await client.pull(World.mine, queryID: "mine", settings: settings)
         try world.remove("b")

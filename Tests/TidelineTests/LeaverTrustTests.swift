@@ -1,6 +1,4 @@
-import HTTPTypes
 import Testing
-import TidelineStore
 import TidelineTestStores
 
 @testable import Tideline
@@ -48,9 +46,7 @@ struct LeaverTrustTests {
         client.transport.inspect { request, _ in
             request.isList ? .change { $0.replacing("\"count\"", with: "\"total\"") } : nil
         }
-        let error = await #expect(throws: SyncError.self) { try await client.pullMine() }
-        #expect(error?.code == .invalidAnswer && error?.table == "TodoItem")
-        #expect(error?.message.contains("count") == true)
+        await expectSyncError(.invalidAnswer, table: "TodoItem", says: "count") { try await client.pullMine() }
         #expect(try client.texts() == ["a", "b", "c"])
     }
 

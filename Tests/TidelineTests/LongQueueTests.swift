@@ -19,8 +19,7 @@ struct LongQueueTests {
         for number in 0..<20 { try await client.items.insert(["id": .string("new\(number)"), "text": "mine"]) }
         try world.plant((0..<6).map { World.row("r00\($0)", at: 1_000_000 + Int64($0) * 10_000, text: "theirs") })
         client.transport.inspect { request, _ in request.method == .get ? nil : .answer(.answer(403)) }
-        let settings = PullSettings(pageSize: pageSize, whenPushFails: .pullOthers)
-        _ = await syncErrorCode { try await client.items.pull(queryID: "q", settings: settings) }
+        try await client.pullOthers("q", pageSize: pageSize)
         let pending = try await client.context.pendingOperations()
         #expect(
             pending.filter { $0.pulled?.contains("theirs") == true }.map(\.itemID).sorted()
@@ -53,8 +52,7 @@ struct LongQueueTests {
             }
         }
         client.transport.inspect { request, _ in request.method == .get ? nil : .answer(.answer(403)) }
-        let first = PullSettings(pageSize: 60, whenPushFails: .pullOthers)
-        _ = await syncErrorCode { try await client.items.pull(queryID: "q", settings: first) }
+        try await client.pullOthers("q", pageSize: 60)
         try world.plant((0...9).map { World.row("r00\($0)", at: 9_000_000 + Int64($0) * 10_000, text: "theirs") })
         let once = Once()
         client.transport.inspect { request, _ in
@@ -66,8 +64,7 @@ struct LongQueueTests {
             }
             return nil
         }
-        let second = PullSettings(pageSize: 2, whenPushFails: .pullOthers)
-        _ = await syncErrorCode { try await client.items.pull(queryID: "q", settings: second) }
+        try await client.pullOthers("q", pageSize: 2)
         let pending = try await client.context.pendingOperations()
         #expect(pending.filter { $0.pulled?.contains("theirs") == true }.map(\.itemID).sorted() == ["r008", "r009"])
         #expect(try client.row("r009")?["text"] == "r009" && client.row("r007")?["text"] == "theirs")

@@ -1,4 +1,3 @@
-import HTTPTypes
 import Synchronization
 import Testing
 import TidelineStore
@@ -24,15 +23,6 @@ struct NewerCopyTests {
         world.clock.advance(by: .seconds(3600))
         try await other.pushInsert(["id": "z", "text": "z"])
         world.clock.advance(by: .seconds(3600))
-    }
-
-    enum Way: String, CaseIterable, Sendable { case discard, update }
-
-    private func settle(_ error: TableOperationError, _ way: Way) async throws {
-        switch way {
-        case .discard: try await error.cancelOperationAndDiscardItem()
-        case .update: try await error.cancelOperationAndUpdateItem(["id": "a", "text": "settled"])
-        }
     }
 
     private static let refused =
@@ -71,7 +61,15 @@ struct NewerCopyTests {
                 "pull q; local [a=one, b=theirs] queue [] server [a=one, b=theirs]")
         }
 
-    @Test("C1, C4, F5 a newer pulled row is not lost", arguments: StoreKind.perEngine, scripts)
+    private static let theirs = #"{"id":"a","text":"theirs","version":"v9"}"#
+
+    static let replaced = Script(
+        "C1 discarding replaces the row: columns missing in the server's row keep no local value",
+        "update a=mine effort=2.5; on update answer 412 \(theirs); on get answer 200 [\(theirs)]; push errors conflict",
+        "settle b=x fails invalidArgument; keep b=x fails invalidArgument; discard",
+        "row a text=theirs effort=null priority=null")
+
+    @Test("C1, C4, F5 a newer pulled row is not lost", arguments: StoreKind.perEngine, scripts + [replaced])
     func plays(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
 
     @Test("C4 an item based on the pulled row is stored unchanged", arguments: StoreKind.perEngine)
@@ -79,8 +77,7 @@ struct NewerCopyTests {
         let world = try World(stores)
         let (client, error) = try await makeRefused(world)
         try await changeByOther(world)
-        let settings = PullSettings(whenPushFails: .pullOthers)
-        _ = await syncErrorCode { try await client.items.pull(queryID: "q", settings: settings) }
+        try await client.pullOthers("q")
         var item = try #require(try await client.client.remoteTable("TodoItem").lookup(id: "a"))
         item["text"] = "settled"
         try await error.cancelOperationAndUpdateItem(item)
@@ -92,7 +89,7 @@ struct NewerCopyTests {
         arguments: StoreKind.perEngine, [true, false])
     func unchangedEdit(_ stores: StoreKind, sameStamp: Bool) async throws {
         let world = try World(stores)
-        let (client, error) = try await makeRefused(world)
+        let (client, _) = try await makeRefused(world)
         let stamp = try #require(try client.row("a")?["updatedAt"])
         try world.plant([
             [
@@ -100,9 +97,7 @@ struct NewerCopyTests {
                 "updatedAt": sameStamp ? stamp : .timestamp(world.clock.now),
             ]
         ])
-        let settings = PullSettings(whenPushFails: .pullOthers)
-        #expect(await syncErrorCode { try await client.items.pull(settings: settings) } == .completedWithErrors)
-        _ = error
+        try await client.pullOthers()
         try await client.items.update(["id": "a", "text": "one"])
         client.transport.inspect(nil)
         client.transport.clear()
@@ -110,26 +105,6 @@ struct NewerCopyTests {
         #expect(client.transport.requests.isEmpty)
         #expect(try world.state(client) == "local [a=newer] queue [] server [a=newer]")
         #expect(try client.row("a")?.version == "newer")
-    }
-
-    @Test(
-        "C1 discarding replaces the row: columns missing in the server's row keep no local value",
-        arguments: StoreKind.perEngine)
-    func discardReplaces(_ stores: StoreKind) async throws {
-        let client = try await World(stores).makeSyncedClient()
-        try await client.items.update(["id": "a", "text": "mine", "effort": 2.5])
-        client.transport.inspect { request, _ in
-            let row = #"{"id":"a","text":"theirs","version":"v9"}"#
-            return .answer(request.isUpdate ? .answer(412, row) : .answer(200, "[\(row)]"))
-        }
-        let error = try #require(try await pushErrors(client).first)
-        for item in [["id": "b", "text": "x"]] as [Row] {
-            #expect(await syncErrorCode { try await error.cancelOperationAndUpdateItem(item) } == .invalidArgument)
-            #expect(await syncErrorCode { try await error.keepOperationAndUpdateItem(item) } == .invalidArgument)
-        }
-        try await error.cancelOperationAndDiscardItem()
-        let row = try #require(try client.row("a"))
-        #expect(row["text"] == "theirs" && (row["effort"] ?? .null).isNull && (row["priority"] ?? .null).isNull)
     }
 
     @Test(

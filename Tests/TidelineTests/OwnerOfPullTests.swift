@@ -1,5 +1,4 @@
 import Testing
-import TidelineStore
 import TidelineTestStores
 
 @testable import Tideline
@@ -15,11 +14,7 @@ struct OwnerOfPullTests {
         let ann = try await world.makeClient { $0.userID = "ann" }
         try await ann.items.pull(queryID: "q")
         let other = try await world.makeClient(store: ann.store) { $0.userID = "ann" }
-        let once = Once()
-        ann.transport.inspect { _, _ in
-            if once.first() { _ = try? await other.client.wipe() }
-            return nil
-        }
+        ann.onFirst(isEarly: true) { try await other.client.wipe() }
         try await ann.items.pull(queryID: "r")
         #expect(try ann.texts() == ["a"])
         #expect(try Array(ann.store.tokens().keys) == ["r"])
@@ -34,11 +29,7 @@ struct OwnerOfPullTests {
         let ann = try await world.makeClient { $0.userID = "ann" }
         try await ann.items.pull()
         let bob = try await world.makeClient(store: ann.store) { $0.userID = "bob" }
-        let once = Once()
-        ann.transport.inspect { _, _ in
-            if once.first() { _ = try? await bob.client.switchServer(keepingPending: false) }
-            return nil
-        }
+        ann.onFirst(isEarly: true) { try await bob.client.switchServer(keepingPending: false) }
         #expect(await syncErrorCode { try await ann.items.pull(queryID: "r") } == .otherUser)
         #expect(try ann.texts().isEmpty && ann.store.tokens().isEmpty)
     }
@@ -48,24 +39,20 @@ struct OwnerOfPullTests {
         let world = try World(stores)
         try world.plant([World.row("a", at: 0)])
         let store = HookedStore(try stores.makeStore())
-        let transport = FaultyTransport(service: world.service)
-        var options = SyncOptions()
-        options.userID = "ann"
-        let ann = try SyncClient(url: "http://server.test", store: store, transport: transport, options: options)
-        try await ann.define([World.schema])
-        try await ann.table("TodoItem").pull()
-        transport.clear()
+        let ann = try await world.makeClient(over: store) { $0.userID = "ann" }
+        try await ann.items.pull()
+        ann.transport.clear()
         let bob = try await world.makeClient(store: store.base) { $0.userID = "bob" }
         let (reads, read) = AsyncStream.makeStream(of: Void.self)
         store.observe { read.yield() }
         let pull = try await ann.context.database.lock(of: "TodoItem").withLock {
-            let pull = Task { await syncErrorCode { try await ann.table("TodoItem").pull() } }
+            let pull = Task { await syncErrorCode { try await ann.items.pull() } }
             // All that a pull reads before it waits for the lock.
             for await _ in reads.prefix(2) {}
             try await bob.client.switchServer(keepingPending: false)
             return pull
         }
         #expect(await pull.value == .otherUser)
-        #expect(transport.requests.isEmpty)
+        #expect(ann.transport.requests.isEmpty)
     }
 }

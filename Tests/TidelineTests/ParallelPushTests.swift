@@ -11,13 +11,13 @@ import TidelineTestSupport
 @Suite("Parallel push", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct ParallelPushTests {
     /// Makes a client with pending inserts of the rows `r1`, `r2`, and so on, each with its own id as text.
-    private func makeClient(_ world: World, rows: Int) async throws -> Client {
-        let client = try await world.makeClient()
+    private func withRows(_ rows: Int, _ stores: StoreKind) async throws -> (World, Client) {
+        let (world, client) = try await World.withClient(stores)
         for number in 1...rows {
             try await client.items.insert(["id": .string("r\(number)"), "text": .string("r\(number)")])
         }
         client.transport.clear()
-        return client
+        return (world, client)
     }
 
     /// Returns the row of an insert's body.
@@ -27,8 +27,7 @@ struct ParallelPushTests {
 
     @Test("P7 as many requests as allowed are in flight, and no more", arguments: StoreKind.perEngine, [8, 3])
     func window(_ stores: StoreKind, maxInFlight: Int) async throws {
-        let world = try World(stores)
-        let client = try await makeClient(world, rows: 20)
+        let (_, client) = try await withRows(20, stores)
         let most = MaximumCount()
         client.transport.inspect { _, _ in
             most.enter()
@@ -45,8 +44,7 @@ struct ParallelPushTests {
 
     @Test("P7 responses arrive in any order, and each row takes its own", arguments: StoreKind.perEngine)
     func anyOrder(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await makeClient(world, rows: 8)
+        let (world, client) = try await withRows(8, stores)
         let answered = Mutex<Set<String>>([])
         client.transport.inspect { _, body in
             let id = Self.id(body)
@@ -68,8 +66,7 @@ struct ParallelPushTests {
         "P7 after an abort no request leaves, and the responses on their way are stored", arguments: StoreKind.perEngine
     )
     func abort(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await makeClient(world, rows: 12)
+        let (world, client) = try await withRows(12, stores)
         let context = client.context
         client.transport.inspect { [transport = client.transport] _, body in
             try? await suspendUntil("four requests") { transport.requests.count >= 4 }
@@ -96,8 +93,7 @@ struct ParallelPushTests {
         "P7 after an abort an operation in flight makes no further request", arguments: StoreKind.perEngine,
         [SyncError.Code.network, .serverFailing])
     func abortBetweenRequests(_ stores: StoreKind, code: SyncError.Code) async throws {
-        let world = try World(stores)
-        let client = try await makeClient(world, rows: 5)
+        let (_, client) = try await withRows(5, stores)
         let context = client.context
         client.transport.inspect { [transport = client.transport] _, body in
             try? await suspendUntil("four requests") { transport.requests.count >= 4 }
@@ -120,8 +116,7 @@ struct ParallelPushTests {
         "P7 a response that never comes delays no other operation, and a canceled push stores the others",
         arguments: StoreKind.perEngine)
     func silence(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await makeClient(world, rows: 12)
+        let (world, client) = try await withRows(12, stores)
         client.transport.inspect { _, body in
             guard Self.id(body) == "r3" else { return nil }
             return .delay { try await Task.sleep(for: .seconds(WaitLimit.seconds)) }

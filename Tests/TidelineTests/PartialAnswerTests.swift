@@ -1,5 +1,4 @@
 import Foundation
-import HTTPTypes
 import Testing
 import TidelineStore
 import TidelineTestStores
@@ -162,8 +161,7 @@ struct PartialAnswerTests {
         }
         var message = ""
         if isPull {
-            let error = await #expect(throws: SyncError.self) { try await client.items.pull() }
-            #expect(error?.code == .invalidAnswer)
+            let error = await expectSyncError(.invalidAnswer) { try await client.items.pull() }
             message = "\(error?.message ?? "")"
         } else {
             try await client.items.update(["id": "a", "text": "two"])

@@ -1,4 +1,3 @@
-import HTTPTypes
 import Synchronization
 import Testing
 import TidelineSimulation
@@ -28,8 +27,7 @@ struct PoisonTests {
         // The pull succeeds.
         let other = try await world.makeClient()
         try await other.pushInsert(["id": "z", "text": "z"])
-        let pullSettings = PullSettings(whenPushFails: .pullOthers)
-        #expect(await syncErrorCode { try await client.items.pull(settings: pullSettings) } == .completedWithErrors)
+        try await client.pullOthers()
         #expect(try client.row("z") != nil)
         // After an edit the operation is sent in its normal order.
         try await client.items.update(["id": "p1", "tags": .null])
@@ -52,9 +50,7 @@ struct PoisonTests {
         for id in ["edited", "pulled"] { try await client.items.update(["id": .string(id), "text": "mine"]) }
         #expect(try await client.context.pendingOperations().count == 3)
         try world.plant([World.row("pulled", at: 500_000)])
-        _ = await syncErrorCode {
-            try await client.items.pull(queryID: "q", settings: PullSettings(whenPushFails: .pullOthers))
-        }
+        try await client.pullOthers("q")
         #expect(try await client.context.operationErrors().map(\.itemID) == ["edited", "pulled"])
         #expect(try world.serverTexts() == ["edited", "pulled"])
     }
@@ -233,8 +229,7 @@ struct UnavailableRowTests {
         #expect(try world.serverTexts() == ["b", "c", "theirs"])
         let error = try #require(try await client.context.operationErrors().first)
         #expect(error.itemID == "a" && error.code == .serverFailed && error.status == 503)
-        let pull = PullSettings(whenPushFails: .pullOthers)
-        #expect(await syncErrorCode { try await client.items.pull(settings: pull) } == .completedWithErrors)
+        try await client.pullOthers()
         #expect(try client.row("theirs") != nil)
         client.transport.inspect(nil)
         try await client.context.push()

@@ -1,4 +1,3 @@
-import HTTPTypes
 import Testing
 import TidelineStore
 import TidelineTestStores
@@ -332,18 +331,15 @@ struct PolicyTests {
             (.lastWriterWins(by: "photo"), "photo", "bytes"), (.lastWriterWins(by: "updatedAt"), "updatedAt", "server"),
         ]
         for (policy, column, says) in cases {
-            let error = await #expect(throws: SyncError.self) {
+            await expectSyncError(.invalidArgument, table: "TodoItem", column: column, says: says) {
                 try await world.makeClient { $0.conflictPolicies["TodoItem"] = policy }
             }
-            #expect(error?.code == .invalidArgument && error?.table == "TodoItem" && error?.column == column)
-            #expect(error?.message.contains(says) == true, "\(String(describing: error))")
         }
         let none = await syncErrorCode { _ = try await world.makeClient { $0.maximumDecisions = 0 } }
         #expect(none == .invalidArgument)
         // Rules of the context apply to the tables that have the column.
         let client = try await world.makeClient { $0.conflictPolicy = .merge(["count": .sum, "priority": .sum]) }
-        let error = await #expect(throws: SyncError.self) { try await client.context.push() }
-        #expect(error?.code == .invalidArgument && error?.column == "count")
+        await expectSyncError(.invalidArgument, column: "count") { try await client.context.push() }
         try await client.client.define([TableSchema("Other", columns: [.int("count")])])
         try await client.context.push()
     }

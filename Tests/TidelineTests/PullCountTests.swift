@@ -57,15 +57,12 @@ struct PullCountTests {
     func endlessCount(_ stores: StoreKind) async throws {
         let (world, client) = try await World.withClient(stores)
         client.transport.inspect { _, _ in
-            .change { answer in
-                var answer = answer
-                let text = String(decoding: answer.body, as: UTF8.self)
-                let count = "\"count\":\(Int64.max)"
-                let counted =
-                    text.hasPrefix("[")
-                    ? #"{"results":\#(text),\#(count)}"# : text.replacing(/"count":\d+/, with: count)
-                answer.body = Array(counted.utf8)
-                return answer
+            .change {
+                $0.editing { text in
+                    let count = "\"count\":\(Int64.max)"
+                    return text.hasPrefix("[")
+                        ? #"{"results":\#(text),\#(count)}"# : text.replacing(/"count":\d+/, with: count)
+                }
             }
         }
         try world.plant(World.rows(at: (0..<12).map { $0 * 10_000 }))
@@ -118,8 +115,7 @@ struct PullCountTests {
             let top = request.target.firstMatch(of: /\$top=(\d+)/).map { String($0.output.1) } ?? ""
             return .answer(.answer(400, #"{"error":"no \#(top)"}"#))
         }
-        let error = await #expect(throws: SyncError.self) { try await client.items.pull(queryID: "q") }
-        #expect(error?.code == .rejected && error?.status == 400 && error?.message.contains("no 1000") == true)
+        await expectSyncError(.rejected, status: 400, says: "no 1000") { try await client.items.pull(queryID: "q") }
         #expect(client.transport.requests.count == 4)
         // No limit is remembered, and a page size that succeeded is not reduced.
         client.transport.inspect(nil)

@@ -1,4 +1,3 @@
-import HTTPTypes
 import Testing
 import TidelineStore
 import TidelineTestStores
@@ -22,10 +21,9 @@ struct PullRefusalTests {
         #expect(error?.code == .invalidArgument && error?.column == column && error?.table == "TodoItem")
         #expect(client.transport.requests.isEmpty)
         if queryID == nil {
-            let ordered = await #expect(throws: SyncError.self) {
+            await expectSyncError(.invalidArgument, column: column) {
                 try await client.items.pull(TableQuery("TodoItem").order(by: column))
             }
-            #expect(ordered?.code == .invalidArgument && ordered?.column == column)
         }
     }
 

@@ -1,4 +1,3 @@
-import HTTPTypes
 import Testing
 import TidelineSimulation
 import TidelineStore
@@ -79,8 +78,7 @@ struct PullSamenessTests {
         try await client.items.update(["id": .string(Self.twins[0]), "priority": 1])
         try world.plant([World.row(Self.twins[1], at: 10_000, text: "changed")])
         client.transport.inspect { request, _ in request.isUpdate ? .answer(.answer(403)) : nil }
-        let others = PullSettings(pageSize: pageSize, whenPushFails: .pullOthers)
-        _ = await syncErrorCode { try await client.items.pull(queryID: queryID, settings: others) }
+        try await client.pullOthers(queryID, pageSize: pageSize)
         #expect(try client.row(Self.twins[1])?["text"] == "changed")
         #expect(try await client.context.pendingOperations().first?.pulled == nil)
     }
@@ -113,10 +111,9 @@ struct PullSamenessTests {
                     World.row("n", at: 2), World.row(second, at: stamps[1]).merging("version", "MQ=="),
                 ])
                 for _ in 1...2 {
-                    let error = await #expect(throws: SyncError.self) {
+                    let error = await expectSyncError(.invalidAnswer, table: "TodoItem") {
                         try await client.items.pull(queryID: queryID, settings: PullSettings(pageSize: pageSize))
                     }
-                    #expect(error?.code == .invalidAnswer && error?.table == "TodoItem")
                     #expect(error?.id == first || error?.id == second)
                 }
                 // The stored row is one of the two, complete.

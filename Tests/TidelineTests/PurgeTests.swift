@@ -1,4 +1,3 @@
-import HTTPTypes
 import Synchronization
 import Testing
 import TidelineStore
@@ -52,10 +51,9 @@ struct PurgeTests {
         let (_, client) = try await filled(stores)
         try await client.items.delete(id: "r000")
         let before = (try client.store.versions(), try client.store.tokens())
-        let error = await #expect(throws: SyncError.self) {
+        await expectSyncError(.operationsPending, table: "TodoItem") {
             try await client.items.purge(TableQuery("TodoItem").filter(.column("text") == "r001"))
         }
-        #expect(error?.code == .operationsPending && error?.table == "TodoItem")
         #expect(try client.store.versions() == before.0 && client.store.tokens() == before.1)
         try await client.context.push()
         #expect(try await client.items.purge() == 2)

@@ -1,4 +1,3 @@
-import Foundation
 import HTTPTypes
 import Synchronization
 import Testing
@@ -10,10 +9,10 @@ import TidelineTestStores
 /// Rules P3, P4 and P8: the failures that end a push, the others, and the operations that stay.
 @Suite("Push failures", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct PushFailureTests {
-    private func threeRows(_ world: World) async throws -> Client {
-        let client = try await world.makeClient()
+    private func withThreeRows(_ stores: StoreKind) async throws -> (World, Client) {
+        let (world, client) = try await World.withClient(stores)
         for id in ["a", "b", "c"] { try await client.items.insert(["id": .string(id), "text": .string(id)]) }
-        return client
+        return (world, client)
     }
 
     private static let threeRows = "empty; insert a=a; insert b=b; insert c=c"
@@ -90,8 +89,7 @@ struct PushFailureTests {
         "P3 an answer that is too large fails only its operation, and the next push completes it",
         arguments: StoreKind.perEngine)
     func tooLarge(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await threeRows(world)
+        let (world, client) = try await withThreeRows(stores)
         client.transport.inspect { _, body in
             body.contains(#""b""#) ? .delay { throw TransportError(.tooLarge, "over 100 MB") } : nil
         }
@@ -183,8 +181,7 @@ struct PushFailureTests {
 
     @Test("P8 a push canceled midway ends as canceled; the next push completes", arguments: StoreKind.perEngine, 1...3)
     func taskCancelled(_ stores: StoreKind, at number: Int) async throws {
-        let world = try World(stores)
-        let client = try await threeRows(world)
+        let (world, client) = try await withThreeRows(stores)
         let push = Mutex<Task<SyncError.Code?, Never>?>(nil)
         client.transport.inspect { _, _ in
             if client.transport.requests.count == number { push.withLock { $0?.cancel() } }

@@ -1,6 +1,5 @@
 #if os(macOS) || os(Linux)
 import Testing
-import TidelineServer
 import TidelineStore
 import TidelineTestSupport
 

@@ -1,7 +1,4 @@
-import HTTPTypes
-import Synchronization
 import Testing
-import TidelineServer
 import TidelineStore
 import TidelineTestStores
 
@@ -213,12 +210,7 @@ struct PushLeaseTests {
             let second = try await world.makeClient(store: try files.open())
             try await Self.insert(["a\(number)", "b\(number)", "c\(number)"], second)
             let store = HookedStore(try files.open())
-            var options = SyncOptions.inDialect
-            options.environment.sleep = { _ in }
-            let client = try SyncClient(
-                url: "http://server.test", store: store, transport: FaultyTransport(service: world.service),
-                options: options)
-            try await client.define([World.schema])
+            let client = try await world.makeClient(over: store).client
             store.onWrite { if $0 == number { throw StoreError(.full, "the disk is full") } }
             let settings = PushSettings(maxInFlight: 1)
             #expect(await syncErrorCode { try await client.push(settings: settings) } == .store, "\(number)")

@@ -1,8 +1,5 @@
-import Foundation
-import HTTPTypes
 import Synchronization
 import Testing
-import TidelineServer
 import TidelineStore
 import TidelineTestStores
 import TidelineTestSupport

@@ -1,5 +1,4 @@
 import Testing
-import TidelineStore
 import TidelineTestStores
 
 @testable import Tideline
@@ -13,12 +12,11 @@ struct ReentrantPushTests {
     func withinPerform(_ stores: StoreKind) async throws {
         let (world, client) = try await World.withSyncedClient(stores)
         let codes = HeaderLog()
-        let delegate = ScriptedDelegate { operation in
+        client.context.delegate = ScriptedDelegate { operation in
             codes.add(await syncErrorCode { try await client.context.push() }?.rawValue)
             codes.add(await syncErrorCode { try await client.items.pull() }?.rawValue)
             return try await operation.execute()
         }
-        client.context.delegate = delegate
         try await client.pushUpdate(["id": "a", "text": "two"])
         #expect(codes.values == ["invalidArgument", "invalidArgument"])
         #expect(try world.state(client) == "local [a=two] queue [] server [a=two]")

@@ -36,20 +36,18 @@ struct RestingTableTests {
     func atRest(_ stores: StoreKind, _ history: History) async throws {
         let world = try World(stores)
         let store = try HookedStore(stores.makeStore())
-        let transport = FaultyTransport(service: world.service)
-        let client = try SyncClient(url: "http://server.test", store: store, transport: transport, options: .inDialect)
-        try await client.define([World.schema])
+        let client = try await world.makeClient(over: store)
         try world.plant(World.rows(at: history.ticks))
         world.clock.advance(by: history.age)
-        try await client.table("TodoItem").pull(queryID: "q")
+        try await client.items.pull(queryID: "q")
         for round in 1...4 {
-            transport.clear()
+            client.transport.clear()
             store.onWrite(nil)
             world.clock.advance(by: .seconds(60))
-            let result = try await client.table("TodoItem").pull(queryID: "q")
+            let result = try await client.items.pull(queryID: "q")
             #expect(result.rowsStored == 0 && result.writes <= (round == 1 ? 1 : 0) && store.writes == result.writes)
             guard round > 1 else { continue }
-            #expect(transport.requests.count == 1 && result.rowsPulled < 2)
+            #expect(client.transport.requests.count == 1 && result.rowsPulled < 2)
         }
         #expect(try store.read { try $0.count(TableQuery("TodoItem")) } == history.ticks.count)
     }

@@ -1,4 +1,3 @@
-import HTTPTypes
 import Testing
 import TidelineStore
 import TidelineTestStores
@@ -25,11 +24,7 @@ struct ServerCopyConflictTests {
         #expect(try base() == ["one"])
         try await client.items.update(["id": "a", "text": "three"])
         #expect(try base() == ["one"])
-        let once = Once()
-        client.transport.inspect { _, _ in
-            if once.first() { try? await client.items.update(["id": "a", "text": "four"]) }
-            return nil
-        }
+        client.onFirst(isEarly: true) { try await client.items.update(["id": "a", "text": "four"]) }
         try await client.context.push()
         #expect(try world.state(client) == "local [a=four] queue [update a] server [a=three]")
         #expect(try base() == ["three"])
@@ -61,25 +56,16 @@ struct ServerCopyConflictTests {
         let (kind, isEdited) = flight
         let (world, client) = try await World.withSyncedClient(stores)
         try await client.items.pull(queryID: "q")
-        let id = kind == .insert ? "b" : "a"
-        switch kind {
-        case .insert: try await client.items.insert(["id": "b", "text": "two"])
-        case .update: try await client.items.update(["id": "a", "text": "two"])
-        case .delete: try await client.items.delete(id: "a")
-        }
-        let once = Once()
-        client.transport.inspect { _, _ in
-            guard once.first() else { return nil }
-            return .delay {
-                let other = try await world.makeOther()
-                if kind == .delete {
-                    _ = try await other.client.remoteTable("TodoItem").undelete(id: "a")
-                } else {
-                    try await other.pushUpdate(["id": .string(id), "priority": 9])
-                }
-                if isEdited, kind != .delete { try await client.items.update(["id": .string(id), "text": "three"]) }
-                try await pullPage(client)
+        let id = try await client.items.edit(kind)
+        client.onFirst {
+            let other = try await world.makeOther()
+            if kind == .delete {
+                _ = try await other.client.remoteTable("TodoItem").undelete(id: "a")
+            } else {
+                try await other.pushUpdate(["id": .string(id), "priority": 9])
             }
+            if isEdited, kind != .delete { try await client.items.update(["id": .string(id), "text": "three"]) }
+            try await pullPage(client)
         }
         for _ in 1...2 { try await client.context.push() }
         #expect(try await client.queue().isEmpty)

@@ -51,8 +51,7 @@ struct ServiceTests {
         ])
     func failures(status: Int, code: SyncError.Code) async throws {
         let client = try makeClient(ScriptedTransport { _ in .answer(status, #"{"error":"that's why"}"#) })
-        let error = await #expect(throws: SyncError.self) { _ = try await client.invokeAPI("sum") }
-        #expect(error?.code == code && error?.status == status && error?.message.contains("that's why") == true)
+        await expectSyncError(code, status: status, says: "that's why") { _ = try await client.invokeAPI("sum") }
     }
 
     @Test(
@@ -132,8 +131,7 @@ struct ServiceTests {
         let client = try makeClient(ScriptedTransport { _ in .answer(200, body) })
         let before = SignedInUser(userID: "old", authenticationToken: "OLD")
         client.currentUser = before
-        let error = await #expect(throws: SyncError.self) { _ = try await client.signIn(provider: "aad", token: [:]) }
-        #expect(error?.code == .invalidAnswer && error?.status == 200)
+        await expectSyncError(.invalidAnswer, status: 200) { _ = try await client.signIn(provider: "aad", token: [:]) }
         #expect(client.currentUser == before)
     }
 

@@ -1,4 +1,3 @@
-import HTTPTypes
 import Synchronization
 import Testing
 import TidelineSimulation
@@ -135,12 +134,7 @@ struct StalePageTests {
             try await client.items.insert(["id": "c", "text": "one"])
             client.transport.inspect { request, _ in
                 guard request.method == .post else { return nil }
-                return .change { answer in
-                    var answer = answer
-                    let body = String(decoding: answer.body, as: UTF8.self)
-                    answer.body = Array(body.replacing(/,"updatedAt":"[^"]*"/, with: "").utf8)
-                    return answer
-                }
+                return .change { $0.editing { $0.replacing(/,"updatedAt":"[^"]*"/, with: "") } }
             }
             try await client.context.push()
             #expect(try await client.items.row(id: "c")?["updatedAt"] ?? .null == .null)
@@ -181,12 +175,6 @@ extension Client {
     /// Runs an action once between the server's answer to a page and its arrival, or before the server receives the
     /// request.
     fileprivate func onNextPage(isEarly: Bool = false, _ body: @escaping @Sendable () async throws -> Void) {
-        let once = Once()
-        transport.inspect { request, _ in
-            guard request.method == .get, request.path?.contains("$orderby") == true, once.first() else { return nil }
-            guard isEarly else { return .delay(body) }
-            await #expect(throws: Never.self) { try await body() }
-            return nil
-        }
+        onFirst({ $0.method == .get && $0.path?.contains("$orderby") == true }, isEarly: isEarly, body)
     }
 }

@@ -43,9 +43,9 @@ struct StaleSaveTests {
 
     @Test("L10 columns without a version are merged into the current row", arguments: StoreKind.perEngine)
     func named(_ stores: StoreKind) async throws {
-        let (world, client, _) = try await makeStale(stores)
-        try await client.pushUpdate(["id": "a", "text": "mine"])
-        #expect(try world.serverRow("a")?["text"] == "mine" && world.serverRow("a")?["priority"] == 2)
+        try await Script(
+            "L10", "other update a=theirs priority=2; pull q; update a=mine; push; remote a text=mine priority=2"
+        ).play(stores)
     }
 
     @Test("L10 a row read before a local edit can be saved", arguments: StoreKind.perEngine)

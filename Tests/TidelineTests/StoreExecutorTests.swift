@@ -41,22 +41,18 @@ struct StoreExecutorTests {
 
     private func makeClient(
         _ stores: StoreKind, executor: SyncEnvironment.StoreExecutor?
-    ) throws -> (client: SyncClient<HookedStore>, store: HookedStore) {
-        let world = try World(stores)
+    ) async throws -> (client: SyncClient<HookedStore>, store: HookedStore) {
         let store = HookedStore(try stores.makeStore())
-        var options = SyncOptions()
-        options.environment.storeExecutor = executor
-        let client = try SyncClient(
-            url: "http://server.test", store: store, transport: FaultyTransport(service: world.service),
-            options: options)
-        return (client, store)
+        let made = try await World(stores).makeClient(over: store, tables: []) {
+            $0.environment.storeExecutor = executor
+        }
+        return (made.client, store)
     }
 
     @Test("S7 every call of the store runs on the executor of the environment", arguments: StoreKind.perEngine)
     func environmentExecutor(_ stores: StoreKind) async throws {
         let queue = OneQueue()
-        let (client, store) = try makeClient(
-            stores, executor: SyncEnvironment.StoreExecutor(writes: queue, reads: queue))
+        let (client, store) = try await makeClient(stores, executor: .init(writes: queue, reads: queue))
         let calls = Mutex([Bool]())
         store.observe { calls.withLock { $0.append(OneQueue.isCurrent) } }
         try await use(client)
@@ -65,7 +61,7 @@ struct StoreExecutorTests {
 
     @Test("S7 the store sees the priority and the task-local values of the caller", arguments: StoreKind.perEngine)
     func taskLocals(_ stores: StoreKind) async throws {
-        let (client, store) = try makeClient(stores, executor: nil)
+        let (client, store) = try await makeClient(stores, executor: nil)
         let calls = Mutex([String]())
         store.observe {
             calls.withLock { $0.append("\(Self.label) \(Task.currentPriority == .background)") }

@@ -1,4 +1,3 @@
-import Synchronization
 import Testing
 import TidelineStore
 import TidelineTestStores
@@ -12,13 +11,8 @@ struct StoreOfAllTests {
         "Note", columns: [.string("text"), .string("old")], indexes: [["old"], ["text"]])
     private static let newer = TableSchema("Note", columns: [.string("added")], indexes: [["added"]])
 
-    private func makeClient(
-        _ world: World, over store: HookedStore
-    ) async throws -> SyncClient<HookedStore> {
-        let client = try SyncClient(
-            url: "http://server.test", store: store, transport: FaultyTransport(service: world.service))
-        try await client.define([Self.note])
-        return client
+    private func makeClient(_ world: World, over store: HookedStore) async throws -> SyncClient<HookedStore> {
+        try await world.makeClient(over: store, tables: [Self.note]).client
     }
 
     /// Does what another process does that defines a column and inserts a row with it.
@@ -166,8 +160,7 @@ struct StoreOfAllTests {
             func write(to row: inout RecordWriter) throws {}
         }
         let (world, store) = (try World(stores), HookedStore(try stores.makeStore()))
-        let client = try SyncClient(
-            url: "http://server.test", store: store, transport: FaultyTransport(service: world.service))
+        let client = try await world.makeClient(over: store, tables: []).client
         try await client.define(Old.self)
         store.beforeDefinition { try store.base.write { try $0.upsert(["id": "a"], into: "Note") } }
         #expect(await syncErrorCode { try await client.define(New.self) } == .invalidArgument)

@@ -52,18 +52,15 @@ struct SystemTableTests {
         let world = try World(stores)
         let names = SystemTables(operations: "Queue", errors: "Queue errors", config: "State'\"")
         let store = try stores.makeStore()
-        var options = SyncOptions()
-        options.systemTables = names
-        let transport = FaultyTransport(service: world.service)
-        let client = try SyncClient(url: "http://server.test", store: store, transport: transport, options: options)
-        try await client.define([World.schema, TableSchema("MS_TableConfig", columns: [.string("mine")])])
-        try await client.table("TodoItem").insert(["id": "a", "text": "one"])
+        let tables = [World.schema, TableSchema("MS_TableConfig", columns: [.string("mine")])]
+        let client = try await world.makeClient(over: store, tables: tables) { $0.systemTables = names }
+        try await client.items.insert(["id": "a", "text": "one"])
         #expect(try store.read { try $0.count(TableQuery("Queue")) } == 1)
         try await client.context.push()
-        try await client.table("TodoItem").pull(queryID: "q")
+        try await client.items.pull(queryID: "q")
         #expect(try store.read { try $0.count(TableQuery("State'\"").filter(.column("key") == "q")) } == 1)
         #expect(try store.appTables().map(\.name).sorted() == ["MS_TableConfig", "TodoItem"])
-        #expect(try await client.table("TodoItem").purge() == 1)
+        #expect(try await client.items.purge() == 1)
         #expect(try store.read { try $0.count(TableQuery("State'\"").filter(.column("key") == "q")) } == 0)
     }
 
@@ -88,8 +85,7 @@ struct SystemTableTests {
             TableSchema("T", columns: [], idType: .int), TableSchema("T", columns: [], systemColumns: []),
             TableSchema("T", columns: [], systemColumns: .all), TableSchema("T", columns: [], systemColumns: .version),
         ] {
-            let error = await #expect(throws: SyncError.self) { try await client.client.define([schema]) }
-            #expect(error?.code == .invalidArgument && error?.table == "T")
+            await expectSyncError(.invalidArgument, table: "T") { try await client.client.define([schema]) }
         }
         let twice = TableSchema("T", columns: [.string("a"), .int("a")])
         #expect(await syncErrorCode { try await client.client.define([twice]) } == .store)

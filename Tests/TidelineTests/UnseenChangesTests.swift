@@ -1,4 +1,3 @@
-import HTTPTypes
 import Testing
 import TidelineSimulation
 import TidelineStore
@@ -24,20 +23,8 @@ struct UnseenChangesTests {
         try await other.pushUpdate(row)
     }
 
-    /// Expects one conflict with the server's row, which stays unchanged.
-    private func expectConflict(
-        _ client: Client, _ world: World, id: String, sourceLocation: SourceLocation = #_sourceLocation
-    )
-        async throws
-    {
-        let before = try world.serverRow(id)
-        let errors = try await pushErrors(client)
-        #expect(errors.map(\.code) == [.conflict], sourceLocation: sourceLocation)
-        #expect(errors.first?.serverItem?.version == before?.version, sourceLocation: sourceLocation)
-        #expect(try world.serverRow(id) == before, sourceLocation: sourceLocation)
-    }
-
     private static let lost = "lose answer; push fails network"
+    private static let restoring = "delete a; \(lost); insert a=back"
 
     /// Expects one conflict with the server's row, which stays unchanged.
     private static func conflict(_ id: String) -> String {
@@ -74,6 +61,13 @@ struct UnseenChangesTests {
             "P6 of several lost bodies, the body that matches the row is used",
             "insert b=b priority=7", lost, "update b priority=null; lose request; push fails network",
             "other update b effort=2.5; push; remote b priority=null effort=2.5; queue []"),
+        Script(
+            "P6 a restore after a delete whose answer was lost clears the columns missing in the new row",
+            restoring, "push; queue []; remote a text=back priority=null"),
+        Script(
+            "P6 a restore during a delete clears the columns missing in the new row",
+            "delete a; on delete afterwards insert a=back; push; queue [update a]; push; queue []",
+            "remote a text=back priority=null"),
     ]
 
     @Test(
@@ -91,7 +85,18 @@ struct UnseenChangesTests {
         ).served { $0.reproduce(.original) }.play(stores)
     }
 
-    private static let restoring = "delete a; \(lost); insert a=back"
+    // The insert during the delete waits for the next push.
+    private static let deleting =
+        "delete a; on delete afterwards insert a=again; push; delete a; queue [delete a]"
+
+    static let hardDelete = Script(
+        "P6 a delete, an insert, and another delete remove no row that others inserted", deleting,
+        "other insert a=theirs", conflict("a"))
+
+    @Test("P6 the same if the server keeps no deleted rows", arguments: StoreKind.perEngine)
+    func playsHardDelete(_ stores: StoreKind) async throws {
+        try await Self.hardDelete.served { $0.reproduce([.original, .hardDelete]) }.play(stores)
+    }
 
     static let restores: [Script] = [
         Script(
@@ -107,6 +112,9 @@ struct UnseenChangesTests {
         Script(
             "P6 a restored row has no column that another client set in the deleted row", restoring,
             "other undelete a; other update a effort=2.5; other delete a", conflict("a")),
+        Script(
+            "P6 a delete, an insert, and another delete remove no row that others restored", deleting,
+            "other undelete a; other update a=theirs", conflict("a")),
     ]
 
     @Test(
@@ -175,52 +183,6 @@ struct UnseenChangesTests {
         await client.pushLosing()
         try await client.items.insert(["id": "a", "text": "back"])
         return client
-    }
-
-    @Test(
-        "P6 a delete, an insert, and another delete remove no row that others inserted",
-        arguments: StoreKind.perEngine, servers)
-    func deleteAfterRestore(_ stores: StoreKind, _ quirks: ServerQuirks) async throws {
-        let world = try makeWorld(stores, quirks)
-        let client = try await world.makeSyncedClient()
-        try await client.items.delete(id: "a")
-        client.onFirst { try await client.items.insert(["id": "a", "text": "again"]) }
-        try await client.context.push()
-        client.transport.inspect(nil)
-        client.transport.clear()
-        // The insert during the delete waits for the next push.
-        try await client.items.delete(id: "a")
-        #expect(try await client.context.pendingOperations().map(\.kind) == [.delete])
-        let other = try await world.makeClient()
-        if quirks.contains(.hardDelete) {
-            try await other.pushInsert(["id": "a", "text": "theirs"])
-        } else {
-            _ = try await other.client.remoteTable("TodoItem").undelete(id: "a")
-            try await change(world, ["id": "a", "text": "theirs"])
-        }
-        try await expectConflict(client, world, id: "a")
-    }
-
-    @Test("P6 a restore clears the columns missing in the new row", arguments: StoreKind.perEngine, servers)
-    func restoreClears(_ stores: StoreKind, _ quirks: ServerQuirks) async throws {
-        let world = try makeWorld(stores, quirks)
-        for inFlight in [true, false] {
-            let client = try await inFlight ? world.makeOther() : makeRestoring(world)
-            if inFlight {
-                try await client.pushInsert(["id": "a", "text": "one", "priority": 1])
-                try await client.items.delete(id: "a")
-                client.onFirst { try await client.items.insert(["id": "a", "text": "back"]) }
-                try await client.context.push()
-                #expect(try await client.queue() == ["update a"])
-            }
-            try await client.context.push()
-            #expect(try await client.queue().isEmpty)
-            #expect(try world.serverRow("a")?["text"] == "back")
-            #expect(try (world.serverRow("a")?["priority"] ?? .null).isNull)
-            let cleanUp = try await world.makeOther()
-            try await cleanUp.pushDelete("a")
-            try world.serverStore.write { _ = try $0.delete(id: "a", from: "TodoItem") }
-        }
     }
 
     @Test(

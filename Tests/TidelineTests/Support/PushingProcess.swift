@@ -2,7 +2,6 @@ import Foundation
 import HTTPTypes
 import Tideline
 import TidelineServer
-import TidelineStore
 import TidelineTestStores
 import TidelineTestSupport
 

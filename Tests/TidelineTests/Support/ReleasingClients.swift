@@ -1,7 +1,6 @@
 import Synchronization
 import Testing
 import Tideline
-import TidelineTestStores
 
 /// Releases the clients of each test when it ends. A test's inspector or delegate usually uses the client that keeps
 /// it, so that without this trait, the client and its store would stay open until the process ends.

@@ -1,4 +1,3 @@
-import Foundation
 import HTTPTypes
 import Testing
 import TidelineServer
@@ -60,7 +59,7 @@ struct StepFailure: Error, CustomStringConvertible { let description: String }
 ///
 /// - Actions: `insert ROW`, `update ROW`, `delete ID`, `push`, `push singly`, `push again` (conflicts too),
 ///   `pull [QUERY]` with `COLUMN=VALUE` or `COLUMN!=VALUE` as its filter and the settings `others` (if the push fails),
-///   `page=ROWS`, `lookback=SECONDS`, and `leavers=SECONDS`; `reset [QUERY]` of its token, `purge`, `restart`. The
+///   `refilter` (if the filter changes), `page=ROWS`, `lookback=SECONDS`, and `leavers=SECONDS`; `reset [QUERY]` of its token, `purge`, `restart`. The
 ///   outcome is a success, or ` fails CODE`; for a push or a pull also ` errors CODE …`, the codes of its operations.
 /// - Others: `other ACTION` of another client that has pulled all rows and then pushes; `other undelete ID`; `erase ID`
 ///   and `fill ROW` change the server's table, and so does `plant a@TICKS 9@FIRST+STEP COLUMN=VALUE …` with rows of
@@ -244,6 +243,7 @@ actor StepPlayer {
             let number = Int(parts.last ?? "") ?? 0
             switch parts[0] {
             case "others": settings.whenPushFails = .pullOthers
+            case "refilter": settings.whenFilterChanges = .reset
             case "page": settings.pageSize = number
             case "lookback": settings.lookback = .seconds(number)
             case "leavers": settings.removesLeavers = .seconds(number)

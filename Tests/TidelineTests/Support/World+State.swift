@@ -1,4 +1,3 @@
-import Foundation
 import HTTPTypes
 import Testing
 import Tideline
@@ -131,7 +130,7 @@ extension Client {
 @discardableResult
 func expectSyncError(
     _ code: SyncError.Code, table: String? = nil, column: String? = nil, id: String? = nil, status: Int? = nil,
-    says text: String? = nil, sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Void
+    says texts: String..., sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Void
 ) async -> SyncError? {
     let error = await #expect(throws: SyncError.self, sourceLocation: sourceLocation) { try await body() }
     let found = error.map(String.init(describing:)) ?? "nothing thrown"
@@ -140,7 +139,7 @@ func expectSyncError(
         #expect(expected == nil || value == expected, "\(found)", sourceLocation: sourceLocation)
     }
     #expect(status == nil || error?.status == status, "\(found)", sourceLocation: sourceLocation)
-    if let text { #expect(error?.message.contains(text) == true, "\(found)", sourceLocation: sourceLocation) }
+    for text in texts { #expect(error?.message.contains(text) == true, "\(found)", sourceLocation: sourceLocation) }
     return error
 }
 
