@@ -18,11 +18,6 @@ struct UnseenChangesTests {
         try World(stores) { $0.reproduce(quirks) }
     }
 
-    private func change(_ world: World, _ row: Row) async throws {
-        let other = try await world.makeOther()
-        try await other.pushUpdate(row)
-    }
-
     private static let lost = "lose answer; push fails network"
     private static let restoring = "delete a; \(lost); insert a=back"
 
@@ -70,9 +65,25 @@ struct UnseenChangesTests {
             "remote a text=back priority=null"),
     ]
 
+    static let edits: [Script] = [
+        ("update a priority=5", "row a priority=5"), ("delete a", "row a id=null"),
+    ].flatMap { edit, end in
+        let conflicts = "push errors conflict; push errors conflict; remote a priority=9; \(end)"
+        return [
+            Script(
+                "P6 an edit while the second attempt is in flight: \(edit)", "update a=two", lost,
+                "other update a priority=9; on update afterwards \(edit)", conflicts),
+            // Another client changes the row before the lookup.
+            Script(
+                "P6 an edit while a request is in flight whose answer is unreadable: \(edit)", "update a=two",
+                "on update meanwhile \(edit); on update once carry out 200 'no JSON'",
+                "on get meanwhile other update a priority=9", conflicts),
+        ]
+    }
+
     @Test(
         "P6 a change that this client has not seen is never overwritten or deleted", arguments: StoreKind.perEngine,
-        allPairs(servers, scripts))
+        allPairs(servers, scripts + edits))
     func plays(_ stores: StoreKind, _ way: (quirks: ServerQuirks, script: Script)) async throws {
         try await way.script.served { $0.reproduce(way.quirks) }.play(stores)
     }
@@ -80,7 +91,7 @@ struct UnseenChangesTests {
     @Test("P6 an integer rounded by the server is recognized as this client's", arguments: StoreKind.perEngine)
     func rounded(_ stores: StoreKind) async throws {
         try await Script(
-            "P6", "update a priority=9007199254740993", lost,
+            "P6", "update a priority=9007199254740993", Self.lost,
             "push; pushed 1; queue []; row a priority=9007199254740992"
         ).served { $0.reproduce(.original) }.play(stores)
     }
@@ -117,43 +128,18 @@ struct UnseenChangesTests {
             "other undelete a; other update a=theirs", conflict("a")),
     ]
 
-    @Test(
-        "P6 a restore overwrites no change of others", arguments: StoreKind.perEngine, allPairs(softServers, restores))
-    func playsRestores(_ stores: StoreKind, _ way: (quirks: ServerQuirks, script: Script)) async throws {
-        try await way.script.served { $0.reproduce(way.quirks) }.play(stores)
+    static let carriedOut: [Script] = [2, 3].map { number in
+        Script(
+            "P6 a restore whose request \(number), an undelete or update, was executed but answered 502 is no conflict",
+            restoring, "on #\(number) carry out 502; push; local [a=back] queue [] server [a=back]",
+            "remote a priority=null")
     }
 
     @Test(
-        "P6 an edit or delete while the second attempt, or the lookup after an unreadable answer, is in flight",
-        arguments: allPairs(StoreKind.perEngine, servers), allPairs([true, false], [true, false]))
-    func editDuringRetry(_ kind: (StoreKind, ServerQuirks), _ way: (unreadable: Bool, deletes: Bool)) async throws {
-        let world = try makeWorld(kind.0, kind.1)
-        let client = try await world.makeSyncedClient()
-        try await client.items.update(["id": "a", "text": "two"])
-        if !way.unreadable {
-            await client.pushLosing()
-            try await change(world, ["id": "a", "priority": 9])
-        }
-        let once = Once()
-        let edit: @Sendable () async throws -> Void = {
-            if way.deletes { return try await client.items.delete(id: "a") }
-            try await client.items.update(["id": "a", "priority": 5])
-        }
-        client.transport.inspect { request, _ in
-            guard request.isUpdate, once.first() else { return nil }
-            guard way.unreadable else { return .delay(edit) }
-            do { try await edit() } catch { Issue.record(error) }
-            // The server executes the request and its answer is damaged; another client changes the row before the
-            // lookup.
-            let answer = world.service.handle(request, body: Array(#"{"text":"two"}"#.utf8))
-            #expect(answer.response.status == .ok)
-            do { try await self.change(world, ["id": "a", "priority": 9]) } catch { Issue.record(error) }
-            return .answer(.answer(200, "no JSON"))
-        }
-        #expect(try await pushErrors(client).map(\.code) == [.conflict])
-        #expect(try await pushErrors(client).map(\.code) == [.conflict])
-        #expect(try world.serverRow("a")?["priority"] == 9)
-        #expect(try client.row("a")?["priority"] == (way.deletes ? nil : 5))
+        "P6 a restore overwrites no change of others, and is no conflict with itself", arguments: StoreKind.perEngine,
+        allPairs(softServers, restores + carriedOut))
+    func playsRestores(_ stores: StoreKind, _ way: (quirks: ServerQuirks, script: Script)) async throws {
+        try await way.script.served { $0.reproduce(way.quirks) }.play(stores)
     }
 
     @Test(
@@ -171,36 +157,5 @@ struct UnseenChangesTests {
         #expect(try world.serverRow("b")?["deleted"]?.bool ?? true)
         let deletes = client.transport.sent.map(\.request).filter { $0.method == .delete }
         #expect(deletes.count == (way.arrived ? 1 : 0) && deletes.allSatisfy { $0.headerFields[.ifMatch] != nil })
-    }
-
-    // MARK: Restores
-
-    /// Makes a client that deleted row `a`, whose delete was executed without an answer, and that inserted the row
-    /// again.
-    private func makeRestoring(_ world: World) async throws -> Client {
-        let client = try await world.makeSyncedClient()
-        try await client.items.delete(id: "a")
-        await client.pushLosing()
-        try await client.items.insert(["id": "a", "text": "back"])
-        return client
-    }
-
-    @Test(
-        "P6 a restore whose undelete or update was executed but answered 502 is not a conflict",
-        arguments: StoreKind.perEngine, allPairs(softServers, ["POST", "PATCH"]))
-    func carriedOutWith502(_ stores: StoreKind, _ way: (quirks: ServerQuirks, method: String)) async throws {
-        let world = try makeWorld(stores, way.quirks)
-        let client = try await makeRestoring(world)
-        let count = MaximumCount()
-        client.transport.inspect { request, _ in
-            guard request.method.rawValue == way.method else { return nil }
-            count.enter()
-            // The first PATCH is answered with the deleted row.
-            let isIt = count.maximum == (way.method == "PATCH" ? 2 : 1)
-            return isIt ? .change { _ in .answer(502) as TransportResponse } : nil
-        }
-        try await client.context.push()
-        #expect(try world.state(client) == "local [a=back] queue [] server [a=back]")
-        #expect(try (world.serverRow("a")?["priority"] ?? .null).isNull)
     }
 }
