@@ -180,35 +180,28 @@ struct ConnectionTests {
         }
     }
 
-    @Test("a 401 refreshes the sign-in once")
-    func refreshes() async throws {
+    @Test(
+        "a 401 refreshes the sign-in once, also after a retry, and a 401 after the refresh is an authentication error",
+        arguments: [
+            ([401, 200], nil, [false, true]), ([401, 401], .authentication, [false, true]),
+            ([503, 401, 503, 200], nil, [false, false, true, false]),
+        ] as [([Int], SyncError.Code?, [Bool])])
+    func refreshes(_ statuses: [Int], code: SyncError.Code?, asked: [Bool]) async throws {
         let signIn = SignIn()
         let transport = ScriptedTransport { exchange in
-            exchange.headers[.authorization] == "new" ? .answer(200, "[]") : .answer(401)
-        }
-        try await makeClient(transport) { $0.authorization = signIn.authorization }.pull()
-        #expect(transport.requests.map { $0.headers[.authorization] } == ["old", "new"])
-        #expect(signIn.asked.withLock { $0 } == [false, true])
-    }
-
-    @Test("a 401 after the refresh is an authentication error, without another request")
-    func refreshesOnce() async throws {
-        let signIn = SignIn()
-        let transport = ScriptedTransport { exchange in
-            guard exchange.number < 9 else { throw TransportError(.connection, "asked too often") }
-            return .answer(401, #"{"error":"who are you"}"#)
+            guard exchange.number <= statuses.count else { throw TransportError(.connection, "asked too often") }
+            let status = statuses[exchange.number - 1]
+            return .answer(status, status == 200 ? "[]" : #"{"error":"who are you"}"#)
         }
         let items = try await makeClient(transport) { $0.authorization = signIn.authorization }
-        await expectSyncError(.authentication, status: 401, says: "who are you") { try await items.pull() }
-        #expect(signIn.asked.withLock { $0 } == [false, true])
-    }
-
-    @Test("a 401 after a retry also refreshes the sign-in, and a retry after the refresh does not refresh again")
-    func refreshesAfterRetry() async throws {
-        let signIn = SignIn()
-        let transport = ScriptedTransport { .answer([503, 401, 503, 200][$0.number - 1], "[]") }
-        try await makeClient(transport) { $0.authorization = signIn.authorization }.pull()
-        #expect(signIn.asked.withLock { $0 } == [false, false, true, false])
+        if let code {
+            await expectSyncError(code, status: 401, says: "who are you") { try await items.pull() }
+        } else {
+            try await items.pull()
+        }
+        #expect(signIn.asked.withLock { $0 } == asked)
+        let isNew = asked.indices.map { asked[...$0].contains(true) }
+        #expect(transport.requests.map { $0.headers[.authorization] } == isNew.map { $0 ? "new" : "old" })
     }
 
     @Test(
