@@ -23,24 +23,12 @@ struct CallOrderTests {
         }
     }
 
-    private func makeClient(_ stores: StoreKind) async throws -> SyncTable {
-        let transport = ScriptedTransport { _ in .answer(200, "[]") }
-        let client = try SyncClient(url: "http://server.test", store: stores.makeStore(), transport: transport)
-        try await client.define([World.schema])
-        return client.table("TodoItem")
-    }
-
-    private func queue(_ items: SyncTable) async throws -> [String] {
-        let context = try #require(items.context as? SyncContext<TestStore>)
-        return try await context.pendingOperations().map { "\($0.kind) \($0.itemID)" }
-    }
-
     @Test(
         "inserts in tasks started by one actor take effect in the order of their start", arguments: StoreKind.perEngine)
     func insertsInOrder(_ stores: StoreKind) async throws {
-        let items = try await makeClient(stores)
-        try await Editor().insert(400, into: items)
-        #expect(try await queue(items) == (0..<400).map { "insert id\($0)" })
+        let client = try await World(stores).makeClient()
+        try await Editor().insert(400, into: client.items)
+        #expect(try await client.queue() == (0..<400).map { "insert id\($0)" })
     }
 
     @MainActor
@@ -48,7 +36,7 @@ struct CallOrderTests {
         "insert, updates and delete of one row take effect in order without waiting for each other",
         arguments: StoreKind.perEngine)
     func oneRow(_ stores: StoreKind) async throws {
-        let items = try await makeClient(stores)
+        let items = try await World(stores).makeClient().items
         for round in 0..<40 {
             let id = Value.string("id\(round)")
             let tasks: [Task<Void, any Error>] = [
@@ -68,13 +56,12 @@ struct CallOrderTests {
         "a definition, a purge and a resolution take effect in order with changes, without waiting for each other",
         arguments: StoreKind.perEngine)
     func otherCalls(_ stores: StoreKind) async throws {
-        let transport = ScriptedTransport { _ in .answer(200, "[]") }
-        let client = try SyncClient(url: "http://server.test", store: stores.makeStore(), transport: transport)
-        let items = client.table("TodoItem")
+        let client = try await World(stores).makeClient(over: stores.makeStore(), tables: [])
+        let items = client.items
         for round in 0..<20 {
             let id = Value.string("id\(round)")
             let tasks: [Task<Void, any Error>] = [
-                Task { try await client.define([World.schema]) },
+                Task { try await client.client.define([World.schema]) },
                 Task { try await items.insert(["id": "purged", "text": "x"]) },
                 Task { try await items.forcePurge() },
                 Task { try await items.insert(["id": id, "text": "one"]) },
@@ -87,28 +74,26 @@ struct CallOrderTests {
             ]
             for task in resolutions { try await task.value }
             #expect(try await items.rows().rows.map { $0["text"] } == ["three"])
-            #expect(try await queue(items) == ["update id\(round)"])
+            #expect(try await client.queue() == ["update id\(round)"])
         }
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test("immediate tasks of code outside an actor keep their order too", arguments: StoreKind.perEngine)
     func immediateTasks(_ stores: StoreKind) async throws {
-        let items = try await makeClient(stores)
+        let client = try await World(stores).makeClient()
         let tasks = (0..<200).map { number in
-            Task.immediate { try await items.insert(["id": .string("id\(number)"), "text": "x"]) }
+            Task.immediate { try await client.items.insert(["id": .string("id\(number)"), "text": "x"]) }
         }
         for task in tasks { _ = try await task.value }
-        #expect(try await queue(items) == (0..<200).map { "insert id\($0)" })
+        #expect(try await client.queue() == (0..<200).map { "insert id\($0)" })
     }
 
     /// Returns the error codes of an insert, an update and a delete in tasks that are canceled while a write
     /// transaction of another task blocks theirs.
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    private func cancelledCodes(_ client: SyncClient<HookedStore>, _ store: HookedStore) async throws
-        -> [SyncError.Code?]
-    {
-        let items = client.table("TodoItem")
+    private func cancelledCodes(_ client: WorldClient<HookedStore>) async throws -> [SyncError.Code?] {
+        let (items, store) = (client.items, client.store)
         let (entered, entering) = AsyncStream.makeStream(of: Void.self)
         let release = DispatchSemaphore(value: 0)
         store.onWrite { number in
@@ -136,26 +121,23 @@ struct CallOrderTests {
         "S7 a change is not applied if its task is canceled before its transaction begins",
         arguments: StoreKind.perEngine)
     func cancelled(_ stores: StoreKind) async throws {
-        let store = HookedStore(try stores.makeStore())
-        let transport = ScriptedTransport { _ in .answer(200, "[]") }
-        let client = try SyncClient(url: "http://server.test", store: store, transport: transport)
-        try await client.define([World.schema])
-        try await client.table("TodoItem").insert(["id": "a", "text": "one"])
-        #expect(try await cancelledCodes(client, store) == [.cancelled, .cancelled, .cancelled])
-        let rows = try await client.table("TodoItem").rows().rows
+        let client = try await World(stores).makeClient(over: HookedStore(stores.makeStore()))
+        try await client.items.insert(["id": "a", "text": "one"])
+        #expect(try await cancelledCodes(client) == [.cancelled, .cancelled, .cancelled])
+        let rows = try await client.items.rows().rows
         #expect(rows.map(\.id) == ["a", "first"] && rows[0]["text"] == "one")
-        #expect(try await client.context.pendingOperations().map(\.itemID) == ["a", "first"])
+        #expect(try await client.queue() == ["insert a", "insert first"])
     }
 
     @Test("S7 a task that is already canceled changes nothing", arguments: StoreKind.perEngine)
     func cancelledBefore(_ stores: StoreKind) async throws {
-        let items = try await makeClient(stores)
+        let client = try await World(stores).makeClient()
         let code = await Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            return await syncErrorCode { try await items.insert(["id": "a", "text": "x"]) }
+            return await syncErrorCode { try await client.items.insert(["id": "a", "text": "x"]) }
         }.value
         #expect(code == .cancelled)
-        #expect(try await items.rows().rows.isEmpty)
-        #expect(try await queue(items).isEmpty)
+        #expect(try await client.items.rows().rows.isEmpty)
+        #expect(try await client.queue().isEmpty)
     }
 }
