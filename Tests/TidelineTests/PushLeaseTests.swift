@@ -19,13 +19,15 @@ struct PushLeaseTests {
             files = try StoreFiles(stores)
         }
 
-        /// Runs a scenario of two processes to its end.
+        /// Runs a scenario of two processes to its end. The timers of the first one may not run while it waits.
         static func run(
-            _ stores: StoreKind, _ scenario: @escaping @Sendable (Device, Client, Client) async throws -> Void
+            _ stores: StoreKind, suspendsFirst: Bool = false,
+            _ scenario: @escaping @Sendable (Device, Client, Client) async throws -> Void
         ) throws {
             let device = try Device(stores)
             try device.world.run {
-                try await scenario(device, device.makeProcess(), device.makeProcess())
+                let first = try await suspendsFirst ? device.makeSuspended() : device.makeProcess()
+                try await scenario(device, first, device.makeProcess())
             }
         }
 
@@ -163,11 +165,8 @@ struct PushLeaseTests {
         "P9 the lease is renewed while requests take long and while many are sent", arguments: StoreKind.sharing,
         [1, 12])
     func renewal(_ stores: StoreKind, count: Int) async throws {
-        let device = try Device(stores)
-        try device.world.run {
-            // Of several requests, each response renews the lease, even if nothing else does.
-            let first = try await count == 1 ? device.makeProcess() : device.makeSuspended()
-            let second = try await device.makeProcess()
+        // Of several requests, each response renews the lease, even if nothing else does.
+        try Device.run(stores, suspendsFirst: count > 1) { device, first, second in
             try await Self.insert((1...count).map { "r\($0)" }, first)
             first.transport.inspect { _, _ in .delay { try await device.world.sleep(.seconds(60 / count)) } }
             let push = device.start { try await first.context.push(settings: PushSettings(maxInFlight: 1)) }
@@ -375,9 +374,7 @@ struct PushLeaseTests {
 
     @Test("P9 a suspended process whose lease no one took goes on", arguments: StoreKind.sharing)
     func suspendedAlone(_ stores: StoreKind) async throws {
-        let device = try Device(stores)
-        try device.world.run {
-            let client = try await device.makeSuspended()
+        try Device.run(stores, suspendsFirst: true) { device, client, _ in
             try await Self.insert(["a", "b", "c"], client)
             client.transport.inspect { _, _ in .delay { try await device.world.sleep(.seconds(60)) } }
             #expect(try await client.context.push(settings: PushSettings(maxInFlight: 1)).progress.sent == 3)
@@ -388,10 +385,7 @@ struct PushLeaseTests {
     @Test(
         "P9 a delegate cannot complete an operation that another process has taken over", arguments: StoreKind.sharing)
     func delegate(_ stores: StoreKind) async throws {
-        let device = try Device(stores)
-        try device.world.run {
-            let first = try await device.makeSuspended()
-            let second = try await device.makeProcess()
+        try Device.run(stores, suspendsFirst: true) { device, first, second in
             first.context.delegate = ScriptedDelegate { operation in
                 try await device.world.sleep(.seconds(60))
                 // A delegate that ignores errors.
@@ -410,10 +404,7 @@ struct PushLeaseTests {
 
     @Test("P9 a delegate that pushes a second client of the store gets an error instead of a deadlock")
     func withinDelegate() async throws {
-        let device = try Device(StoreKind.sharing[0])
-        try device.world.run {
-            let first = try await device.makeProcess()
-            let second = try await device.makeProcess()
+        try Device.run(StoreKind.sharing[0]) { _, first, second in
             let code = SharedValue<SyncError.Code?>(nil)
             first.context.delegate = ScriptedDelegate { operation in
                 code.value = await syncErrorCode { try await second.context.push() }

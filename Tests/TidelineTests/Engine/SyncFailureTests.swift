@@ -248,21 +248,15 @@ struct SyncFailureTests {
 
     @Test("S4 a delegate that signs in after a push has failed continues the sync", arguments: StoreKind.perEngine)
     func signInWithinDelegate(_ stores: StoreKind) throws {
-        final class SignIn: SyncContextDelegate {
-            let virtual: VirtualWorld
-            let client = SharedValue<SyncClient<TestStore>?>(nil)
-            init(_ virtual: VirtualWorld) { self.virtual = virtual }
-            func pushCompleted(_ result: PushResult) async {
+        try VirtualWorld.run(stores) { virtual, client in
+            client.context.delegate = ScriptedDelegate { operation in
+                try await operation.execute()
+            } ended: { [syncClient = client.client] result in
                 guard result.error?.code == .authentication else { return }
-                client.value?.currentUser = SignedInUser(userID: "u", authenticationToken: "good")
+                syncClient.currentUser = SignedInUser(userID: "u", authenticationToken: "good")
                 // The sync sees the sign-in before the end of the push.
                 try? await virtual.sleep(.seconds(1))
             }
-        }
-        try VirtualWorld.run(stores) { virtual, client in
-            let signIn = SignIn(virtual)
-            signIn.client.value = client.client
-            client.context.delegate = signIn
             client.transport.inspect { request, _ in
                 request.headerFields[.zumoAuth] == "good" ? nil : .answer(.answer(401))
             }
@@ -271,8 +265,6 @@ struct SyncFailureTests {
             try await virtual.sleep(.seconds(10))
             #expect(try virtual.world.serverTexts() == ["a"])
             #expect(try await client.queue().isEmpty)
-            await client.client.stop()
-            signIn.client.value = nil
         }
     }
 
@@ -354,24 +346,19 @@ struct SyncFailureTests {
 
     @Test("S6 a stop within a call of the delegate returns, and the sync ends afterwards")
     func stopWithinDelegate() throws {
-        final class Stopper: SyncContextDelegate {
-            let client = SharedValue<SyncClient<TestStore>?>(nil)
-            let refusal = SharedValue<SyncError.Code?>(nil)
-            func pushCompleted(_ result: PushResult) async {
-                refusal.value = await syncErrorCode { try await client.value?.stop(wiping: true) }
-            }
-        }
         try VirtualWorld.run { virtual, client in
-            let stopper = Stopper()
-            stopper.client.value = client.client
-            client.context.delegate = stopper
+            let refusal = SharedValue<SyncError.Code?>(nil)
+            client.context.delegate = ScriptedDelegate { operation in
+                try await operation.execute()
+            } ended: { [syncClient = client.client] _ in
+                refusal.value = await syncErrorCode { try await syncClient.stop(wiping: true) }
+            }
             try await client.items.insert(["id": "a", "text": "a"])
             try await client.client.start([Self.todo])
             try await virtual.sleep(.seconds(5))
             #expect(client.client.status == .stopped)
-            #expect(stopper.refusal.value == .invalidArgument)
+            #expect(refusal.value == .invalidArgument)
             #expect(try client.texts() == ["a"])
-            stopper.client.value = nil
         }
     }
 

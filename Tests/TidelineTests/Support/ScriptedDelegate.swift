@@ -8,12 +8,12 @@ final class ScriptedDelegate: SyncContextDelegate {
 
     private let part: Part
     private let completion: @Sendable ([TableOperationError]) async -> Void
-    private let ended: @Sendable (PushResult) -> Void
+    private let ended: @Sendable (PushResult) async -> Void
     private let seen = Mutex<[String]>([])
 
     init(
         completed: @escaping @Sendable ([TableOperationError]) async -> Void = { _ in }, _ part: @escaping Part,
-        ended: @escaping @Sendable (PushResult) -> Void = { _ in }
+        ended: @escaping @Sendable (PushResult) async -> Void = { _ in }
     ) {
         self.part = part
         self.ended = ended
@@ -42,7 +42,7 @@ final class ScriptedDelegate: SyncContextDelegate {
 
     func pushCompleted(_ result: PushResult) async {
         seen.withLock { $0.append("completed \(result.operationErrors.count)") }
-        ended(result)
+        await ended(result)
         await completion(result.operationErrors)
     }
 }
