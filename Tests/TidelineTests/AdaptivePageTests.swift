@@ -20,16 +20,12 @@ struct AdaptivePageTests {
         }
     }
 
-    private static func top(_ request: String) -> Int {
-        request.firstMatch(of: /\$top=(\d+)/).flatMap { Int($0.output.1) } ?? 0
-    }
-
     private static func limit(_ client: Client, to rows: Int, _ obstacle: Obstacle) {
-        client.transport.inspect { request, _ in top(request.target) > rows ? fault(obstacle) : nil }
+        client.transport.inspect { request, _ in request.top > rows ? fault(obstacle) : nil }
     }
 
     private static func sizes(_ client: Client) -> [Int] {
-        client.transport.requests.map { top($0.removingPercentEncoding ?? $0) }
+        client.transport.sent.map(\.request.top)
     }
 
     @Test(

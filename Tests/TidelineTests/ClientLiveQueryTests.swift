@@ -92,7 +92,7 @@ struct ClientLiveQueryTests {
         ]
         for query in queries {
             var updates = client.items.observe(query).makeAsyncIterator()
-            await expectSyncError(.invalidArgument, table: "TodoItem") { try await updates.next() }
+            await expectSyncError(.invalidArgument, table: "TodoItem") { _ = try await updates.next() }
             var count = client.items.observeCount(query).makeAsyncIterator()
             await #expect(throws: SyncError.self) { try await count.next() }
             var exists = client.items.observeExistence(query).makeAsyncIterator()
@@ -107,7 +107,7 @@ struct ClientLiveQueryTests {
         var others = client.items.observe().makeAsyncIterator()
         _ = try await (updates.next(), others.next())
         try await client.client.drop(columns: ["text"], from: "TodoItem")
-        await expectSyncError(.invalidArgument, column: "text") { try await updates.next() }
+        await expectSyncError(.invalidArgument, column: "text") { _ = try await updates.next() }
         try await client.items.insert(["id": "a", "priority": 3])
         while try await others.next()?.rows.isEmpty == true {}
     }

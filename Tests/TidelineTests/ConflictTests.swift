@@ -180,7 +180,7 @@ struct ConflictTests {
         Script(
             "C1 rows that an edit during the push has made the same are no conflict: \(policy.name), \(priority)",
             "other update a=theirs priority=9; update a=mine",
-            "once on update afterwards update a=theirs priority=\(priority)", end
+            "on update afterwards update a=theirs priority=\(priority)", end
         ).with { $0.conflictPolicy = policy }
     }
 

@@ -17,11 +17,7 @@ struct DecisionTests {
         try await client.items.pull()
         for number in 1...count {
             try await first.pushUpdate(["id": "a", "text": "theirs \(number)"])
-            if deletes {
-                try await client.items.delete(id: "a")
-            } else {
-                try await client.items.update(["id": "a", "text": "mine \(number)"])
-            }
+            try await client.items.edit(deletes ? .delete : .update, ["text": "mine \(number)"])
             try await client.context.push()
         }
         return client
@@ -65,11 +61,7 @@ struct DecisionTests {
         let client = try await makeClient(world)
         let decision = try #require(try await client.client.decisions().first)
         for isDeleted in [false, true] {
-            if isDeleted {
-                try await client.items.delete(id: "a")
-            } else {
-                try await client.items.update(["id": "a", "text": "later"])
-            }
+            try await client.items.edit(isDeleted ? .delete : .update, ["text": "later"])
             try await client.client.restore(version, of: decision)
             let text: Value = version == .base ? "one" : version == .local ? "mine 1" : "theirs 1"
             #expect(try client.row("a")?["text"] == text)

@@ -90,7 +90,7 @@ struct DefinitionTests {
         "L11 a definition made directly in the store hides a column only until the next one of the client",
         arguments: StoreKind.perEngine)
     func repaired(_ stores: StoreKind) async throws {
-        let (world, store, client) = try await Self.withNewer(stores)
+        let (_, store, client) = try await Self.withNewer(stores)
         try await client.table("Note").insert(["id": "a", "note": "kept"])
         try store.define([Self.older])
         try await client.define([Self.older])
@@ -99,7 +99,7 @@ struct DefinitionTests {
 
     @Test("L11 a column of another type is refused, naming table, column and types", arguments: StoreKind.perEngine)
     func otherType(_ stores: StoreKind) async throws {
-        let (world, store, client) = try await Self.withNewer(stores)
+        let (_, store, client) = try await Self.withNewer(stores)
         let changed = TableSchema("Note", columns: [.int("note"), .int("new")])
         let error = await #expect(throws: SyncError.self) { try await client.define([changed]) }
         #expect(error?.code == .store && error?.table == "Note" && error?.column == "note")
@@ -123,7 +123,7 @@ struct DefinitionTests {
 
     @Test("L11 a dropped column is removed, and returns when it is defined again", arguments: StoreKind.perEngine)
     func drop(_ stores: StoreKind) async throws {
-        let (world, store, client) = try await Self.withNewer(stores)
+        let (_, store, client) = try await Self.withNewer(stores)
         try await client.drop(columns: ["note"], from: "Note")
         #expect(try store.read { try $0.schema(of: "Note") }.columns == [.string("text")])
         try await client.define([Self.older])
@@ -135,7 +135,7 @@ struct DefinitionTests {
 
     @Test("L11 a column that a pending operation would send is not dropped", arguments: StoreKind.perEngine)
     func dropRefused(_ stores: StoreKind) async throws {
-        let (world, store, client) = try await Self.withNewer(stores)
+        let (world, _, client) = try await Self.withNewer(stores)
         let notes = client.table("Note")
         func drop(_ column: String) async -> SyncError? {
             await #expect(throws: SyncError.self) { try await client.drop(columns: [column], from: "Note") }

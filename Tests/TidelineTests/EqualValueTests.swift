@@ -15,7 +15,7 @@ struct EqualValueTests {
         Script(
             "C3 sum adds equal differences: \(mine), \(theirs)",
             "other update a \(theirs); update a \(mine); push; both a priority=\(sum); queue []",
-            "decisions [merge (effort: sum, priority: sum)]")
+            "decisions [merge (\(mine.contains("mine") ? "text: server, " : "")priority: sum)]")
     }
 
     static let counters: [Script] = [

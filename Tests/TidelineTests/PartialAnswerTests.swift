@@ -48,12 +48,8 @@ struct PartialAnswerTests {
         let (world, client) = try await World.withSyncedClient(stores)
         try await client.pushUpdate(Row(id: "a").merging(Self.row).merging(["text": "one"]))
         shorten(client, to: test.names)
-        let id = test.kind == .insert ? "b" : "a"
-        if test.kind == .insert {
-            try await client.items.insert(Row(id: "b").merging(Self.row))
-        } else {
-            try await client.items.update(["id": "a", "text": "two", "effort": .null])
-        }
+        let columns: Row = test.kind == .insert ? Self.row : ["text": "two", "effort": .null]
+        let id = try await client.items.edit(test.kind, columns)
         try await client.context.push()
         #expect(try await client.queue().isEmpty)
         let local = try #require(try client.row(id))
@@ -133,11 +129,7 @@ struct PartialAnswerTests {
         let (world, client) = try await World.withSyncedClient(stores)
         let other = try await world.makeOther()
         try await other.pushUpdate(["id": "a", "effort": 3.0])
-        if isDelete {
-            try await client.items.delete(id: "a")
-        } else {
-            try await client.items.update(["id": "a", "effort": 4.0])
-        }
+        try await client.items.edit(isDelete ? .delete : .update, ["effort": 4.0])
         let names = Set(World.schema.columns.map(\.name)).subtracting(["effort"])
         shorten(client, to: names, status: 412)
         let error = await #expect(throws: SyncError.self) { try await client.context.push() }

@@ -332,7 +332,7 @@ struct PolicyTests {
         ]
         for (policy, column, says) in cases {
             await expectSyncError(.invalidArgument, table: "TodoItem", column: column, says: says) {
-                try await world.makeClient { $0.conflictPolicies["TodoItem"] = policy }
+                _ = try await world.makeClient { $0.conflictPolicies["TodoItem"] = policy }
             }
         }
         let none = await syncErrorCode { _ = try await world.makeClient { $0.maximumDecisions = 0 } }

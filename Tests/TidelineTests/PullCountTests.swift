@@ -81,8 +81,7 @@ struct PullCountTests {
     /// Makes the server answer 400 to requests for more than `limit` rows.
     private func refuse(more limit: Int, _ client: Client) {
         client.transport.inspect { request, _ in
-            let top = request.target.firstMatch(of: /\$top=(\d+)/).flatMap { Int($0.output.1) } ?? 0
-            return top > limit ? .answer(.answer(400, #"{"error":"too many rows"}"#)) : nil
+            request.top > limit ? .answer(.answer(400, #"{"error":"too many rows"}"#)) : nil
         }
     }
 
@@ -97,9 +96,7 @@ struct PullCountTests {
         try world.plant(World.rows(at: (0..<120).map { $0 * 10_000 }))
         try await client.items.pull(queryID: "q")
         #expect(try client.store.versions().count == 120)
-        func sizes() -> [Int] {
-            client.transport.requests.compactMap { $0.firstMatch(of: /top=(\d+)/).flatMap { Int($0.output.1) } }
-        }
+        func sizes() -> [Int] { client.transport.sent.map(\.request.top) }
         #expect(Array(sizes().prefix(tried.count)) == tried)
         #expect(sizes().dropFirst(tried.count).allSatisfy { $0 == tried.last })
         client.transport.clear()
@@ -111,10 +108,7 @@ struct PullCountTests {
     func otherRefusal() async throws {
         let (world, client) = try await World.withClient(.simplest)
         try world.plant(World.rows(at: (0..<3).map { $0 * 10_000 }))
-        client.transport.inspect { request, _ in
-            let top = request.target.firstMatch(of: /\$top=(\d+)/).map { String($0.output.1) } ?? ""
-            return .answer(.answer(400, #"{"error":"no \#(top)"}"#))
-        }
+        client.transport.inspect { request, _ in .answer(.answer(400, #"{"error":"no \#(request.top)"}"#)) }
         await expectSyncError(.rejected, status: 400, says: "no 1000") { try await client.items.pull(queryID: "q") }
         #expect(client.transport.requests.count == 4)
         // No limit is remembered, and a page size that succeeded is not reduced.

@@ -165,9 +165,8 @@ struct PushFailureTests {
         await client.pushLosing()
         client.transport.clear()
         try await client.items.insert(["id": "a", "text": "back"])
-        client.transport.inspect { _, _ in
-            // The second update.
-            client.transport.sent.map(\.request.isUpdate) == [true, false, true]
+        client.transport.inspect { request, _ in
+            request.isUpdate && client.transport.sent.count { $0.request.isUpdate } == 2
                 ? .answer(.answer(400, #"{"error":"no"}"#)) : nil
         }
         let error = try #require(try await pushErrors(client).first)

@@ -177,9 +177,8 @@ struct RemotePagingTests {
     func circle(length: Int) async throws {
         let transport = ScriptedTransport { exchange in
             guard exchange.number < 1000 else { throw TransportError(.connection, "asked too often") }
-            var headers = HTTPFields()
-            headers[.link] = "<http://server.test/tables/Old?$skip=\(exchange.number % length)>; rel=next"
-            return .answer(200, #"[{"id":"a"}]"#, headers: headers)
+            let next = "<http://server.test/tables/Old?$skip=\(exchange.number % length)>; rel=next"
+            return .answer(200, #"[{"id":"a"}]"#, headers: [.link: next])
         }
         let remote = try remote(transport)
         await expectSyncError(.noProgress, table: "Old") { for try await _ in remote.readAll() {} }
@@ -190,9 +189,8 @@ struct RemotePagingTests {
     func emptyPages() async throws {
         let transport = ScriptedTransport { exchange in
             guard exchange.number < 1_000_000 else { throw TransportError(.connection, "asked too often") }
-            var headers = HTTPFields()
-            headers[.link] = "<http://server.test/tables/Old?$skip=\(exchange.number)>; rel=next"
-            return .answer(200, exchange.number == 9 ? #"[{"id":"a"}]"# : "[]", headers: headers)
+            let next = "<http://server.test/tables/Old?$skip=\(exchange.number)>; rel=next"
+            return .answer(200, exchange.number == 9 ? #"[{"id":"a"}]"# : "[]", headers: [.link: next])
         }
         let remote = try remote(transport)
         var rows = remote.readAll().makeAsyncIterator()

@@ -107,19 +107,15 @@ struct CustomDialectPushTests {
             world.server.write("a", ["text": "one", "likes": 1])
             try await client.pull()
         }
-        switch kind {
-        case .insert: try await client.notes.insert(["id": "a", "text": "two", "likes": 1])
-        case .update: try await client.notes.update(["id": "a", "text": "two"])
-        case .delete: try await client.notes.delete(id: "a")
-        }
+        let id = try await client.notes.edit(kind, kind == .insert ? ["text": "two", "likes": 1] : ["text": "two"])
         world.server.inspect { _, _ in .loseAnswer }
         await #expect(throws: SyncError.self) { try await client.client.push() }
         world.server.inspect(nil)
-        let revision = world.server.change("a")
+        let revision = world.server.change(id)
         try await client.client.push()
         #expect(try await client.queue().isEmpty)
-        #expect(world.server.change("a") == revision)
-        #expect(try client.row("a")?["text"] == (kind == .delete ? nil : "two"))
+        #expect(world.server.change(id) == revision)
+        #expect(try client.row(id)?["text"] == (kind == .delete ? nil : "two"))
     }
 
     @Test("P6 after a lost answer, a change of others is a conflict", arguments: StoreKind.perEngine)
@@ -208,11 +204,7 @@ struct CustomDialectPushTests {
         arguments: [OperationKind.update, .delete])
     func falseConflict(_ kind: OperationKind) async throws {
         let (world, client) = try await NotesWorld.withRow(.simplest)
-        if kind == .update {
-            try await client.notes.update(["id": "a", "text": "mine"])
-        } else {
-            try await client.notes.delete(id: "a")
-        }
+        try await client.notes.edit(kind, ["text": "mine"])
         world.server.inspect { request, _ in
             request.hasPrefix("GET") ? nil : .answer(.problem(409, "changed"))
         }

@@ -99,7 +99,7 @@ extension StepPlayer {
     /// Checks the error of the last push or pull, which has no errors of operations.
     private func checkFailure(_ key: String, _ word: String) throws {
         guard let failure else { throw StepFailure(description: "there is no error") }
-        let found =
+        let found: String? =
             switch key {
             case "code": failure.code.rawValue
             case "status": failure.status.map { "\($0)" }

@@ -59,8 +59,9 @@ struct StepFailure: Error, CustomStringConvertible { let description: String }
 ///
 /// - Actions: `insert ROW`, `update ROW`, `delete ID`, `push`, `push singly`, `push again` (conflicts too),
 ///   `pull [QUERY]` with `COLUMN=VALUE` or `COLUMN!=VALUE` as its filter and the settings `others` (if the push fails),
-///   `refilter` (if the filter changes), `page=ROWS`, `lookback=SECONDS`, and `leavers=SECONDS`; `reset [QUERY]` of its token, `purge`, `restart`. The
-///   outcome is a success, or ` fails CODE`; for a push or a pull also ` errors CODE …`, the codes of its operations.
+///   `refilter` (if the filter changes), `page=ROWS`, `lookback=SECONDS`, and `leavers=SECONDS`; `reset [QUERY]` of its
+///   token, `purge`, `restart`. The outcome is a success, or ` fails CODE`; for a push or a pull also ` errors CODE …`,
+///   the codes of its operations.
 /// - Others: `other ACTION` of another client that has pulled all rows and then pushes; `other undelete ID`; `erase ID`
 ///   and `fill ROW` change the server's table, and so does `plant a@TICKS 9@FIRST+STEP COLUMN=VALUE …` with rows of
 ///   these timestamps, here `a` and nine rows `r000`, …; `forget ID` (or `*`) and `write ROW` the client's;
@@ -71,11 +72,12 @@ struct StepFailure: Error, CustomStringConvertible { let description: String }
 ///   `set ROW`, `unset COLUMN`, `item ROW`, `kind KIND`, `return ROW`, `return nil`, `throw`, `abandon` (throws a
 ///   `CancellationError`), `cancel` (the push), or any other step.
 /// - Faults of the next push or pull: `lose answer`, `lose request`, `fail CODE`, `answer STATUS [BODY]`,
-///   `carry out STATUS [BODY]` (the server executes the request, and this is the answer), `echo STATUS` (with the body of
-///   the request), `replace OLD NEW` in the answer, `twice`, and once `meanwhile STEP` (before the request) and `afterwards STEP` (before its answer);
-///   `each STEP` before every request; `undated`, an answer without a `Date` header. `on WHICH FAULT` limits a fault to
-///   requests that are an `update`, a `create`, any `change`, a `list` or a `lookup` of identifiers, of a method, of a
-///   number (`#2`, `>2`), or have a text in quotes in their body; `once FAULT` to the first of them.
+///   `carry out STATUS [BODY]` (the server executes the request, and this is the answer), `echo STATUS` (with the body
+///   of the request), `replace OLD NEW` in the answer, `twice`, and once `meanwhile STEP` (before the request) and
+///   `afterwards STEP` (before its answer); `each STEP` before every request; `undated`, an answer without a `Date`
+///   header. `on WHICH FAULT` limits a fault to requests that are an `update`, a `create`, any `change`, a `list` or a
+///   `lookup` of identifiers, of a method, of a number (`#2`, `>2`), or have a text in quotes in their body;
+///   `once FAULT` to the first of them.
 /// - Resolutions of the first error of the last push: `discard`, `settle ROW`, `keep ROW`, `modify KIND`; with `server`
 ///   or `item` before it, a ROW is merged into that row of the error.
 /// - Expectations: `local […]`, `queue […]`, `server […]` as in ``World/state(_:)-(Client)``; `errors [a conflict]`,

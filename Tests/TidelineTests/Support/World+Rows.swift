@@ -48,6 +48,9 @@ extension HTTPRequest {
     /// The path and query with the percent escapes decoded.
     var target: String { path?.removingPercentEncoding ?? "" }
 
+    /// The number of rows that the request asks for at most, or 0 if it does not say.
+    var top: Int { target.firstMatch(of: /\$top=(\d+)/).flatMap { Int($0.output.1) } ?? 0 }
+
     /// Returns the same request for at most `limit` rows.
     func limited(to limit: Int) -> HTTPRequest {
         var request = self
