@@ -64,7 +64,7 @@ struct DatasyncTests {
     private static func changed(_ columns: String) -> String { "plant a@100000000 \(columns)" }
 
     /// Expects the server's columns that ``World/schema`` does not have.
-    private static func others(_ owner: String = "ann") -> String {
+    private static func stillOthers(_ owner: String = "ann") -> String {
         #"remote a owner=\#(owner) rate=1.5 meta={"a":[1,null]}"#
     }
 
@@ -73,12 +73,13 @@ struct DatasyncTests {
             // The row that was pulled suffices, and so does the row in the answer.
             Script(
                 "P1 an update sends back columns that the table does not define\(restart.isEmpty ? "" : ", restarted")",
-                pulled, restart + "update a=two priority=null; push; remote a text=two priority=null", others(),
-                "methods [PUT]; update a complete=true; push", others(), "methods [PUT, PUT]")
+                pulled, restart + "update a=two priority=null; push; remote a text=two priority=null", stillOthers(),
+                "methods [PUT]; update a complete=true; push", stillOthers(), "methods [PUT, PUT]")
         } + [
             Script(
                 "P1 columns that others change later are sent back in their newest state", pulled,
-                changed("text=one owner=bob"), "pull all; clear; update a=two; push", others("bob"), "methods [PUT]"),
+                changed("text=one owner=bob"), "pull all; clear; update a=two; push", stillOthers("bob"),
+                "methods [PUT]"),
             Script(
                 "F7 a column that the server leaves out becomes null", pulled, changed("text=one priority=null"),
                 "pull all; row a priority=null"),
@@ -90,25 +91,26 @@ struct DatasyncTests {
         [
             Script(
                 "C1 a conflict that is kept overwrites no other column", pulled, conflict,
-                "push errors conflict; keep a=mine; push; remote a text=mine", others("bob")),
+                "push errors conflict; keep a=mine; push; remote a text=mine", stillOthers("bob")),
             Script(
                 "C1 a conflict that is discarded shows the server's row, and later updates keep its columns", pulled,
                 conflict, "push errors conflict; discard; clear; update a priority=9; push; remote a text=other",
-                others("bob"), "methods [PUT]"),
+                stillOthers("bob"), "methods [PUT]"),
             Script(
                 "C1 an item of a delegate wipes no column", pulled, conflict,
                 "delegate conflict other & rebase & execute; push; remote a text=mine; no delegate",
-                "update a complete=true; push", others("bob")),
+                "update a complete=true; push", stillOthers("bob")),
             Script(
                 "C1 an item of the app wipes no column", pulled, conflict,
-                "push errors conflict; settle a=given version=a@100000000; update a complete=true; push", others("bob")),
+                "push errors conflict; settle a=given version=a@100000000; update a complete=true; push",
+                stillOthers("bob")),
         ]
         + [("", "null"), ("update a complete=true; ", "true")].map { edit, complete in
             Script(
                 "P6 an update whose answer was lost overwrites no other column, complete: \(complete)", pulled,
                 "update a=two; on put lose answer; push fails network", changed("text=two owner=bob priority=5"),
                 "\(edit)push; queue []; remote a text=two priority=5 complete=\(complete); row a priority=5",
-                others("bob"))
+                stillOthers("bob"))
         }
 
     @Test(

@@ -71,16 +71,10 @@ struct LeaverTests {
 
     @Test("F13 a row that others deleted leaves the device if the server keeps no tombstones", .zumoOnly)
     func hardDelete() async throws {
-        let world = try World(.simplest) { $0.reproduce([.original, .hardDelete]) }
-        let client = try await world.makeClient()
-        for id in ["a", "b"] { try await client.items.insert(["id": .string(id), "text": .string(id), "priority": 1]) }
-        try await client.pullMine()
-        let other = try await world.makeOther()
-        try await other.pushDelete("a")
-        try await client.pullMine(every: nil)
-        #expect(try client.texts() == ["a", "b"])
-        #expect(try await client.pullMine().leaversRemoved == 1)
-        #expect(try client.texts() == ["b"])
+        try await Script(
+            "F13", "empty; insert a=a priority=1; insert b=b priority=1; \(Self.pull); other delete a",
+            "pull mine priority=1; texts [a, b]; \(Self.pull); result leavers=1; texts [b]"
+        ).served { $0.reproduce([.original, .hardDelete]) }.play(.simplest)
     }
 
     @Test(

@@ -8,23 +8,6 @@ import TidelineTestStores
 /// A newer pulled row is never lost below the token, however the pending operation of the row ends.
 @Suite("Newer copies", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct NewerCopyTests {
-    /// Makes a client whose edit of row `a` was refused by the server, and which is otherwise in sync.
-    private func makeRefused(_ world: World) async throws -> (client: Client, error: TableOperationError) {
-        let client = try await world.makeSyncedClient()
-        try await client.items.pull(queryID: "q")
-        try await client.items.update(["id": "a", "text": "mine"])
-        client.transport.inspect { request, _ in request.isUpdate ? .answer(.answer(403)) : nil }
-        return (client, try #require(try await pushErrors(client).first))
-    }
-
-    /// Another client changes row `a`, and much later inserts `z`, so that a token moves far past `a`.
-    private func changeByOther(_ world: World) async throws {
-        let other = try await world.updateElsewhere(["id": "a", "text": "newer"])
-        world.clock.advance(by: .seconds(3600))
-        try await other.pushInsert(["id": "z", "text": "z"])
-        world.clock.advance(by: .seconds(3600))
-    }
-
     private static let refused =
         "pull q; update a=mine; on update answer 403; push errors rejected; other update a=newer; clock 3600; "
         + "other insert z=z; clock 3600; on update answer 403"
@@ -63,49 +46,30 @@ struct NewerCopyTests {
 
     private static let theirs = #"{"id":"a","text":"theirs","version":"v9"}"#
 
+    static let unchanged: [Script] = [
+        "fill a=newer version=newer", "plant a@100000000 text=newer version=newer",
+    ].map {
+        Script(
+            "C4 an edit without a difference keeps the pulled row, even if its timestamp is the same: \($0)",
+            "pull q; update a=mine; on update answer 403; push errors rejected", $0,
+            "on update answer 403; pull others errors rejected; update a=one; clear; push; requests 0",
+            "local [a=newer] queue [] server [a=newer]; row a version=newer")
+    }
+
     static let replaced = Script(
         "C1 discarding replaces the row: columns missing in the server's row keep no local value",
         "update a=mine effort=2.5; on update answer 412 \(theirs); on get answer 200 [\(theirs)]; push errors conflict",
         "settle b=x fails invalidArgument; keep b=x fails invalidArgument; discard",
         "row a text=theirs effort=null priority=null")
 
-    @Test("C1, C4, F5 a newer pulled row is not lost", arguments: StoreKind.perEngine, scripts + [replaced])
-    func plays(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
-
-    @Test("C4 an item based on the pulled row is stored unchanged", arguments: StoreKind.perEngine)
-    func settledWithNewest(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let (client, error) = try await makeRefused(world)
-        try await changeByOther(world)
-        try await client.pullOthers("q")
-        var item = try #require(try await client.client.remoteTable("TodoItem").lookup(id: "a"))
-        item["text"] = "settled"
-        try await error.cancelOperationAndUpdateItem(item)
-        #expect(try client.texts() == ["settled", "z"])
-    }
+    static let based = Script(
+        "C4 an item based on the pulled row is stored unchanged", refused, "pull q others errors rejected",
+        "settle remote a=settled; texts [settled, z]")
 
     @Test(
-        "C4 an edit without a difference keeps the pulled row, even if its timestamp is the same",
-        arguments: StoreKind.perEngine, [true, false])
-    func unchangedEdit(_ stores: StoreKind, sameStamp: Bool) async throws {
-        let world = try World(stores)
-        let (client, _) = try await makeRefused(world)
-        let stamp = try #require(try client.row("a")?["updatedAt"])
-        try world.plant([
-            [
-                "id": "a", "text": "newer", "version": "newer",
-                "updatedAt": sameStamp ? stamp : .timestamp(world.clock.now),
-            ]
-        ])
-        try await client.pullOthers()
-        try await client.items.update(["id": "a", "text": "one"])
-        client.transport.inspect(nil)
-        client.transport.clear()
-        try await client.context.push()
-        #expect(client.transport.requests.isEmpty)
-        #expect(try world.state(client) == "local [a=newer] queue [] server [a=newer]")
-        #expect(try client.row("a")?.version == "newer")
-    }
+        "C1, C4, F5 a newer pulled row is not lost", arguments: StoreKind.perEngine,
+        scripts + unchanged + [replaced, based])
+    func plays(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
 
     @Test(
         "P5 a change of others that is pulled while a request is in flight conflicts with a later edit of its column",

@@ -2,6 +2,7 @@ import HTTPTypes
 import Testing
 import TidelineStore
 import TidelineTestStores
+import TidelineTestSupport
 
 @testable import Tideline
 
@@ -96,46 +97,28 @@ struct TrustTests {
         #expect(try client.texts() == ["new", "theirs"])
     }
 
-    @Test("T3 a service without the table for a while loses and rejects nothing")
-    func missingTable() async throws {
-        let (world, client) = try await World.withSyncedClient(.simplest)
-        try await client.items.delete(id: "a")
-        try await client.items.insert(["id": "b", "text": "new"])
-        client.transport.inspect { _, _ in .answer(.answer(404, #"{"error":"there is no table TodoItem"}"#)) }
-        let errors = try await pushErrors(client)
-        #expect(errors.allSatisfy { $0.code == .serverFailed && $0.message.contains("no table") })
-        #expect(try await client.queue() == ["delete a", "insert b"])
-        client.transport.inspect(nil)
-        try await client.context.push()
-        #expect(try world.state(client) == "local [b=new] queue [] server [a deleted, b=new]")
+    static let scripts: [Script] = [
+        Script(
+            "T3 a service without the table for a while loses and rejects nothing",
+            #"delete a; insert b=new; answer 404 '{"error":"there is no table"}'; push errors serverFailed serverFailed"#,
+            "error says='no table'; queue [delete a, insert b]; push; local [b=new] queue [] server [a deleted, b=new]"),
+        Script(
+            "T1 a row that the service lists is not gone, whatever a response to it says",
+            "delete a; on change impose 404; push errors rejected; queue [delete a]; server [a=one]"),
+    ]
+
+    static let unchanged: [Script] = allPairs(
+        [409, 412], [ConflictPolicy.manual, .serverWins, .clientWins, .merge()]
+    ).map { status, policy in
+        Script(
+            "T1 a conflict is not believed if the look-up shows that the row has not changed: \(status), \(policy.name)",
+            #"update a=mine; on change impose \#(status) {"error":"busy"}; push errors rejected"#,
+            "local [a=mine] queue [update a] server [a=one]; push; server [a=mine]"
+        ).with { $0.conflictPolicy = policy }
     }
 
-    @Test("T1 a row that the service lists is not gone, whatever a response to it says")
-    func listedRow() async throws {
-        let (world, client) = try await World.withSyncedClient(.simplest)
-        try await client.items.delete(id: "a")
-        client.transport.inspect { request, _ in request.method == .get ? nil : .answer(.unmarked(404)) }
-        #expect(try await pushErrors(client).map(\.code) == [.rejected])
-        #expect(try await client.queue() == ["delete a"])
-        #expect(try world.serverTexts() == ["one"])
-    }
-
-    @Test(
-        "T1 a conflict is not believed if the look-up shows that the row has not changed", arguments: [409, 412],
-        [ConflictPolicy.manual, .serverWins, .clientWins, .merge()])
-    func unchangedRow(_ status: Int, policy: ConflictPolicy) async throws {
-        let world = try World(.simplest)
-        let client = try await world.makeSyncedClient { $0.conflictPolicy = policy }
-        try await client.items.update(["id": "a", "text": "mine"])
-        let refusal = Impostor(status: status, body: #"{"error":"busy"}"#)
-        client.transport.inspect { request, _ in request.method == .get ? nil : .answer(refusal.answer) }
-        let failure = await #expect(throws: SyncError.self) { try await client.context.push() }
-        #expect(failure?.operationErrors.map(\.code) == [.rejected])
-        #expect(try world.state(client) == "local [a=mine] queue [update a] server [a=one]")
-        client.transport.inspect(nil)
-        try await client.context.push()
-        #expect(try world.serverTexts() == ["mine"])
-    }
+    @Test("T1, T3 what is not the service's verdict changes nothing", arguments: scripts + unchanged)
+    func plays(_ script: Script) async throws { try await script.play(.simplest) }
 
     @Test("T1 a response of something else decides nothing if the look-up fails", arguments: [409, 410, 412, 422])
     func failedLookUp(_ status: Int) async throws {

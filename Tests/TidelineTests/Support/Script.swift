@@ -72,14 +72,14 @@ struct StepFailure: Error, CustomStringConvertible { let description: String }
 ///   `set ROW`, `unset COLUMN`, `item ROW`, `kind KIND`, `return ROW`, `return nil`, `throw`, `abandon` (throws a
 ///   `CancellationError`), `cancel` (the push), or any other step.
 /// - Faults of the next push or pull: `lose answer`, `lose request`, `fail CODE`, `answer STATUS [BODY]`,
-///   `carry out STATUS [BODY]` (the server executes the request, and this is the answer), `echo STATUS` (with the body
-///   of the request), `replace OLD NEW` in the answer, `twice`, and once `meanwhile STEP` (before the request) and
-///   `afterwards STEP` (before its answer); `each STEP` before every request; `undated`, an answer without a `Date`
-///   header. `on WHICH FAULT` limits a fault to requests that are an `update`, a `create`, any `change`, a `list` or a
-///   `lookup` of identifiers, of a method, of a number (`#2`, `>2`), or have a text in quotes in their body;
-///   `once FAULT` to the first of them.
+///   `impose STATUS [BODY]` (of something else than the service), `carry out STATUS [BODY]` (the server executes the
+///   request, and this is the answer), `echo STATUS` (with the body of the request), `replace OLD NEW` in the answer,
+///   `twice`, and once `meanwhile STEP` (before the request) and `afterwards STEP` (before its answer); `each STEP`
+///   before every request; `undated`, an answer without a `Date` header. `on WHICH FAULT` limits a fault to requests
+///   that are an `update`, a `create`, any `change`, a `list` or a `lookup` of identifiers, of a method, of a number
+///   (`#2`, `>2`), or have a text in quotes in their body; `once FAULT` to the first of them.
 /// - Resolutions of the first error of the last push: `discard`, `settle ROW`, `keep ROW`, `modify KIND`; with `server`
-///   or `item` before it, a ROW is merged into that row of the error.
+///   or `item` before it, a ROW is merged into that row of the error, with `remote` into the row of the server.
 /// - Expectations: `local […]`, `queue […]`, `server […]` as in ``World/state(_:)-(Client)``; `errors [a conflict]`,
 ///   those stored; `failed [a]`, those of the last push or pull; `error KEY=VALUE …` of the first of these, where a key
 ///   is `table`, `kind`, `code`, `status`, `message`, `says` (a part of the message), `cause` (its type), `gone`,
@@ -269,7 +269,13 @@ actor StepPlayer {
 
     private func resolve(_ way: String, _ rest: [String]) async throws {
         guard let error = failures.first else { throw StepFailure(description: "there is no error") }
-        let base = rest.first == "server" ? error.serverItem : rest.first == "item" ? error.item : nil
+        let base =
+            switch rest.first {
+            case "server": error.serverItem
+            case "item": error.item
+            case "remote": try world.serverRow(String(rest[1].prefix { $0 != "=" }))
+            default: Row?.none
+            }
         let row = Self.row(base == nil ? rest : Array(rest.dropFirst()), over: base)
         switch way {
         case "discard": try await error.cancelOperationAndDiscardItem()
@@ -339,7 +345,8 @@ actor StepPlayer {
         if words.first == "once" { (rule.isOnce, words) = (true, words.dropFirst()) }
         rule.fault = Array(words)
         let faults = [
-            "lose", "fail", "answer", "carry", "echo", "replace", "twice", "meanwhile", "afterwards", "each", "undated",
+            "lose", "fail", "answer", "impose", "carry", "echo", "replace", "twice", "meanwhile", "afterwards", "each",
+            "undated",
         ]
         guard faults.contains(rule.fault[0]) else { return false }
         if rule.fault[0] == "meanwhile" || rule.fault[0] == "afterwards" { rule.isOnce = true }
@@ -371,6 +378,7 @@ actor StepPlayer {
                 let answer = rule.fault.drop { Int($0) == nil }
                 let response = TransportResponse.answer(
                     Int(answer.first ?? "") ?? 0, answer.dropFirst().joined(separator: " "))
+                if rule.fault[0] == "impose" { return .answer(response.without(.serviceMark)) }
                 return rule.fault[0] == "carry" ? .change { _ in response } : .answer(response)
             }
         }
