@@ -1,60 +1,26 @@
-import Foundation
 import HTTPTypes
 import Tideline
 import TidelineServer
 import TidelineTestStores
 import TidelineTestSupport
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#endif
-
 #if os(macOS) || os(Linux)
 /// A running `SyncProbe push`, whose requests the test passes on.
-final class PushingProcess {
-    private let process = Process()
-    private let input = Pipe()
-    private let output = Pipe()
-    private lazy var lines = ProcessLines(of: process, output)
-
+final class PushingProcess: ProbeProcess {
     /// - Parameter lease: The duration of its lease in seconds.
-    init(_ kind: StoreKind, _ folder: String, lease: Int) throws {
-        let programs = Bundle.main.executableURL?.deletingLastPathComponent()
-        process.executableURL = programs?.appendingPathComponent("SyncProbe")
-        process.arguments = ["push", kind.engine ?? "", folder, "\(lease)"]
-        // This process keeps the read end open too: writing to a pipe without a reader raises SIGPIPE.
-        process.standardInput = input.fileHandleForReading
-        process.standardOutput = output
-        try process.run()
-    }
-
-    deinit {
-        signal(SIGCONT)
-        if process.isRunning { signal(SIGKILL) }
-    }
+    init(_ kind: StoreKind, _ folder: String, lease: Int) throws { try super.init("push", kind, folder, lease) }
 
     /// Returns the next request.
     func nextRequest() throws -> RelayedRequest {
-        guard let line = lines.next() else { throw Failure(reason: "the process has ended") }
-        guard line.hasPrefix("{") else { throw Failure(reason: "the process ended with: \(line)") }
+        guard let line = lines.next() else { throw ProbeError("the process has ended") }
+        guard line.hasPrefix("{") else { throw ProbeError("the process ended with: \(line)") }
         return try RelayedRequest(relayedLine: line)
     }
 
     /// Passes a response to the process.
     func respond(_ response: RelayedResponse) throws {
-        try input.fileHandleForWriting.write(contentsOf: Data((response.relayedLine + "\n").utf8))
+        try write(line: response.relayedLine)
     }
-
-    /// Kills the process and waits until it has ended.
-    func kill() {
-        signal(SIGKILL)
-        process.waitUntilExit()
-    }
-
-    func suspend() { signal(SIGSTOP) }
-    func resume() { signal(SIGCONT) }
 
     /// Waits until the process has ended, and returns its last line.
     func finish() throws -> String? {
@@ -62,13 +28,7 @@ final class PushingProcess {
         try process.finish()
         return line
     }
-
-    struct Failure: Error { var reason: String }
-
-    private func signal(_ number: Int32) { sendSignal(process.processIdentifier, number) }
 }
-
-private func sendSignal(_ process: pid_t, _ signal: Int32) { _ = kill(process, signal) }
 
 extension TableService {
     /// Executes a request of a process.
