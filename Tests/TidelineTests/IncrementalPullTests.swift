@@ -10,7 +10,7 @@ struct IncrementalPullTests {
     /// A duration much longer than the look-back, in ticks.
     static let minute = 60 * Timestamp.ticksPerSecond
 
-    static let tokens: [Script] = [
+    static let resets: [Script] = [
         Script(
             "F4 the token is kept for a new client of the same store",
             "empty; plant 2@0+10000; pull all; restart; pull all; result requests=1 stored=0; asks $filter"),
@@ -59,7 +59,7 @@ struct IncrementalPullTests {
 
     @Test(
         "F4, F6 a pull continues at its token, minus the look-back where the server's clock asks for it",
-        arguments: StoreKind.perEngine, tokens + lookbacks)
+        arguments: StoreKind.perEngine, resets + lookbacks)
     func plays(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
 
     // MARK: F4
