@@ -2,6 +2,7 @@ import HTTPTypes
 import Testing
 import TidelineStore
 import TidelineTestStores
+import TidelineTestSupport
 import TidelineWire
 
 @testable import Tideline
@@ -65,21 +66,22 @@ struct RemoteTruthTests {
         #expect(count == 2 && transport.requests.last?.url.contains(":8080/app/tables/Old?$skip=1&$top=5") == true)
     }
 
+    static let foreign: [(String, String)] =
+        ["http://server.test/other?page=2", "http://server.test/x?$skip=-2"].map { ($0, "http://server.test:8080/app") }
+        + allPairs(
+            [
+                "http://other.test/app/tables/Old?$skip=2", "//other.test/tables/Old?$skip=2",
+                "http://server.test@other.test/?$skip=2", "https://server.test/app/tables/Old?$skip=2",
+                "https://server.test/tables/Old?$skip=1", "http://server.test:81/tables/Old", "file:///etc/passwd",
+            ], ["http://server.test", "http://server.test:8080/app"])
+
     @Test(
-        "a link to another host, or elsewhere without $skip, is an error, whatever reads the pages",
-        arguments: [
-            "http://other.test/app/tables/Old?$skip=2", "//other.test/tables/Old?$skip=2",
-            "http://server.test@other.test/?$skip=2", "http://server.test/other?page=2",
-            "https://server.test/app/tables/Old?$skip=2", "http://server.test/x?$skip=-2",
-            "https://server.test/tables/Old?$skip=1", "http://other.test/tables/Old?$skip=1",
-            "http://server.test:81/tables/Old", "//other.test/tables/Old", "file:///etc/passwd",
-            "http://server.test@other.test/tables/Old",
-        ], ["http://server.test", "http://server.test:8080/app"])
-    func foreignLinks(_ link: String, url: String) async throws {
+        "a link to another host, or elsewhere without $skip, is an error, whatever reads the pages", arguments: foreign)
+    func foreignLinks(_ test: (link: String, url: String)) async throws {
         let transport = ScriptedTransport { _ in
-            .answer(200, #"[{"id":"a"}]"#, headers: [HTTPField.Name("Link") ?? .accept: "<\(link)>; rel=next"])
+            .answer(200, #"[{"id":"a"}]"#, headers: [HTTPField.Name("Link") ?? .accept: "<\(test.link)>; rel=next"])
         }
-        let remote = try makeClient(transport, url: url).remoteTable("Old")
+        let remote = try makeClient(transport, url: test.url).remoteTable("Old")
         let page = try await remote.read()
         #expect(await syncErrorCode { _ = try await remote.read(after: page) } == .invalidAnswer)
         #expect(transport.requests.count == 1)
