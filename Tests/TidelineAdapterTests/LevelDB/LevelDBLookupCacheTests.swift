@@ -3,8 +3,8 @@ import TidelineKeyValue
 
 @testable import TidelineLevelDB
 
-/// Tests the cache of the keys of a space that was empty, and of keys that a transaction found. The checks and the random
-/// test of engines test the engine with it.
+/// Tests the cache of the keys of a space that was empty, and of keys that a transaction found. The checks and the
+/// random test of engines test the engine with it.
 @Suite struct LevelDBLookupCacheTests {
     private func key(_ space: UInt8, _ number: Int) -> [UInt8] { [0, 0, 0, space] + Array("key \(number)".utf8) }
 

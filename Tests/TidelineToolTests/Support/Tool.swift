@@ -64,8 +64,8 @@ struct Tool {
     }
 }
 
-/// `@unchecked Sendable`: the list is only used while the lock is held, and its processes only when nothing else refers to
-/// the list.
+/// `@unchecked Sendable`: the list is only used while the lock is held, and its processes only when nothing else refers
+/// to the list.
 private final class StartedProcesses: @unchecked Sendable {
     private let lock = NSLock()
     private var all: [ToolProcess] = []
