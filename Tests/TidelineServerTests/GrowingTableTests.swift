@@ -47,7 +47,12 @@ struct GrowingTableTests {
         #expect(try fixture.store.appTables().isEmpty)
     }
 
-    @Test(arguments: StoreKind.served, ["", "a\\u0000", "ID", "DELETED", "\\ud83d\\ude00"])
+    @Test(
+        arguments: StoreKind.served,
+        [
+            "", "a\\u0000", "ID", "DELETED", "\\ud83d\\ude00", "x\\\"\\u0301 \\\"\\u0301", "__\\u0301",
+            "x\\u0600\\\" text; DROP TABLE \\u0600\\\"New\\u0600\\\"; --",
+        ])
     func `hostile names of columns are refused or stored, never worse`(_ stores: StoreKind, _ name: String) throws {
         let fixture = try ServiceFixture(stores, schemas: nil)
         let answer = fixture.send(.post, "/tables/New", #"{"id":"1","\#(name)":1}"#)

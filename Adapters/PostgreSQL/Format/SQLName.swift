@@ -15,7 +15,7 @@ extension String {
     }
 
     /// The text as a quoted SQL identifier, whatever characters it contains.
-    var sqlName: String { "\"\(storedName.replacing("\"", with: "\"\""))\"" }
+    var sqlName: String { "\"\(storedName.replacingUTF8("\"", with: "\"\""))\"" }
 
     /// The FNV-1a hash of the UTF-8 bytes, 16 hexadecimal digits.
     var nameHash: String {

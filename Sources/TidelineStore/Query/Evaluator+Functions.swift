@@ -95,7 +95,8 @@ extension String {
         func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
         guard let first = utf8.firstIndex(where: { !isSpace($0) }), let last = utf8.lastIndex(where: { !isSpace($0) })
         else { return "" }
-        return String(self[first...last])
+        // A space and the mark that combines with it are one character, which a subscript would not divide.
+        return String(decoding: utf8[first...last], as: UTF8.self)
     }
 
     /// Returns the byte offset of the first occurrence of `other`, compared byte by byte. It is 0 if `other` is empty.
@@ -114,7 +115,11 @@ extension String {
         return Int64(utf8.prefix(offset).count { $0 & 0xC0 != 0x80 })
     }
 
-    fileprivate func replacingUTF8(_ other: String, with replacement: String) -> String {
+    /// Returns the text with every `other` replaced, compared byte by byte.
+    ///
+    /// The standard library's `replacing` compares characters, and does not find a quotation mark that a combining mark
+    /// follows.
+    package func replacingUTF8(_ other: String, with replacement: String) -> String {
         guard !other.isEmpty else { return self }
         var text = self
         return text.withUTF8 { text in

@@ -139,6 +139,8 @@ extension Check {
         "_rowid_", "größe", "日本 語", "😀", "a.b", "[x]", "`y`", "%_\\", "null", "1", "?1", ":a", "@a", "$a", " ", "a b ",
         "/",
         "..", "-", "_", "x_", "{}", "a,b", "(", ")",
+        // Characters of several scalars, of which one is a quotation mark.
+        "a\"\u{301}b", "a\u{600}\"b", "x\"\u{301} \"\u{301}", "a'\u{301}b", "[a]\u{301}",
     ]
 
     /// Returns rows with small numbers and nulls in all columns, different in each.
