@@ -8,7 +8,7 @@ package enum NameRules {
     package static func problem(withTable name: String) -> String? {
         if let problem = problem(with: name) { return "the table name \(name.debugDescription) \(problem)" }
         let folded = folded(name)
-        guard !folded.hasPrefix("sqlite_"), !folded.hasPrefix("tideline_") else {
+        guard !["sqlite_", "tideline_"].contains(where: { folded.utf8.starts(with: $0.utf8) }) else {
             return "table names beginning with sqlite_ or tideline_ are reserved"
         }
         return nil
@@ -32,7 +32,7 @@ package enum NameRules {
 
     private static func problem(with name: String) -> String? {
         let isValid =
-            !name.isEmpty && name.unicodeScalars.count <= 128 && !name.hasPrefix("__")
+            !name.isEmpty && name.unicodeScalars.count <= 128 && !name.utf8.starts(with: "__".utf8)
             && !name.unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }
         guard isValid else { return "must have 1 to 128 characters, no control characters, and not begin with __" }
         var form: [UInt8] = []

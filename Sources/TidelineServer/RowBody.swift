@@ -19,7 +19,7 @@ struct RowBody {
         loose = try bytes.withUnsafeBytes { try JSONRow.parse($0) }
         for name in loose.columnNames where name != "version" {
             let isIgnored = ignoresSystemColumns && SystemColumns.all.columns.contains { $0.name == name }
-            guard isIgnored || !SystemColumns.names.contains(name) && !name.hasPrefix("__") else {
+            guard isIgnored || !SystemColumns.names.contains(name) && !name.isReserved else {
                 throw RequestRejection(.badRequest, "a body must not name the column \(name.debugDescription)")
             }
         }

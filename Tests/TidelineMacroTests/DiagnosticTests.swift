@@ -117,7 +117,8 @@ struct DiagnosticTests {
     @Test("The names that the macro accepts are those that a store accepts")
     func names() throws {
         let names = [
-            "", "a", "id", "ID", "Version", "__extra", "__a", "_a", "sqlite_a", "SQLite_a", "tideline_", "a\u{7}", "ä",
+            "", "a", "id", "ID", "Version", "__extra", "__a", "_a", "sqlite_a", "sqlite_\u{301}a", "__\u{301}",
+            "SQLite_a", "tideline_", "a\u{7}", "ä",
             "deleted ",
             String(repeating: "a", count: 128), String(repeating: "a", count: 129), "\u{85}", "updatedat", "createdAt",
             "e\u{301}", "\u{212A}", "\u{E9}",

@@ -122,7 +122,7 @@ extension RemoteTable {
                 .invalidArgument, "the query is for the table \(query.table.debugDescription), not for this table")
         }
         let predicate = query.predicate?.columnNames ?? []
-        for column in predicate + query.order.map(\.column) + (query.selection ?? []) where column.hasPrefix("__") {
+        for column in predicate + query.order.map(\.column) + (query.selection ?? []) where column.isReserved {
             throw SyncError(
                 .invalidArgument,
                 "the query cannot use the column \(column.debugDescription): names that begin with "

@@ -207,7 +207,7 @@ public struct RemoteTable: Sendable {
     }
 
     func pairs(_ parameters: Parameters) throws -> [(String, String)] {
-        for (parameter, _) in parameters where parameter.hasPrefix("__") {
+        for (parameter, _) in parameters where parameter.isReserved {
             throw SyncError(
                 .invalidArgument,
                 "the parameter \(parameter.debugDescription) is reserved; use a name that does not begin with __",

@@ -27,7 +27,8 @@ enum PullArguments {
             }
         }
         guard settings.lookback >= .zero else { throw refuse("the lookback must not be negative") }
-        for (name, _) in settings.parameters where name.isEmpty || name.hasPrefix("$") || name.hasPrefix("__") {
+        for (name, _) in settings.parameters
+        where name.isEmpty || name.utf8.first == UInt8(ascii: "$") || name.isReserved {
             throw refuse(
                 "the setting parameters of a pull names \(name.debugDescription), which cannot be sent: names that are empty "
                     + "or begin with $ or __ are reserved")
@@ -56,9 +57,9 @@ enum PullArguments {
     private static func check(_ column: String, _ schema: TableSchema) throws {
         let isKnown = column == "id" || schema.column(column) != nil || SystemColumns.names.contains(column)
         let form = column.differingFormC
-        guard !isKnown || column.hasPrefix("__") || form != nil else { return }
+        guard !isKnown || column.isReserved || form != nil else { return }
         let reason =
-            if column.hasPrefix("__") {
+            if column.isReserved {
                 "names that begin with __ are reserved"
             } else if let form {
                 "the name is not in Unicode's normalization form C; write it \(form.escapedASCII)"

@@ -136,7 +136,7 @@ enum RowInput {
 
     private static func undefined(_ name: String, id: String, _ schema: TableSchema) -> SyncError {
         let message =
-            name.hasPrefix("__")
+            name.isReserved
             ? "names that begin with __ are reserved"
             : "the table does not define this column" + schema.suggestion(for: name)
         return SyncError(.invalidArgument, message, table: schema.name, column: name, id: id)

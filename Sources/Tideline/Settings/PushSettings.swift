@@ -90,7 +90,7 @@ extension PushSettings {
         guard maxInFlight >= 1 else {
             throw SyncError(.invalidArgument, "the setting maxInFlight of a push must be 1 or more, not \(maxInFlight)")
         }
-        for (name, _) in parameters where name.isEmpty || name.hasPrefix("$") || name.hasPrefix("__") {
+        for (name, _) in parameters where name.isEmpty || name.utf8.first == UInt8(ascii: "$") || name.isReserved {
             throw SyncError(
                 .invalidArgument,
                 "the setting parameters of a push names \(name.debugDescription), which cannot be sent: names that are "

@@ -26,7 +26,7 @@ extension TableSchema {
             throw StoreError(
                 .schemaMismatch, "the table name \(name.debugDescription) \(Self.nameRule)", table: name)
         }
-        guard !name.asciiLowercased.hasPrefix("sqlite_"), !name.asciiLowercased.hasPrefix("tideline_") else {
+        guard !["sqlite_", "tideline_"].contains(where: { name.asciiLowercased.utf8.starts(with: $0.utf8) }) else {
             throw StoreError(
                 .schemaMismatch, "table names beginning with sqlite_ or tideline_ are reserved", table: name)
         }
@@ -97,7 +97,14 @@ extension TableSchema {
     }
 
     static func isValidName(_ name: String) -> Bool {
-        !name.isEmpty && name.unicodeScalars.count <= 128 && !name.hasPrefix("__")
+        !name.isEmpty && name.unicodeScalars.count <= 128 && !name.isReserved
             && !name.unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }
     }
+}
+
+extension String {
+    /// Whether a name begins with `__`, which is reserved for columns of stores and parameters of the protocol.
+    ///
+    /// `hasPrefix` compares characters: with it, a name in which a combining mark follows `__` would not be reserved.
+    package var isReserved: Bool { utf8.starts(with: "__".utf8) }
 }

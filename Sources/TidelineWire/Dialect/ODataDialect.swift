@@ -144,7 +144,7 @@ extension ODataDialect {
     /// Throws if a column cannot be sent.
     func requireSayable(_ row: Row, in table: String) throws(WireError) {
         for (name, value) in row.values where ODataColumns.travels(name) {
-            guard !name.hasPrefix("__") else {
+            guard !name.isReserved else {
                 throw WireError(
                     .invalidRequest, "names that begin with __ are reserved", table: table, column: name, id: row.idText
                 )

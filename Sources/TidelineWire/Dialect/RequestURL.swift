@@ -39,7 +39,7 @@ struct RequestURL {
     /// - Parameter countOption: The name of the option for the total count.
     func options(countOption: String) throws(RequestRejection) -> [String: String] {
         var options: [String: String] = [:]
-        for (name, value) in parameters where name.hasPrefix("$") {
+        for (name, value) in parameters where name.utf8.first == UInt8(ascii: "$") {
             guard Self.options.contains(name) || name == countOption else {
                 throw RequestRejection(.badRequest, "\(name.debugDescription) is not an option of this server")
             }

@@ -68,7 +68,7 @@ struct Target {
     /// Appends the app's parameters.
     mutating func append(_ parameters: [(String, String)]) throws(WireError) {
         for (name, value) in parameters {
-            guard !name.isEmpty, !name.hasPrefix("$") else {
+            guard !name.isEmpty, name.utf8.first != UInt8(ascii: "$") else {
                 throw WireError(
                     .invalidRequest,
                     "the parameter name \(name.debugDescription) must not be empty or begin with $")

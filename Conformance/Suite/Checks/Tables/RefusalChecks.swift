@@ -21,7 +21,10 @@ extension Check {
         },
         Check("TAB-042", "Table names that begin with sqlite_ or tideline_, in any case, are refused") { context in
             let store = try context.store(.items)
-            for name in ["sqlite_", "sqlite_master", "SQLite_x", "tideline_meta", "Tideline_tables", "TIDELINE_"] {
+            for name in [
+                "sqlite_", "sqlite_master", "SQLite_x", "tideline_meta", "Tideline_tables", "TIDELINE_",
+                "sqlite_\u{301}t",
+            ] {
                 try context.expectRefused(TableSchema(name, columns: []), by: store, "the table \(name)", table: name)
             }
             try store.define(["sqlite", "tideline", "x_sqlite_", "sqlit_e"].map { TableSchema($0, columns: []) })
