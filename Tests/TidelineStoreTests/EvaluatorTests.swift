@@ -112,6 +112,8 @@ struct EvaluatorTests {
         Expected(literal("AÉz").lowercased, "aÉz"), Expected(literal("aéZ").uppercased, "AéZ"),
         Expected(literal("\t\n\u{B}\u{C}\r a b \u{A0} ").trimmed, "a b \u{A0}"),
         Expected(literal(" \t").trimmed, ""),
+        Expected(literal("\u{600} ").trimmed, "\u{600}"),
+        Expected(literal(" \u{301}").trimmed, "\u{301}"),
         Expected(text.appending("!"), "aé😀b!"), Expected(noText.appending("!"), .null),
         Expected(literal("e").appending("\u{301}").length, 2),
         Expected(literal("aaa").replacing("aa", with: "b"), "ba"),

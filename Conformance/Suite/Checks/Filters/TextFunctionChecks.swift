@@ -94,6 +94,9 @@ extension Check {
             table.finds(s.trimmed != s, "b")
             table.findsAll(RowPredicate.literal("\t\n\u{B}\u{C}\r a b \r\n").trimmed == "a b")
             table.findsAll(RowPredicate.literal(" \t").trimmed == "")
+            // A space that follows a prepended mark, or that a combining mark follows, is a space too.
+            table.findsAll(RowPredicate.literal("\u{600} ").trimmed == "\u{600}")
+            table.findsAll(RowPredicate.literal(" \u{301}").trimmed == "\u{301}")
         },
         Check("FIL-101", "concat joins texts byte for byte and is null with null", over: .words) { table in
             table.finds(s.appending("!") == "abab!", "f")
