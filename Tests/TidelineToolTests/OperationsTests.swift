@@ -144,7 +144,7 @@ struct OperationsTests {
     @Test("Metrics of libraries are on the page with names that Prometheus accepts")
     func otherMetrics() {
         let metrics = PrometheusMetrics(descriptions: ["a_total": "A."])
-        Counter(label: "a.total", dimensions: [("x-y", "\"\\\n")], factory: metrics).increment(by: 2)
+        Counter(label: "a.total", dimensions: [("x-y", "\"\\\n\"\u{301}")], factory: metrics).increment(by: 2)
         FloatingPointCounter(label: "b", factory: metrics).increment(by: 0.5)
         let gauge = Gauge(label: "2c", factory: metrics)
         gauge.record(4)
@@ -157,7 +157,7 @@ struct OperationsTests {
                 _2c 3
                 # HELP a_total A.
                 # TYPE a_total counter
-                a_total{x_y="\"\\\n"} 2
+                a_total{x_y="\"\\\n\"\#u{301}"} 2
                 # TYPE b counter
                 b 0.5
                 # TYPE d histogram

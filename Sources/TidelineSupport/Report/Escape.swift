@@ -1,3 +1,5 @@
+internal import TidelineStore
+
 /// Escaping of text from stores and checks for each report format.
 ///
 /// An escaped text can neither end a tag or a table cell nor control a terminal.
@@ -21,7 +23,7 @@ package enum Escape {
     }
 
     /// Escapes text for an element that preserves line breaks, such as `pre`. Line breaks are unchanged.
-    package static func markupLines(_ text: String) -> String { markup(text).replacing("&#10;", with: "\n") }
+    package static func markupLines(_ text: String) -> String { markup(text).replacingUTF8("&#10;", with: "\n") }
 
     /// Escapes text for one cell of a Markdown table, or for one line.
     package static func markdown(_ text: String) -> String {
@@ -41,7 +43,7 @@ package enum Escape {
     }
 
     /// Returns the text on one line, with control characters replaced by their escape notation.
-    package static func line(_ text: String) -> String { terminal(text).replacing("\n", with: " ") }
+    package static func line(_ text: String) -> String { terminal(text).replacingUTF8("\n", with: " ") }
 
     private static func map(_ text: String, _ escaped: (Unicode.Scalar) -> String?) -> String {
         text.unicodeScalars.reduce(into: "") { result, scalar in

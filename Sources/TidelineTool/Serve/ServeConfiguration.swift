@@ -1,6 +1,7 @@
 #if Serve
 internal import ArgumentParser
 internal import Foundation
+internal import TidelineStore
 internal import TidelineSupport
 internal import Yams
 
@@ -224,7 +225,7 @@ struct ServeConfiguration {
     }
 
     private static func scalar(_ text: String) -> String {
-        text.wholeMatch(of: /[A-Za-z0-9_.\/-]+/) == nil ? "'\(text.replacing("'", with: "''"))'" : text
+        text.wholeMatch(of: /[A-Za-z0-9_.\/-]+/) == nil ? "'\(text.replacingUTF8("'", with: "''"))'" : text
     }
 }
 

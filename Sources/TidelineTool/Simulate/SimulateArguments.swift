@@ -2,6 +2,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import TidelineSimulation
+internal import TidelineStore
 internal import TidelineSupport
 
 /// The seeds of `--seeds`: `A..B`, or one seed.
@@ -90,6 +91,6 @@ func shellWord(_ word: String) -> String {
         default: "-_./,:=+@%".utf8.contains(byte)
         }
     }
-    return isPlain && !word.isEmpty ? word : "'\(word.replacingOccurrences(of: "'", with: "'\\''"))'"
+    return isPlain && !word.isEmpty ? word : "'\(word.replacingUTF8("'", with: "'\\''"))'"
 }
 #endif

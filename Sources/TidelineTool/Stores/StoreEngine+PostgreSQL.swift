@@ -66,7 +66,7 @@ extension StoreEngine {
             throw ValidationError("write \(others[0].0) into the URL: ?\(others[0].0)=VALUE.")
         }
         let words = others.map { name, value in
-            let escaped = value.replacing("\\", with: "\\\\").replacing("'", with: "\\'")
+            let escaped = value.replacingUTF8("\\", with: "\\\\").replacingUTF8("'", with: "\\'")
             return "\(name)='\(escaped)'"
         }
         return ([path] + words).joined(separator: " ").trimmingPrefix(" ").description

@@ -1,6 +1,7 @@
 #if Serve
 internal import Metrics
 internal import Synchronization
+internal import TidelineStore
 
 /// A back end of swift-metrics that keeps all metrics in memory and returns them in the text format of Prometheus.
 ///
@@ -90,7 +91,7 @@ final class PrometheusMetrics: MetricsFactory {
     }
 
     private static func escaped(_ text: String) -> String {
-        text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+        text.replacingUTF8("\\", with: "\\\\").replacingUTF8("\"", with: "\\\"").replacingUTF8("\n", with: "\\n")
     }
 }
 
