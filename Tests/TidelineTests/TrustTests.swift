@@ -107,6 +107,22 @@ struct TrustTests {
             "delete a; on change impose 404; push errors rejected; queue [delete a]; server [a=one]"),
     ]
 
+    /// A row that the service has, but does not show for a while. Its stamp is older than the look-back of the next pull.
+    static let hidden: [Script] =
+        [("push errors conflict; discard", ConflictPolicy.manual), ("push", .serverWins)].map {
+            push, policy in
+            Script(
+                "T4 a row that was removed because the service did not show it comes back: \(policy.name)",
+                "clock 600; insert b=new; push; pull q; update a=mine; erase a; \(push); texts [new]",
+                "plant a@0 text=back; pull q; texts [back, new]; pull q; result stored=0"
+            ).with { $0.conflictPolicy = policy }
+        } + [
+            Script(
+                "T4 a row that the service says is deleted costs no pull of all rows",
+                "clock 600; insert b=new; push; pull q; update a=mine; other delete a; push errors conflict; discard",
+                "texts [new]; tokens [q]")
+        ]
+
     static let unchanged: [Script] = allPairs(
         [409, 412], [ConflictPolicy.manual, .serverWins, .clientWins, .merge()]
     ).map { status, policy in
@@ -117,7 +133,7 @@ struct TrustTests {
         ).with { $0.conflictPolicy = policy }
     }
 
-    @Test("T1, T3 what is not the service's verdict changes nothing", arguments: scripts + unchanged)
+    @Test("T1, T3, T4 what is not the service's verdict changes nothing", arguments: scripts + hidden + unchanged)
     func plays(_ script: Script) async throws { try await script.play(.simplest) }
 
     @Test("T1 a response of something else decides nothing if the look-up fails", arguments: [409, 410, 412, 422])

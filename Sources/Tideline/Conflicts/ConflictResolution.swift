@@ -67,6 +67,10 @@ struct ConflictResolution: Sendable {
             try codec.replace(operation.itemID, by: row, in: writer)
         } else {
             try writer.delete(id: operation.itemID, from: schema.name)
+            // A service that does not show a row, without saying that it was deleted, may show it again as it was.
+            if error.isRowGone, known == nil, operation.kind != .delete {
+                try writer.delete(matching: ConfigTable(operations.tables).query(.token, table: schema.name))
+            }
         }
     }
 
