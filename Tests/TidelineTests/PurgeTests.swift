@@ -171,4 +171,19 @@ struct PurgeTests {
         try await client.items.pull(queryID: "q")
         #expect(try client.store.versions() == world.serverVersions())
     }
+
+    @Test("F4 a pull by another process during a pull ends neither", arguments: StoreKind.perEngine, [2, 9])
+    func pullOfOtherProcess(_ stores: StoreKind, requests: Int) async throws {
+        let (world, client) = try await World.withClient(stores)
+        let other = try await world.makeClient(store: client.store)
+        try world.plant(World.rows(at: (0..<9).map { $0 * 10_000 }))
+        client.transport.inspect { _, _ in
+            if client.transport.requests.count <= requests { _ = try? await other.items.pull(queryID: "q") }
+            if client.transport.requests.count < 4 { try? world.plant([World.row("x", at: 1_000_000)]) }
+            return nil
+        }
+        try await client.items.pull(queryID: "q", settings: PullSettings(pageSize: 2))
+        #expect(try client.store.versions() == world.serverVersions())
+        #expect(try Array(client.store.tokens().keys) == ["q"])
+    }
 }

@@ -123,11 +123,16 @@ extension PullRun {
         let isReplaced = try puller.tokens.replace(
             state.stored, with: next, table: schema.name, queryID: queryID, in: writer)
         guard isReplaced else {
+            let isReset = try puller.tokens.token(table: schema.name, queryID: queryID, in: writer) == nil
             throw SyncError(
                 .pullInterrupted,
-                "the token of the query id \(queryID.debugDescription) changed during the pull; pull again",
-                table: schema.name)
+                "the token of the query id \(queryID.debugDescription) "
+                    + "\(isReset ? "was reset" : "changed again and again") during the pull; pull again",
+                table: schema.name, cause: isReset ? nil : ReplacedToken())
         }
         state.stored = next
     }
 }
+
+/// The cause of an error in a pull whose token another client of the store has replaced.
+struct ReplacedToken: Error {}

@@ -60,8 +60,22 @@ struct PullRun<Store: LocalStore>: Sendable {
         return state.result
     }
 
-    /// Performs the actions of the machine.
+    /// Pulls until the end. If another client of the store has pulled the same rows meanwhile, continues from there.
     private func pull(_ state: inout PullState) async throws {
+        for _ in 0..<10 {
+            do {
+                return try await pullOnce(&state)
+            } catch let error as SyncError where error.cause is ReplacedToken {
+                let result = state.result
+                state = try await begin()
+                state.result = result
+            }
+        }
+        try await pullOnce(&state)
+    }
+
+    /// Performs the actions of the machine.
+    private func pullOnce(_ state: inout PullState) async throws {
         var machine = PullMachine(feed: state.feed, pagesPerTransaction: settings.pagesPerTransaction)
         var action = machine.handle(state.began)
         while true {
