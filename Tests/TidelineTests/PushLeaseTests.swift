@@ -279,6 +279,19 @@ struct PushLeaseTests {
         }
     }
 
+    @Test("P9 the end of a push does not remove the lease of another process", arguments: StoreKind.sharing)
+    func releases(_ stores: StoreKind) throws {
+        try Device.run(stores) { device, first, second in
+            let options = first.context.options
+            let lease = PushLease(
+                tables: options.systemTables, environment: options.environment, holder: "first", duration: .seconds(15))
+            #expect(try first.store.write { try lease.take(in: $0) })
+            try device.plantLease(second)
+            try first.store.write { try lease.release(in: $0) }
+            #expect(try device.hasLease(second))
+        }
+    }
+
     @Test("P9 a damaged lease holds nobody up", arguments: StoreKind.sharing)
     func damaged(_ stores: StoreKind) async throws {
         try Device.run(stores) { device, client, _ in

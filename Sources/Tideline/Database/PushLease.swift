@@ -86,9 +86,9 @@ final class PushLease: Sendable {
         return true
     }
 
-    /// Removes the lease.
+    /// Removes the lease, unless another process has taken it.
     func release(in writer: some StoreWriter) throws {
-        guard isHeld else { return }
+        guard isHeld, try confirm(in: writer) else { return }
         try writer.delete(id: Self.rowID, from: tables.config)
         state.withLock { $0.held = nil }
     }
