@@ -114,13 +114,13 @@ struct TrustTests {
             Script(
                 "T4 a row that was removed because the service did not show it comes back: \(policy.name)",
                 "clock 600; insert b=new; push; pull q; update a=mine; erase a; \(push); texts [new]",
-                "plant a@0 text=back; pull q; texts [back, new]; pull q; result stored=0"
+                "plant a@0 text=back; pull q; texts [back, new]; result stored=1; pull q; result requests=1 stored=0"
             ).with { $0.conflictPolicy = policy }
         } + [
             Script(
-                "T4 a row that the service says is deleted costs no pull of all rows",
-                "clock 600; insert b=new; push; pull q; update a=mine; other delete a; push errors conflict; discard",
-                "texts [new]; tokens [q]")
+                "T4 a row that stays hidden is requested once",
+                "clock 600; insert b=new; push; pull q; update a=mine; erase a; push errors conflict; discard; clear",
+                "pull q; requests 2; result stored=0; texts [new]; clear; pull q; requests 1; tokens [q]")
         ]
 
     static let unchanged: [Script] = allPairs(

@@ -69,7 +69,7 @@ struct ConflictResolution: Sendable {
             try writer.delete(id: operation.itemID, from: schema.name)
             // A service that does not show a row, without saying that it was deleted, may show it again as it was.
             if error.isRowGone, known == nil, operation.kind != .delete {
-                try writer.delete(matching: ConfigTable(operations.tables).query(.token, table: schema.name))
+                try ConfigTable(operations.tables).noteHidden(operation.itemID, of: schema.name, in: writer)
             }
         }
     }

@@ -27,6 +27,9 @@ public struct PullToken: Sendable, Hashable, Codable {
     /// When the rows were last compared with the server by the device's clock, or `nil` if they were not; see
     /// ``PullSettings/removesLeavers``.
     var comparedAt: Timestamp?
+    /// The identifiers of rows that were removed because the server did not show them, or `nil` if there are none. The
+    /// next pull requests them: their timestamps may be older than the token.
+    var hidden: [String]?
     /// The name of the custom dialect whose cursor this is, or `nil` for a watermark of a table service.
     var dialect: String?
     /// The cursor of the custom dialect, as JSON.
@@ -138,25 +141,46 @@ struct TokenStore: Sendable {
         try writer.delete(matching: config.query(.token, table: table, key: queryID))
     }
 
-    /// Records in the table's tokens that the table is empty on purpose, so that the next pulls continue from them.
-    func noteEmpty(table: String, in writer: some StoreWriter) throws {
-        for var row in try writer.rows(matching: config.query(.token, table: table)).rows {
-            guard var token = try Self.token(in: row) else { continue }
-            token.isLeftEmpty = true
-            row["value"] = .string(try RecordJSON.encode(token))
-            try writer.upsert(row, into: tables.config)
-        }
-    }
-
     func removeAll(in writer: some StoreWriter) throws {
         try writer.delete(matching: config.query(.token))
     }
 
-    private static func token(in row: Row?) throws -> PullToken? {
+    fileprivate static func token(in row: Row?) throws -> PullToken? {
         try row?["value"]?.string.map { try RecordJSON.decode(from: $0) }
     }
 
     private func row(table: String, queryID: String, in reader: some StoreReader) throws -> Row? {
         try reader.rows(matching: config.query(.token, table: table, key: queryID).limit(1)).rows.first
     }
+}
+
+extension ConfigTable {
+    /// Records in the table's tokens that the table is empty on purpose, so that the next pulls continue from them.
+    func noteEmpty(table: String, in writer: some StoreWriter) throws {
+        try changeTokens(of: table, in: writer) { $0.isLeftEmpty = true }
+    }
+
+    /// Records in the table's tokens that a row was removed because the server did not show it. With too many such
+    /// rows, the tokens are removed instead, so that the next pulls begin with the first row.
+    func noteHidden(_ id: String, of table: String, in writer: some StoreWriter) throws {
+        var count = 0
+        try changeTokens(of: table, in: writer) { token in
+            token.hidden = (token.hidden ?? []) + [id]
+            count = max(count, token.hidden?.count ?? 0)
+        }
+        if count > Self.maximumHidden { try writer.delete(matching: query(.token, table: table)) }
+    }
+
+    private func changeTokens(
+        of table: String, in writer: some StoreWriter, _ change: (inout PullToken) -> Void
+    ) throws {
+        for var row in try writer.rows(matching: query(.token, table: table)).rows {
+            guard var token = try TokenStore.token(in: row) else { continue }
+            change(&token)
+            row["value"] = .string(try RecordJSON.encode(token))
+            try writer.upsert(row, into: name)
+        }
+    }
+
+    private static var maximumHidden: Int { 200 }
 }

@@ -26,7 +26,7 @@ struct StoreCleaner<Store: LocalStore>: Sendable {
                 if resetsTokens {
                     try tokens.remove(table: query.table, in: writer)
                 } else if try writer.isEmpty(TableQuery(query.table)) {
-                    try tokens.noteEmpty(table: query.table, in: writer)
+                    try ConfigTable(operations.tables).noteEmpty(table: query.table, in: writer)
                 }
                 return removed
             }

@@ -105,8 +105,7 @@ public struct SyncError: Error, Sendable {
         public static let filterChanged = Code(rawValue: "filterChanged")
         /// An incremental pull cannot continue: the server ignores the filter, or returns rows without `updatedAt`.
         public static let noProgress = Code(rawValue: "noProgress")
-        /// The table was purged, or its token was reset during the pull, as it is when a row that the server does not
-        /// show is discarded. Pull again.
+        /// The table was purged or its token was reset during the pull. Pull again.
         public static let pullInterrupted = Code(rawValue: "pullInterrupted")
     }
 }

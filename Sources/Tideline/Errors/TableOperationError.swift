@@ -48,8 +48,8 @@ public final class TableOperationError: Error, Sendable {
     /// Removes the operation and discards the local changes.
     ///
     /// If the server row is known, it becomes the local row, or the base row does if the server row does not fit the
-    /// table. Otherwise the local row is removed, and the next pull reads the whole table again, in case the server
-    /// shows the row then.
+    /// table. Otherwise the local row is removed, and the next pull with a query id requests it once more, in case the
+    /// server shows it then.
     public nonisolated(nonsending) func cancelOperationAndDiscardItem() async throws { try await resolve(.discard) }
 
     /// Removes the operation and stores `item` as the local row.

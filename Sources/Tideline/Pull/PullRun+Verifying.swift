@@ -20,23 +20,43 @@ extension PullRun {
         let (comparison, leavers) = try await verify()
         var repair = TableRepair(comparison: comparison, skipped: comparison.pending)
         let wanted = comparison.missing + comparison.different
-        if !wanted.isEmpty {
-            var settings = settings
-            settings.removesLeavers = nil
-            for part in try parts(of: wanted, matching: query.predicate) {
-                let pull = PullRun(
-                    puller, query: TableQuery(schema.name, predicate: part), queryID: nil, settings: settings,
-                    schema: schema)
-                let result = try await pull.run()
-                repair.rowsStored += result.rowsStored
-                repair.rowsRemoved += result.rowsRemoved
-            }
-        }
+        let fetched = try await fetch(wanted)
+        repair.rowsStored += fetched.stored
+        repair.rowsRemoved += fetched.removed
         guard !leavers.rows.isEmpty else { return repair }
         let removed = Set(try await remove(leavers))
         repair.rowsRemoved += removed.count
         repair.skipped += leavers.rows.map(\.id).filter { !removed.contains($0) }.map(\.text)
         return repair
+    }
+
+    /// Fetches the rows that were removed because the server did not show them, and forgets that they were.
+    func fetchHidden(_ ids: [String], _ result: inout PullResult) async throws {
+        let fetched = try await fetch(ids)
+        let (tokens, table, queryID) = (puller.tokens, schema.name, queryID ?? "")
+        try await puller.database.writing { writer in
+            guard let token = try tokens.token(table: table, queryID: queryID, in: writer) else { return }
+            var next = token
+            next.hidden = token.hidden.map { $0.filter { !ids.contains($0) } }.flatMap { $0.isEmpty ? nil : $0 }
+            _ = try tokens.replace(token, with: next, table: table, queryID: queryID, in: writer)
+        }
+        result.rowsStored += fetched.stored
+        result.writes += 1
+    }
+
+    /// Fetches the rows of the query with the given identifiers.
+    private func fetch(_ ids: [String]) async throws -> (stored: Int, removed: Int) {
+        var settings = settings
+        settings.removesLeavers = nil
+        var (stored, removed) = (0, 0)
+        for part in try ids.isEmpty ? [] : parts(of: ids, matching: query.predicate) {
+            let query = TableQuery(schema.name, predicate: part)
+            let pull = PullRun(puller, query: query, queryID: nil, settings: settings, schema: schema)
+            let result = try await pull.run()
+            stored += result.rowsStored
+            removed += result.rowsRemoved
+        }
+        return (stored, removed)
     }
 }
 

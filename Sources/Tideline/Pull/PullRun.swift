@@ -56,6 +56,7 @@ struct PullRun<Store: LocalStore>: Sendable {
         // A pull into an empty table receives all rows.
         let interval = state.isFresh ? nil : settings.removesLeavers
         try await pull(&state)
+        if let hidden = state.stored?.hidden { try await fetchHidden(hidden, &state.result) }
         if let interval { try await removeLeavers(every: interval, &state.result) }
         return state.result
     }

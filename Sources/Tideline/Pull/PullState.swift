@@ -147,7 +147,7 @@ struct PullState: Sendable {
         // Rows whose identifiers differ only in case must not be skipped, so the token advances only at the end.
         guard ids == nil || last.isLast else { return stored }
         var next = stored.map { feed.token(of: last, replacing: $0) } ?? token
-        next.comparedAt = stored?.comparedAt
+        (next.comparedAt, next.hidden) = (stored?.comparedAt, stored?.hidden)
         if last.isLast { next.isLeftEmpty = beganEmpty && result.rowsStored == 0 ? true : nil }
         return next
     }
@@ -158,6 +158,7 @@ struct PullState: Sendable {
         guard let skipped else { return token }
         var limited = feed.limited(token, to: skipped.first, before: skipped.before)
         limited?.comparedAt = stored?.comparedAt
+        limited?.hidden = stored?.hidden
         return limited
     }
 
