@@ -158,8 +158,8 @@ let package = Package(
             "TidelineAsyncHTTPClient",
             ["Tideline"] + http + nio
                 + needs(
-                    "async-http-client/AsyncHTTPClient", "swift-nio-extras/NIOHTTPCompression", "swift-nio-ssl/NIOSSL",
-                    of: "AsyncHTTPClient")),
+                    "async-http-client/AsyncHTTPClient", "swift-nio-extras/NIOHTTPCompression",
+                    "swift-nio-http2/NIOHTTP2", "swift-nio-ssl/NIOSSL", of: "AsyncHTTPClient")),
         library("TidelineServer", ["TidelineStore", "TidelineWire"] + http, settings: pure),
         // The deterministic simulation of devices, network, and server.
         library(

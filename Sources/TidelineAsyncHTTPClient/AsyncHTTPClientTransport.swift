@@ -57,14 +57,7 @@ public final class AsyncHTTPClientTransport: Transport {
         // A refused connection is reported at once: the caller decides on retries, and a built-in retry would hide it
         // for 10 seconds.
         configuration.connectionPool.retryConnectionEstablishment = false
-        let (initialize, limit) = (configuration.http1_1ConnectionDebugInitializer, options.maximumBodySize)
-        configuration.http1_1ConnectionDebugInitializer = { channel in
-            let own = initialize?(channel) ?? channel.eventLoop.makeSucceededVoidFuture()
-            return own.flatMapThrowing {
-                try channel.pipeline.syncOperations.addHandler(
-                    AnswerSizeLimit(maximumBodySize: limit), position: .first)
-            }
-        }
+        configuration.checkResponses(maximumBodySize: options.maximumBodySize)
         self.options = options
         client = HTTPClient(eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: configuration)
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = Self.maximumWaitingRequests
@@ -92,7 +85,7 @@ public final class AsyncHTTPClientTransport: Transport {
         let client = request.asksToWait ? waitingClient : client
         let answer = try await client.execute(prepared, timeout: TimeAmount(timeout))
         let bytes = try await wholeBody(of: answer)
-        return TransportResponse(response: try HTTPResponse(answer), body: bytes)
+        return TransportResponse(response: try HTTPResponse(answer, body: bytes), body: bytes)
     }
 
     private func wholeBody(of answer: HTTPClientResponse) async throws -> [UInt8] {

@@ -22,16 +22,16 @@ extension HTTPClientRequest {
 }
 
 extension HTTPResponse {
-    /// Creates the head of the response, as it is after decompression of the body.
+    /// Creates the head of the response with the decompressed `body`.
     ///
     /// - Throws: ``TransportError`` for an encoding that was not requested.
-    init(_ answer: HTTPClientResponse) throws(TransportError) {
+    init(_ answer: HTTPClientResponse, body: [UInt8]) throws(TransportError) {
         self.init(status: .init(code: Int(answer.status.code), reasonPhrase: answer.status.reasonPhrase))
         for (name, value) in answer.headers {
             guard let name = HTTPField.Name(name) else { continue }
             headerFields.append(HTTPField(name: name, value: value))
         }
-        try headerFields.removeContentEncoding()
+        try headerFields.removeContentEncoding(of: body)
     }
 }
 #endif

@@ -39,7 +39,7 @@ extension TransportResponse {
             guard let name = HTTPField.Name(name) else { continue }
             response.headerFields.append(HTTPField(name: name, value: value))
         }
-        try response.headerFields.removeContentEncoding(accepted: HTTPFields.acceptedHere)
+        try response.headerFields.removeContentEncoding(of: body, accepted: HTTPFields.acceptedHere)
         self.init(response: response, body: body)
         if method != "HEAD" { try checkLength() }
     }

@@ -4,7 +4,7 @@ public import HTTPTypes
 ///
 /// A conforming type guarantees:
 /// - A response is complete and decompressed. A truncated body is an error, never a short body.
-/// - A response of any status is returned, not thrown as an error.
+/// - A response of any final status, 200 to 999, is returned, not thrown as an error.
 /// - Redirects are not followed.
 /// - A request is aborted when its task is cancelled.
 /// - Every failure is a ``TransportError``.
@@ -126,17 +126,20 @@ extension HTTPFields {
 
     /// Removes the fields that describe the body on the wire, after its decompression.
     ///
-    /// - Parameter accepted: The value of the request's header `Accept-Encoding`.
+    /// - Parameters:
+    ///   - body: The body. An empty one may have any encoding: servers that compress name one for empty responses too.
+    ///   - accepted: The value of the request's header `Accept-Encoding`.
     /// - Throws: ``TransportError`` for an encoding that was not requested.
-    package mutating func removeContentEncoding(accepted: String = acceptedEncodings) throws(TransportError) {
-        switch self[.contentEncoding] {
-        case nil, "", "identity": break
-        case .some(let encoding) where accepted.split(separator: ", ").contains { $0 == encoding }:
-            self[.contentEncoding] = nil
+    package mutating func removeContentEncoding(
+        of body: [UInt8], accepted: String = acceptedEncodings
+    ) throws(TransportError) {
+        guard let encoding = self[.contentEncoding], !["", "identity"].contains(encoding) else { return }
+        if accepted.split(separator: ", ").contains(where: { $0 == encoding }) {
             self[.contentLength] = nil
-        case .some(let encoding):
+        } else if !body.isEmpty {
             throw TransportError(
                 .invalidResponse, "the response has the encoding \(encoding.debugDescription), which was not requested")
         }
+        self[.contentEncoding] = nil
     }
 }

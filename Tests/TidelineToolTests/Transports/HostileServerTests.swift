@@ -211,6 +211,16 @@ struct HostileServerTests {
         #expect([.network, .rejected].contains(error.code), "\(error)")
     }
 
+    @Test(
+        "a status that no response has is an error", arguments: TransportKind.facingHostileServers,
+        ["000 X", "001 X", "099 X", "99 X", "1000 X", "-99 X"])
+    func impossibleStatus(kind: TransportKind, status: String) async throws {
+        let server = SocketServer { _ in .whole(status, body: Array("[]".utf8)) }
+        let error = try await outcome(of: server, over: kind)
+        #expect((error.cause as? TransportError)?.code == .invalidResponse, "\(error)")
+        #expect(error.message.contains("127.0.0.1"), "\(error)")
+    }
+
     // MARK: Compression
 
     /// A body of 200,000 zero bytes compressed to 230 bytes, repeated without end: gzip allows several members in one

@@ -137,6 +137,40 @@ struct TransportExchangeTests {
     }
 
     @Test(
+        "A response without a body may name any encoding", arguments: TransportKind.allCases,
+        ["gzip", "deflate", "br", "gzip, br"])
+    func encodedNothing(kind: TransportKind, encoding: String) async throws {
+        let answers: [(method: HTTPRequest.Method, head: String)] = [
+            (.delete, "204 No Content"), (.get, "304 Not Modified"), (.post, "201 Created\r\nContent-Length: 0"),
+            (.head, "200 OK\r\nContent-Length: 20"),
+        ]
+        for (method, head) in answers {
+            let server = SocketServer { _ in
+                .raw("HTTP/1.1 \(head)\r\nContent-Encoding: \(encoding)\r\n\r\n".utf8)
+            }
+            try await server.serve { port in
+                let answer = try await kind.send(request(method, port: port))
+                #expect(answer.response.status.code == Int(head.prefix(3)))
+                #expect(answer.body.isEmpty)
+                #expect(answer.response.headerFields[.contentEncoding] == nil)
+            }
+        }
+    }
+
+    @Test(
+        "Informational responses, whatever their headers, are skipped",
+        arguments: TransportKind.facingHostileServers, ["100 Continue", "102 Processing", "103 Early Hints"])
+    func informational(kind: TransportKind, status: String) async throws {
+        let information = Array("HTTP/1.1 \(status)\r\nContent-Encoding: gzip\r\n\r\n".utf8)
+        let server = SocketServer { _ in .raw(information + SocketServer.Answer.whole(body: page).bytes) }
+        try await server.serve { port in
+            let answer = try await kind.send(request(port: port))
+            #expect(answer.response.status == .ok)
+            #expect(answer.body == page)
+        }
+    }
+
+    @Test(
         "A compressed response is decompressed, and its headers match",
         arguments: TransportKind.allCases,
         [
