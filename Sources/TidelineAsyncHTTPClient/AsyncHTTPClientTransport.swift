@@ -10,7 +10,8 @@ public import Tideline
 ///
 /// Connections are reused, at most ``Options/maximumConnectionsPerHost`` for each host, or one with HTTP/2, which a
 /// server can offer over TLS. An instance closes its connections when it is deallocated; ``shared`` never is. Redirects
-/// are not followed, and responses in gzip or deflate are decompressed.
+/// are not followed, and responses in gzip or deflate are decompressed. A request for which the server has closed the
+/// connection is sent once more, within the same time limit, if it was not written or is a GET or HEAD.
 ///
 /// The environment variables for proxies, such as `https_proxy` and `NO_PROXY`, are not read. Set a proxy in the
 /// closure `configure` of ``init(options:configure:)``.
@@ -79,11 +80,18 @@ public final class AsyncHTTPClientTransport: Transport {
         }
     }
 
-    /// Sends one request and receives the complete response.
+    /// Sends one request and receives the complete response. If the server closed the connection, which may have been
+    /// kept open since an earlier request, the request is sent once more (RFC 9112, section 9.3.1).
     private func exchange(_ request: HTTPRequest, body: [UInt8]?, timeout: Duration) async throws -> TransportResponse {
         let prepared = try HTTPClientRequest(request, body: body)
         let client = request.asksToWait ? waitingClient : client
-        let answer = try await client.execute(prepared, timeout: TimeAmount(timeout))
+        let deadline = NIODeadline.now() + TimeAmount(timeout)
+        let answer: HTTPClientResponse
+        do {
+            answer = try await client.execute(prepared, deadline: deadline)
+        } catch let error where !Task.isCancelled && request.canBeRepeated(after: error) {
+            answer = try await client.execute(prepared, deadline: deadline)
+        }
         let bytes = try await wholeBody(of: answer)
         return TransportResponse(response: try HTTPResponse(answer, body: bytes), body: bytes)
     }

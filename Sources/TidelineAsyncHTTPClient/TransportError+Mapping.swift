@@ -1,6 +1,7 @@
 #if AsyncHTTPClient
 internal import AsyncHTTPClient
 internal import Foundation
+internal import HTTPTypes
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOHTTPCompression
@@ -76,6 +77,23 @@ extension TransportError {
         }
         #endif
         self.init(.connection, "the connection to \(authority) failed: \(error)", cause: error)
+    }
+}
+
+extension HTTPRequest {
+    /// Whether the request can be sent once more after an error that occurred before its response began.
+    func canBeRepeated(after error: any Error) -> Bool {
+        // async-http-client found the connection closed, and did not write the request.
+        if case ChannelError.ioOnClosedChannel = error { return true }
+        let isClosed =
+            switch error {
+            // With HTTP/2, a request for a connection that was just closed is "cancelled".
+            case let error as HTTPClientError: [.remoteConnectionClosed, .cancelled].contains(error)
+            case let error as IOError: error.errnoCode == ECONNRESET
+            default: false
+            }
+        // The server may have processed the request.
+        return isClosed && [.get, .head].contains(method)
     }
 }
 
