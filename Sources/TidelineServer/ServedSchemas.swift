@@ -77,8 +77,9 @@ package struct ServedSchemas: Sendable {
         try StoreRole.requireServer(existing)
         let definitions = try options.servedSchemas.merged(options.schemas, over: existing)
         try options.validateRights(of: definitions + existing.filter(isServed))
-        let checked = try TableEvolution.checked(definitions, beside: existing.map(\.name))
-        return try checked.flatMap { definition -> [String] in
+        let checked = try TableEvolution.checked(
+            definitions + [ServedTableRecord.schema], beside: existing.map(\.name))
+        return try checked.dropLast().flatMap { definition -> [String] in
             guard let stored = existing.first(where: { $0.name == definition.name }) else {
                 return [creation(of: definition)]
             }

@@ -41,6 +41,17 @@ struct ServedDefinitionTests {
         expectError(.schemaMismatch) { _ = try TableService(store: empty, options: options) }
     }
 
+    @Test("A table with the name of the service's own is refused, also by a check", arguments: StoreKind.served)
+    func ownTable(_ stores: StoreKind) throws {
+        let own = ServedTableRecord.schema.name
+        for name in [own, own.lowercased()] {
+            let store = try stores.makeStore()
+            let options = TableServiceOptions(schemas: [TableSchema(name, columns: [.string("text")])])
+            expectError(.schemaMismatch) { _ = try ServedSchemas.changes(by: options, over: store.tables()) }
+            expectError(.schemaMismatch) { _ = try TableService(store: store, options: options) }
+        }
+    }
+
     @Test("L11 a served column of another type is refused, naming table and column", arguments: StoreKind.served)
     func otherType(_ stores: StoreKind) throws {
         let store = try stores.makeStore()

@@ -172,6 +172,29 @@ struct ServeConfigurationTests {
         #expect(try await withStore(StoreLocation(parsing: store)) { try $0.tables() } == before)
     }
 
+    @Test(
+        "serve --check fails for a store opened read-only that is missing or would change, as the start does",
+        arguments: StoreEngine.all.filter { $0.settings.contains("read-only") })
+    func readOnly(engine: StoreEngine) throws {
+        let tool = try Tool()
+        let store = tool.location(engine, "server")
+        func check(_ tables: String, in store: String = store + ",read-only=yes") throws -> ToolProcess.Output {
+            let schema = tool.path("schema.yaml")
+            try tables.write(toFile: schema, atomically: true, encoding: .utf8)
+            return try tool.run("serve", "--check", "--port", "0", "--store", store, "--schema", schema)
+        }
+        let missing = try check("tables: { A: { columns: { a: string } } }")
+        #expect(missing.status == 1 && missing.err.contains("it does not exist"), "\(missing)")
+        #expect(try check("tables: { A: { columns: { a: string } } }", in: store).status == 0)
+        let server = try tool.start(["serve", "--port", "0", "--store", store, "--schema", tool.path("schema.yaml")])
+        #expect(server.readLine()?.hasPrefix("listening on ") == true)
+        server.stop()
+        let same = try check("tables: { A: { columns: { a: string } } }")
+        #expect(same.status == 0 && same.out.contains("the server can start"), "\(same)")
+        let more = try check("tables: { A: { columns: { a: string } }, B: { columns: { b: int } } }")
+        #expect(more.status == 1 && more.err.contains("readOnly"), "\(more)")
+    }
+
     @Test("serve --check refuses a client's store and a missing folder, and --print-config starts nothing")
     func refusals() throws {
         let tool = try Tool()

@@ -12,7 +12,7 @@ struct ServeCheck {
     /// Prints what the server would do.
     /// - Throws: The error with which the server would not start.
     func run() async throws {
-        let (changes, isMissing) = try changes()
+        let (changes, isMissing) = try await changes()
         if !location.keepsRows {
             StandardOutput.line("store: \(location.text), which discards its rows when the server ends")
         } else if isMissing {
@@ -33,8 +33,13 @@ struct ServeCheck {
     }
 
     /// Returns the changes to the store, and whether it does not exist.
-    private func changes() throws -> (changes: [String], isMissing: Bool) {
+    private func changes() async throws -> (changes: [String], isMissing: Bool) {
         guard location.keepsRows else { return (try ServedSchemas.changes(by: options, over: []), false) }
+        if location.isReadOnly {
+            // The start itself changes nothing.
+            try await withStore(location) { try start(over: $0) }
+            return ([], false)
+        }
         if isMissingFile {
             try requireFolder()
             return (try ServedSchemas.changes(by: options, over: []), true)
@@ -50,6 +55,8 @@ struct ServeCheck {
             return (try ServedSchemas.changes(by: options, over: []), true)
         }
     }
+
+    private func start(over store: some LocalStore) throws { _ = try TableService(store: store, options: options) }
 
     /// Whether the store is one of files that do not exist.
     private var isMissingFile: Bool {

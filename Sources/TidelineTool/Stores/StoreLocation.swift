@@ -15,6 +15,8 @@ struct StoreLocation: Sendable {
     let path: String
     /// Whether the store keeps its rows when it is closed.
     let keepsRows: Bool
+    /// Whether the settings open the store for reading only.
+    let isReadOnly: Bool
     /// Removes the store at a path with all its files. `nil` if the store is not in files of its own.
     let destroy: (@Sendable (_ path: String) throws -> Void)?
     private let parts: [String]
@@ -53,6 +55,7 @@ struct StoreLocation: Sendable {
         self.parts = parts
         keepsRows = engine.keepsRows && path != ":memory:"
         let settings = try StoreSettings(parts, of: engine)
+        isReadOnly = settings.text("read-only") == "yes"
         if let remove = engine.destroy, engine.nameSetting == nil {
             destroy = { try remove($0, settings) }
         } else {
