@@ -182,7 +182,8 @@ final class TableCatalog<Store: LocalStore>: Sendable {
     /// Returns the definition of a table with further columns.
     private func grown(_ name: String, with columns: [ColumnSchema]) throws -> TableSchema {
         let (table, count) = state.withLock { ($0.tables[name], $0.tables.count) }
-        let stored = try store.tables().first { $0.name == name }
+        let existing = try store.tables()
+        let stored = existing.first { $0.name == name }
         guard stored != nil || count < maximumTables else {
             throw StoreError(
                 .schemaMismatch, "the server has \(count) tables, and requests can add no more", table: name)
@@ -199,7 +200,7 @@ final class TableCatalog<Store: LocalStore>: Sendable {
                 .schemaMismatch, "a table can have at most \(maximumColumns) columns", table: name,
                 column: schema.columns.last?.name)
         }
-        try schema.validate()
+        _ = try TableEvolution.checked([schema], beside: existing.map(\.name))
         return schema
     }
 }

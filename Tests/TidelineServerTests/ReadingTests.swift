@@ -127,6 +127,12 @@ struct ReadingTests {
         #expect(growing.send(.get, "/tables/New?$filter=text%20eq%20'a'").text == "[]")
         #expect(growing.send(.get, "/tables/New?$inlinecount=allpages").text == #"{"results":[],"count":0}"#)
         #expect(growing.send(.get, "/tables/New/1").status == .notFound)
+        // No insert may create a table whose name differs in case from that of another one, or of the service's own.
+        _ = try growing.insert(#"{"id":"1"}"#, into: "New")
+        #expect(growing.send(.get, "/tables/new").status == .notFound)
+        #expect(growing.send(.get, "/tables/new").text.contains("did you mean \\\"New\\\"?"))
+        #expect(growing.send(.get, "/tables/ms_tableservice").status == .notFound)
+        #expect(growing.send(.post, "/tables/new", #"{"id":"1"}"#).status == .badRequest)
         let fixed = try ServiceFixture(stores)
         let hints = [
             (fixed.send(.get, "/tables/item"), "Item"), (fixed.send(.get, "/tables/Item?$orderby=Text"), "text"),
