@@ -121,6 +121,7 @@ struct TodoMessageTests {
                 .attempts
         }
         #expect(attempts == 1)
+        #expect(try tool.todo("status").out.contains("insert, tried 1 time"))
         sync.signal(SIGINT)
         #expect(sync.wait() == 130)
         #expect(sync.errors().contains("0 changes sent, 1 in the queue"))

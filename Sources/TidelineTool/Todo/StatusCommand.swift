@@ -72,7 +72,7 @@ struct StatusCommand: TodoSubcommand {
         }
         StandardOutput.line("\(counted(count ?? 0, "item")), \(counted(pending.count, "change")) to push")
         Self.list(pending) { operation in
-            let tried = operation.attempts > 0 ? ", sent \(counted(Int(operation.attempts), "time"))" : ""
+            let tried = operation.attempts > 0 ? ", tried \(counted(Int(operation.attempts), "time"))" : ""
             return "\(shortID(operation.itemID)) \(operation.kind)\(tried)"
         }
         if !failures.isEmpty { StandardOutput.line("\(failures.count) of them failed:") }
