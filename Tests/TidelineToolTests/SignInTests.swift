@@ -104,6 +104,9 @@ struct SignInTests {
         #expect(try sync("alice", url).status == 0)
         let missing = try tool.todo("sync", "--url", url, "--token-file", tool.path("none"), store: "alice.db")
         #expect(missing.status == 1 && missing.err.contains("none cannot be opened"), "\(missing.err)")
+        _ = try write("", to: "alice.token")
+        let empty = try sync("alice", url)
+        #expect(empty.status == 1 && empty.err.contains("alice.token is empty"), "\(empty.err)")
     }
 
     @Test("Requests are answered by the rights of the schema file, and /.auth/me by the token")
@@ -227,6 +230,13 @@ struct SignInTests {
                 #expect(
                     output.status == 1 && output.err.contains(path) && !output.err.contains(content), "\(output.err)")
             }
+        }
+        for option in ["--jwt-secret-file", "--jwt-key", "--jwks"] {
+            let path = try write("", to: "empty")
+            let output = try tool.run(
+                "serve", "--port", "0", "--store", "memory", option, path, "--jwt-issuer", "a", "--jwt-audience", "b")
+            #expect(
+                output.status == 1 && output.err.contains(path) && !output.err.contains("folder"), "\(output.err)")
         }
     }
 }

@@ -40,19 +40,8 @@ struct SchemaFile: Sendable {
     /// Reads the file at `path`.
     /// - Throws: ``ToolError``, with the file, line, table and column, if the file is invalid.
     static func read(_ path: String) throws -> SchemaFile {
-        guard let file = FileHandle(forReadingAtPath: path) else {
-            throw ToolError("the schema file \(path) cannot be opened")
-        }
-        let data: Data
-        do {
-            data = try file.read(upToCount: maximumSize + 1) ?? Data()
-        } catch {
-            throw ToolError("the schema file \(path) cannot be read; is it a folder?")
-        }
-        guard data.count <= maximumSize else {
-            throw ToolError("the schema file \(path) is larger than \(maximumSize) bytes")
-        }
-        guard let text = String(validating: data, as: UTF8.self) else {
+        let bytes = try InputFile.read(path, maximumSize: maximumSize, kind: "schema file")
+        guard let text = String(validating: bytes, as: UTF8.self) else {
             throw ToolError("the schema file \(path) is not UTF-8 text")
         }
         return try parse(text, file: path)

@@ -95,7 +95,9 @@ struct SyncCommand: TodoSubcommand {
 
     /// Returns the header with the token, or `nil` if there is none.
     private static func authorization(tokenFile: String?) throws -> HTTPField? {
-        let content = try tokenFile.map { String(decoding: try KeyFile.read($0, maximumSize: 64 << 10), as: UTF8.self) }
+        let content = try tokenFile.map {
+            String(decoding: try InputFile.read($0, maximumSize: 64 << 10), as: UTF8.self)
+        }
         let token = (content ?? ProcessInfo.processInfo.environment[tokenVariable] ?? "")
             .trimmingCharacters(in: .whitespacesAndNewlines)
         guard !token.isEmpty else {

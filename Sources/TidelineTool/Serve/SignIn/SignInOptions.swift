@@ -100,7 +100,7 @@ struct SignInOptions: ParsableArguments {
         #if Tool
         var fixed: [VerificationKey] = []
         if let path = jwtSecretFile {
-            var secret = try KeyFile.read(path, maximumSize: 64 << 10)
+            var secret = try InputFile.read(path, maximumSize: 64 << 10)
             while let last = secret.last, [0x0A, 0x0D].contains(last) { secret.removeLast() }
             fixed.append(try await VerificationKey(secret: secret, place: "the file \(path)"))
         }
@@ -110,7 +110,7 @@ struct SignInOptions: ParsableArguments {
                     secret: Array(secret.utf8), place: "the environment variable \(Self.secretVariable)"))
         }
         for path in jwtKeys {
-            let pem = String(decoding: try KeyFile.read(path, maximumSize: 64 << 10), as: UTF8.self)
+            let pem = String(decoding: try InputFile.read(path, maximumSize: 64 << 10), as: UTF8.self)
             fixed.append(try await VerificationKey(pem: pem, file: path))
         }
         let keys = VerificationKeys(fixed, source: try jwks.map(KeySetSource.init), logger: logger)

@@ -136,7 +136,7 @@ enum KeySetSource: Sendable {
         switch self {
         case .file(let path):
             return try await VerificationKey.keys(
-                inSet: KeyFile.read(path, maximumSize: Self.maximumSize), place: path)
+                inSet: InputFile.read(path, maximumSize: Self.maximumSize), place: path)
         case .url(let url):
             return try await VerificationKey.keys(inSet: response(url), place: url.absoluteString)
         }
