@@ -14,12 +14,14 @@ struct SyncCommand: TodoSubcommand {
         abstract: "Send local changes to the server, then fetch the server's.",
         discussion: """
             Prints conflicts with both versions and keeps them in the queue; resolve them with the command resolve. \
-            Other items are synced regardless. Exit status 1 if changes remain in the queue. After Ctrl-C, completes \
-            the requests in flight, keeps the rest, and exits with status 130.
+            Other items are synced regardless. Exit status 1 if changes remain in the queue. Ctrl-C cancels the \
+            requests in flight: what was not answered stays in the queue, the next sync finds out whether the server has \
+            applied it, and the exit status is 130.
 
             With --watch, syncs until Ctrl-C: sends changes as soon as they are made, also those of other commands, fetches \
             the server's when it signals them and at each interval, and tries again while the server cannot be reached. The status is one line on a \
-            terminal, and elsewhere one line for each change of it.
+            terminal, and elsewhere one line for each change of it. Ctrl-C also cancels the requests in flight, and the \
+            exit status is 0, even if changes remain in the queue, whose number is printed.
 
             With a server that requires a sign-in, the token is that of --token-file or of the environment variable \
             \(tokenVariable).

@@ -27,7 +27,7 @@ struct SyncOutcome: Sendable {
     }
 }
 
-/// Runs one sync of the list: pushes, then pulls, and shows progress. Ctrl-C ends it after the requests in flight.
+/// Runs one sync of the list: pushes, then pulls, and shows progress. Ctrl-C cancels it with the requests in flight.
 final class SyncRun: Sendable {
     private let state = Mutex(SyncOutcome())
     private let line = ProgressLine()

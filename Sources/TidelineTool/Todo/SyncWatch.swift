@@ -8,7 +8,7 @@ struct SyncWatch {
     let interval: Duration
     let pageSize: Int
 
-    /// Syncs until the interruption, and then ends what is in flight.
+    /// Syncs until the interruption, and then cancels what is in flight.
     ///
     /// - Returns: The last status before the end other than a push or pull in progress, which the end interrupts.
     func run(_ session: TodoSession<some LocalStore>) async throws -> SyncStatus {
