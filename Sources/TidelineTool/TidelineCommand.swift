@@ -60,12 +60,13 @@ struct TidelineCommand: AsyncParsableCommand {
         if let trait = missingTrait { exitForMissingTrait(trait) }
         do {
             try requireKnownCommand(CommandLine.arguments.dropFirst(), of: Self.self)
-            guard var command = try parse(Array(CommandLine.arguments.dropFirst())) else { return }
+            var command = try parse(Array(CommandLine.arguments.dropFirst()))
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
-                try command.run()
+                try command?.run()
             }
+            try StandardOutput.confirm()
         } catch {
             let name = CommandLine.arguments.dropFirst().first
             #if Tool

@@ -1,5 +1,6 @@
 #if Tool
 import ArgumentParser
+import Foundation
 import Testing
 
 @testable import TidelineTool
@@ -33,8 +34,8 @@ struct CommandLineTests {
         #expect(command.schema == "s.yaml")
         #expect(command.createTables == false)
         #expect(command.maxBodiesSize == 5_000)
-        #expect(
-            [command.idleTimeout, command.headerTimeout, command.bodyTimeout, command.queryTimeout] == [1, 2, 3, 4])
+        let times = [command.idleTimeout, command.headerTimeout, command.bodyTimeout, command.queryTimeout]
+        #expect(times == [1, 2, 3, 4])
         #expect(command.pageSize == 1000)
         #expect(command.dialect == .datasync3)
         #expect(command.logLevel == .debug)
@@ -67,6 +68,26 @@ struct CommandLineTests {
             #expect(throws: (any Error).self) { try TidelineCommand.parseAsRoot(command + ["--dialect", "zumo3"]) })
         let message = TidelineCommand.message(for: error)
         #expect(message.contains("there is no dialect \"zumo3\"; use one of zumo2, datasync3."), "\(message)")
+    }
+
+    @Test(
+        "Output that cannot be written ends a command with a failure and the reason, unless nothing reads it",
+        arguments: [
+            ("todo list --json --store memory", 1), ("todo status --store memory", 1),
+            ("simulate --seeds 1 --json", 1), ("simulate --seeds 1", 1), ("serve --print-config", 1),
+            ("conformance --list", 1), ("conformance --explain UPS-001", 1),
+            ("conformance --store memory --filter UPS-001", 2),
+            ("conformance --store memory --filter UPS-001 --quiet --json -", 2),
+        ])
+    func unwritableOutput(_ words: String, status: Int32) throws {
+        let tool = try Tool()
+        let shell = URL(fileURLWithPath: "/bin/sh")
+        let command = "'\(tool.executable.path)' \(words)"
+        let full = try ToolProcess.run(["-c", "\(command) > /dev/full"], executable: shell)
+        #expect(full.status == status, "\(full)")
+        #expect(full.err.contains("standard output cannot be written: No space left on device"), "\(full.err)")
+        let closed = try ToolProcess.run(["-c", "\(command) >&-"], executable: shell)
+        #expect(closed.status == 0, "\(closed)")
     }
 
     @Test(

@@ -68,8 +68,7 @@ struct BenchSession: Sendable {
     /// Warns before the run, because a debug build also takes long.
     private func warn(of build: String) {
         guard build != "release" else { return }
-        let text = "DEBUG BUILD: ITS FIGURES ARE MEANINGLESS. Build with -c release.\n"
-        FileHandle.standardError.write(Data(text.utf8))
+        Output.note("DEBUG BUILD: ITS FIGURES ARE MEANINGLESS. Build with -c release.")
     }
 
     /// Runs on a thread of its own, because databases block.
@@ -100,9 +99,7 @@ struct BenchSession: Sendable {
         for folder in folders { folder.end() }
         let comparison = earlier?.comparison(with: report)
         terminal.write((options.reports.quiet ? "" : "\n") + text(of: report, comparison))
-        let problems = outputs.write(ComparedReport(report: report, comparison: comparison))
-        for problem in problems { FileHandle.standardError.write(Data("\(problem)\n".utf8)) }
-        guard problems.isEmpty else { return ExitStatus.usage }
+        guard outputs.write(ComparedReport(report: report, comparison: comparison)) else { return ExitStatus.usage }
         let isSlower = options.failOnRegression && comparison?.hasRegression == true
         return report.hasFailures || isSlower ? 1 : 0
     }

@@ -72,9 +72,7 @@ struct ConformanceSession: Sendable {
             isStrict: options.strict)
         terminal.write((options.reports.quiet ? "" : "\n") + writer.text(of: report))
         folder?.remove()
-        let problems = outputs.write(report)
-        for problem in problems { FileHandle.standardError.write(Data("\(problem)\n".utf8)) }
-        guard problems.isEmpty else { return ExitStatus.usage }
+        guard outputs.write(report) else { return ExitStatus.usage }
         return report.hasFailures || options.strict && report.strictFailures > 0 ? 1 : 0
     }
 

@@ -37,7 +37,7 @@ package enum ExitStatus {
     /// Exits after an error of a command or of parsing, with status ``usage`` for a usage error.
     package static func exit(_ command: any ParsableCommand.Type, after error: any Error) -> Never {
         guard command.exitCode(for: error) == .validationFailure else { command.exit(withError: error) }
-        FileHandle.standardError.write(Data((command.fullMessage(for: error) + "\n").utf8))
+        Output.note(command.fullMessage(for: error))
         Foundation.exit(usage)
     }
 }

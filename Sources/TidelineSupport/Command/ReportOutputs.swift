@@ -1,6 +1,5 @@
 #if Commands
 internal import ArgumentParser
-internal import Foundation
 
 /// The requested reports and their destinations.
 package struct ReportOutputs<Report>: Sendable {
@@ -39,18 +38,20 @@ package struct ReportOutputs<Report>: Sendable {
     /// Whether a report goes to standard output, so that the terminal report must go elsewhere.
     package var useStandardOutput: Bool { wanted.contains { $0.output.path == nil } }
 
-    /// Writes every report that can be written.
-    /// - Returns: A message for each report that could not be written.
-    package func write(_ report: Report) -> [String] {
-        wanted.compactMap { kind, output in
+    /// Writes every report that can be written, and prints the errors of others on standard error.
+    ///
+    /// - Returns: Whether all output could be written, that of ``Terminal`` before the call included.
+    package func write(_ report: Report) -> Bool {
+        var problems = Output.printingError.map { ["\($0)"] } ?? []
+        for (kind, output) in wanted {
             do {
                 try output.write(try kind.text(report))
-                return nil
             } catch {
-                let place = output.path ?? "standard output"
-                return "\(kind.option): \(place) cannot be written: \(error.reason)"
+                problems.append("\(kind.option): \((error as? OutputError)?.description ?? error.reason)")
             }
         }
+        for problem in problems { Output.note(problem) }
+        return problems.isEmpty
     }
 }
 #endif

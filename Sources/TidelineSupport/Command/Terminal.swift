@@ -18,10 +18,11 @@ package struct Terminal: Sendable {
         style = TerminalStyle(isColored: isInteractive && !noColor)
     }
 
-    /// Writes a text at once. Ignores errors, because a run does not fail when nothing reads its output.
+    /// Writes a text at once. ``Output/printingError`` is the error of standard output; that of standard error is
+    /// ignored.
     package func write(_ text: String) {
-        let file = descriptor == STDOUT_FILENO ? FileHandle.standardOutput : FileHandle.standardError
-        try? file.write(contentsOf: Data(text.utf8))
+        if descriptor == STDOUT_FILENO { return Output.print(text) }
+        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
     }
 
     /// The number of characters in a line.

@@ -115,9 +115,7 @@ struct ServerConformanceSession: Sendable {
             command: "tideline conformance", style: terminal.style, isQuiet: options.reports.quiet,
             isStrict: options.strict)
         terminal.write((options.reports.quiet ? "" : "\n") + writer.text(of: report))
-        let problems = outputs.write(report)
-        for problem in problems { FileHandle.standardError.write(Data("\(problem)\n".utf8)) }
-        guard problems.isEmpty else { return ExitStatus.usage }
+        guard outputs.write(report) else { return ExitStatus.usage }
         return report.hasFailures || options.strict && report.strictFailures > 0 ? 1 : 0
     }
 }

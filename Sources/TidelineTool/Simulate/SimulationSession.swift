@@ -225,7 +225,7 @@ final class SimulationSession: Sendable {
         do {
             try output.write(try JSONOutput.text(schedule) + "\n")
         } catch {
-            StandardOutput.note("--save: \(path) cannot be written: \(error.reason)")
+            StandardOutput.note("--save: \(error)")
             return false
         }
         StandardOutput.note("saved the schedule; repeat it with: tideline simulate --replay \(shellWord(path))")

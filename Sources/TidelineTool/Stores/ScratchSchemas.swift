@@ -4,6 +4,7 @@ internal import Foundation
 internal import Synchronization
 internal import TidelinePostgreSQL
 internal import TidelineStore
+internal import TidelineSupport
 
 /// The schemas of a command that creates its own stores in a database. They are removed when the command ends.
 enum ScratchSchemas {
@@ -48,8 +49,7 @@ enum ScratchSchemas {
             do {
                 try remove(from: database)
             } catch {
-                FileHandle.standardError.write(
-                    Data("schemas \(prefix)_… may be left in the database: \(error)\n".utf8))
+                Output.note("schemas \(prefix)_… may be left in the database: \(error)")
             }
         }
     }

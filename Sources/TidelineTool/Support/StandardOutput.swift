@@ -1,6 +1,6 @@
 #if Serve
-internal import Foundation
 internal import Synchronization
+internal import TidelineSupport
 
 /// Standard output, unbuffered, so that a program that reads it receives each line at once.
 enum StandardOutput {
@@ -8,14 +8,18 @@ enum StandardOutput {
     @TaskLocal static var capture: OutputCapture?
 
     /// Writes a line to standard error.
-    static func note(_ text: String) {
-        try? FileHandle.standardError.write(contentsOf: Data((text + "\n").utf8))
-    }
+    static func note(_ text: String) { Output.note(text) }
 
-    /// Writes a line to standard output. Ignores errors, because a command does not fail when nothing reads its output.
+    /// Writes a line to standard output. If that fails, the command continues, and then ends with status 1; see
+    /// ``confirm()``.
     static func line(_ text: String) {
         if let capture { return capture.add(text) }
-        try? FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8))
+        Output.print(text + "\n")
+    }
+
+    /// Throws the first error of standard output, for a command that has done its work.
+    static func confirm() throws {
+        if let error = Output.printingError { throw ToolError("the command was performed, but \(error)") }
     }
 }
 

@@ -2,6 +2,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import TidelineStore
+internal import TidelineSupport
 
 /// `tideline todo shell`: runs several commands on a store that is opened once.
 struct ShellCommand: AsyncParsableCommand {
@@ -40,7 +41,7 @@ struct ShellCommand: AsyncParsableCommand {
     }
 
     private static func nextLine(prompting: Bool) -> String? {
-        if prompting { try? FileHandle.standardOutput.write(contentsOf: Data("todo> ".utf8)) }
+        if prompting { Output.print("todo> ") }
         return readLine()
     }
 
@@ -91,7 +92,7 @@ struct ShellReply: Codable, Sendable {
     }
 
     fileprivate func print() {
-        try? FileHandle.standardOutput.write(contentsOf: Data(out.utf8))
+        Output.print(out)
         try? FileHandle.standardError.write(contentsOf: Data(err.utf8))
     }
 

@@ -56,7 +56,7 @@ struct WorkerMain {
             _exit(ExitStatus.usage)
         }
         do { try folder.make() } catch {
-            FileHandle.standardError.write(Data("\(error)\n".utf8))
+            Output.note("\(error)")
             _exit(1)
         }
         endWithInput()
