@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <leveldb/c.h>
 #include <string.h>
+#include <sys/file.h>
 
 // Opens a file for reading and writing, and creates it if it does not exist. Returns -1 and sets errno on failure.
 static inline int tideline_open_lock(const char *path) {
@@ -24,5 +25,8 @@ static inline int tideline_lock(int file) {
     lock.l_whence = SEEK_SET;
     return fcntl(file, F_SETLK, &lock) == 0 ? 0 : errno;
 }
+
+// Changes the lock of an open file or folder, which no other descriptor of it releases. Returns 0 or the error number.
+static inline int tideline_flock(int file, int operation) { return flock(file, operation) == 0 ? 0 : errno; }
 
 #endif

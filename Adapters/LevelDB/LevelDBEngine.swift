@@ -18,6 +18,7 @@ public import TidelineStore
 ///
 /// After a failed write, reads continue, and LevelDB is closed and reopened before the next write. That write waits up
 /// to ten seconds for reads in flight, then throws ``StoreError/Code/busy``; reads that begin meanwhile wait for it.
+/// If reopening fails, each later read or write tries again; the folder stays locked.
 ///
 /// Only LevelDB may change the files while they are open: if the log or another file was removed, renamed, or replaced,
 /// the next commit throws ``StoreError/Code/io``. Tables are not checked. Truncating a table, which LevelDB maps,

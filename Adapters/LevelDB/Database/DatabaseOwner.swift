@@ -8,8 +8,13 @@ internal import TidelineStore
 /// acknowledged commits, and the database is closed and reopened before the next write, when no read uses it. Reads
 /// continue until then; a write or compaction that has already begun fails.
 ///
-/// `@unchecked Sendable`: `database` changes only with exclusive access to the lock. Writes and compactions, which may
-/// run at the same time, count as reads of the lock, because they use the same open database.
+/// If the database cannot be reopened, each later read or write tries again. The folder stays locked until then, but on
+/// a file system without such locks, or for a program that does not use them, only LevelDB's own lock counts, which it
+/// releases when it closes. Logs are therefore never truncated without an open database, and the store cannot be used
+/// anymore if another program has opened the folder.
+///
+/// `@unchecked Sendable`: `database` and `manifest` change only with exclusive access to the lock. Writes and
+/// compactions, which may run at the same time, count as reads of the lock, because they use the same open database.
 final class DatabaseOwner: @unchecked Sendable {
     /// How long a write waits for reads in flight when the database must be reopened.
     private static let reopenTimeout = Duration.seconds(10)
@@ -30,6 +35,8 @@ final class DatabaseOwner: @unchecked Sendable {
     private let options: LevelDBOptions
     /// `nil` if the database could not be reopened.
     private var database: Database?
+    /// The name of the manifest when the database was closed in order to reopen it.
+    private var manifest = ""
     private let progress: LockedValue<Progress>
 
     /// Opens the database in a folder, and takes ownership of both.
@@ -128,11 +135,15 @@ final class DatabaseOwner: @unchecked Sendable {
                 // Opening turns the log into a table. Check the disk space first, so that reads can continue if there
                 // is too little.
                 try DiskRoom.check(in: folder.path)
+                // While the lock is certain: once LevelDB is closed, another program may open the folder and commit.
+                try LogRepair.cut(logsIn: folder.path, after: lastSequence)
+                manifest = try FileName.current(in: folder.path)
                 old.close()
                 database = nil
             }
             try folder.lockAgain()
-            try LogRepair.cut(logsIn: folder.path, after: lastSequence)
+            // A program that opens the folder creates a manifest. This store does not know its commits.
+            guard try FileName.current(in: folder.path) == manifest else { throw .filesMoved(path: folder.path) }
             // The failed commit has used sequence numbers. LevelDB continues after them if a compaction has recorded
             // them since.
             let found = try FolderCheck(folder: folder.path).lastSequence()

@@ -7,6 +7,8 @@ enum LogRepair {
     static func cut(logsIn folder: String, after lastSequence: UInt64) throws(StoreError) {
         for log in try FolderCheck.logs(in: folder) {
             let path = FolderCheck.path(ofLog: log, in: folder)
+            // LevelDB may have removed it after a compaction.
+            guard access(path, F_OK) == 0 else { continue }
             var reader = try LogReader(path, keeping: LogCommit.headerSize)
             var end = 0
             while let record = try reader.next() {

@@ -58,6 +58,85 @@ private let faults = StoreKind.simplest.harness.faults
         #expect(try again.all() == ["a": "1"])
         try again.close()
     }
+
+    @Test(
+        "A store that could not be reopened keeps its folder locked, and works again afterwards",
+        arguments: [true, false])
+    func lockedWhileItCannotBeReopened(_ readsFirst: Bool) throws {
+        let kind = try #require(StoreKind.exclusive.first { $0.engine == "leveldb" })
+        let files = try StoreFiles(kind)
+        try files.open().close()
+        let engine = try LevelDBEngine(path: kind.path(in: files.path))
+        try engine.put(["a": "1"])
+        try failToReopen(engine)
+        let other = try EditingProcess(kind, files.path)
+        #expect(throws: (any Error).self) { try other.edit("define") }
+        if readsFirst { #expect(try engine.all() == ["a": "1"]) }
+        try engine.put(["d": "4"])
+        #expect(try engine.all() == ["a": "1", "d": "4"])
+        try engine.close()
+    }
+
+    /// The other program here does not lock the folder, as any program does on a file system without locks.
+    @Test("A store that could not be reopened leaves the commits of another program alone", arguments: [true, false])
+    func commitsOfAnotherProgram(_ reads: Bool) throws {
+        let folder = try TemporaryFolder()
+        let path = "\(folder.path)/db"
+        let engine = try LevelDBEngine(path: path)
+        try engine.put(["a": "1"])
+        try failToReopen(engine)
+        let other = try Database(path, LevelDBOptions(), createsIfMissing: false)
+        var batch = WriteBatch()
+        try Data([0, 0, 0, 7, UInt8(ascii: "x")]).withUnsafeBytes { key in
+            try Data("9".utf8).withUnsafeBytes { try batch.put(key, $0) }
+        }
+        try other.write(batch)
+        batch.destroy()
+        other.close()
+        for _ in 0..<2 {
+            expectError(.io) { if reads { _ = try engine.all() } else { try engine.put(["d": "4"]) } }
+        }
+        try engine.close()
+        let again = try LevelDBEngine(path: path)
+        #expect(try again.all() == ["a": "1", "x": "9"])
+        try again.close()
+    }
+
+    @Test("A store that could not be reopened does not use another folder at its path")
+    func anotherFolder() throws {
+        let folder = try TemporaryFolder()
+        let path = "\(folder.path)/db"
+        let engine = try LevelDBEngine(path: path)
+        try engine.put(["a": "1"])
+        try failToReopen(engine)
+        try FileManager.default.moveItem(atPath: path, toPath: "\(path)-moved")
+        let other = try LevelDBEngine(path: path)
+        try other.put(["b": "2"])
+        try other.close()
+        expectError(.io) { try engine.put(["d": "4"]) }
+        try engine.close()
+        let again = try LevelDBEngine(path: path)
+        #expect(try again.all() == ["b": "2"])
+        try again.close()
+    }
+
+    /// Makes a write fail, and then the reopening before the next one.
+    private func failToReopen(_ engine: LevelDBEngine) throws {
+        let path = try #require(engine.path)
+        try withUnwritableLog(in: path) { _ = expectError(.io) { try engine.put(["b": "2"]) } }
+        try #require(faults).observing(path, by: NoManifest()) {
+            _ = expectError(.io) { try engine.put(["c": "3"]) }
+        }
+    }
+}
+
+/// Fails to create a manifest, so that LevelDB cannot open the folder.
+private struct NoManifest: FileObserver {
+    func decide(_ operation: FileOperation) -> FileDecision {
+        operation.kind == .create && operation.path?.hasPrefix("MANIFEST") == true ? .fail(EIO) : .perform
+    }
+
+    func performed(_ operation: FileOperation) {}
 }
 
 /// Calls a closure once, when a compaction creates a table. LevelDB holds no lock then, so that commits go on.
