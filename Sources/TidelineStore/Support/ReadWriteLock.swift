@@ -151,7 +151,6 @@ package final class ReadWriteLock: Sendable {
         within timeout: Duration, to purpose: String, path: String, _ body: () throws(StoreError) -> T
     ) throws(StoreError) -> T {
         let thread = currentThread()
-        let deadline = Date(timeIntervalSinceNow: max(0, timeout / .seconds(1)))
         try state.withLock { state throws(StoreError) in
             guard !state.readers.contains(thread) else {
                 throw StoreError(
@@ -167,16 +166,13 @@ package final class ReadWriteLock: Sendable {
                 if isAdmitted { state.isExclusive = false }
             }
         }
-        let admission: Void? = try wait(until: deadline) { state throws(StoreError) in
-            try state.admitExclusive(thread)
-        }
-        guard admission != nil else {
+        isAdmitted = try waitForExclusiveAccess(thread, within: timeout)
+        guard isAdmitted else {
             throw StoreError(
                 .busy,
                 "the store has to \(purpose), but reads or writes in flight did not end in time; end them and try again",
                 path: path)
         }
-        isAdmitted = true
         return try body()
     }
 
@@ -237,15 +233,6 @@ package final class ReadWriteLock: Sendable {
 
     /// Waits until `admit` returns a value.
     private func wait<T>(_ admit: (inout State) throws(StoreError) -> T?) throws(StoreError) -> T {
-        while true {
-            if let admission = try wait(until: nil, admit) { return admission }
-        }
-    }
-
-    /// Waits until `admit` returns a value, and returns `nil` at the deadline.
-    private func wait<T>(
-        until deadline: Date?, _ admit: (inout State) throws(StoreError) -> T?
-    ) throws(StoreError) -> T? {
         condition.lock()
         defer { condition.unlock() }
         state.withLock { $0.waiting += 1 }
@@ -253,11 +240,21 @@ package final class ReadWriteLock: Sendable {
         while true {
             let admission = try state.withLock { state throws(StoreError) in try admit(&state) }
             if let admission { return admission }
-            guard let deadline else {
-                condition.wait()
-                continue
-            }
-            guard condition.wait(until: deadline) else { return nil }
+            condition.wait()
+        }
+    }
+
+    /// Waits for exclusive access, and returns whether it began in time.
+    ///
+    /// The state is polled. The condition could wait until a time of the system's clock, which can be set back.
+    private func waitForExclusiveAccess(_ thread: UInt, within timeout: Duration) throws(StoreError) -> Bool {
+        let start = ContinuousClock.now
+        while true {
+            let isAdmitted = try state.withLock { state throws(StoreError) in try state.admitExclusive(thread) }
+            if isAdmitted { return true }
+            let waited = start.duration(to: .now)
+            guard waited < timeout else { return false }
+            Thread.sleep(forTimeInterval: waited < .milliseconds(5) ? 0.000_1 : 0.002)
         }
     }
 }
@@ -320,10 +317,11 @@ extension ReadWriteLock.State {
         return ()
     }
 
-    mutating func admitExclusive(_ thread: UInt) throws(StoreError) -> Void? {
+    /// Returns whether exclusive access begins.
+    mutating func admitExclusive(_ thread: UInt) throws(StoreError) -> Bool {
         guard !isClosed else { throw Self.closed }
-        guard !isExclusive, readers.isEmpty, writer == nil || writer == thread else { return nil }
+        guard !isExclusive, readers.isEmpty, writer == nil || writer == thread else { return false }
         isExclusive = true
-        return ()
+        return true
     }
 }

@@ -94,8 +94,8 @@ final class ToolProcess {
         guard isRunning else { return }
         process.terminate()
         // A process ignores the signal if its parent ignored it at the start, as one does that runs a server.
-        let deadline = Date(timeIntervalSinceNow: 10)
-        while isRunning, Date() < deadline { Thread.sleep(forTimeInterval: 0.02) }
+        let deadline = ContinuousClock.now + .seconds(10)
+        while isRunning, .now < deadline { Thread.sleep(forTimeInterval: 0.02) }
         if isRunning { signal(SIGKILL) }
         process.waitUntilExit()
     }
