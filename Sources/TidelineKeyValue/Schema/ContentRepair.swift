@@ -133,6 +133,7 @@ extension KeyStore {
         let last = tables.flatMap(\.definition.spaces).max() ?? .meta
         let state = try? generation()
         if isRebuilt { try writeFormatRecord(for: engine) }
+        try requireFeatures(of: tables)
         if state == nil || state.map({ $0.nextSpace <= last.number }) == true {
             isRebuilt = true
             try writeGeneration(

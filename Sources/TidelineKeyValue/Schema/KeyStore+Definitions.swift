@@ -14,6 +14,7 @@ extension KeyStore {
             try writeDefinition(change.table.definition)
         }
         let changed = plan.catalog(after: catalog)
+        try requireFeatures(of: changed.all)
         try writeGeneration(of: changed)
         return changed
     }

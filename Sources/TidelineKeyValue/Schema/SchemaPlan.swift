@@ -63,10 +63,10 @@ struct SchemaPlan {
         definition.schema = schema
         definition.retired = evolution.retired
         let columns = schema.allColumns + evolution.retired
-        let last = definition.layouts.last ?? []
-        if last.count != columns.count || !zip(last, columns).allSatisfy({ $0.isStoredAs($1) }) {
-            definition.layouts.append(columns)
-        }
+        // An earlier layout is used again, so that definitions in turn do not add layouts without end.
+        let known = definition.layouts.lastIndex { StoredDefinition.isStored(columns, as: $0) }
+        if known == nil { definition.layouts.append(columns) }
+        definition.layout = known.flatMap { $0 == definition.layouts.count - 1 ? nil : $0 }
         definition.indexes = try schema.distinctIndexes.map { (columns) throws(StoreError) in
             let kept = table.definition.indexes.first { $0.columns == columns }
             if let kept { return kept }

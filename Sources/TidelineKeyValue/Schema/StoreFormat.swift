@@ -14,6 +14,8 @@ internal import TidelineStore
 enum StoreFormat {
     /// The version that this code writes, and the latest version that it reads.
     static let version = 1
+    /// The feature of a store in which the current layout of a table is not the last one.
+    static let reusedLayouts = "reused-layouts"
 
     static let formatKey = KeySpace.meta.prefix + Array("f".utf8)
     static let generationKey = KeySpace.meta.prefix + Array("g".utf8)
@@ -45,7 +47,7 @@ struct FormatRecord: Codable, Sendable {
     var storesNaN: Bool
     var storesInfinity: Bool
     var maximumIDLength: Int
-    /// Features beyond the version that a reader must support. This version supports none.
+    /// Features beyond the version that a reader must support. This version supports ``StoreFormat/reusedLayouts``.
     var requires: [String]
 
     init(_ engine: some OrderedKeyValueEngine) {
@@ -100,7 +102,7 @@ extension KeySource {
         guard let found = try? RecordJSON.decode(FormatVersion.self, from: stored), found.version > 0 else {
             throw StoreError(.corrupt, "the format record is damaged")
         }
-        let unknown = found.requires ?? []
+        let unknown = (found.requires ?? []).filter { $0 != StoreFormat.reusedLayouts }
         guard found.version <= StoreFormat.version, unknown.isEmpty else {
             let reason = unknown.isEmpty ? "" : ", which requires \(unknown.joined(separator: ", "))"
             throw StoreError(
@@ -212,6 +214,16 @@ extension KeyStore {
 
     func writeFormatRecord(for engine: some OrderedKeyValueEngine) throws {
         try put(StoreFormat.formatKey, Array(try RecordJSON.encode(FormatRecord(engine)).utf8))
+    }
+
+    /// Adds the features that the tables require to the format record.
+    func requireFeatures(of tables: [StoredTable]) throws {
+        guard tables.contains(where: { $0.definition.layout != nil }), let stored = try value(StoreFormat.formatKey),
+            var record = try? RecordJSON.decode(FormatRecord.self, from: stored),
+            !record.requires.contains(StoreFormat.reusedLayouts)
+        else { return }
+        record.requires.append(StoreFormat.reusedLayouts)
+        try put(StoreFormat.formatKey, Array(try RecordJSON.encode(record).utf8))
     }
 
     func writeGeneration(of catalog: Catalog) throws {

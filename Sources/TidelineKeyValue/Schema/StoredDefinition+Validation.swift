@@ -18,13 +18,11 @@ extension StoredDefinition {
         columns.count <= TableEvolution.maximumStoredColumnCount && Self.types(of: columns) != nil
     }
 
-    /// Whether the last layout matches the stored columns, and earlier layouts contain only columns with the same names
+    /// Whether the current layout matches the stored columns, and the others contain only columns with the same names
     /// and types. No column is ever removed.
     private var hasUsableLayouts: Bool {
-        guard let last = layouts.last, last.count == columns.count, let types = Self.types(of: columns) else {
-            return false
-        }
-        return zip(last, columns).allSatisfy { $0.isStoredAs($1) }
+        guard layouts.indices.contains(currentLayout), let types = Self.types(of: columns) else { return false }
+        return Self.isStored(columns, as: layouts[currentLayout])
             && layouts.allSatisfy { layout in
                 Self.types(of: layout) != nil && layout.allSatisfy { types[$0.name] == $0.type }
             }
@@ -45,6 +43,14 @@ extension StoredDefinition {
 }
 
 extension StoredDefinition {
+    /// The number of the current layout.
+    var currentLayout: Int { layout ?? layouts.count - 1 }
+
+    /// Returns whether rows with these columns have the given layout.
+    static func isStored(_ columns: [ColumnSchema], as layout: [ColumnSchema]) -> Bool {
+        layout.count == columns.count && zip(layout, columns).allSatisfy { $0.isStoredAs($1) }
+    }
+
     /// All key spaces of the table.
     var spaces: [KeySpace] { [rows] + indexes.map(\.space) }
 }

@@ -37,8 +37,8 @@ final class StoredTable: Sendable {
         ids = IDRule(schema)
         indexes = definition.indexes.map { StoredIndex($0, of: shape) }
         layouts = definition.layouts.map { Layout($0, of: schema, shape: shape, stored: columns) }
-        currentLayout = layouts.count - 1
-        inShapeLayout = layouts.last?.isCurrent == true ? currentLayout : -1
+        currentLayout = definition.currentLayout
+        inShapeLayout = layouts[currentLayout].isCurrent ? currentLayout : -1
         wholeRows = inShapeLayout < 0 ? nil : RowLayout(of: shape, layout: UInt32(inShapeLayout))
     }
 
@@ -118,8 +118,10 @@ struct StoredDefinition: Codable, Sendable, Hashable {
     var schema: TableSchema
     /// The columns that are stored but no longer defined.
     var retired: [ColumnSchema]
-    /// The columns of each layout, by its number. The last layout is the current one.
+    /// The columns of each layout, by its number.
     var layouts: [[ColumnSchema]]
+    /// The number of the current layout, or `nil` if it is the last one. Requires ``StoreFormat/reusedLayouts``.
+    var layout: Int?
     /// The space of the rows.
     var rows: KeySpace
     var indexes: [Index]

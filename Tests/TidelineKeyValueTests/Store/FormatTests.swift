@@ -118,6 +118,37 @@ import TidelineSupport
         }
     }
 
+    @Test("Definitions in turn use their layouts again, which earlier versions of the format do not support")
+    func alternatingDefinitions() throws {
+        let versions = [["a", "c"], ["a", "x", "c"], ["c", "a"]].map { names in
+            TableSchema("T", columns: names.map { .int($0) }, systemColumns: [])
+        }
+        let (engine, first) = try openStore(over: MemoryEngine(), versions[0])
+        var store = first
+        func features() throws -> [String] {
+            let record = try #require(try engine.read { try $0.value(StoreFormat.formatKey) })
+            return try RecordJSON.decode(FormatRecord.self, from: record).requires
+        }
+        var expected: [Row] = []
+        for step in 0..<30 {
+            let version = versions[step % 3]
+            try store.define([version])
+            #expect(try features() == (step < 4 ? [] : [StoreFormat.reusedLayouts]), "step \(step)")
+            let id = "\(100 + step)"
+            try store.write { try $0.upsert(["id": .string(id), "a": 1, "c": .int(Int64(step))], into: "T") }
+            expected.append(["id": .string(id), "c": .int(Int64(step))])
+            store = try KeyValueStore(engine: engine)
+            let query = TableQuery("T").order(by: "id").select("id", "c")
+            #expect(try store.read { try $0.rows(matching: query).rows } == expected, "step \(step)")
+        }
+        let key = StoreFormat.definitionKey(KeySpace(number: 1))
+        let definition = try #require(try engine.read { try $0.value(key) })
+        #expect(try RecordJSON.decode(StoredDefinition.self, from: definition).layouts.count == 4)
+        try Self.replace(StoreFormat.formatKey, by: nil, in: engine)
+        _ = try KeyValueStore<MemoryEngine>.repairContent(of: engine) { _, _ in }
+        #expect(try features() == [StoreFormat.reusedLayouts])
+    }
+
     @Test("An index in the space of a removed one has no entries of it")
     func reusedSpace() throws {
         var table = TableSchema("T", columns: [.int("n")], systemColumns: [], indexes: [["n"]])
@@ -185,7 +216,8 @@ import TidelineSupport
         (#""columns":["n"],"space":3"#, #""columns":["m"],"space":3"#), (#""layouts":["#, #""layouts":[[],"#),
         (#""retired":[]"#, #""retired":[{"isOptional":true,"name":"text","type":"string"}]"#),
         (#""retired":[]"#, #""retired":[{"isOptional":true,"name":"more","type":"string"}]"#),
-        (#""idType":"string""#, #""idType":"text""#), ("{", ""),
+        (#""idType":"string""#, #""idType":"text""#), ("{", ""), (#""layouts":"#, #""layout":0,"layouts":"#),
+        (#""layouts":"#, #""layout":2,"layouts":"#), (#""layouts":"#, #""layout":-1,"layouts":"#),
     ])
     func aDamagedDefinitionIsCorrupt(_ piece: String, _ damage: String) throws {
         let key = StoreFormat.definitionKey(KeySpace(number: 1))
