@@ -9,6 +9,10 @@ public struct SQLiteOptions: Sendable {
     public var durability: StoreCapabilities.Durability
     /// Whether the store is opened for reading only; the file must exist. Every write throws
     /// ``StoreError/Code/readOnly``.
+    ///
+    /// The file may be on a read-only file system, or in a folder in which this process cannot create files. If no
+    /// other process has it open then, it cannot be locked: a read during which another process opens and changes the
+    /// file throws ``StoreError/Code/busy``, and the next read sees the change.
     public var isReadOnly: Bool
     /// Whether a missing file is created; its folder must exist.
     public var createsIfMissing: Bool

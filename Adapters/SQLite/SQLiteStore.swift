@@ -1,6 +1,5 @@
 internal import CSQLite
 internal import CSQLiteChecksums
-internal import Foundation
 public import TidelineStore
 
 /// A ``LocalStore`` backed by an SQLite database, in a file or in memory.
@@ -91,19 +90,20 @@ public final class SQLiteStore: LocalStore {
         self.init(capabilities, catalog, pool, options, signalingAt: DatabaseFile.signal(path))
     }
 
-    private convenience init(reading path: String, _ options: SQLiteOptions) throws(StoreError) {
+    private convenience init(reading path: String, _ options: SQLiteOptions) throws {
         let deadline = Deadline(after: options.busyTimeout)
         try DatabaseFile.requireFileOfLog(path)
-        let purpose = try Connection.readingPurpose(path, options, deadline)
-        let reader = try Connection.open(path, for: purpose, options: options)
-        try reader.requireWholeFile()
-        try reader.prepareStore(options, mayCreate: false, deadline: deadline)
+        let reader = try Connection.openForReading(path, options)
+        let (hasChecksums, catalog) = try reader.requiringSameFile {
+            try reader.requireWholeFile()
+            try reader.prepareStore(options, mayCreate: false, deadline: deadline)
+            return (try reader.hasChecksums(), try reader.firstCatalog(deadline))
+        }
         let capabilities = StoreCapabilities(
             name: "sqlite", durability: options.durability == .full ? .full : .normal, sharesFilesWithProcesses: true,
-            storesNaN: false, isReadOnly: true, detectsBitFlips: try reader.hasChecksums(), limitsQueryTime: true)
-        let catalog = try reader.firstCatalog(deadline)
+            storesNaN: false, isReadOnly: true, detectsBitFlips: hasChecksums, limitsQueryTime: true)
         let pool = ConnectionPool(writer: nil, readers: [reader], maximumReaders: options.maximumReaders) {
-            () throws(StoreError) in try Connection.open(path, for: purpose, options: options)
+            () throws(StoreError) in try Connection.openForReading(path, options)
         }
         self.init(capabilities, catalog, pool, options)
     }
@@ -134,13 +134,15 @@ public final class SQLiteStore: LocalStore {
         defer { pool.release(lease) }
         // A connection does not read pages again that it has in its cache, so verification uses a new one.
         let connection = try pool.openConnection() ?? lease.connection
-        let catalog = try beginReading(on: connection)
-        defer { connection.endReading() }
-        try connection.checkIntegrity()
-        try run(
-            { reader in
-                for table in catalog.schemas { try reader.scan(TableQuery(table.name)) { _ in .next } }
-            }, on: connection, catalog)
+        try connection.requiringSameFile {
+            let catalog = try beginReading(on: connection)
+            defer { connection.endReading() }
+            try connection.checkIntegrity()
+            try run(
+                { reader in
+                    for table in catalog.schemas { try reader.scan(TableQuery(table.name)) { _ in .next } }
+                }, on: connection, catalog)
+        }
     }
 
     // MARK: Definitions
@@ -170,10 +172,7 @@ public final class SQLiteStore: LocalStore {
     /// The commits of others. Their number waits until no other thread writes to this store.
     public var externalCommits: ExternalCommits? {
         guard capabilities.sharesFilesWithProcesses else { return nil }
-        return ExternalCommits(signalPath: signalPath) { [pool] in
-            // Only a store in memory has no connection for it.
-            try pool.withObserver { connection throws(StoreError) in try connection.externalCommitNumber() } ?? 0
-        }
+        return ExternalCommits(signalPath: signalPath) { [pool] in try pool.externalCommitNumber() }
     }
 
     // MARK: Transactions
@@ -183,9 +182,11 @@ public final class SQLiteStore: LocalStore {
         defer { pool.release(lease) }
         let connection = lease.connection
         guard !lease.isNested else { return try run(body, on: connection, try currentCatalog(on: connection)) }
-        let catalog = try beginReading(on: connection)
-        defer { connection.endReading() }
-        return try run(body, on: connection, catalog)
+        return try connection.requiringSameFile {
+            let catalog = try beginReading(on: connection)
+            defer { connection.endReading() }
+            return try run(body, on: connection, catalog)
+        }
     }
 
     private func run<T>(
@@ -276,24 +277,6 @@ extension Connection {
             try self.perform(.begin)
             defer { self.rollBack() }
             return try self.loadCatalog(generation: try self.generation())
-        }
-    }
-
-    /// Returns how a file can be read: normally, or as an immutable file, on a file system where the shared memory of
-    /// the write-ahead log cannot be created. An immutable file must have no log.
-    fileprivate static func readingPurpose(
-        _ path: String, _ options: SQLiteOptions, _ deadline: Deadline
-    ) throws(StoreError) -> Purpose {
-        do {
-            let connection = try Connection.open(path, for: .reading, options: options)
-            _ = try deadline.retrying { () throws(StoreError) in try connection.integer("PRAGMA user_version") }
-            return .reading
-        } catch {
-            let isUnlockable = error.engineCode.map { $0 & 0xFF == Int(SQLITE_CANTOPEN) } ?? false
-            guard isUnlockable, FileManager.default.isReadableFile(atPath: path),
-                !DatabaseFile.hasLog(path)
-            else { throw error }
-            return .readingImmutable
         }
     }
 }

@@ -7,7 +7,7 @@ extension Connection {
     enum Purpose {
         case writing
         case reading
-        /// Reading from a file system on which no lock can be taken; nothing else may write to the file.
+        /// Reading from a file system on which no lock can be taken; see ``Connection/requiringSameFile(_:)``.
         case readingImmutable
     }
 
@@ -23,12 +23,31 @@ extension Connection {
             throw openingError(result, handle, path: path, options: options)
         }
         let connection = Connection(handle: handle, path: path)
+        if purpose == .readingImmutable { connection.noteImmutableFile() }
         do throws(StoreError) {
             try connection.configure(for: purpose, options: options)
         } catch {
             throw purpose == .writing ? connection.explaining(error) : error
         }
         return connection
+    }
+
+    /// Opens a connection for reading: as usual or, where the shared memory of the write-ahead log cannot be created,
+    /// to an immutable file. Such a file must have no log.
+    static func openForReading(_ path: String, _ options: SQLiteOptions) throws(StoreError) -> Connection {
+        do throws(StoreError) {
+            let connection = try open(path, for: .reading, options: options)
+            _ = try Deadline(after: options.busyTimeout).retrying { () throws(StoreError) in
+                try connection.integer("PRAGMA user_version")
+            }
+            return connection
+        } catch {
+            let code = error.engineCode.map { Int32(truncatingIfNeeded: $0 & 0xFF) }
+            guard code == SQLITE_CANTOPEN || code == SQLITE_READONLY, isPermitted(R_OK, path),
+                !DatabaseFile.hasLog(path)
+            else { throw error }
+            return try open(path, for: .readingImmutable, options: options)
+        }
     }
 
     private static func openFlags(_ path: String?, _ purpose: Purpose, _ options: SQLiteOptions) -> Int32 {

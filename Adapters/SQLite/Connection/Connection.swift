@@ -23,6 +23,8 @@ final class Connection {
     /// The limit that the engine's progress handler reads.
     private var timeLimit: TimeLimitBox?
     private var isClosed = false
+    /// The state of the file when it was opened as immutable, or `nil` if SQLite locks it and notices changes itself.
+    private var immutableFile: FileState?
     private let process = OpeningProcess()
     private lazy var resolvedPath = path.map(DatabaseFile.file)
     /// The paths of the write-ahead log and its shared memory, which exist while the file is open.
@@ -185,6 +187,36 @@ final class Connection {
                 throw .filesMoved(path: path)
             }
         }
+    }
+
+    /// Prepares for changes of a file that SQLite takes for immutable. Nothing may have been read from it.
+    func noteImmutableFile() { immutableFile = currentFile }
+
+    private var currentFile: FileState? { path.map { FileState(of: $0, header: header(FileExtent.headerSize)) } }
+
+    /// Whether a file that was opened as immutable has changed since, or has a log now.
+    var isOutdated: Bool {
+        guard let immutableFile, let path else { return false }
+        return DatabaseFile.hasLog(path) || currentFile != immutableFile
+    }
+
+    /// Calls `body`, and throws ``StoreError/Code/busy`` if the file, which cannot be locked, was changed meanwhile:
+    /// the body may have read pages of different commits.
+    func requiringSameFile<T>(_ body: () throws -> T) throws -> T {
+        guard immutableFile != nil else { return try body() }
+        do {
+            let result = try body()
+            guard !isOutdated else { throw changedFile }
+            return result
+        } catch is StoreError where isOutdated {
+            throw changedFile
+        }
+    }
+
+    private var changedFile: StoreError {
+        StoreError(
+            .busy, "another process changed the file during the read, and it cannot be locked here; read again",
+            path: path)
     }
 
     // MARK: Definitions

@@ -15,6 +15,8 @@ final class ConnectionPool: @unchecked Sendable {
     /// The connection that observes the commits of others in a store without a writer. Accessed by the thread that
     /// writes.
     private var observer: Connection?
+    /// The number of connections that have observed the commits, because each counts from the start.
+    private var observerCount: UInt64 = 0
     /// The path of the file, for error messages.
     private let path: String?
 
@@ -56,20 +58,29 @@ final class ConnectionPool: @unchecked Sendable {
 
     func releaseWriter() { lock.endWriting() }
 
-    /// Waits until no other thread writes, and calls `body` with the connection that observes the commits of others:
-    /// always the same one, which is the writer's, if there is one.
-    func withObserver<T>(_ body: (Connection) throws(StoreError) -> T) throws(StoreError) -> T? {
+    /// Waits until no other thread writes, and returns a number that changes with the commits of others.
+    ///
+    /// The same connection counts them each time: the writer's, if there is one.
+    func externalCommitNumber() throws(StoreError) -> UInt64 {
         try lock.beginWriting()
         defer { lock.endWriting() }
-        if writer == nil, observer == nil { observer = try openConnection() }
-        return try (writer ?? observer).map(body)
+        if let writer { return try writer.externalCommitNumber() }
+        if observer?.isOutdated != false {
+            observer = nil
+            observer = try openConnection()
+            observerCount += 1
+        }
+        // Without a writer, there are connections for reading.
+        return observerCount << 32 | (try observer?.externalCommitNumber() ?? 0)
     }
 
     /// Waits until a connection is available, and returns it.
     func takeReader() throws(StoreError) -> Lease {
         let admission = try lock.beginReading()
         if let idle = admission.idle {
-            return Lease(connection: unsafeDowncast(idle, to: Connection.self), isNested: false)
+            let connection = unsafeDowncast(idle, to: Connection.self)
+            if !connection.isOutdated { return Lease(connection: connection, isNested: false) }
+            connection.close()
         }
         do throws(StoreError) {
             if let connection = try openConnection() { return Lease(connection: connection, isNested: false) }

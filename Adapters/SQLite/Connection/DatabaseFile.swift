@@ -123,6 +123,23 @@ extension Connection {
     }
 }
 
+/// The state of a file, which differs after another process has changed it.
+struct FileState: Equatable {
+    private let size: Int?
+    private let time: Date?
+    private let number: Int?
+    /// The number of changes of the file, as far as SQLite counts them.
+    private let changes: ArraySlice<UInt8>?
+
+    init(of path: String, header: [UInt8]?) {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: DatabaseFile.file(at: path))
+        size = attributes?[.size] as? Int
+        time = attributes?[.modificationDate] as? Date
+        number = attributes?[.systemFileNumber] as? Int
+        changes = header?[24..<28]
+    }
+}
+
 /// The actual size of a database file, and the size that its header records.
 ///
 /// See "The Database Header" in https://sqlite.org/fileformat2.html.
