@@ -16,6 +16,9 @@ public import TidelineStore
 /// - **Processes** share the files. A process removes the reader entries that killed processes leave behind, at the
 ///   latest when the file has grown by a megabyte. While a process is suspended inside a write, others cannot write:
 ///   they throw ``StoreError/Code/busy`` after ``LMDBOptions/busyTimeout``. The folder must be on a local file system.
+/// - **On a read-only file system**, LMDB cannot use `lock.mdb`, so processes that can write do not see the reads. A
+///   read during which they commit twice throws ``StoreError/Code/busy``. A store that nobody changes is always
+///   readable.
 /// - **Stores in one process** with the same folder share one environment, which closes with the last of them.
 /// - **Tables and indexes** number at most 4,095. An index that is removed leaves room for another.
 /// - **Damage** is detected when the file is opened after an unclean shutdown, or always; see
@@ -60,7 +63,15 @@ public final class LMDBEngine: OrderedKeyValueEngine {
         try requireOpen()
         let reader = try environment.beginReading(busyTimeout: options.busyTimeout)
         defer { environment.endReading(reader) }
-        return try body(LMDBSnapshot(reader: reader))
+        do {
+            let result = try body(LMDBSnapshot(reader: reader))
+            try reader.requireSnapshot()
+            return result
+        } catch let error as StoreError {
+            // Replaced pages look like damage.
+            try reader.requireSnapshot()
+            throw error
+        }
     }
 
     public func write<T>(_ body: (LMDBTransaction) throws -> T) throws -> T {

@@ -32,6 +32,7 @@ public struct LMDBOptions: Sendable {
     /// The store then declares no durability.
     public var durability: StoreCapabilities.Durability
     /// Whether the store is opened for reading only; it must exist. Every write throws ``StoreError/Code/readOnly``.
+    /// ``LMDBEngine`` describes reads on a read-only file system.
     public var isReadOnly: Bool
     /// Whether a missing folder or store is created; the parent folder must exist.
     public var createsIfMissing: Bool

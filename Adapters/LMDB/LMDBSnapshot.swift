@@ -9,9 +9,11 @@ public struct LMDBSnapshot: KeyValueSnapshot {
     public var commitNumber: UInt64? { UInt64(truncatingIfNeeded: mdb_txn_id(reader.handle)) }
 
     public func get(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
+        try reader.requireSnapshot()
         guard let space = reader.spaces[try Records.space(of: key)],
             let value = try Records.find(key, in: space, of: reader.handle, path: reader.path)
         else { return false }
+        try reader.requireSnapshot()
         try body(value)
         return true
     }
@@ -22,8 +24,18 @@ public struct LMDBSnapshot: KeyValueSnapshot {
     ) throws {
         guard !range.isEmpty, let space = reader.spaces[try Records.space(of: range)] else { return }
         try reader.withCursor(in: space) { cursor in
-            try Records(transaction: reader.handle, path: reader.path).scan(
-                range, descending: descending, with: cursor, body)
+            let records = Records(transaction: reader.handle, path: reader.path)
+            guard reader.isUnlocked else {
+                return try records.scan(range, descending: descending, with: cursor, body)
+            }
+            // LMDB trusts pages, so it must not read any that were replaced.
+            try reader.requireSnapshot()
+            try records.scan(range, descending: descending, with: cursor) { key, value in
+                try reader.requireSnapshot()
+                let step = try body(key, value)
+                try reader.requireSnapshot()
+                return step
+            }
         }
     }
 }

@@ -59,7 +59,8 @@ extension Environment {
             idle.end()
             if result == MDB_MAP_RESIZED { throw error(result, "the read could not start") }
         }
-        return ReadTransaction(handle: try beginReader(busyTimeout), path: path, spaces: spaces)
+        return ReadTransaction(
+            handle: try beginReader(busyTimeout), path: path, isUnlocked: isUnlocked, spaces: spaces)
     }
 
     /// Begins a new read transaction, with its own entry in the reader table. Waits for reads of other processes if the
@@ -92,14 +93,31 @@ extension Environment {
     /// of which every other commit replaces. If two commits are made in between, the roots can be those of the second,
     /// which other readers do not see yet, or a part of both.
     func renewIfOvertaken(_ transaction: OpaquePointer) -> CInt {
-        var information = MDB_envinfo()
-        while true {
-            mdb_env_info(handle, &information)
-            guard information.me_last_txnid > mdb_txn_id(transaction) + 1 else { return MDB_SUCCESS }
+        while Self.isOvertaken(transaction) {
             mdb_txn_reset(transaction)
             let result = mdb_txn_renew(transaction)
             guard result == MDB_SUCCESS else { return result }
         }
+        return MDB_SUCCESS
+    }
+
+    /// Returns whether two commits were made since a transaction began.
+    private static func isOvertaken(_ transaction: OpaquePointer) -> Bool {
+        var information = MDB_envinfo()
+        mdb_env_info(mdb_txn_env(transaction), &information)
+        return information.me_last_txnid > mdb_txn_id(transaction) + 1
+    }
+
+    /// Throws ``StoreError/Code/busy`` if writers that do not see a read may have replaced pages of its snapshot.
+    ///
+    /// A writer replaces only pages that neither of the last two commits uses, so the snapshot is complete until the
+    /// second commit after it is visible.
+    static func requireSnapshot(of transaction: OpaquePointer, path: String) throws(StoreError) {
+        guard isOvertaken(transaction) else { return }
+        throw StoreError(
+            .busy,
+            "another process committed during the read, which it cannot see on a read-only file system; read again, "
+                + "or make the file system writable for lock.mdb", path: path)
     }
 
     // MARK: Spaces created by other processes
@@ -132,8 +150,10 @@ extension Environment {
         let table: SpaceTable
         do {
             table = try openSpaces(in: transaction, beside: spaces.withLock { $0 })
+            if isUnlocked { try Self.requireSnapshot(of: transaction, path: path) }
         } catch {
-            mdb_txn_abort(transaction)
+            defer { mdb_txn_abort(transaction) }
+            if isUnlocked { try Self.requireSnapshot(of: transaction, path: path) }
             throw error
         }
         // Ends the transaction and makes its handles valid for all others.

@@ -22,13 +22,21 @@ extension Environment {
             mdb_env_set_mapsize(handle, try Self.sizeForFile(of: handle, path))
             return false
         }
-        guard result == MDB_SUCCESS else { throw error(result, "the file could not be checked") }
+        guard result == MDB_SUCCESS, let transaction else { throw error(result, "the file could not be checked") }
         defer { mdb_txn_abort(transaction) }
         let heads = try FileHeads.read(file)
         guard let verifier = try FileVerifier(file, heads, transaction: UInt(mdb_txn_id(transaction))) else {
             return false
         }
-        try verifier.verify()
+        let damage: StoreError?
+        do throws(StoreError) {
+            try verifier.verify()
+            damage = nil
+        } catch {
+            damage = error
+        }
+        if isUnlocked { try Self.requireSnapshot(of: transaction, path: path) }
+        if let damage { throw damage }
         return true
     }
 

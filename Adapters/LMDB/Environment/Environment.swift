@@ -16,6 +16,9 @@ final class Environment: @unchecked Sendable {
     let handle: OpaquePointer
     let folder: Folder
     let isReadOnly: Bool
+    /// Whether LMDB could not open its lock file because the file system is read-only, and does without. Writers of
+    /// other processes then do not see the reads of this one; see ``requireSnapshot(of:path:)``.
+    let isUnlocked: Bool
     /// Exclusive access is for resizing the map, because `mdb_env_set_mapsize` unmaps it. The turn of a writer includes
     /// the wait for the writers of other processes. LMDB itself makes writers wait for each other, but a thread that
     /// began a second write would deadlock without an error.
@@ -63,6 +66,10 @@ final class Environment: @unchecked Sendable {
         lockPath = folder.lockPath
         lockIdentity = FileIdentity(at: lockPath)
         folderChanges = FolderChanges(folder.path)
+        var information = MDB_envinfo()
+        mdb_env_info(handle, &information)
+        // The first read has used an entry of the reader table, if there is one.
+        isUnlocked = information.me_numreaders == 0
         var maximumReaders: UInt32 = 0
         mdb_env_get_maxreaders(handle, &maximumReaders)
         lock = ReadWriteLock(.environment(maximumReaders: Int(max(1, maximumReaders))))

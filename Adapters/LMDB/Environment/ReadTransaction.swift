@@ -9,15 +9,18 @@ final class ReadTransaction: @unchecked Sendable {
     let handle: OpaquePointer
     /// The path of the environment.
     let path: String
+    /// See ``Environment/isUnlocked``.
+    let isUnlocked: Bool
     /// The spaces in its snapshot.
     var spaces: SpaceTable
     private var cursors: [(space: MDB_dbi, cursor: OpaquePointer)] = []
 
     private static let maximumCursors = 8
 
-    init(handle: OpaquePointer, path: String, spaces: SpaceTable) {
+    init(handle: OpaquePointer, path: String, isUnlocked: Bool, spaces: SpaceTable) {
         self.handle = handle
         self.path = path
+        self.isUnlocked = isUnlocked
         self.spaces = spaces
     }
 
@@ -26,6 +29,11 @@ final class ReadTransaction: @unchecked Sendable {
         for (_, cursor) in cursors { mdb_cursor_close(cursor) }
         cursors = []
         mdb_txn_abort(handle)
+    }
+
+    /// Throws ``StoreError/Code/busy`` if the pages of the snapshot may have been replaced.
+    func requireSnapshot() throws(StoreError) {
+        if isUnlocked { try Environment.requireSnapshot(of: handle, path: path) }
     }
 
     /// Calls `body` with a cursor of a space; nested scans use different cursors.
