@@ -49,7 +49,7 @@ struct LostAnswerTests {
             Script(
                 "P6 a restored row that others deleted stays deleted: \(change), \(end)", "\(change) \(id)=two",
                 "lose request; push fails network; delete \(id); insert \(id)=again",
-                "on change lose answer; push fails network; remote \(id) text=again; other delete \(id)",
+                "on change lose answer; push errors serverFailed; remote \(id) text=again; other delete \(id)",
                 end.replacing("ID", with: id))
         }
     }
@@ -131,7 +131,7 @@ struct LostAnswerTests {
     static let restores: [Script] = (1...3).map { loss in
         Script(
             "P6 a restore completes if the answer of its request \(loss) is lost",
-            "delete a", lost, "insert a=back complete=true; on #\(loss) lose answer; push fails network",
+            "delete a", lost, "insert a=back complete=true; on #\(loss) lose answer; push errors serverFailed",
             "push; local [a=back] queue [] server [a=back]; remote a complete=true")
     }
 

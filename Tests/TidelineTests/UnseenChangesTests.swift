@@ -119,7 +119,7 @@ struct UnseenChangesTests {
             "remote a text=theirs"),
         Script(
             "P6 a row that another client deleted after a restore whose answer was lost stays deleted", restoring,
-            "on create lose answer; push fails network; other delete a", conflict("a"), "remote a deleted=true"),
+            "on create lose answer; push errors serverFailed; other delete a", conflict("a"), "remote a deleted=true"),
         Script(
             "P6 a restored row has no column that another client set in the deleted row", restoring,
             "other undelete a; other update a effort=2.5; other delete a", conflict("a")),

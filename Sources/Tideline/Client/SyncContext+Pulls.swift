@@ -30,9 +30,10 @@ extension SyncContext {
             throw failure
         }
         let failed = pushError?.operationErrors ?? []
+        let reason = pushError?.code == .network ? pushError?.message : nil
         throw SyncError(
             pushError?.code ?? .completedWithErrors,
-            "the other rows were pulled, but \(failed.count) operations failed", table: query.table,
+            "the other rows were pulled, but \(reason ?? "\(failed.count) operations failed")", table: query.table,
             operationErrors: failed, cause: pushError?.cause)
     }
 
@@ -56,7 +57,8 @@ extension SyncContext {
         do {
             _ = try await pusher.push(settings: settings.push)
         } catch let error as SyncError
-            where settings.whenPushFails == .pullOthers && [.completedWithErrors, .serverFailing].contains(error.code)
+            where settings.whenPushFails == .pullOthers
+            && ([.completedWithErrors, .serverFailing].contains(error.code) || error.isOfSomeOperations)
         {
             return error
         }

@@ -142,18 +142,19 @@ struct SyncLoop<Store: LocalStore>: Sendable {
             given.onProgress?(progress)
         }
         do {
-            _ = try await pusher.push(settings: settings)
-            return SyncMachine.PushOutcome()
+            return SyncMachine.PushOutcome(isAnswered: try await pusher.push(settings: settings).isServiceThere)
         } catch {
             let error = SyncError.wrapping(error)
-            var outcome = SyncMachine.PushOutcome()
+            var outcome = SyncMachine.PushOutcome(isAnswered: error.isServiceThere)
             if error.code != .completedWithErrors {
                 outcome.failure = SyncMachine.Failure(error)
                 if error.code != .cancelled { pusher.options.logger.notice("\(error)") }
             }
             for failed in error.operationErrors {
                 pusher.options.logger.warning("\(failed)")
-                if failed.code == .serverFailed, failed.status.map(Self.passingStatuses.contains) == true {
+                if failed.code == .serverFailed,
+                    failed.record.failure.isOfNetwork || failed.status.map(Self.passingStatuses.contains) == true
+                {
                     outcome.delayed.insert(failed.operationID)
                 } else if failed.record.isRetried(pusher.policies.policy(for: failed.table)) {
                     outcome.failedOnServer.insert(failed.operationID)
@@ -190,7 +191,7 @@ extension SyncMachine.Failure {
     init(_ error: SyncError) {
         self.init(
             code: error.code, message: error.code == .network ? error.message : error.description,
-            retryAfter: error.retryAfter,
+            retryAfter: error.retryAfter, asksForPause: error.asksForPause,
             isDoubtful: error.isFromOther && error.status.map { (400..<500).contains($0) } == true)
     }
 }

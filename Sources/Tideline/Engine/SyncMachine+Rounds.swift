@@ -24,12 +24,13 @@ extension SyncMachine {
         }
         remaining = Set(entries.lazy.filter(\.isDue).map(\.id))
         guard !remaining.isEmpty || canPush else { return step.actions.append(.publish(restingStatus)) }
+        (isAnswered, hasTriedOther) = (false, false)
         // The push of a round also sends the changes of other processes that share the store.
         if pushFailure == nil { isPushWanted = true }
         continueRound(&step)
     }
 
-    private var canPush: Bool { isPushWanted && pushFailure == nil }
+    private var canPush: Bool { isPushWanted && pushFailure.map { $0.code == .network } ?? true }
 
     /// Continues a round with the next push or group of pulls, or ends it.
     private mutating func continueRound(_ step: inout Step) {
@@ -45,7 +46,7 @@ extension SyncMachine {
             return
         }
         let group = nextGroup()
-        guard let first = group.first else {
+        guard !group.isEmpty else {
             phase = .resting
             idleSince = step.now
             // A server that is reached again also signals again.
@@ -53,28 +54,37 @@ extension SyncMachine {
             networkFailures = 0
             return
         }
-        phase = .pulling
-        step.actions.append(.publish(.pulling(table: first.subscription.table, rows: 0, total: nil)))
-        step.actions.append(.pull(group))
+        pull(group, &step)
     }
 
-    /// Removes the subscriptions with the highest priority from the round.
-    private mutating func nextGroup() -> [(id: Int, subscription: SyncSubscription)] {
-        let waiting = entries.filter { remaining.contains($0.id) }
-        guard let highest = waiting.map(\.subscription.priority).max() else { return [] }
-        let group = waiting.filter { $0.subscription.priority == highest }
+    private mutating func pull(_ group: [Entry], _ step: inout Step) {
         remaining.subtract(group.map(\.id))
         for entry in group {
             if let index = index(of: entry.id) { entries[index].isDue = false }
         }
-        return group.map { ($0.id, $0.subscription) }
+        phase = .pulling
+        step.actions.append(.publish(.pulling(table: group[0].subscription.table, rows: 0, total: nil)))
+        step.actions.append(.pull(group.map { ($0.id, $0.subscription) }))
+    }
+
+    /// Returns the remaining subscriptions with the highest priority, suspects last.
+    private func nextGroup() -> [Entry] {
+        let waiting = entries.filter { remaining.contains($0.id) }
+        let highest = waiting.map(\.subscription.priority).max()
+        let group = waiting.filter { $0.subscription.priority == highest }
+        return group.filter { !$0.isSuspect } + group.filter(\.isSuspect)
     }
 
     /// The status while nothing is due.
     private var restingStatus: SyncStatus {
         if let pushFailure { return .failing(pushFailure, nextTry: pushRetryTime ?? idleSince) }
         let failing = entries.filter { $0.failure != nil }.max { $0.subscription.priority < $1.subscription.priority }
-        if let failing, let failure = failing.failure { return .failing(failure, nextTry: failing.nextTry) }
+        if let failing, let failure = failing.failure {
+            guard entries.allSatisfy({ $0.failure?.code == .network }) else {
+                return .failing(failure, nextTry: failing.nextTry)
+            }
+            return .offline(message: failure.message, nextTry: failing.nextTry)
+        }
         let count = attentionCount
         return count > 0 ? .needsAttention(operationErrors: count) : .idle(since: idleSince)
     }
@@ -83,7 +93,15 @@ extension SyncMachine {
 
     mutating func finishPush(_ outcome: PushOutcome, _ step: inout Step) {
         note(outcome)
+        pushFailure = nil
+        // What was answered before a failure of the network does not show that the service is still there.
+        if outcome.failure?.code != .network, outcome.isAnswered { isAnswered = true }
         switch outcome.failure?.code {
+        case .network? where outcome.isAnswered && outcome.failure?.asksForPause == false:
+            // Some operations keep the others back, and nothing else.
+            if failureRetry == .none { failureRetry = latestRetry }
+            pushFailure = outcome.failure
+            retryPush(&step)
         case .network?, .authentication?:
             isPushWanted = true
             if failureRetry == .none { failureRetry = latestRetry }
@@ -126,37 +144,63 @@ extension SyncMachine {
     // MARK: Pull
 
     mutating func finishPulls(_ results: [Int: Failure?], _ step: inout Step) {
-        var results = results
-        if results.values.contains(where: { $0 == nil }) {
-            // The server is there, so that a table that does not answer is a failure of its own.
-            for (id, failure) in results where failure?.isDoubtful == true { results[id]??.code = .rejected }
-        }
+        if results.values.contains(where: { $0 == nil }) { isAnswered = true }
         let codes = Set(results.values.compactMap { $0?.code })
         let isAborted = codes.contains(.network) || codes.contains(.authentication)
         for (id, failure) in results.sorted(by: { $0.key < $1.key }) {
             guard let index = index(of: id) else { continue }
+            // A subscription that has failed alone still does.
+            let isAlone = isAnswered || entries[index].failures > 0
             switch (failure, failure?.code) {
             case (nil, _): succeed(at: index, &step)
-            // The failure of another pull of the group has cancelled this one.
-            case (_, .network?), (_, .authentication?),
+            case (let failure?, .network?) where failure.asksForPause || !isAlone: unreached[id] = failure
+            // The failure of another pull of the group has cancelled this one, or kept it from beginning.
+            case (_, .authentication?),
                 (_, .cancelled?) where isAborted:
                 entries[index].isDue = true
             case (let failure?, _): fail(at: index, with: failure, &step)
             }
         }
         if codes.contains(.authentication) { return needSignIn(&step) }
-        if codes.contains(.network) {
-            let failures = results.sorted { $0.key < $1.key }.compactMap(\.value).filter { $0.code == .network }
-            return goOffline(
-                message: failures.first?.message ?? "", retryAfter: failures.compactMap(\.retryAfter).max(), &step)
+        decideAboutUnreached(&step)
+    }
+
+    /// Lets the subscriptions that were not answered fail alone if the service has responded to anything else in this
+    /// round. If it has not, one more subscription finds out whether it is there.
+    private mutating func decideAboutUnreached(_ step: inout Step) {
+        let failures = unreached.sorted { $0.key < $1.key }
+        let asksForPause = failures.contains { $0.value.asksForPause }
+        if failures.isEmpty || isAnswered && !asksForPause {
+            for (id, failure) in failures {
+                if let index = index(of: id) { fail(at: index, with: failure, &step) }
+            }
+            unreached = [:]
+            return continueRound(&step)
         }
-        continueRound(&step)
+        let others = hasTriedOther || asksForPause ? [] : entries.filter { remaining.contains($0.id) }
+        let order = { (entry: Entry) in (entry.isSuspect ? 1 : 0, -entry.subscription.priority) }
+        if let other = others.min(by: { order($0) < order($1) }) {
+            hasTriedOther = true
+            return pull([other], &step)
+        }
+        goOffline(
+            message: failures[0].value.message, retryAfter: failures.compactMap(\.value.retryAfter).max(), &step)
+    }
+
+    /// Ends the round before its end. What it has left is due in the next one.
+    mutating func endRound() {
+        remaining = []
+        for index in entries.indices where unreached[entries[index].id] != nil {
+            entries[index].isDue = true
+            entries[index].isSuspect = true
+        }
+        unreached = [:]
     }
 
     /// Ends the round until a sign-in, a report of the network, or the greatest delay. If there was a sign-in during
     /// the push or pull that failed, another round begins.
     private mutating func needSignIn(_ step: inout Step) {
-        remaining = []
+        endRound()
         phase = hasSignedIn ? .resting : .needsSignIn
         guard !hasSignedIn else { return }
         signInCount += 1
@@ -178,6 +222,7 @@ extension SyncMachine {
         if entries[index].failures > 0 { recover() }
         entries[index].failures = 0
         entries[index].failure = nil
+        entries[index].isSuspect = false
         entries[index].startInterval(&step)
     }
 
@@ -187,6 +232,9 @@ extension SyncMachine {
         let delay = retryDelay(
             failures: entries[index].failures, retryAfter: failure.retryAfter, random: step.random)
         entries[index].failure = failure
+        // The service was there, so that the response is its own.
+        if failure.isDoubtful { entries[index].failure?.code = .rejected }
+        entries[index].isSuspect = false
         entries[index].nextTry = step.now.advanced(by: delay)
         step.schedule(.pullRetry(entries[index].id), delay)
     }

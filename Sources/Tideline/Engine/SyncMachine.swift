@@ -76,6 +76,8 @@ struct SyncMachine: Sendable {
         var message = ""
         /// The delay that the server asked for.
         var retryAfter: Duration?
+        /// Whether nothing is sent before the end of that delay.
+        var asksForPause = false
         /// Whether the service may have given the response, as one without the table does.
         var isDoubtful = false
     }
@@ -84,6 +86,8 @@ struct SyncMachine: Sendable {
     struct PushOutcome: Sendable, Hashable {
         /// The error that ended the push before it had attempted every operation, or `nil` if there was none.
         var failure: Failure?
+        /// Whether the service has responded to an operation, or to the list of a table.
+        var isAnswered = false
         /// The operations that failed on the server in this push, or whose conflict a policy may resolve.
         var failedOnServer: Set<Int64> = []
         /// The operations that failed on the server for a reason that ends by itself. They are always sent again.
@@ -141,6 +145,8 @@ struct SyncMachine: Sendable {
         var failures = 0
         var failure: Failure?
         var nextTry = Timestamp.min
+        /// Whether a round that nothing was answered in has ended after this pull. Others are then pulled first.
+        var isSuspect = false
         /// Whether a change signal led to a pull within the last ``signalInterval``, and whether another one came
         /// since.
         var signal: (isRecent: Bool, isRepeated: Bool) = (false, false)
@@ -172,6 +178,13 @@ struct SyncMachine: Sendable {
     var entries: [Entry] = []
     /// The subscriptions of the current round that are not pulled yet.
     var remaining: Set<Int> = []
+    /// Whether the service has responded in the current round.
+    var isAnswered = false
+    /// The pulls of the current round that did not reach the service, or found it not available, before it had
+    /// responded to anything.
+    var unreached: [Int: Failure] = [:]
+    /// Whether one more subscription was pulled to find out whether the service is there.
+    var hasTriedOther = false
     /// The end of the latest round.
     var idleSince = Timestamp.min
     private var nextID = 0
@@ -184,7 +197,7 @@ struct SyncMachine: Sendable {
     var failureRetry = FailureRetry.all
     var latestRetry = FailureRetry.none
     var pushFailures = 0
-    /// The failure after which no push is made until a retry.
+    /// The failure after which no push is made until a retry; after one of the network, none but for local changes.
     var pushFailure: Failure?
     var pushRetryTime: Timestamp?
     /// The state of the delay after a local change: the number of delays so far, and whether a change came in this one.
@@ -410,7 +423,7 @@ struct SyncMachine: Sendable {
         networkFailures += 1
         offlineCount += 1
         let delay = retryDelay(failures: networkFailures, retryAfter: retryAfter, random: step.random)
-        remaining = []
+        endRound()
         phase = .offline(number: offlineCount, message: message, nextTry: step.now.advanced(by: delay))
         step.schedule(.offline(offlineCount), delay)
     }

@@ -35,6 +35,9 @@ public struct OperationFailure: Error, Sendable {
     /// Whether the server row differs from the base row.
     var isConflict: Bool { code == .conflict || code == .policy }
 
+    /// Whether the server was not reached or not available, which ends by itself.
+    var isOfNetwork: Bool { (cause as? SyncError)?.code == .network }
+
     /// A kind of failure. The set is open so that later versions can add kinds.
     public struct Code: RawRepresentable, Sendable, Hashable {
         public let rawValue: String
@@ -44,7 +47,8 @@ public struct OperationFailure: Error, Sendable {
         public static let conflict = Code(rawValue: "conflict")
         /// The server rejected the request. Correct the row, or cancel the operation.
         public static let rejected = Code(rawValue: "rejected")
-        /// The server failed on the last attempt. Try again later.
+        /// The server failed on the last attempt, or did not respond to this operation while it was there. Try again
+        /// later.
         public static let serverFailed = Code(rawValue: "serverFailed")
         /// The server's response cannot be read. The next push determines whether the server applied the request.
         public static let invalidAnswer = Code(rawValue: "invalidAnswer")

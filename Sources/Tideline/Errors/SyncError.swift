@@ -29,6 +29,11 @@ public struct SyncError: Error, Sendable {
     public var operationErrors: [TableOperationError]
     /// Whether something else than the service gave the response.
     var isFromOther = false
+    /// Whether the server asked for a longer delay than requests are retried after, so that nothing is sent before its
+    /// end.
+    var asksForPause = false
+    /// Whether the service responded to other operations of the push.
+    var isServiceThere = false
     /// The underlying error: a `StoreError`, a ``TransportError``, a `WireError`, or an error thrown by the delegate.
     public var cause: (any Error)?
 
@@ -48,6 +53,13 @@ public struct SyncError: Error, Sendable {
         self.operationErrors = operationErrors
         self.cause = cause
     }
+
+    /// Whether a push ended because the server was not reached or not available for some operations, although the
+    /// service responded to others.
+    var isOfSomeOperations: Bool { code == .network && isServiceThere && !asksForPause }
+
+    /// Whether the service gave a response.
+    var isOfService: Bool { status != nil && !isFromOther }
 
     /// A kind of failure. The set is open so that later versions can add kinds.
     public struct Code: RawRepresentable, Sendable, Hashable, CustomStringConvertible {

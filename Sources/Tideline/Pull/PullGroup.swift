@@ -11,23 +11,31 @@ struct PullGroup<Store: LocalStore>: Sendable {
     let settings: PullSettings
 
     /// Runs the pulls in the order of the subscriptions. After a failure that concerns all of them, such as one of the
-    /// network, the others are cancelled; rows that they have received are stored.
+    /// sign-in, the others are cancelled; rows that they have received are stored. After one of the network, those that
+    /// run continue, and the others begin if one of them succeeds, because a single table may be the reason.
     ///
     /// - Returns: The results, in the order of the subscriptions.
     func run() async -> [Result<PullResult, SyncError>] {
         var results: [Int: Result<PullResult, SyncError>] = [:]
         await withTaskGroup(of: (Int, Result<PullResult, SyncError>).self) { group in
-            var next = 0
+            var (next, hasSucceeded, hasFailed) = (0, false, false)
             func addNext(_ group: inout TaskGroup<(Int, Result<PullResult, SyncError>)>) {
-                guard next < subscriptions.count else { return }
-                let index = next
-                next += 1
-                group.addTask { (index, await pull(subscriptions[index])) }
+                while next < subscriptions.count, next - results.count < max(settings.maxInFlight, 1),
+                    hasSucceeded || !hasFailed
+                {
+                    let index = next
+                    next += 1
+                    group.addTask { (index, await pull(subscriptions[index])) }
+                }
             }
-            for _ in 0..<max(settings.maxInFlight, 1) { addNext(&group) }
+            addNext(&group)
             while let (index, result) = await group.next() {
                 results[index] = result
-                if case .failure(let error) = result, Self.concernsAll(error) { group.cancelAll() }
+                switch result {
+                case .success: hasSucceeded = true
+                case .failure(let error) where Self.concernsAll(error): group.cancelAll()
+                case .failure(let error): hasFailed = hasFailed || error.code == .network
+                }
                 addNext(&group)
             }
         }
@@ -35,7 +43,7 @@ struct PullGroup<Store: LocalStore>: Sendable {
     }
 
     private static func concernsAll(_ error: SyncError) -> Bool {
-        [.network, .authentication, .otherServer, .otherUser].contains(error.code)
+        error.asksForPause || [.authentication, .otherServer, .otherUser].contains(error.code)
     }
 
     private func pull(_ subscription: SyncSubscription) async -> Result<PullResult, SyncError> {

@@ -43,6 +43,11 @@ extension OperationSender {
         try await trust.confirm { _ = try await list(for: answer.request) }
     }
 
+    /// Checks that the service is there now, by a list of the table.
+    ///
+    /// - Throws: ``SyncError`` with code network if it is not.
+    func confirmService() async throws { try await trust.confirming { _ = try await list(for: request(.lookUp)) } }
+
     /// Checks that the service has the table, by its list, once for each table in a push.
     ///
     /// - Throws: ``SyncError`` with code network if something else answers in its place; ``OperationFailure`` if the

@@ -156,16 +156,19 @@ struct PushMachine: Sendable {
     /// Returns whether a policy may resolve another conflict of the operation.
     func mayResolve(_ id: Int64) -> Bool { resolutions[id, default: 0] < Self.maximumResolutions }
 
-    /// Returns whether an operation for which the server was not available fails alone, instead of ending the push.
+    /// Returns whether an operation for which the server was not available may fail alone, instead of ending the push.
     ///
-    /// It does if another operation has succeeded since it was sent, or if it is sent after all others because it has
-    /// ended an earlier push in this way, and another one has succeeded or it has ended several pushes. If the server
-    /// is not available for other operations either, they end the push.
-    mutating func failsAlone(_ id: Int64) -> Bool {
-        let isRepeated = earlier.deferred.contains(id) && (successes > 0 || earlier.unavailable.contains(id))
-        guard isRepeated || successes > successesBefore[id, default: successes],
-            unavailableCount < Self.maximumServerFailures - 1
-        else { return false }
+    /// It may if another operation has succeeded since it was sent, or if it is sent after all others because it has
+    /// ended an earlier push in this way, and another one has succeeded or it has ended several pushes.
+    func mayFailAlone(_ id: Int64) -> Bool {
+        earlier.deferred.contains(id) && (successes > 0 || earlier.unavailable.contains(id))
+            || successes > successesBefore[id, default: successes]
+    }
+
+    /// Counts an operation that fails alone. Returns `false` after several since the last success: the server is then
+    /// not available for other operations either, and they end the push.
+    mutating func countFailingAlone() -> Bool {
+        guard unavailableCount < Self.maximumServerFailures - 1 else { return false }
         unavailableCount += 1
         return true
     }

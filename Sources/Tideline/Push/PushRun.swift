@@ -15,6 +15,8 @@ struct PushRun<Store: LocalStore>: Sendable {
     let isClosing = Flag()
     /// Whether the service has been found to answer.
     let trust = ServiceTrust()
+    /// Whether the service has responded to an operation, or to the list of a table.
+    let isServiceThere = Flag()
     /// The batches of requests, or `nil` if each is sent alone. An operation of a delegate may wait for another one.
     let batches: RequestBatches?
     /// The connection of this push. It sends nothing after the push has been aborted.
@@ -48,6 +50,7 @@ struct PushRun<Store: LocalStore>: Sendable {
             result.error = SyncError.wrapping(error)
         }
         result.operationErrors.sort { $0.operationID < $1.operationID }
+        result.isServiceThere = isServiceThere.isSet
         return result
     }
 
@@ -96,7 +99,7 @@ struct PushRun<Store: LocalStore>: Sendable {
         // A group that is asked for its results would keep the memory of each task until the push ends.
         await withDiscardingTaskGroup { group in
             repeat {
-                receive(&flight)
+                await receive(&flight)
                 let held = lease?.held
                 do {
                     let step = try await advance(
@@ -140,12 +143,10 @@ struct PushRun<Store: LocalStore>: Sendable {
     }
 
     /// Takes the operations that have ended out of those on their way.
-    private func receive(_ flight: inout PushFlight) {
+    private func receive(_ flight: inout PushFlight) async {
         if Task.isCancelled, flight.abort == nil { flight.abort = SyncError(.cancelled, "the push was cancelled") }
         for one in flight.ended { flight.running.remove(one.id) }
-        flight.ended += flight.open
-        let isLast = flight.running.isEmpty || flight.abort != nil
-        flight.open = separateUnavailable(from: &flight.ended, &flight.machine, isLast: isLast)
+        await separateUnavailable(in: &flight)
         for one in flight.ended where flight.abort == nil { flight.abort = one.abort }
     }
 
@@ -169,36 +170,53 @@ struct PushRun<Store: LocalStore>: Sendable {
     }
 
     /// Lets operations for which alone the server is not available fail, so that they do not end every push. Remembers
-    /// those that end this push.
+    /// those that end this push although the service is there; the next push sends them last. Keeps those about which
+    /// others in flight, or others that ended just now, have still to decide.
     ///
-    /// - Parameter isLast: Whether no operation is in flight.
-    /// - Returns: The operations about which those in flight, or those that ended just now, have still to decide. They
-    ///   are removed from `ended`.
-    private func separateUnavailable(
-        from ended: inout [EndedOperation], _ machine: inout PushMachine, isLast: Bool
-    ) -> [EndedOperation] {
-        guard ended.contains(where: { $0.unavailable != nil }) else { return [] }
+    /// An operation that the service did not answer ends the push, unless it was sent in an earlier push, or others
+    /// have succeeded since it was sent. Then a list of its table finds out whether the service is there.
+    private func separateUnavailable(in flight: inout PushFlight) async {
+        let ended = flight.ended + flight.open
+        (flight.ended, flight.open) = ([], [])
+        let isLast = flight.running.isEmpty || flight.abort != nil
         let isDecided = isLast && ended.allSatisfy { $0.unavailable != nil }
-        var open: [EndedOperation] = []
-        var others: [EndedOperation] = []
+        // At most one list finds out about all of them.
+        var isThere: Bool?
         for var one in ended {
-            guard let error = one.unavailable else {
-                others.append(one)
-                continue
+            if let error = one.unavailable {
+                var isAlone = flight.machine.mayFailAlone(one.id)
+                if !error.isOfService {
+                    isAlone = isAlone || flight.isListed || one.claimed.operation.attempts > 0
+                    if isAlone, isThere == nil, flight.abort == nil { isThere = await answersList(for: one.claimed) }
+                    isAlone = isAlone && isThere == true
+                    flight.isListed = flight.isListed || isAlone
+                }
+                if isAlone, flight.machine.countFailingAlone() {
+                    pusher.database.clients.unavailable[one.id] = nil
+                    one.fail(error)
+                } else if error.isOfService, !isDecided, error.retryAfter == nil {
+                    flight.open.append(one)
+                    continue
+                } else if isAlone || error.isOfService {
+                    pusher.database.clients.unavailable[one.id, default: 0] += 1
+                }
             }
-            if machine.failsAlone(one.id) {
-                pusher.database.clients.unavailable[one.id] = nil
-                one.fail(error)
-            } else if !isDecided, error.retryAfter == nil {
-                open.append(one)
-                continue
-            } else {
-                pusher.database.clients.unavailable[one.id, default: 0] += 1
-            }
-            others.append(one)
+            flight.ended.append(one)
         }
-        ended = others
-        return open
+    }
+
+    /// Returns whether the service answers a list of the operation's table. An operation that gets no response of the
+    /// service then fails alone: the network is up, and the service is there.
+    private func answersList(for claimed: ClaimedOperation) async -> Bool {
+        batches?.enter()
+        defer { batches?.leave() }
+        do {
+            try await sender(for: claimed, as: claimed.operation.kind).confirmService()
+            isServiceThere.set()
+            return true
+        } catch {
+            return false
+        }
     }
 
     private func logHeldBack(_ count: Int) {
@@ -231,6 +249,7 @@ struct PushRun<Store: LocalStore>: Sendable {
         }
         for (ended, end) in step.stored {
             guard case .success(let answer) = ended.answer, let outcome = answer.outcome else { continue }
+            if answer.isOfService { isServiceThere.set() }
             // The transaction has recorded the owner of the store.
             pusher.owner.noteRecorded()
             switch end {
@@ -335,6 +354,15 @@ struct PushAnswer: Sendable {
     var kind: OperationKind
     /// Whether the delegate requested the end of the push.
     var cancelsPush = false
+
+    /// Whether the service has responded to the operation, and is available.
+    var isOfService: Bool {
+        switch outcome {
+        case .success?: true
+        case .failure(let failure)?: failure.status != nil && !failure.isOfNetwork
+        case nil: false
+        }
+    }
 }
 
 /// An operation that is no longer in flight and not stored yet.
@@ -353,12 +381,10 @@ struct EndedOperation: Sendable {
         }
     }
 
-    /// The error if the server was reached and not available for the operation, or `nil`.
+    /// The error if the server was not reached or not available for the operation, or `nil`.
     var unavailable: SyncError? {
-        guard case .failure(let error as SyncError) = answer, error.code == .network, error.status != nil else {
-            return nil
-        }
-        return error.isFromOther ? nil : error
+        guard case .failure(let error as SyncError) = answer, error.code == .network else { return nil }
+        return error
     }
 
     /// Makes an error that would end the push the failure of the operation.
@@ -412,6 +438,8 @@ private struct PushFlight {
     var open: [EndedOperation] = []
     var isUnfinished = false
     var mustWait = false
+    /// Whether a list was answered after an operation that the service had not answered.
+    var isListed = false
     /// The error that ends the push.
     var abort: (any Error)? { didSet { if abort != nil { isClosing.set() } } }
 

@@ -66,17 +66,14 @@ final class Pusher<Store: LocalStore>: Sendable {
             // The push is over, so the delegate may push again after it has resolved the errors.
             await delegate?.pushCompleted(result)
             result.operationErrors.removeAll(where: \.isHandled)
-            if var abort = result.error {
-                abort.operationErrors = result.operationErrors
-                throw abort
-            }
-            guard result.operationErrors.isEmpty else {
-                throw SyncError(
-                    .completedWithErrors,
-                    "\(result.operationErrors.count) operations failed and stay in the queue",
-                    operationErrors: result.operationErrors)
-            }
-            return result
+            guard result.error != nil || !result.operationErrors.isEmpty else { return result }
+            var error =
+                result.error
+                ?? SyncError(
+                    .completedWithErrors, "\(result.operationErrors.count) operations failed and stay in the queue")
+            error.operationErrors = result.operationErrors
+            error.isServiceThere = result.isServiceThere
+            throw error
         }
     }
 }

@@ -58,7 +58,8 @@ public struct PullSettings: Sendable {
         /// fails.
         ///
         /// The same applies to a push that was aborted because several operations in a row failed on the server
-        /// (``SyncError/Code/serverFailing``). A push that was aborted for another reason still fails the pull.
+        /// (``SyncError/Code/serverFailing``), or because of a network failure of some operations while the service
+        /// responded to others. A push that was aborted for another reason still fails the pull.
         case pullOthers
     }
 

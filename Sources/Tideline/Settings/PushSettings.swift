@@ -125,6 +125,8 @@ public struct PushResult: Sendable {
     public internal(set) var operationErrors: [TableOperationError] = []
     /// The error that ended the push before it had attempted every operation, or `nil` if there was none.
     public internal(set) var error: SyncError?
+    /// Whether the service responded to an operation, or to the list of a table.
+    var isServiceThere = false
 
     /// A value that the server stored differently, such as an integer beyond 2^53 on a server that computes with
     /// doubles, a timestamp without its last digits, a number of a column with fewer decimals, or a default value for

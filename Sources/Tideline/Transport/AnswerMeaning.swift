@@ -21,7 +21,8 @@ public struct AnswerMeaning: Sendable {
         /// The user must sign in. The token is refreshed once; then the push or pull ends.
         case signInNeeded
         /// Something else than the service gave the response, such as the sign-in page of a network or a gateway. It
-        /// says nothing about the request. The push or pull ends, to be tried again later.
+        /// says nothing about the request. The push or pull ends, to be tried again later. An operation that is always
+        /// answered so while the service is there fails alone.
         case notFromService
     }
 

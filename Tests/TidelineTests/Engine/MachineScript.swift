@@ -81,21 +81,27 @@ struct MachineScript {
         let ids = Set(words.dropFirst().compactMap { Int64($0) })
         switch kind {
         case "unresolved": outcome.unresolved = ids
+        case "answered": outcome.isAnswered = true
         case "failed": (outcome.unresolved, outcome.failedOnServer) = (ids, ids)
-        default: outcome.failure = .init(code: .init(rawValue: kind), retryAfter: retryAfter)
+        default:
+            outcome.failure = .init(
+                code: .init(rawValue: kind), retryAfter: retryAfter, asksForPause: retryAfter != nil)
+            outcome.isAnswered = words.contains("answered")
         }
         return outcome
     }
 
-    /// The results of the latest pulls, all successful except the one of the table that the words name.
+    /// The results of the latest pulls, all successful except those of the tables that the words name.
     private func results(_ words: ArraySlice<String>) -> [Int: SyncMachine.Failure?] {
         var results: [Int: SyncMachine.Failure?] = [:]
         for id in pulled {
             let table = machine.entries.first { $0.id == id }?.subscription.table
-            let code = words.first == table ? words.dropFirst().first : nil
+            let code = words.firstIndex { $0 == table }.map { words[$0 + 1] }
             results[id] = .some(
                 code.map {
-                    .init(code: .init(rawValue: $0), retryAfter: retryAfter, isDoubtful: words.contains("doubtful"))
+                    .init(
+                        code: .init(rawValue: $0), retryAfter: retryAfter, asksForPause: retryAfter != nil,
+                        isDoubtful: words.contains("doubtful"))
                 })
         }
         return results

@@ -106,15 +106,15 @@ struct SideBySidePullTests {
 
     @Test(
         "P13 a pull that the server delays ends the round of a sync that runs itself, also beside one that succeeds",
-        arguments: [408, 429], ["100", nil])
-    func delayedPull(_ status: Int, retryAfter: String?) throws {
+        arguments: [408, 429])
+    func delayedPull(_ status: Int) throws {
         try run(.simplest, configure: VirtualWorld.withoutRetries) { virtual, client in
             let record = virtual.record(client)
             client.transport.inspect { request, _ in
                 guard request.target.contains("/T1") else { return nil }
                 // The other pull ends first.
                 try? await virtual.sleep(.milliseconds(100))
-                return .answer(.answer(status, headers: retryAfter.map { [.retryAfter: $0] } ?? [:]))
+                return .answer(.answer(status, headers: [.retryAfter: "100"]))
             }
             try await client.client.start([
                 SyncSubscription("T0"), SyncSubscription("T1"), SyncSubscription("T2", priority: -1),
@@ -122,16 +122,43 @@ struct SideBySidePullTests {
             try await virtual.sleep(.milliseconds(500))
             #expect(client.statusKind == "offline" && "\(client.client.status)".contains("HTTP \(status)"))
             #expect(try counts(client).prefix(3) == [10, 0, 0])
-            if retryAfter != nil {
-                // No table is asked for before the delay.
-                let count = client.transport.requests.count { $0.contains("/T") }
-                try await virtual.sleep(.seconds(99))
-                #expect(client.transport.requests.count { $0.contains("/T") } == count)
-            }
+            // No table is asked for before the delay.
+            let count = client.transport.requests.count { $0.contains("/T") }
+            try await virtual.sleep(.seconds(99))
+            #expect(client.transport.requests.count { $0.contains("/T") } == count)
             client.transport.inspect(nil)
             try await virtual.sleep(.seconds(2))
             #expect(try counts(client).prefix(3) == [10, 10, 10])
             #expect(!record.kinds.contains("failing"))
+            await client.client.stop()
+        }
+    }
+
+    @Test(
+        "S5 a table that is not available holds back no other table and no local change",
+        arguments: allPairs(["503", "302", "520", "timeout"], [1, 0]))
+    func unavailableTable(_ fault: (kind: String, priority: Int)) throws {
+        try run(.simplest, configure: VirtualWorld.withoutRetries) { virtual, client in
+            client.transport.inspect { request, _ in
+                guard request.target.contains("/T1") else { return nil }
+                guard let status = Int(fault.kind) else { return .fail(TransportError(.timeout, "60 s passed")) }
+                return .answer(status == 503 ? .answer(503) : Impostor(status: status, body: Impostor.page).answer)
+            }
+            try await client.client.start([
+                SyncSubscription("T1", priority: fault.priority), SyncSubscription("T0"),
+                SyncSubscription("T2", priority: -1),
+            ])
+            try await virtual.sleep(.seconds(10))
+            #expect(client.statusKind == "failing")
+            #expect(try counts(client).prefix(3) == [10, 0, 10])
+            try await virtual.sleep(.seconds(600))
+            try await client.client.table("T0").insert(["id": "mine"])
+            try await virtual.sleep(.seconds(1))
+            #expect(try await client.queue().isEmpty)
+            client.transport.inspect(nil)
+            try await virtual.sleep(.seconds(600))
+            #expect(try counts(client).prefix(3) == [11, 10, 10])
+            #expect(client.statusKind == "idle")
             await client.client.stop()
         }
     }

@@ -23,8 +23,8 @@ struct SyncFailureTests {
             try await client.items.insert(["id": "a", "text": "offline"])
             try virtual.world.plant([World.row("b", at: 0)])
             try await virtual.sleep(.seconds(6 * 3600))
-            // The delays grow to five minutes.
-            #expect((60...120).contains(client.transport.requests.count), "\(client.transport.requests.count)")
+            // The delays grow to five minutes. Each push also requests a list, to see whether the service is there.
+            #expect((120...240).contains(client.transport.requests.count), "\(client.transport.requests.count)")
             guard case .offline(let message, let nextTry) = client.client.status else {
                 Issue.record("the status is \(client.client.status)")
                 return
@@ -147,6 +147,32 @@ struct SyncFailureTests {
             try await client.client.start([Self.todo])
             try await virtual.sleep(.seconds(1))
             #expect(try virtual.world.serverTexts() == ["poison"])
+        }
+    }
+
+    @Test(
+        "Q5 S5 rows that the service never answers hold back no other change and no pull",
+        arguments: StoreKind.perEngine, [1, 8])
+    func unansweredRows(_ stores: StoreKind, maxInFlight: Int) throws {
+        try VirtualWorld.run(stores) { virtual, client in
+            client.transport.inspect { _, body in
+                body.contains("poison") ? .fail(TransportError(.timeout, "60 s passed")) : nil
+            }
+            for number in 0..<8 { try await client.items.insert(["id": .string("p\(number)"), "text": "poison"]) }
+            try await client.client.start(
+                [Self.todo], settings: SyncSettings(pull: PullSettings(push: PushSettings(maxInFlight: maxInFlight))))
+            try await virtual.sleep(.seconds(60))
+            try virtual.world.plant([World.row("theirs", at: 0)])
+            try await client.items.insert(["id": "a", "text": "mine"])
+            try await virtual.sleep(.seconds(1))
+            #expect(try virtual.world.serverTexts() == ["mine", "theirs"])
+            try await virtual.sleep(.seconds(60))
+            #expect(try client.row("theirs") != nil)
+            client.transport.inspect(nil)
+            try await virtual.sleep(.seconds(600))
+            #expect(try virtual.world.serverTexts().count == 10)
+            #expect(try await client.queue().isEmpty)
+            #expect(client.statusKind == "idle")
         }
     }
 

@@ -31,7 +31,7 @@ struct SyncMachineFailureTests {
             MachineScript.pair,
             [
                 ("declared", "push all"), ("pushed", "pulling a; pull a b"),
-                ("pulled b network", "interval1 60.0; offline1 0.75; offline"), ("local", "pushDelay 0.2; offline"),
+                ("pulled a network b network", "offline1 0.75; offline"), ("local", "pushDelay 0.2; offline"),
                 ("pushDelay", "offline"), ("signal a", "signal1 1.0; offline"), ("interval1", "offline"),
                 ("requested", "push all"), ("pushed", "pulling a; pull a b"),
                 ("pulled", "interval1 60.0; interval2 60.0; idle"), ("offline1", "idle"),
@@ -83,9 +83,62 @@ struct SyncMachineFailureTests {
             MachineScript.pair,
             [
                 ("declared", "push all"), ("pushed", "pulling a; pull a b"),
+                ("pulled a network b network doubtful", "offline1 0.75; offline"), ("offline1", "push"),
+                ("pushed", "pulling a; pull a b"),
                 ("pulled b network doubtful", "interval1 60.0; pullRetry2 0.75; failing rejected"),
                 ("pullRetry2", "push"), ("pushed", "pulling b; pull b"),
-                ("pulled b network doubtful", "offline1 0.75; offline"),
+                ("pulled b network doubtful", "pullRetry2 1.5; failing rejected"),
+            ])
+    }
+
+    @Test("S5 a table that is not available fails alone, whatever its priority, once anything was answered")
+    func unavailableTable() {
+        let low = SyncSubscription("low", priority: -1)
+        expectActions(
+            [MachineScript.a, low],
+            [
+                ("declared", "push all"), ("pushed", "pulling a; pull a"),
+                ("pulled a network", "pulling low; pull low"),
+                ("pulled", "interval2 60.0; pullRetry1 0.75; failing network"),
+                // A failure of its retry is nothing new, and local changes do not wait.
+                ("pullRetry1", "push"), ("pushed", "pulling a; pull a"),
+                ("pulled a network", "pullRetry1 1.5; failing network"), ("local", "pushDelay 0.2; failing network"),
+                ("pushDelay", "push"), ("pushed answered", "failing network"), ("interval2", "push"),
+                ("pushed", "pulling low; pull low"), ("pulled low network", "offline1 0.75; offline"),
+                ("offline1", "push"), ("pushed answered", "pulling low; pull low"),
+                ("pulled low network", "pullRetry2 0.75; offline"),
+                ("pullRetry1", "push"), ("pushed", "pulling a; pull a"), ("pulled", "interval1 60.0; failing network"),
+            ])
+    }
+
+    @Test("S5 of several tables that are not available, each is tried in turn with one request more")
+    func unavailableTables() {
+        let tables = MachineScript.pair + [SyncSubscription("c"), SyncSubscription("d")]
+        let subscriptions = tables.enumerated().map { SyncSubscription($1.table, priority: -$0) }
+        expectActions(
+            subscriptions,
+            [
+                ("declared", "push all"), ("pushed", "pulling a; pull a"), ("pulled a network", "pulling b; pull b"),
+                ("pulled b network", "offline1 0.75; offline"), ("offline1", "push"), ("pushed", "pulling a; pull a"),
+                ("pulled a network", "pulling c; pull c"),
+                ("pulled", "interval3 60.0; pullRetry1 0.75; pulling b; pull b"),
+                ("pulled b network", "pullRetry2 0.75; pulling d; pull d"),
+                ("pulled", "interval4 60.0; failing network"),
+            ])
+    }
+
+    @Test("Q5 S5 operations that end a push although others were answered hold back no pull and no new change")
+    func poisonOperations() {
+        expectActions(
+            [MachineScript.a],
+            [
+                ("declared", "push all"), ("pushed network answered", "pushRetry 0.75; pulling a; pull a"),
+                ("pulled", "interval1 60.0; failing network"), ("local", "pushDelay 0.2; failing network"),
+                ("pushDelay", "push all"), ("pushed network answered", "failing network"),
+                ("pushRetry", "push all"), ("pushed", "idle"),
+                ("interval1", "push"), ("pushed network answered", "pushRetry 0.75; pulling a; pull a"),
+                // The network was lost during the push.
+                ("pulled a network", "offline1 0.75; offline"),
             ])
     }
 
