@@ -141,6 +141,24 @@ struct LostAnswerTests {
     func plays(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
 
     @Test(
+        "P6 a large change whose answer was lost is looked up before it is sent again", arguments: StoreKind.perEngine,
+        allPairs([OperationKind.insert, .update], [true, false]))
+    func large(_ stores: StoreKind, _ change: (kind: OperationKind, arrived: Bool)) async throws {
+        let world = try World(stores)
+        let client = try await world.makeSyncedClient()
+        let text = String(repeating: "x", count: OperationSender.largeRequest)
+        let id = try await client.items.edit(change.kind, ["text": .string(text)])
+        await client.pushLosing(change.arrived ? .loseAnswer : .loseRequest)
+        client.transport.clear()
+        try await client.context.push()
+        let requests = client.transport.requests
+        #expect(requests.first?.hasPrefix("GET") == true)
+        #expect(requests.count { !$0.hasPrefix("GET") } == (change.arrived ? 0 : 1))
+        #expect(try await client.queue().isEmpty)
+        #expect(try world.serverRow(id)?["text"] == .string(text))
+    }
+
+    @Test(
         "P6 this client's insert is recognized if a 409 contains the client's own body, as Node sends it",
         arguments: StoreKind.perEngine)
     func ownBody(_ stores: StoreKind) async throws {

@@ -42,6 +42,10 @@ struct OperationSender: Sendable {
         var warnings: [PushResult.Warning] = []
     }
 
+    /// The size of a body in bytes, from which on it is not sent again before a look-up has found out whether the
+    /// server has already applied it. A smaller body costs about as much as the look-up.
+    static let largeRequest = 64 << 10
+
     /// The maximum number of rounds in which the operation builds on its own earlier request before it is in conflict.
     static let maximumRounds = 4
 
@@ -68,9 +72,9 @@ struct OperationSender: Sendable {
     func firstRequest(for item: Row) throws -> FirstRequest {
         switch operation.kind {
         case .delete: return needsLookUp(item.version, try lostRequests()) ? .uncertain : .certain(nil)
-        case .insert: return .certain(try insertion(of: checked(item)))
+        case .insert: return hasLostLargeRequest ? .uncertain : .certain(try insertion(of: checked(item)))
         case .update:
-            guard !operation.restores else { return .uncertain }
+            guard !operation.restores, !hasLostLargeRequest else { return .uncertain }
             let values = try changes(of: checked(item))
             return values.body.isEmpty || !isTarget(values.base, of: item.version) ? .uncertain : .certain(values)
         }
@@ -95,6 +99,10 @@ struct OperationSender: Sendable {
     nonisolated(nonsending) func insert(_ item: Row, mayUndelete: Bool = false) async throws -> Result {
         let values = try first ?? insertion(of: item)
         let (body, base) = (values.body, values.base)
+        if hasLostLargeRequest, let server = try await lookUp() {
+            return try await continued(
+                on: server, item: item, mayUndelete: mayUndelete, lost: lostRequests(base: base), answer: nil)
+        }
         let attempt = try await journal.note(values.noted)
         let answer = try await ask(request(.insert, row: body))
         switch try kind(of: answer) {
@@ -104,13 +112,25 @@ struct OperationSender: Sendable {
             let server = try await conflictingRow(in: answer)
             let lost = try await unknown(attempt, after: answer, base: base, server: server)
             guard let server else { throw takenID(answer) }
-            if mayUndelete, server.isTombstone, !(lost.exactMatch(server)?.body.isRestored ?? false) {
-                return try await undelete(item, server)
-            }
-            return try await build(on: server, item: item, lost: lost, answer: answer, round: 1)
+            return try await continued(on: server, item: item, mayUndelete: mayUndelete, lost: lost, answer: answer)
         default:
             throw try await rejection(answer, to: attempt)
         }
+    }
+
+    /// Continues an insert on the row that the server already has.
+    private nonisolated(nonsending) func continued(
+        on server: Row, item: Row, mayUndelete: Bool, lost: LostRequests, answer: RowAnswer?
+    ) async throws -> Result {
+        if mayUndelete, server.isTombstone, !(lost.exactMatch(server)?.body.isRestored ?? false) {
+            return try await undelete(item, server)
+        }
+        return try await build(on: server, item: item, lost: lost, answer: answer, round: 1)
+    }
+
+    /// Whether the response to an earlier, large request was lost.
+    private var hasLostLargeRequest: Bool {
+        journal.unknownBodies.contains { $0.utf8.count >= Self.largeRequest }
     }
 
     /// Returns the body of an insert, the base row, and the values that the insert writes relative to it.
@@ -137,6 +157,12 @@ struct OperationSender: Sendable {
     private nonisolated(nonsending) func update(_ item: Row) async throws -> Result {
         let values = try first ?? changes(of: item)
         if values.body.isEmpty { return Result(row: try localBase() ?? values.base, isUnsent: true) }
+        if hasLostLargeRequest, let version = item.version, let server = try await lookUp(), !server.isTombstone,
+            server.version != version
+        {
+            return try await build(
+                on: server, item: item, lost: lostRequests(base: values.base), answer: nil, round: 1)
+        }
         return try await patch(
             values.body, of: item, version: item.version, known: Row(), base: values.base, round: 1)
     }
