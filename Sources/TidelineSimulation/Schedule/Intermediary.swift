@@ -10,6 +10,8 @@ public enum Intermediary: Sendable, Hashable, Codable {
     case limitsTargets(bytes: Int)
     /// The link carries a number of bytes a second, so that requests time out.
     case slows(bytesPerSecond: Int)
+    /// The connection is closed at each request that inserts, changes, or deletes a row. Everything else passes.
+    case resets(row: String)
     /// Requests that change or delete a row are sent twice, and the second response is passed on.
     case repeats
     /// The app gets no token for its requests.
@@ -54,6 +56,7 @@ extension Intermediary: CustomStringConvertible {
         case .limitsResponses(let bytes): "limitsResponses(bytes: \(bytes))"
         case .limitsTargets(let bytes): "limitsTargets(bytes: \(bytes))"
         case .slows(let bytes): "slows(bytesPerSecond: \(bytes))"
+        case .resets(let row): "resets(row: \(row.debugDescription))"
         case .repeats: "repeats"
         case .withholdsTokens: "withholdsTokens"
         }

@@ -148,7 +148,7 @@ struct ScheduleGenerator {
         case 11: return .limitsTargets(bytes: pick([40, 120, 200]))
         case 12: return .slows(bytesPerSecond: pick([2, 5, 10]))
         case 13, 14: return .repeats
-        default: return .withholdsTokens
+        default: return happens(50) ? .withholdsTokens : .resets(row: "r\(latest.row)")
         }
     }
 

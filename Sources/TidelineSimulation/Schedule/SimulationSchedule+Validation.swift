@@ -139,7 +139,7 @@ extension Intermediary {
         case .limitsResponses(let bytes), .limitsTargets(let bytes):
             try SimulationStep.require(bytes, in: 0...1_000_000, "bytes")
         case .slows(let bytes): try SimulationStep.require(bytes, in: 1...1_000_000, "bytesPerSecond")
-        case .repeats, .withholdsTokens: break
+        case .resets, .repeats, .withholdsTokens: break
         }
     }
 }

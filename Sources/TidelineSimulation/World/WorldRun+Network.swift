@@ -84,6 +84,13 @@ extension WorldRun {
             log("device \(device): HTTP \(response.response.status.code) from something else than the server")
             return response
         }
+        if case .resets(let row)? = intermediary, request.method != .get {
+            let message = Message(request, body, from: device, sentAt: 0, in: world)
+            if message.id == row {
+                log("device \(device): the connection is closed at \(message)")
+                throw TransportError(.connection, "the connection was closed")
+            }
+        }
         let response = try await exchange(request, body, from: device, repeats: intermediary == .repeats)
         return try await pass(response, to: request, body, by: intermediary, timeout: timeout)
     }
