@@ -74,15 +74,6 @@ package protocol Dialect: Sendable {
 
     // MARK: Responses
 
-    /// Returns the meaning of a response to a request.
-    func meaning(of response: HTTPResponse, to purpose: RequestPurpose) -> AnswerMeaning
-
-    /// Returns whether the request may succeed if it is sent again after a delay.
-    func isTransient(_ response: HTTPResponse) -> Bool
-
-    /// Returns whether a failed request was certainly not applied.
-    func isRefusal(_ response: HTTPResponse) -> Bool
-
     /// Returns whether a response carries a mark of a table service, or `nil` if it does not tell: a header that only
     /// the service sends, or the exact form of its errors.
     func mark(of response: HTTPResponse, _ body: [UInt8]) -> Bool?
@@ -120,32 +111,6 @@ package protocol Dialect: Sendable {
 
     /// Returns the header with the token of a signed-in user.
     func authentication(token: String) -> HTTPField
-}
-
-/// The purpose of a request, on which the meaning of a response depends.
-package enum RequestPurpose: Sendable, Hashable {
-    /// The request reads, changes or deletes an existing row.
-    case existingRow
-    /// The request inserts a row.
-    case insert
-}
-
-/// The meaning of a response.
-package enum AnswerMeaning: Sendable, Hashable {
-    /// The request was applied.
-    case done
-    /// The row does not exist or was deleted.
-    case gone
-    /// The server row differs from the base row.
-    case conflict
-    /// The user is not signed in.
-    case authentication
-    /// The server asks to retry later. Aborts the push after the last attempt.
-    case unavailable
-    /// The server failed. Fails the operation after the last attempt.
-    case serverFailure
-    /// Any other response: an error of this operation.
-    case rejected
 }
 
 extension Dialect {

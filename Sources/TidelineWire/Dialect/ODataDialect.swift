@@ -1,8 +1,8 @@
 package import HTTPTypes
 package import TidelineStore
 
-/// The common parts of the dialects of Azure Mobile Apps and of its successor: paths, query options, versions in
-/// headers, and the meaning of statuses.
+/// The common parts of the dialects of Azure Mobile Apps and of its successor: paths, query options, and
+/// versions in headers.
 ///
 /// Rejects column names that begin with `__`, which are reserved. Also rejects parameters that begin with `$`, which
 /// the protocol reserves, and the parameter `__includeDeleted`, for which there is an option.
@@ -66,23 +66,6 @@ extension ODataDialect {
 
     // MARK: Responses
 
-    /// Determines the meaning of a status, according to the table of failed requests in wire-protocol.
-    package func meaning(of response: HTTPResponse, to purpose: RequestPurpose) -> AnswerMeaning {
-        switch response.status.code {
-        case 200..<300: .done
-        case 401: .authentication
-        case 404, 410: purpose == .insert ? .rejected : .gone
-        case 409, 412: .conflict
-        case 408, 429, 502...504: .unavailable
-        case 500: .serverFailure
-        default: .rejected
-        }
-    }
-
-    package func isTransient(_ response: HTTPResponse) -> Bool {
-        [408, 429, 500, 502, 503, 504].contains(response.status.code)
-    }
-
     package func mark(of response: HTTPResponse, _ body: [UInt8]) -> Bool? {
         // A row or a list shows the service itself.
         guard response.status.code >= 300 || ErrorBody.isPage(body) else { return nil }
@@ -91,8 +74,6 @@ extension ODataDialect {
     }
 
     package func isList(_ body: [UInt8]) -> Bool { ListBody.isList(body) }
-
-    package func isRefusal(_ response: HTTPResponse) -> Bool { (400..<500).contains(response.status.code) }
 
     package func mayRefusePageSize(status: Int) -> Bool { status == 400 }
 

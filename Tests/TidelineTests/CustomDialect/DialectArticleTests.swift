@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import TidelineTestStores
+import TidelineWire
 
 @testable import Tideline
 
@@ -55,6 +56,27 @@ struct DialectPartTests {
             #expect(meaning.message == (kind == .done ? "" : "why") || status == 301, "\(status)")
             #expect(meaning.retryAfter == .seconds(7))
             #expect(meaning.mayHaveBeenApplied == !(400..<500).contains(status), "\(status)")
+        }
+    }
+
+    @Test(
+        "P3 the meaning of each status in the dialects of table services",
+        arguments: [
+            (200, true, .done), (201, true, .done), (204, false, .done), (401, false, .signInNeeded),
+            (403, false, .refused), (400, true, .refused), (404, true, .refused), (410, true, .refused),
+            (404, false, .gone), (410, false, .gone), (409, true, .conflict), (412, false, .conflict),
+            (408, false, .unavailable), (429, false, .unavailable), (503, false, .unavailable),
+            (500, false, .serverFailed), (502, false, .unavailable), (504, false, .unavailable),
+            (302, false, .refused), (501, false, .refused),
+        ] as [(Int, Bool, AnswerMeaning.Kind)])
+    func tableServiceStatuses(_ status: Int, _ isInsert: Bool, _ expected: AnswerMeaning.Kind) {
+        let response = TransportResponse.answer(status, "why", headers: [.retryAfter: "7"])
+        for name in DialectName.allCases {
+            let meaning = TableServiceDialect(name: name).meaning(of: response, isInsert: isInsert)
+            #expect(meaning.kind == expected)
+            #expect(meaning.message == (expected == .done ? "" : "why"))
+            #expect(meaning.retryAfter == (expected == .done ? nil : .seconds(7)))
+            #expect(meaning.mayHaveBeenApplied == (expected != .done && !(400..<500).contains(status)))
         }
     }
 

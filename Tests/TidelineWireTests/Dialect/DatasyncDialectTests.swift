@@ -159,22 +159,6 @@ struct DatasyncRequestTests {
             after: HTTPResponse(status: .ok), link: link, target: "tables/T?$top=5", base: ("http", "host", "/app"))
         #expect(target == expected)
     }
-
-    @Test(
-        "P3 the meaning of each status, in both dialects",
-        arguments: [
-            (200, RequestPurpose.insert, AnswerMeaning.done), (201, .insert, .done), (204, .existingRow, .done),
-            (401, .existingRow, .authentication), (403, .existingRow, .rejected), (400, .insert, .rejected),
-            (404, .insert, .rejected), (404, .existingRow, .gone), (410, .existingRow, .gone),
-            (409, .insert, .conflict), (412, .existingRow, .conflict), (408, .existingRow, .unavailable),
-            (429, .existingRow, .unavailable), (503, .existingRow, .unavailable), (500, .existingRow, .serverFailure),
-            (502, .existingRow, .unavailable), (504, .existingRow, .unavailable), (302, .existingRow, .rejected),
-            (501, .existingRow, .rejected),
-        ])
-    func meanings(status: Int, purpose: RequestPurpose, expected: AnswerMeaning) {
-        let response = HTTPResponse(status: .init(code: status))
-        for name in DialectName.allCases { #expect(name.dialect.meaning(of: response, to: purpose) == expected) }
-    }
 }
 
 /// The rows and pages of Datasync 3, as the server sends them.

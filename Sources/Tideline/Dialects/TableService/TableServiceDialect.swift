@@ -49,7 +49,7 @@ struct TableServiceDialect: ClientDialect {
         switch request.action {
         case .insert:
             return call(
-                try wire.insert(request.row, into: table, parameters: parameters, features: .offline), .insert)
+                try wire.insert(request.row, into: table, parameters: parameters, features: .offline), isInsert: true)
         case .update:
             return call(
                 try wire.update(
@@ -121,27 +121,22 @@ struct TableServiceDialect: ClientDialect {
     // MARK: Responses
 
     /// Returns a request with the meanings of its responses.
-    func call(_ request: WireRequest, _ purpose: RequestPurpose = .existingRow) -> ServerCall {
+    ///
+    /// - Parameter isInsert: Whether the request inserts a row, so that none can be gone.
+    func call(_ request: WireRequest, isInsert: Bool = false) -> ServerCall {
         ServerCall(
-            request: request, meaning: { meaning(of: $0, to: purpose) },
+            request: request, meaning: { meaning(of: $0, isInsert: isInsert) },
             mark: { wire.mark(of: $0.response, $0.body) })
     }
 
-    func meaning(of response: TransportResponse, to purpose: RequestPurpose = .existingRow) -> AnswerMeaning {
-        let kind: AnswerMeaning.Kind =
-            switch wire.meaning(of: response.response, to: purpose) {
-            case .done: .done
-            case .gone: .gone
-            case .conflict: .conflict
-            case .authentication: .signInNeeded
-            case .unavailable: .unavailable
-            case .serverFailure: .serverFailed
-            case .rejected: .refused
-            }
-        guard kind != .done else { return .done }
-        return AnswerMeaning(
-            kind, message: HTTPMessage.text(of: response), retryAfter: RetryAfter.duration(of: response.response),
-            mayHaveBeenApplied: !wire.isRefusal(response.response))
+    func meaning(of response: TransportResponse, isInsert: Bool) -> AnswerMeaning {
+        guard response.response.status.kind != .successful else { return .done }
+        var meaning = AnswerMeaning(byStatusOf: response)
+        // Table services send 409 for rows in conflict alone, also with a delay.
+        if response.response.status.code == 409 { meaning.kind = .conflict }
+        // The table is missing, not the row.
+        if isInsert, meaning.kind == .gone { meaning.kind = .refused }
+        return meaning
     }
 
     // MARK: Pull
