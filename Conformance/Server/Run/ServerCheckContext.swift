@@ -27,7 +27,7 @@ final class ServerCheckContext: Sendable {
         mark = "srv" + String((0..<12).map { _ in letters[Int.random(in: 0..<letters.count)] })
     }
 
-    var dialect: any ODataDialect { session.dialect }
+    var dialect: any Dialect { session.dialect }
     var isDatasync: Bool { session.dialectName == .datasync3 }
     var table: String { session.options.table }
     var path: String { "tables/\(PercentEncoding.encode(table))" }

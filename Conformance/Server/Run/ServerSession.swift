@@ -16,7 +16,7 @@ struct ServerFacts: Sendable {
 final class ServerSession: Sendable {
     let address: ServerAddress
     let dialectName: DialectName
-    let dialect: any ODataDialect
+    let dialect: any Dialect
     let options: ServerConformance.Options
     private let transport: any Transport
     private let requests = Atomic(0)
@@ -34,11 +34,7 @@ final class ServerSession: Sendable {
     init(address: ServerAddress, dialect: DialectName, transport: any Transport, options: ServerConformance.Options) {
         self.address = address
         dialectName = dialect
-        self.dialect =
-            switch dialect {
-            case .zumo2: ZUMODialect()
-            case .datasync3: DatasyncDialect()
-            }
+        self.dialect = dialect.dialect
         self.transport = transport
         self.options = options
     }

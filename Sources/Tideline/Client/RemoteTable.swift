@@ -44,7 +44,7 @@ public struct RemoteTable: Sendable {
                 guard reader.schema == nil else { return nil }
             }
             let request = try service.wire.lookup(
-                id, in: name, includeDeleted: includeDeleted, parameters: pairs(parameters), features: [])
+                id, in: name, includeDeleted: includeDeleted, parameters: pairs(parameters))
             let answer = try await context.connection.send(service.call(request))
             switch answer.kind {
             case .done: return try reader.row(in: answer, id: id)
@@ -157,8 +157,7 @@ public struct RemoteTable: Sendable {
             let answer = try await context.answer(to: context.tableService.call(request), table: name, id: id)
             if let row = try reader.wholeRows(in: answer).first(where: { reader.isSame($0.idText, id) }) { return row }
         }
-        let request = try context.tableService.wire.lookup(
-            id, in: name, includeDeleted: deleted, parameters: [], features: [])
+        let request = try context.tableService.wire.lookup(id, in: name, includeDeleted: deleted)
         return try reader.wholeRow(
             in: await context.answer(to: context.tableService.call(request), table: name, id: id), id: id)
     }

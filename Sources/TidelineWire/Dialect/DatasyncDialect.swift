@@ -4,12 +4,12 @@ package import TidelineStore
 /// The dialect of the .NET Datasync Community Toolkit server: Datasync 3, with OData version 4.
 ///
 /// An update replaces the whole row, so it needs the server's row to send back what does not change.
-package struct DatasyncDialect: ODataDialect {
+package struct DatasyncDialect: Dialect {
     package let edmTypes: [String: [String: EdmType]]
 
     /// Creates the dialect.
     ///
-    /// - Parameter edmTypes: See ``ODataDialect/edmTypes``.
+    /// - Parameter edmTypes: See ``Dialect/edmTypes``.
     package init(edmTypes: [String: [String: EdmType]] = [:]) { self.edmTypes = edmTypes }
 
     package var apiVersion: String { "3.0.0" }

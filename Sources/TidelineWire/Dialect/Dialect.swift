@@ -1,11 +1,13 @@
 package import HTTPTypes
 package import TidelineStore
 
-/// The form of the table protocol that a family of servers uses. Creates requests and interprets responses.
+/// The form of the table protocol that a family of servers uses: that of Azure Mobile Apps, or of its successor.
 ///
-/// A dialect has no connection and no state, and is the same for every table. It throws errors before anything is sent:
-/// ``WireError/Code/invalidRequest``, ``WireError/Code/invalidID`` or ``WireError/Code/invalidFilter``, with the table,
-/// column or id at fault.
+/// A dialect creates requests and interprets responses. It has no connection and no state, and is the same for every
+/// table. Before anything is sent, it throws ``WireError/Code/invalidRequest``, ``WireError/Code/invalidID`` or
+/// ``WireError/Code/invalidFilter``, with the table, column or id at fault. It rejects column names that begin with
+/// `__`, which are reserved, parameters that begin with `$`, which the protocol reserves, and the parameter
+/// `__includeDeleted`, for which there is an option.
 package protocol Dialect: Sendable {
     /// The greatest number of rows that a request may ask for.
     var maximumPageSize: Int { get }
@@ -14,26 +16,21 @@ package protocol Dialect: Sendable {
     /// Whether the response to an insert of an existing id contains the server's row, not the client's.
     var answersInsertsWithServerRow: Bool { get }
 
+    /// The value of the header `ZUMO-API-VERSION`.
+    var apiVersion: String { get }
+    /// The syntax of filters.
+    var syntax: OData.Syntax { get }
+    /// The types of the server's columns that are compared with literals of their own, by table and column.
+    var edmTypes: [String: [String: EdmType]] { get }
+    /// The option that requests the total count.
+    var countOption: (name: String, value: String) { get }
+    /// The parameter that includes soft-deleted rows.
+    var includeDeletedParameter: String { get }
+
     /// Checks the id of a new row.
     ///
     /// - Throws: ``WireError/Code/invalidID``, with the id and the violated rule.
     func validateNewID(_ id: String) throws(WireError)
-
-    /// Returns a request for a page of rows that match the query, in its order, with its `skip` and `limit`. Requests
-    /// the total count if ``TableQuery/includesTotalCount`` is `true`.
-    /// - Parameter schema: The local definition of the table, which determines the types of literals (``OData``), or
-    ///   `nil`.
-    func read(_ query: TableQuery, schema: TableSchema?, options: ReadOptions) throws(WireError) -> WireRequest
-
-    /// Returns a request for one row.
-    func lookup(
-        _ id: String, in table: String, includeDeleted: Bool, parameters: [(String, String)], features: RequestFeatures
-    ) throws(WireError) -> WireRequest
-
-    /// Returns a request that inserts a row. System columns are omitted. If the row has no id, the server creates one.
-    func insert(
-        _ row: Row, into table: String, parameters: [(String, String)], features: RequestFeatures
-    ) throws(WireError) -> WireRequest
 
     /// Returns a request that changes columns of the row with the given id. System columns are omitted.
     /// - Parameters:
@@ -44,43 +41,12 @@ package protocol Dialect: Sendable {
         features: RequestFeatures
     ) throws(WireError) -> WireRequest
 
-    /// Returns a request that deletes the row with the given id. For `version`, see
-    /// ``update(_:in:replacing:version:parameters:features:)``.
-    func delete(
-        _ id: String, from table: String, version: String?, parameters: [(String, String)], features: RequestFeatures
-    ) throws(WireError) -> WireRequest
-
     /// Returns a request that restores the soft-deleted row with the given id. For `current` and `version`, see
     /// ``update(_:in:replacing:version:parameters:features:)``.
     func undelete(
         _ id: String, in table: String, replacing current: String?, version: String?, parameters: [(String, String)],
         features: RequestFeatures
     ) throws(WireError) -> WireRequest
-
-    /// Returns a request that calls a custom API of the server.
-    /// - Parameter name: The path of the API, relative to the root of the server's APIs, with segments separated by
-    ///   `/`.
-    func invokeAPI(
-        _ name: String, method: HTTPRequest.Method, parameters: [(String, String)], headers: HTTPFields, body: [UInt8]?
-    ) throws(WireError) -> WireRequest
-
-    /// Returns a request that exchanges the token of an identity provider for a token of the server.
-    func signIn(provider: String, token: [String: String]) throws(WireError) -> WireRequest
-
-    /// Returns the user and the authentication token in the response to ``signIn(provider:token:)``.
-    ///
-    /// - Throws: ``WireError`` if the response does not contain both. The error never contains the response.
-    func signedInUser(_ body: [UInt8]) throws(WireError) -> (id: String, token: String)
-
-    // MARK: Responses
-
-    /// Returns whether a response carries a mark of a table service, or `nil` if it does not tell: a header that only
-    /// the service sends, or the exact form of its errors.
-    func mark(of response: HTTPResponse, _ body: [UInt8]) -> Bool?
-    /// Returns whether a body is a list of rows in the form of the dialect, whatever the rows contain.
-    func isList(_ body: [UInt8]) -> Bool
-    /// Returns whether a status may mean that the request asked for too many rows.
-    func mayRefusePageSize(status: Int) -> Bool
 
     /// Returns the target of the next page, relative to the base URL, or `nil` if the response has no link to it.
     ///
@@ -93,54 +59,15 @@ package protocol Dialect: Sendable {
     func nextPage(
         after response: HTTPResponse, link: String?, target: String, base: BaseURL
     ) throws(WireError) -> String?
-
-    /// Returns the version in the response for a single row, or `nil` if there is no version.
-    func version(of response: HTTPResponse) -> String?
-
-    /// Returns the readable message in the body of a failed request, or an empty string if there is no message.
-    func errorMessage(_ body: [UInt8]) -> String
-
-    // MARK: Headers
-
-    /// Returns the headers of every request, in addition to those of its ``WireRequest``.
-    ///
-    /// - Parameters:
-    ///   - version: The version of this package.
-    ///   - installationID: The identifier of the app's installation, or `nil` to omit it.
-    func headers(version: String, installationID: String?) -> HTTPFields
-
-    /// Returns the header with the token of a signed-in user.
-    func authentication(token: String) -> HTTPField
 }
 
 extension Dialect {
-    /// Returns a request for one row, without parameters.
-    package func lookup(
-        _ id: String, in table: String, includeDeleted: Bool = false, features: RequestFeatures = []
-    ) throws(WireError) -> WireRequest {
-        try lookup(id, in: table, includeDeleted: includeDeleted, parameters: [], features: features)
-    }
-
-    /// Returns a request that inserts a row, without features.
-    package func insert(
-        _ row: Row, into table: String, parameters: [(String, String)] = []
-    ) throws(WireError) -> WireRequest {
-        try insert(row, into: table, parameters: parameters, features: [])
-    }
-
     /// Returns a request that changes columns of a row, without features.
     package func update(
         _ row: Row, in table: String, replacing current: String? = nil, version: String?,
         parameters: [(String, String)] = []
     ) throws(WireError) -> WireRequest {
         try update(row, in: table, replacing: current, version: version, parameters: parameters, features: [])
-    }
-
-    /// Returns a request that deletes a row, without features.
-    package func delete(
-        _ id: String, from table: String, version: String?, parameters: [(String, String)] = []
-    ) throws(WireError) -> WireRequest {
-        try delete(id, from: table, version: version, parameters: parameters, features: [])
     }
 
     /// Returns a request that restores a soft-deleted row, without parameters.
@@ -151,10 +78,70 @@ extension Dialect {
         try undelete(id, in: table, replacing: current, version: version, parameters: [], features: features)
     }
 
+    // MARK: Responses
+
     /// Returns the target of the next page of a response whose body has no link.
     package func nextPage(after response: HTTPResponse, base: BaseURL) throws(WireError) -> String? {
         try nextPage(after: response, link: nil, target: "", base: base)
     }
 
-    package func errorMessage(_ body: [UInt8]) -> String { ErrorBody.message(of: body) }
+    /// Returns whether a response carries a mark of a table service, or `nil` if it does not tell: a header that only
+    /// the service sends, or the exact form of its errors.
+    package func mark(of response: HTTPResponse, _ body: [UInt8]) -> Bool? {
+        // A row or a list shows the service itself.
+        guard response.status.code >= 300 || ErrorBody.isPage(body) else { return nil }
+        if response.headerFields[.zumoServerVersion] != nil { return true }
+        return (400..<500).contains(response.status.code) && ErrorBody.hasExactForm(body) ? true : nil
+    }
+
+    /// Returns whether a body is a list of rows in the form of the dialect, whatever the rows contain.
+    package func isList(_ body: [UInt8]) -> Bool { ListBody.isList(body) }
+
+    /// Returns whether a status may mean that the request asked for too many rows.
+    package func mayRefusePageSize(status: Int) -> Bool { status == 400 }
+
+    /// Returns the version in the response for a single row, or `nil` if there is no version.
+    package func version(of response: HTTPResponse) -> String? {
+        response.headerFields.value(of: .eTag).flatMap { ETag.version(fromETag: $0) }
+    }
+
+    // MARK: Headers
+
+    /// Returns the headers of every request, in addition to those of its ``WireRequest``.
+    ///
+    /// - Parameters:
+    ///   - version: The version of this package.
+    ///   - installationID: The identifier of the app's installation, or `nil` to omit it.
+    package func headers(version: String, installationID: String?) -> HTTPFields {
+        var fields: HTTPFields = [.zumoVersion: "ZUMO/\(apiVersion.dropLast(2)) (lang=Swift; version=\(version))"]
+        fields[.installationID] = installationID
+        return fields
+    }
+
+    /// Returns the header with the token of a signed-in user.
+    package func authentication(token: String) -> HTTPField { HTTPField(name: .zumoAuth, value: token) }
+}
+
+extension HTTPFields {
+    /// Returns the value of a field, as the subscript does, which takes five times as long for a field that occurs
+    /// once.
+    func value(of name: HTTPField.Name) -> String? {
+        guard let index = firstIndex(where: { $0.name == name }) else { return nil }
+        return self[(index + 1)...].contains { $0.name == name } ? self[name] : self[index].value
+    }
+}
+
+extension HTTPField.Name {
+    // The names are valid constants, so none of these is nil.
+    /// `ZUMO-API-VERSION`.
+    package static let zumoAPIVersion = Self("ZUMO-API-VERSION")!
+    /// `X-ZUMO-SERVER-VERSION`, of every response of an Azure Mobile Apps back end.
+    package static let zumoServerVersion = Self("X-ZUMO-SERVER-VERSION")!
+    /// `X-ZUMO-FEATURES`.
+    package static let zumoFeatures = Self("X-ZUMO-FEATURES")!
+    /// `Link`.
+    package static let link = Self("Link")!
+    package static let installationID = Self("X-ZUMO-INSTALLATION-ID")!
+    package static let zumoVersion = Self("X-ZUMO-VERSION")!
+    package static let zumoAuth = Self("X-ZUMO-AUTH")!
 }

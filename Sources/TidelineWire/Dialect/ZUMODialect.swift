@@ -2,12 +2,13 @@ package import HTTPTypes
 package import TidelineStore
 
 /// The dialect of the Node and .NET Framework back ends of Azure Mobile Apps: ZUMO 2.
-package struct ZUMODialect: ODataDialect {
+package struct ZUMODialect: Dialect {
     /// Creates the dialect.
     package init() {}
 
     package var apiVersion: String { "2.0.0" }
     package var syntax: OData.Syntax { .early }
+    package var edmTypes: [String: [String: EdmType]] { [:] }
     package var countOption: (name: String, value: String) { ("$inlinecount", "allpages") }
     package var includeDeletedParameter: String { "__includeDeleted" }
     package var maximumPageSize: Int { 1000 }

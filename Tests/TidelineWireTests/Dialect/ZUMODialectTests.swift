@@ -303,21 +303,21 @@ struct ErrorMessageTests {
     func `every form of error body has a message, and of a page its text is shown, without markup and scripts`(
         _ body: String, _ message: String
     ) {
-        #expect(dialect.errorMessage(Array(body.utf8)) == message)
+        #expect(ErrorBody.message(of: Array(body.utf8)) == message)
     }
 
     @Test func `the text of a page is cut at 500 characters`() {
         let page = "<html>" + String(repeating: "<p>word</p>", count: 100_000)
-        let message = dialect.errorMessage(Array(page.utf8))
+        let message = ErrorBody.message(of: Array(page.utf8))
         #expect(message.unicodeScalars.count == 500)
         #expect(message.hasPrefix("word word") && message.hasSuffix("\u{2026}"))
         let marks = "<p>e" + String(repeating: "\u{301}", count: 100_000)
-        #expect(dialect.errorMessage(Array(marks.utf8)).unicodeScalars.count == 500)
+        #expect(ErrorBody.message(of: Array(marks.utf8)).unicodeScalars.count == 500)
     }
 
     @Test func `a long or broken body is cut, not refused`() {
-        #expect(dialect.errorMessage([UInt8](repeating: 0x61, count: 1_000_000)).count == 2_000)
-        #expect(dialect.errorMessage([0xFF, 0xFE]) == "\u{FFFD}\u{FFFD}")
+        #expect(ErrorBody.message(of: [UInt8](repeating: 0x61, count: 1_000_000)).count == 2_000)
+        #expect(ErrorBody.message(of: [0xFF, 0xFE]) == "\u{FFFD}\u{FFFD}")
     }
 }
 

@@ -1,29 +1,11 @@
-package import HTTPTypes
+internal import HTTPTypes
 package import TidelineStore
 
-/// The common parts of the dialects of Azure Mobile Apps and of its successor: paths, query options, and
-/// versions in headers.
-///
-/// Rejects column names that begin with `__`, which are reserved. Also rejects parameters that begin with `$`, which
-/// the protocol reserves, and the parameter `__includeDeleted`, for which there is an option.
-package protocol ODataDialect: Dialect {
-    /// The value of the header `ZUMO-API-VERSION`.
-    var apiVersion: String { get }
-    /// The syntax of filters.
-    var syntax: OData.Syntax { get }
-    /// The types of the server's columns that are compared with literals of their own, by table and column.
-    var edmTypes: [String: [String: EdmType]] { get }
-    /// The option that requests the total count.
-    var countOption: (name: String, value: String) { get }
-    /// The parameter that includes soft-deleted rows.
-    var includeDeletedParameter: String { get }
-}
-
-extension ODataDialect {
-    package var edmTypes: [String: [String: EdmType]] { [:] }
-
-    // MARK: Requests
-
+extension Dialect {
+    /// Returns a request for a page of rows that match the query, in its order, with its `skip` and `limit`. Requests
+    /// the total count if ``TableQuery/includesTotalCount`` is `true`.
+    /// - Parameter schema: The local definition of the table, which determines the types of literals (``OData``), or
+    ///   `nil`.
     package func read(
         _ query: TableQuery, schema: TableSchema?, options: ReadOptions
     ) throws(WireError) -> WireRequest {
@@ -40,16 +22,19 @@ extension ODataDialect {
         return try request(.get, target, parameters: options.parameters, features: options.features)
     }
 
+    /// Returns a request for one row.
     package func lookup(
-        _ id: String, in table: String, includeDeleted: Bool, parameters: [(String, String)], features: RequestFeatures
+        _ id: String, in table: String, includeDeleted: Bool = false, parameters: [(String, String)] = [],
+        features: RequestFeatures = []
     ) throws(WireError) -> WireRequest {
         var target = try Target(table: table, id: id)
         if includeDeleted { target.append(includeDeletedParameter, "true") }
         return try request(.get, target, parameters: parameters, features: features)
     }
 
+    /// Returns a request that inserts a row. System columns are omitted. If the row has no id, the server creates one.
     package func insert(
-        _ row: Row, into table: String, parameters: [(String, String)], features: RequestFeatures
+        _ row: Row, into table: String, parameters: [(String, String)] = [], features: RequestFeatures = []
     ) throws(WireError) -> WireRequest {
         let target = try Target(table: table)
         if row.id != nil { try validateNewID(row.idText) }
@@ -57,39 +42,15 @@ extension ODataDialect {
             .post, target, parameters: parameters, features: features, body: try body(of: row, in: table))
     }
 
+    /// Returns a request that deletes the row with the given id. For `version`, see
+    /// ``update(_:in:replacing:version:parameters:features:)``.
     package func delete(
-        _ id: String, from table: String, version: String?, parameters: [(String, String)], features: RequestFeatures
+        _ id: String, from table: String, version: String?, parameters: [(String, String)] = [],
+        features: RequestFeatures = []
     ) throws(WireError) -> WireRequest {
         try request(
             .delete, try Target(table: table, id: id), version: version, parameters: parameters, features: features)
     }
-
-    // MARK: Responses
-
-    package func mark(of response: HTTPResponse, _ body: [UInt8]) -> Bool? {
-        // A row or a list shows the service itself.
-        guard response.status.code >= 300 || ErrorBody.isPage(body) else { return nil }
-        if response.headerFields[.zumoServerVersion] != nil { return true }
-        return (400..<500).contains(response.status.code) && ErrorBody.hasExactForm(body) ? true : nil
-    }
-
-    package func isList(_ body: [UInt8]) -> Bool { ListBody.isList(body) }
-
-    package func mayRefusePageSize(status: Int) -> Bool { status == 400 }
-
-    package func version(of response: HTTPResponse) -> String? {
-        response.headerFields.value(of: .eTag).flatMap { ETag.version(fromETag: $0) }
-    }
-
-    // MARK: Headers
-
-    package func headers(version: String, installationID: String?) -> HTTPFields {
-        var fields: HTTPFields = [.zumoVersion: "ZUMO/\(apiVersion.dropLast(2)) (lang=Swift; version=\(version))"]
-        fields[.installationID] = installationID
-        return fields
-    }
-
-    package func authentication(token: String) -> HTTPField { HTTPField(name: .zumoAuth, value: token) }
 
     // MARK: Parts of requests
 
@@ -154,28 +115,4 @@ enum ODataColumns {
     /// Whether a column is sent. System columns are not: the server sets them, and rejects or stores values sent for
     /// them.
     static func travels(_ column: String) -> Bool { !SystemColumns.contains(name: column) }
-}
-
-extension HTTPFields {
-    /// Returns the value of a field, as the subscript does, which takes five times as long for a field that occurs
-    /// once.
-    func value(of name: HTTPField.Name) -> String? {
-        guard let index = firstIndex(where: { $0.name == name }) else { return nil }
-        return self[(index + 1)...].contains { $0.name == name } ? self[name] : self[index].value
-    }
-}
-
-extension HTTPField.Name {
-    // The names are valid constants, so none of these is nil.
-    /// `ZUMO-API-VERSION`.
-    package static let zumoAPIVersion = Self("ZUMO-API-VERSION")!
-    /// `X-ZUMO-SERVER-VERSION`, of every response of an Azure Mobile Apps back end.
-    package static let zumoServerVersion = Self("X-ZUMO-SERVER-VERSION")!
-    /// `X-ZUMO-FEATURES`.
-    package static let zumoFeatures = Self("X-ZUMO-FEATURES")!
-    /// `Link`.
-    package static let link = Self("Link")!
-    package static let installationID = Self("X-ZUMO-INSTALLATION-ID")!
-    package static let zumoVersion = Self("X-ZUMO-VERSION")!
-    package static let zumoAuth = Self("X-ZUMO-AUTH")!
 }

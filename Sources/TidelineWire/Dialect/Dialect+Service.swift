@@ -1,7 +1,10 @@
 package import HTTPTypes
 internal import TidelineStore
 
-extension ODataDialect {
+extension Dialect {
+    /// Returns a request that calls a custom API of the server.
+    /// - Parameter name: The path of the API, relative to the root of the server's APIs, with segments separated by
+    ///   `/`.
     package func invokeAPI(
         _ name: String, method: HTTPRequest.Method, parameters: [(String, String)], headers: HTTPFields, body: [UInt8]?
     ) throws(WireError) -> WireRequest {
@@ -17,6 +20,7 @@ extension ODataDialect {
         return WireRequest(method: method, target: target.text, headers: fields, body: body)
     }
 
+    /// Returns a request that exchanges the token of an identity provider for a token of the server.
     package func signIn(provider: String, token: [String: String]) throws(WireError) -> WireRequest {
         let target = try Target(".auth/login", segments: [provider])
         var row = Row()
@@ -29,6 +33,9 @@ extension ODataDialect {
         return WireRequest(method: .post, target: target.text, headers: headers, body: writer.bytes)
     }
 
+    /// Returns the user and the authentication token in the response to ``signIn(provider:token:)``.
+    ///
+    /// - Throws: ``WireError`` if the response does not contain both. The error never contains the response.
     package func signedInUser(_ body: [UInt8]) throws(WireError) -> (id: String, token: String) {
         let answer = try JSONRow.parse(body)
         guard let token = answer["authenticationToken"]?.string, !token.isEmpty, HTTPField.isValidValue(token),
