@@ -17,7 +17,7 @@ extension LevelDBEngine {
     ///   is made; otherwise LevelDB's error.
     @discardableResult
     static func repair(path: String, options: LevelDBOptions) throws(StoreError) -> FileRepair {
-        let path = try DatabaseFolder.absolute(path)
+        let path = try path.absolutePath()
         guard try FolderCheck.names(in: path).contains(where: { FileName($0)?.holdsData == true }) else {
             throw StoreError(.io, "the folder contains no store to repair", path: path)
         }

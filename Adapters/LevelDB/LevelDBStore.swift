@@ -109,7 +109,7 @@ extension KeyValueStore where Engine == LevelDBEngine {
     ///   ``StoreError/Code/full`` or ``StoreError/Code/io`` if it cannot be read, or its files cannot be removed.
     ///   Nothing is removed in these cases, unless removal failed partway: call this method again then.
     public static func destroy(path: String) throws {
-        let path = try DatabaseFolder.absolute(path)
+        let path = try path.absolutePath()
         guard try DatabaseFolder.hasDatabase(at: path) else { return }
         if let engine = try LevelDBEngine.opened(toDestroy: path) {
             // The folder is closed even if closing reports an error.

@@ -59,7 +59,7 @@ package struct ServedTableRecord {
     static func definition(
         of table: String, in reader: some StoreReader, _ rules: ServedSchemas
     ) throws -> TableSchema? {
-        guard let stored = try storedDefinition(of: table, in: reader) else { return nil }
+        guard let stored = try reader.schemaIfDefined(of: table) else { return nil }
         guard let recorded = try recordedDefinition(of: table, in: reader) else { return stored }
         return rules.ownerFirst(try stored.union(recorded))
     }
@@ -69,7 +69,7 @@ package struct ServedTableRecord {
     static func isComplete(
         _ definition: TableSchema, in reader: some StoreReader, _ rules: ServedSchemas
     ) throws -> Bool {
-        guard let stored = try storedDefinition(of: definition.name, in: reader),
+        guard let stored = try reader.schemaIfDefined(of: definition.name),
             let recorded = try recordedDefinition(of: definition.name, in: reader).map(rules.ownerFirst)
         else { return false }
         return try stored.includes(definition) && stored.includes(recorded) && recorded.includes(stored)
@@ -82,7 +82,7 @@ package struct ServedTableRecord {
         _ definition: TableSchema, in writer: some StoreWriter, _ rules: ServedSchemas
     ) throws -> TableSchema? {
         let name = definition.name
-        let stored = try storedDefinition(of: name, in: writer)
+        let stored = try writer.schemaIfDefined(of: name)
         let recorded = try recordedDefinition(of: name, in: writer)
         var union = try stored?.union(definition) ?? definition
         if let recorded { union = try union.union(recorded) }
@@ -95,14 +95,6 @@ package struct ServedTableRecord {
             try writer.upsert(row, into: schema.name)
         }
         return union == stored ? nil : union
-    }
-
-    private static func storedDefinition(of table: String, in reader: some StoreReader) throws -> TableSchema? {
-        do {
-            return try reader.schema(of: table)
-        } catch let error as StoreError where error.code == .noSuchTable {
-            return nil
-        }
     }
 
     private static func recordedDefinition(of table: String, in reader: some StoreReader) throws -> TableSchema? {

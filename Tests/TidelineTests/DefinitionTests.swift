@@ -27,6 +27,12 @@ struct DefinitionTests {
         try world.serverStore.read { try $0.row(in: "Note", id: id) }
     }
 
+    @Test("The text by which stored tokens recognize the columns of a table never changes")
+    func fingerprint() {
+        let schema = TableSchema("T", columns: [.string("text"), .int("count", optional: false)])
+        #expect(schema.columnFingerprint == "32fba3b1f15f8a7f")
+    }
+
     @Test("L11 an older definition hides no column, and its push sends every column", arguments: StoreKind.perEngine)
     func olderDefinition(_ stores: StoreKind) async throws {
         let (world, store) = (try World(stores), try stores.makeStore())

@@ -28,7 +28,7 @@ struct FileIdentity: Hashable {
 
 /// The folder of a store, kept open so that the system does not reuse its identity.
 final class Folder: Sendable {
-    /// The absolute path: a relative one would change its meaning with the current folder.
+    /// The absolute path.
     let path: String
     let identity: FileIdentity
     private let descriptor: Int32
@@ -59,10 +59,7 @@ final class Folder: Sendable {
 
     /// Opens the folder at a path, and creates it if the options allow it.
     static func open(_ path: String, _ options: LMDBOptions) throws(StoreError) -> Folder {
-        guard !path.isEmpty, !path.utf8.contains(0) else {
-            throw StoreError(.io, "the path is empty or contains a NUL character", path: path)
-        }
-        let absolute = path.hasPrefix("/") ? path : "\(FileManager.default.currentDirectoryPath)/\(path)"
+        let absolute = try path.absolutePath()
         let isMade = try make(absolute, options)
         let descriptor = SystemCalls.open(absolute, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0, let identity = FileIdentity(of: descriptor) else {

@@ -16,7 +16,7 @@ final class DatabaseFolder: Sendable {
 
     /// Locks the folder at `path`, which is created if `createsIfMissing` is `true`.
     init(_ path: String, createsIfMissing: Bool) throws(StoreError) {
-        let path = try Self.absolute(path)
+        let path = try path.absolutePath()
         existed = try Self.requireFolder(path, createsIfMissing: createsIfMissing)
         self.path = path
         currentPath = "\(path)/CURRENT"
@@ -78,15 +78,6 @@ final class DatabaseFolder: Sendable {
     }
 
     // MARK: Checks
-
-    /// Returns the absolute path.
-    static func absolute(_ path: String) throws(StoreError) -> String {
-        guard !path.isEmpty, !path.utf8.contains(0) else {
-            throw StoreError(.io, "the path is empty or contains a NUL character", path: path)
-        }
-        // A relative path would change its meaning with the current folder.
-        return path.hasPrefix("/") ? path : "\(FileManager.default.currentDirectoryPath)/\(path)"
-    }
 
     /// Ensures that the folder exists. Returns whether it existed before.
     private static func requireFolder(_ path: String, createsIfMissing: Bool) throws(StoreError) -> Bool {

@@ -19,8 +19,7 @@ extension String {
 
     /// The FNV-1a hash of the UTF-8 bytes, 16 hexadecimal digits.
     var nameHash: String {
-        let hash = utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-        let digits = String(hash, radix: 16)
+        let digits = String(utf8.stableHash, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
     }
 

@@ -46,13 +46,6 @@ extension StoreError {
 
     /// Whether the server chose this transaction to end so that another one can go on.
     var isSerializationFailure: Bool { hasState("40001", "40P01") }
-
-    /// Returns this error with its table set to the given name, unless it already names one.
-    func inTable(_ name: String) -> StoreError {
-        var error = self
-        error.table = table ?? name
-        return error
-    }
 }
 
 extension StoreError.Code {

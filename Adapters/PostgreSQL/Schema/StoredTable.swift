@@ -60,11 +60,6 @@ final class StoredTable: Sendable {
     }
 }
 
-extension TableSchema {
-    /// Whether string identifiers compare without regard to ASCII case.
-    var foldsID: Bool { idType == .string && idMatching == .asciiCaseInsensitive }
-}
-
 /// A column as it is stored.
 struct StoredColumn: Sendable {
     let schema: ColumnSchema

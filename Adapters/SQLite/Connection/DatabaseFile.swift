@@ -4,14 +4,8 @@ internal import TidelineStore
 
 /// Operations on a database file that do not use SQLite.
 enum DatabaseFile {
-    /// Returns the absolute path.
-    static func absolute(_ path: String) throws(StoreError) -> String {
-        guard !path.isEmpty, !path.utf8.contains(0) else {
-            throw StoreError(.io, "the path is empty or contains a NUL character", path: path)
-        }
-        // A relative path would change its meaning with the current folder, and some have a special meaning in SQLite.
-        return path.hasPrefix("/") ? path : "\(FileManager.default.currentDirectoryPath)/\(path)"
-    }
+    /// Returns the absolute path. Some relative ones have a special meaning in SQLite.
+    static func absolute(_ path: String) throws(StoreError) -> String { try path.absolutePath() }
 
     /// Returns whether a nonempty write-ahead log exists for the file.
     static func hasLog(_ path: String) -> Bool { size("\(file(at: path))-wal") ?? 0 > 0 }

@@ -31,13 +31,6 @@ extension StoreError {
         let kind = Code(sqlite: code, systemError: systemError)
         return StoreError(kind, "\(doing): \(detail)", path: path, engineCode: Int(code))
     }
-
-    /// Returns this error with its table set to the given name, unless it already names one.
-    func inTable(_ name: String) -> StoreError {
-        var error = self
-        error.table = table ?? name
-        return error
-    }
 }
 
 extension StoreError.Code {

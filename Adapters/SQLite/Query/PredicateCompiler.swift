@@ -78,7 +78,7 @@ struct PredicateCompiler {
     private func column(_ name: String) throws(StoreError) -> SQLFragment {
         guard let column = table.schema.column(name) else { throw .undefinedColumn(name, in: table.schema) }
         var fragment = SQLFragment.primary(column.name.sqlName, .value(column.type), isNeverNull: name == "id")
-        fragment.foldsCase = name == "id" && table.foldsID
+        fragment.foldsCase = name == "id" && table.schema.foldsID
         fragment.isRowID = name == "id" && table.schema.idType == .int
         return fragment
     }

@@ -85,9 +85,6 @@ final class StoredTable: Sendable {
             return isAccepted ? tags | 1 << UInt32(tag.rawValue) : tags
         }
     }
-
-    /// Whether string identifiers compare without regard to ASCII case.
-    var foldsID: Bool { schema.idType == .string && schema.idMatching == .asciiCaseInsensitive }
 }
 
 /// The definition of a table as stored in the table of definitions, as JSON.

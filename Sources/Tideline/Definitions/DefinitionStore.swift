@@ -180,13 +180,7 @@ extension TableSchema {
     /// A short text that changes when a column is added, is removed, or becomes optional. It is the same in every
     /// process.
     var columnFingerprint: String {
-        // FNV-1a, because Swift's hashes differ between processes.
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for column in allColumns.sorted(by: { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }) {
-            for byte in Array(column.name.utf8) + [column.isOptional ? 0 : 1] {
-                hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3
-            }
-        }
-        return String(hash, radix: 16)
+        let columns = allColumns.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        return String(columns.flatMap { Array($0.name.utf8) + [$0.isOptional ? 0 : 1] }.stableHash, radix: 16)
     }
 }

@@ -256,14 +256,3 @@ extension Row {
         set { self["__extra"] = newValue }
     }
 }
-
-extension StoreReader {
-    /// Returns the definition of a table, or `nil` if the table is not defined.
-    func schemaIfDefined(of table: String) throws -> TableSchema? {
-        do {
-            return try schema(of: table)
-        } catch let error as StoreError where error.code == .noSuchTable {
-            return nil
-        }
-    }
-}

@@ -76,11 +76,7 @@ struct OverflowKey: Sendable {
     private static var damaged: StoreError { StoreError(.corrupt, "the entry of an overflow key is damaged") }
 
     /// Returns the 64-bit FNV-1a hash.
-    static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for index in bytes.indices { hash = unsafe (hash ^ UInt64(bytes[index])) &* 0x100_0000_01B3 }
-        return hash
-    }
+    static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 { unsafe bytes.stableHash }
 }
 
 extension UnsafeRawBufferPointer {

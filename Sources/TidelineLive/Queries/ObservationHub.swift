@@ -149,7 +149,7 @@ package final class ObservationHub: Sendable {
         let known = state.withLock { state in state.tables[name].map { ($0.definition, $0.readTime) } }
         guard let (definition, readTime) = known else { return nil }
         return RecordedTable(
-            name, shape: definition.shape, foldsID: definition.foldsID, maximumCount: recordedRows(readTime),
+            name, shape: definition.shape, foldsID: definition.schema.foldsID, maximumCount: recordedRows(readTime),
             isReadAgain: try isUnread(name) || !definition.isCurrent(in: reader))
     }
 

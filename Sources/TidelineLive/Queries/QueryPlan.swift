@@ -70,7 +70,4 @@ struct ObservedDefinition: Sendable {
         if try reader.shape(of: schema.name) === storeShape { return true }
         return try reader.schema(of: schema.name).allColumns == schema.allColumns
     }
-
-    /// Whether identifiers compare without regard to ASCII case.
-    var foldsID: Bool { schema.idType == .string && schema.idMatching == .asciiCaseInsensitive }
 }

@@ -16,7 +16,7 @@ struct ChangeCursor: Sendable, Hashable {
 
     /// Creates the cursor of tables with these timestamps.
     init(_ tables: [String], _ clocks: TableClocks) {
-        for table in tables { stamps[Self.hash(table)] = .some(clocks[table]) }
+        for table in tables { stamps[table.utf8.stableHash] = .some(clocks[table]) }
     }
 
     /// - Throws: ``RequestRejection`` for a text that is not a cursor.
@@ -41,7 +41,7 @@ struct ChangeCursor: Sendable, Hashable {
 
     /// Whether the table has another timestamp than in this cursor, or is not in it.
     func differs(for table: String, at stamp: Timestamp?) -> Bool {
-        guard let known = stamps[Self.hash(table)] else { return true }
+        guard let known = stamps[table.utf8.stableHash] else { return true }
         return known != stamp
     }
 
@@ -49,12 +49,7 @@ struct ChangeCursor: Sendable, Hashable {
     static func text(of tables: [String], _ clocks: TableClocks) -> String {
         tables.map { table in
             let stamp = clocks[table].map { String(UInt64(bitPattern: $0.ticks), radix: 36) } ?? ""
-            return "\(String(hash(table), radix: 36)).\(stamp)"
+            return "\(String(table.utf8.stableHash, radix: 36)).\(stamp)"
         }.joined(separator: "-")
-    }
-
-    /// FNV-1a, which gives the same number in every process.
-    private static func hash(_ name: String) -> UInt64 {
-        name.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     }
 }

@@ -104,6 +104,15 @@ extension StoreError.Code {
     }
 }
 
+extension StoreError {
+    /// Returns this error with its table set to the given name, unless it already names one.
+    package func inTable(_ name: String) -> StoreError {
+        var error = self
+        error.table = table ?? name
+        return error
+    }
+}
+
 extension StoreError: CustomStringConvertible {
     /// The message followed by all available details, on one line.
     public var description: String {

@@ -185,8 +185,7 @@ extension CompiledPredicate {
         }
 
         private func ignoresCase(_ operand: RowPredicate) -> Bool {
-            guard case .column("id") = operand else { return false }
-            return schema.idType == .string && schema.idMatching == .asciiCaseInsensitive
+            if case .column("id") = operand { schema.foldsID } else { false }
         }
 
         private func requireConditions(_ operands: [OperandType], of user: String) throws(StoreError) {

@@ -77,8 +77,7 @@ public struct Evaluator: Sendable {
         init(_ schema: TableSchema) {
             self.schema = schema
             definition = schema.makeShape()
-            let folds = schema.idType == .string && schema.idMatching == .asciiCaseInsensitive
-            id = ColumnReference(position: nil, type: schema.idType == .int ? .int : .string, folds: folds)
+            id = ColumnReference(position: nil, type: schema.idType == .int ? .int : .string, folds: schema.foldsID)
         }
     }
 

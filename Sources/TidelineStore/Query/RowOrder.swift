@@ -15,7 +15,7 @@ public struct RowOrder: Sendable {
     /// Creates the order for rows of `shape`.
     init(_ terms: [OrderTerm], schema: TableSchema, shape: RowShape) {
         self.terms = terms.map { (shape.index(of: $0.column), $0.isDescending, $0.column == "id") }
-        foldsID = schema.idType == .string && schema.idMatching == .asciiCaseInsensitive
+        foldsID = schema.foldsID
     }
 
     /// Returns the sort key of a row.

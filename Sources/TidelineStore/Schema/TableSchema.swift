@@ -56,6 +56,9 @@ public struct TableSchema: Sendable, Hashable, Codable {
         return columns.first { $0.name == name } ?? systemColumns.columns.first { $0.name == name }
     }
 
+    /// Whether string identifiers compare without regard to ASCII case.
+    package var foldsID: Bool { idType == .string && idMatching == .asciiCaseInsensitive }
+
     /// Returns the shape of this table's rows, which is needed to create ``PackedRows`` for the table.
     public func makeShape() -> RowShape { RowShape(table: name, idType: idType, columns: allColumns) }
 }
