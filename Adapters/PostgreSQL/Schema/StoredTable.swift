@@ -1,8 +1,11 @@
 internal import Synchronization
 internal import TidelineStore
 
+/// All table definitions in one snapshot of the database.
+typealias Catalog = StoredTables<StoredTable>
+
 /// A table as it is stored: its definition, and values derived from it once for all statements.
-final class StoredTable: Sendable {
+final class StoredTable: StoredTableType {
     let definition: StoredDefinition
     var schema: TableSchema { definition.schema }
     var name: String { schema.name }

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import TidelineStore
 
 extension Connection {
@@ -22,10 +21,10 @@ extension Connection {
     }
 
     private func storedTable(_ name: String, definition: String) throws(StoreError) -> StoredTable {
-        let decoded = try? JSONDecoder().decode(StoredDefinition.self, from: Data(definition.utf8))
+        let decoded = try? RecordJSON.decode(StoredDefinition.self, from: definition)
         try decoded?.schema.requireStoredFormC(retired: decoded?.retired ?? [], path: path)
         do {
-            let stored = try decoded ?? JSONDecoder().decode(StoredDefinition.self, from: Data(definition.utf8))
+            let stored = try decoded ?? RecordJSON.decode(from: definition)
             try stored.schema.validateStored()
             guard stored.schema.name == name,
                 stored.schema.columns.count + stored.retired.count < Int(UInt16.max)
@@ -41,16 +40,13 @@ extension Connection {
     func apply(_ plan: SchemaPlan) throws(StoreError) {
         forgetCatalog()
         for statement in plan.statements { try executeOnce(statement) }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         for definition in plan.definitions {
             let save = try statements.take(FileFormat.saveDefinition)
             defer { statements.putBack(save) }
-            guard let json = try? encoder.encode(definition) else {
-                throw StoreError(
-                    .schemaMismatch, "the definition cannot be encoded", table: definition.schema.name)
+            guard let json = try? RecordJSON.encode(definition) else {
+                throw StoreError(.schemaMismatch, "the definition cannot be encoded", table: definition.schema.name)
             }
-            try save.bind([.string(definition.schema.name), .string(String(decoding: json, as: UTF8.self))])
+            try save.bind([.string(definition.schema.name), .string(json)])
             try save.run()
         }
         try execute(FileFormat.advanceGeneration)

@@ -1,7 +1,10 @@
 internal import TidelineStore
 
+/// All table definitions in one snapshot of the database.
+typealias Catalog = StoredTables<StoredTable>
+
 /// A table as it is stored: its definition, and values derived from it once for all statements.
-final class StoredTable: Sendable {
+final class StoredTable: StoredTableType {
     let name: String
     let schema: TableSchema
     /// Columns that are no longer part of the definition. They stay in the table with their values.
