@@ -71,7 +71,7 @@ final class RowBuffer {
         case (.int, SQLITE_INTEGER): room.append(sqlite3_value_int64(value))
         case (.string, SQLITE_TEXT):
             let bytes = value.bytes
-            guard !bytes.isEmpty, isValidUTF8(bytes) else { throw damaged(handle, "id", "is not valid text") }
+            guard !bytes.isEmpty, UTF8Check.isValid(bytes) else { throw damaged(handle, "id", "is not valid text") }
             room.append(bytes)
         default: throw damaged(handle, "id", "has a different type than the table's ids")
         }

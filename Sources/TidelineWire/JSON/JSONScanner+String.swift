@@ -1,3 +1,5 @@
+internal import TidelineStore
+
 /// The range of the content of a JSON string, between its quotes.
 struct ScannedText {
     var start: Int
@@ -140,7 +142,7 @@ extension JSONScanner {
 
     private mutating func skipNonASCII() throws(JSONFault) {
         while position < bytes.count, bytes[position] >= 0x80 {
-            let length = UTF8Check.sequenceLength(in: bytes, at: position)
+            let length = UTF8Check.sequenceLength(at: bytes.base + position, count: bytes.count - position)
             guard length > 0 else { throw fault(.invalidUTF8) }
             position += length
         }

@@ -55,7 +55,7 @@ extension JSONWriter {
         while true {
             end = PlainText.end(in: view, from: end)
             if end < text.count, text[end] >= 0x80 {
-                let length = UTF8Check.sequenceLength(in: view, at: end)
+                let length = UTF8Check.sequenceLength(at: view.base + end, count: view.count - end)
                 end += max(length, 1)
                 if length > 0 { continue }
                 bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: text[start..<(end - 1)]))

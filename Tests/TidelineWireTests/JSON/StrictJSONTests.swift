@@ -75,6 +75,7 @@ import TidelineSupport
         var text = String.UnicodeScalarView()
         text.append(contentsOf: scalars)
         #expect(try parser.row("{\"id\":\"a\",\"string\":\"\(String(text))\"}")["string"] == .string(String(text)))
+        #expect(UTF8Check.isValid(Array(String(text).utf8)))
     }
 
     @Test(arguments: [
