@@ -38,8 +38,7 @@ struct FilterSplit {
     /// Returns the cost for one row, or `nil` if the store must not evaluate the predicate.
     private static func cost(of predicate: RowPredicate) -> Int? {
         var cost = 0
-        var pending = [predicate]
-        while let node = pending.popLast() {
+        for (node, _) in predicate.nodes {
             switch node {
             case .function(let function, let operands):
                 guard isBounded(function, operands) else { return nil }
@@ -48,7 +47,6 @@ struct FilterSplit {
             case .comparison, .arithmetic: cost += 1
             case .column, .literal, .and, .or, .not: break
             }
-            pending += node.children
         }
         return cost
     }
@@ -69,13 +67,11 @@ struct FilterSplit {
 extension RowPredicate {
     /// Whether the predicate consists only of comparisons of columns and constants.
     fileprivate var isPlain: Bool {
-        var pending = [self]
-        while let node = pending.popLast() {
+        nodes.allSatisfy { (node, _) in
             switch node {
-            case .function, .arithmetic: return false
-            default: pending += node.children
+            case .function, .arithmetic: false
+            default: true
             }
         }
-        return true
     }
 }

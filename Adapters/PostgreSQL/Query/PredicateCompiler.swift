@@ -43,14 +43,7 @@ struct PredicateCompiler {
     }
 
     private static func isSmall(_ predicate: RowPredicate) -> Bool {
-        var pending = [(node: predicate, depth: 1)]
-        var nodes = 0
-        while let (node, depth) = pending.popLast() {
-            nodes += 1
-            guard depth <= maximumDepth, nodes <= maximumNodes else { return false }
-            pending += node.children.map { ($0, depth + 1) }
-        }
-        return true
+        predicate.nodes.enumerated().allSatisfy { $0 < maximumNodes && $1.depth <= maximumDepth }
     }
 
     // MARK: Conditions

@@ -23,7 +23,7 @@ struct QueryPlan {
         condition = sql.map { " WHERE \($0)" } ?? ""
         parameters = compiler.parameters
         let residual = rest.count == 1 ? rest[0] : .and(rest)
-        residualColumns = rest.isEmpty ? [] : residual.columns.compactMap { table.shape.index(of: $0) }.sorted()
+        residualColumns = Set(residual.columnNames).compactMap { table.shape.index(of: $0) }.sorted()
         let shape = table.shape(of: residualColumns)
         self.residual = rest.isEmpty ? nil : try CompiledFilter(residual, of: table.evaluator, for: shape)
     }
@@ -89,19 +89,5 @@ extension StoredTable {
         positions.count == shape.count
             ? shape
             : RowShape(table: name, idType: schema.idType, columns: positions.map { shape.columns[$0] })
-    }
-}
-
-extension RowPredicate {
-    /// The names of the columns in this predicate, each once.
-    fileprivate var columns: [String] {
-        var names: [String] = []
-        var seen: Set<String> = []
-        var pending = [self]
-        while let node = pending.popLast() {
-            if case .column(let name) = node, seen.insert(name).inserted { names.append(name) }
-            pending += node.children
-        }
-        return names
     }
 }

@@ -19,20 +19,12 @@ struct PredicateCompiler {
 
     /// Returns the SQL for the condition of a `WHERE` clause.
     mutating func compile(_ predicate: RowPredicate) throws(StoreError) -> SQLFragment {
-        try requireDepth(of: predicate)
-        return try condition(predicate, negated: false)
-    }
-
-    private func requireDepth(of predicate: RowPredicate) throws(StoreError) {
-        var pending = [(node: predicate, depth: 1)]
-        while let (node, depth) = pending.popLast() {
-            guard depth <= Self.maximumDepth else {
-                throw StoreError(
-                    .unsupportedQuery, "the predicate is nested more than \(Self.maximumDepth) levels deep",
-                    table: table.schema.name)
-            }
-            pending.append(contentsOf: node.children.map { ($0, depth + 1) })
+        guard predicate.nodes.allSatisfy({ $0.depth <= Self.maximumDepth }) else {
+            throw StoreError(
+                .unsupportedQuery, "the predicate is nested more than \(Self.maximumDepth) levels deep",
+                table: table.schema.name)
         }
+        return try condition(predicate, negated: false)
     }
 
     // MARK: Conditions

@@ -71,11 +71,3 @@ enum PullArguments {
             table: schema.name, column: column)
     }
 }
-
-extension RowPredicate {
-    /// The names of the columns that the predicate uses, in their order.
-    var columnNames: [String] {
-        if case .column(let name) = self { return [name] }
-        return children.flatMap(\.columnNames)
-    }
-}

@@ -87,13 +87,9 @@ extension RowPredicate {
             // `eq null` and `ne null` become IS NULL and IS NOT NULL.
             return wanted ? self : .not(self)
         default:
-            return .and([wanted ? self : .not(self)] + columnNames.map { .column($0).isNotNull })
+            // The id is never null.
+            let columns = columnNames.filter { $0 != "id" }
+            return .and([wanted ? self : .not(self)] + columns.map { .column($0).isNotNull })
         }
-    }
-
-    /// The columns that the condition names, except `id`, which is never null.
-    private var columnNames: [String] {
-        if case .column(let name) = self { return name == "id" ? [] : [name] }
-        return children.flatMap(\.columnNames)
     }
 }

@@ -29,6 +29,14 @@ extension RowPredicate {
         }
     }
 
+    /// All nodes of this tree, each before its operands.
+    package var nodes: PredicateNodes { PredicateNodes(pending: [(self, 1)]) }
+
+    /// The names of the columns in this tree, in their order, each as often as it occurs.
+    package var columnNames: [String] {
+        nodes.compactMap { if case .column(let name) = $0.node { name } else { nil } }
+    }
+
     /// Returns whether another predicate is the same tree. The operator `==` builds a predicate instead.
     package func isIdentical(to other: RowPredicate) -> Bool {
         let isSameNode =
@@ -43,5 +51,17 @@ extension RowPredicate {
             default: false
             }
         return isSameNode && children.elementsEqual(other.children) { $0.isIdentical(to: $1) }
+    }
+}
+
+/// The nodes of a predicate with their depth, which is 1 for the predicate itself. The walk does not recurse, so that no
+/// tree is too deep for it.
+package struct PredicateNodes: Sequence, IteratorProtocol {
+    fileprivate var pending: [(node: RowPredicate, depth: Int)]
+
+    package mutating func next() -> (node: RowPredicate, depth: Int)? {
+        guard let (node, depth) = pending.popLast() else { return nil }
+        pending += node.children.reversed().map { ($0, depth + 1) }
+        return (node, depth)
     }
 }
