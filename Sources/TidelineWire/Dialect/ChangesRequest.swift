@@ -44,13 +44,10 @@ package struct ChangesRequest: Sendable, Hashable {
     /// - Throws: ``RequestRejection`` with status 400.
     package init(target: String) throws(RequestRejection) {
         tables = []
-        let query = target.utf8.firstIndex(of: UInt8(ascii: "?")).map { target[$0...].dropFirst() } ?? ""
-        for parameter in query.split(separator: "&") {
-            let pair = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let value = pair.count == 2 ? pair[1] : ""
-            switch try Self.decoded(pair[0]) {
+        for (_, name, value) in PercentEncoding.parameters(of: target[...]) {
+            switch try PercentEncoding.decoded(name) {
             case "tables": try add(value)
-            case "since": cursor = try Self.decoded(value)
+            case "since": cursor = try PercentEncoding.decoded(value)
             case "wait":
                 guard let seconds = Int(value), seconds >= 0, value.utf8.allSatisfy(\.isDigit) else {
                     throw RequestRejection(.badRequest, "wait must be a whole number of seconds that is not negative")
@@ -66,7 +63,7 @@ package struct ChangesRequest: Sendable, Hashable {
 
     private mutating func add(_ names: Substring) throws(RequestRejection) {
         for part in names.split(separator: ",", omittingEmptySubsequences: false) {
-            let name = try Self.decoded(part)
+            let name = try PercentEncoding.decoded(part)
             guard !name.isEmpty else { throw RequestRejection(.badRequest, "the parameter tables has an empty name") }
             guard !tables.contains(name) else { continue }
             guard tables.count < Self.maximumTables else {
@@ -76,14 +73,6 @@ package struct ChangesRequest: Sendable, Hashable {
             }
             tables.append(name)
         }
-    }
-
-    private static func decoded(_ text: Substring) throws(RequestRejection) -> String {
-        guard let decoded = PercentEncoding.decode(text, plusIsSpace: true) else {
-            throw RequestRejection(
-                .badRequest, "\(String(text.prefix(100)).debugDescription) is not percent-encoded UTF-8")
-        }
-        return decoded
     }
 }
 

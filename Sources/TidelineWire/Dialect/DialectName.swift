@@ -20,12 +20,9 @@ package enum DialectName: String, Sendable, Hashable, CaseIterable {
     ///
     /// - Parameter assumed: The dialect of a request that is valid in both.
     package init(of method: HTTPRequest.Method, target: String, headers: HTTPFields, assumed: DialectName) {
-        let query = target.utf8.firstIndex(of: UInt8(ascii: "?")).map { target[$0...].dropFirst() } ?? ""
-        let parameters = query.isEmpty ? [] : query.split(separator: "&")
-        let values = parameters.map { parameter in
-            let pair = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let name = PercentEncoding.decode(pair[0], plusIsSpace: true)?.asciiLowercased ?? ""
-            return (name: name, value: pair.count == 2 ? String(pair[1]) : "")
+        let values = PercentEncoding.parameters(of: target[...]).map { parameter in
+            let name = PercentEncoding.decode(parameter.name, plusIsSpace: true)?.asciiLowercased
+            return (name: name, value: String(parameter.value))
         }
         let version = headers[.zumoAPIVersion] ?? values.first { $0.name == "zumo-api-version" }?.value
         switch version?.prefix(2) {

@@ -20,26 +20,20 @@ extension LinkHeader {
 
     /// Returns the options `$skip` and `$top` in the query of a link, if they are numbers.
     static func paging(of link: String) -> [(name: String, value: Int)] {
-        let query = link.prefix { $0 != "#" }.utf8.drop { $0 != UInt8(ascii: "?") }.dropFirst()
-        return query.split(separator: UInt8(ascii: "&")).compactMap { parameter in
-            let pair = parameter.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            guard pair.count == 2, let name = PercentEncoding.decode(Substring(pair[0]), plusIsSpace: true),
-                ["$skip", "$top"].contains(name), let value = Int(Substring(pair[1])), value >= 0
+        PercentEncoding.parameters(of: link.prefix { $0 != "#" }).compactMap { parameter in
+            guard let name = PercentEncoding.decode(parameter.name, plusIsSpace: true),
+                ["$skip", "$top"].contains(name), let value = Int(parameter.value), value >= 0
             else { return nil }
             return (name, value)
         }
     }
 
     static func query(of target: String, replacing options: [(name: String, value: Int)]) -> String {
-        let parts = target.utf8.split(separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
-        var parameters: [Substring.UTF8View] = []
-        if parts.count == 2 { parameters = parts[1].split(separator: UInt8(ascii: "&")) }
-        let kept = parameters.filter { parameter in
-            let name = PercentEncoding.decode(
-                Substring(parameter.prefix { $0 != UInt8(ascii: "=") }), plusIsSpace: true)
+        let kept = PercentEncoding.parameters(of: target[...]).filter { parameter in
+            let name = PercentEncoding.decode(parameter.name, plusIsSpace: true)
             return !options.contains { $0.name == name }
         }
-        return (kept.map { PercentEncoding.repair($0) } + options.map { "\($0.name)=\($0.value)" })
+        return (kept.map { PercentEncoding.repair($0.text.utf8) } + options.map { "\($0.name)=\($0.value)" })
             .joined(separator: "&")
     }
 }

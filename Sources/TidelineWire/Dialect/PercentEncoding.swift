@@ -1,3 +1,5 @@
+internal import HTTPTypes
+
 /// Percent-encoding of parts of a URL.
 package enum PercentEncoding {
     /// Returns the text with all characters except letters, digits, `-`, `.`, `_` and `~` encoded, for use in a path or
@@ -55,6 +57,26 @@ package enum PercentEncoding {
             }
         }
         return String(validating: decoded, as: UTF8.self)
+    }
+
+    /// Returns the decoded text of a request.
+    ///
+    /// - Throws: ``RequestRejection`` with status 400 if ``decode(_:plusIsSpace:)`` returns `nil`.
+    static func decoded(_ text: Substring, plusIsSpace: Bool = true) throws(RequestRejection) -> String {
+        guard let decoded = decode(text, plusIsSpace: plusIsSpace) else {
+            throw RequestRejection(
+                .badRequest, "\(String(text.prefix(100)).debugDescription) is not percent-encoded UTF-8")
+        }
+        return decoded
+    }
+
+    /// Returns the parameters in the query of a URL: each as it is, and its name and value, which is empty if it has
+    /// none. Nothing is decoded.
+    static func parameters(of url: Substring) -> [(text: Substring, name: Substring, value: Substring)] {
+        url.utf8.drop { $0 != UInt8(ascii: "?") }.dropFirst().split(separator: UInt8(ascii: "&")).map { text in
+            let name = text.prefix { $0 != UInt8(ascii: "=") }
+            return (Substring(text), Substring(name), Substring(text[name.endIndex...].dropFirst()))
+        }
     }
 }
 

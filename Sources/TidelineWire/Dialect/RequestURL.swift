@@ -10,12 +10,10 @@ struct RequestURL {
     private static let options: Set<String> = ["$filter", "$orderby", "$skip", "$top", "$select"]
 
     init(_ target: String) throws(RequestRejection) {
-        let parts = target.utf8.split(separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
+        let path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
         var segments: [String] = []
-        for segment in (parts.first ?? target.utf8[...]).split(
-            separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        {
-            segments.append(try Self.decoded(Substring(segment), plusIsSpace: false))
+        for segment in path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
+            segments.append(try PercentEncoding.decoded(Substring(segment), plusIsSpace: false))
         }
         if segments.first == "" { segments.removeFirst() }
         guard (2...3).contains(segments.count), segments[0] == "tables", !segments.contains("") else {
@@ -24,12 +22,8 @@ struct RequestURL {
         table = segments[1]
         id = segments.count == 3 ? segments[2] : nil
         parameters = []
-        guard parts.count == 2 else { return }
-        for parameter in parts[1].split(separator: UInt8(ascii: "&")) {
-            let pair = parameter.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            let name = try Self.decoded(Substring(pair[0]), plusIsSpace: true)
-            let value = pair.count == 2 ? try Self.decoded(Substring(pair[1]), plusIsSpace: true) : ""
-            parameters.append((name, value))
+        for (_, name, value) in PercentEncoding.parameters(of: target[...]) {
+            parameters.append((try PercentEncoding.decoded(name), try PercentEncoding.decoded(value)))
         }
     }
 
@@ -57,13 +51,5 @@ struct RequestURL {
         case "true": return true
         default: throw RequestRejection(.badRequest, "__includeDeleted must be true or false")
         }
-    }
-
-    private static func decoded(_ text: Substring, plusIsSpace: Bool) throws(RequestRejection) -> String {
-        guard let decoded = PercentEncoding.decode(text, plusIsSpace: plusIsSpace) else {
-            throw RequestRejection(
-                .badRequest, "\(String(text.prefix(100)).debugDescription) is not percent-encoded UTF-8")
-        }
-        return decoded
     }
 }
