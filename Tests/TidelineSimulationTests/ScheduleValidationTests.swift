@@ -64,6 +64,20 @@ struct ScheduleValidationTests {
         #expect(await message(schedule) == "step 4: another step has the same number")
     }
 
+    @Test("A step is printed as the Swift expression of it")
+    func expressions() {
+        let actions: [(SimulationStep.Action, String)] = [
+            (.push, "push"), (.sync(seconds: -1), "sync(seconds: -1)"), (.purge(table: "T"), #"purge(table: "T")"#),
+            (.write(table: "\"", id: "a", columns: ["é"]), #"write(table: "\"", id: "a", columns: ["é"])"#),
+            (.pull(table: "T", queryID: nil, isFiltered: true), #"pull(table: "T", queryID: nil, isFiltered: true)"#),
+            (.pull(table: "T", queryID: "", isFiltered: false), #"pull(table: "T", queryID: "", isFiltered: false)"#),
+            (.intermediary(.repeats, seconds: 1), "intermediary(.repeats, seconds: 1)"),
+        ]
+        for (action, text) in actions {
+            #expect(SimulationStep(7, action, on: 0).description == "SimulationStep(7, .\(text), on: 0)")
+        }
+    }
+
     @Test("The greatest numbers can be simulated")
     func limits() async throws {
         let most = 1_000_000

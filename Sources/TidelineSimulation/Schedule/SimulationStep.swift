@@ -111,35 +111,16 @@ public struct SimulationStep: Sendable, Hashable, Codable {
     }
 }
 
-extension SimulationStep.Action: CustomStringConvertible {
-    /// The action as a Swift expression, without the leading dot.
-    public var description: String {
+extension SimulationStep.Action {
+    /// The action as a Swift expression, without the leading dot: Swift's own description, except for an optional and
+    /// an enumeration in it.
+    var expression: String {
         switch self {
-        case .write(let table, let id, let columns):
-            "write(table: \(table.debugDescription), id: \(id.debugDescription), columns: \(columns))"
-        case .delete(let table, let id): "delete(table: \(table.debugDescription), id: \(id.debugDescription))"
-        case .push: "push"
         case .pull(let table, let queryID, let isFiltered):
             "pull(table: \(table.debugDescription), queryID: \(queryID?.debugDescription ?? "nil"), "
                 + "isFiltered: \(isFiltered))"
-        case .sync(let seconds): "sync(seconds: \(seconds))"
-        case .purge(let table): "purge(table: \(table.debugDescription))"
-        case .forcePurge(let table): "forcePurge(table: \(table.debugDescription))"
-        case .restart: "restart"
-        case .update: "update"
-        case .setClock(let seconds): "setClock(seconds: \(seconds))"
         case .intermediary(let intermediary, let seconds): "intermediary(.\(intermediary), seconds: \(seconds))"
-        case .signIn(let user): "signIn(user: \(user))"
-        case .wipe: "wipe"
-        case .updateElsewhere: "updateElsewhere"
-        case .custom(let name): "custom(name: \(name.debugDescription))"
-        case .serverWrite(let table, let id):
-            "serverWrite(table: \(table.debugDescription), id: \(id.debugDescription))"
-        case .serverDelete(let table, let id):
-            "serverDelete(table: \(table.debugDescription), id: \(id.debugDescription))"
-        case .serverRestart: "serverRestart"
-        case .setServerClock(let seconds): "setServerClock(seconds: \(seconds))"
-        case .wait(let seconds): "wait(seconds: \(seconds))"
+        default: "\(self)"
         }
     }
 }
@@ -147,7 +128,7 @@ extension SimulationStep.Action: CustomStringConvertible {
 extension SimulationStep: CustomStringConvertible {
     /// The step as a Swift expression.
     public var description: String {
-        var parts = ["\(number)", ".\(action)"]
+        var parts = ["\(number)", ".\(action.expression)"]
         if let device { parts.append("on: \(device)") }
         if let overlap { parts.append("overlap: \(overlap)") }
         if !faults.isEmpty {

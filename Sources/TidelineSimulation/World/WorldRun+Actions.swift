@@ -32,7 +32,7 @@ extension WorldRun {
             (step.kill.map { [", killed at call \($0)"] } ?? [])
             + (step.cancel.map { [", cancelled after \($0) events"] } ?? [])
         let number = isHealing ? "" : "step \(step.number), "
-        return "\(step.device.map { "device \($0)" } ?? "server"): \(number)\(step.action)\(extras.joined())"
+        return "\(step.device.map { "device \($0)" } ?? "server"): \(number)\(step.action.expression)\(extras.joined())"
     }
 
     /// Records an error that no fault explains.
@@ -42,7 +42,7 @@ extension WorldRun {
         if error is CancellationError { return }
         if let error = error as? SyncError, Self.isExpected(error.code, step.action) { return }
         withOracle {
-            $0.violated("errors are documented", "step \(step.number), \(step.action): \(error)")
+            $0.violated("errors are documented", "step \(step.number), \(step.action.expression): \(error)")
         }
     }
 
