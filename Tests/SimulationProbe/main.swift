@@ -6,9 +6,15 @@
 // world whose devices speak the dialect of Kinto, which --flaw breaks: it is the description of a `KintoFlaw`. With
 // --digests, it prints a digest of each seed's timeline, to compare builds.
 
+import Foundation
 import TidelineSimulation
 
 let bounds = CommandLine.arguments.dropFirst().compactMap { UInt64($0) }
+guard bounds.count == 2, bounds[0] <= bounds[1] else {
+    let usage = "SimulationProbe FIRST LAST [--vary] [--dialect kinto] [--flaw FLAW] [--timeline] [--digests]"
+    FileHandle.standardError.write(Data("usage: \(usage)\n".utf8))
+    exit(64)
+}
 let varies = CommandLine.arguments.contains("--vary")
 let speaksKinto = CommandLine.arguments.contains("kinto")
 let flaw = KintoFlaw.all.first { CommandLine.arguments.contains($0.description) }

@@ -1,7 +1,8 @@
 public import Foundation
 internal import Synchronization
 
-/// An executable in the same folder as the tests, with a working folder.
+/// An executable in the same folder as the tests, with a working folder. The release of the last reference ends the
+/// running processes and removes the folder.
 public struct ProbeProcess {
     /// The exit status and the output of a process.
     public struct Output {
@@ -36,9 +37,6 @@ public struct ProbeProcess {
         workspace = try Workspace()
     }
 
-    /// Ends the running processes and removes the working folder, as the release of the last reference does.
-    public func remove() { workspace.remove() }
-
     /// Returns the path of the named file in the working folder.
     public func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
 
@@ -55,7 +53,7 @@ public struct ProbeProcess {
     }
 
     /// Starts the executable. Its outputs are written to files, because they can exceed the capacity of a pipe, and it
-    /// has its own folder for temporary files. ``remove()`` ends it if it is still running.
+    /// has its own folder for temporary files. The release of the last reference to the probe ends it.
     public func start(_ arguments: [String], environment: [String: String] = [:]) throws -> Process {
         let process = Process()
         process.executableURL = executable
@@ -98,16 +96,14 @@ private final class Workspace: Sendable {
 
     init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
 
-    deinit { remove() }
-
-    func add(_ process: Process) { processes.withLock { $0.append(process) } }
-
     /// Ends all running processes and removes the folder.
-    func remove() {
+    deinit {
         for process in processes.withLock({ $0 }) where process.isRunning {
             process.end()
             process.waitUntilExit()
         }
         try? FileManager.default.removeItem(at: folder)
     }
+
+    func add(_ process: Process) { processes.withLock { $0.append(process) } }
 }

@@ -34,7 +34,8 @@ struct SampleTable: Sendable {
         self.idType = idType
         self.idMatching = idMatching
         rows = values.map { id, values in
-            zip(columns, values).reduce(into: Row(id: id)) { row, pair in row[pair.0.name] = pair.1 }
+            precondition(values.count <= columns.count, "the row \(id) has more values than columns")
+            return zip(columns, values).reduce(into: Row(id: id)) { row, pair in row[pair.0.name] = pair.1 }
         }
     }
 

@@ -1,5 +1,4 @@
 internal import Tideline
-internal import TidelineServer
 public import TidelineStore
 
 extension WorldRun {

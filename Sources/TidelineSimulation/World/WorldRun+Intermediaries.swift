@@ -1,7 +1,6 @@
 internal import Foundation
 internal import HTTPTypes
 internal import Tideline
-internal import TidelineServer
 internal import TidelineStore
 
 /// The effects of intermediaries, and of responses in part.

@@ -1,6 +1,5 @@
 internal import Synchronization
 internal import Tideline
-internal import TidelineServer
 internal import TidelineStore
 internal import TidelineSupport
 internal import TidelineWire

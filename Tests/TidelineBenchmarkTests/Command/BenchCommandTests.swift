@@ -7,11 +7,10 @@ import TidelineTestSupport
 @testable import TidelineBenchmark
 
 @Suite("The benchmark command")
-final class BenchCommandTests {
+struct BenchCommandTests {
     let probe: ProbeProcess
 
     init() throws { probe = try ProbeProcess("CommandProbe") }
-    deinit { probe.remove() }
 
     /// A short run of one workload that reads all rows.
     private let short = ["--rows", "200", "--repetitions", "2", "--warm-up", "0", "--filter", "scan-view"]

@@ -5,11 +5,10 @@ import TidelineConformance
 import TidelineTestSupport
 
 @Suite("The conformance command")
-final class CommandTests {
+struct CommandTests {
     private let probe: ProbeProcess
 
     init() throws { probe = try ProbeProcess("CommandProbe") }
-    deinit { probe.remove() }
 
     @Test("A run without failures ends with 0 and writes every requested report")
     func reports() throws {

@@ -7,11 +7,10 @@ import TidelineTestSupport
 @testable import TidelineConformance
 
 @Suite("Worker processes")
-final class WorkerTests {
+struct WorkerTests {
     private let probe: ProbeProcess
 
     init() throws { probe = try ProbeProcess("CommandProbe") }
-    deinit { probe.remove() }
 
     @Test("A store that ends its process fails the check that was running; the other checks continue")
     func death() throws {

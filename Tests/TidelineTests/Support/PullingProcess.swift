@@ -3,7 +3,7 @@ import TidelineTestStores
 
 #if os(macOS) || os(Linux)
 /// A running `SyncProbe pull` that waits for a signal before each page it requests.
-final class PullingProcess: ProbeProcess {
+final class PullingProcess: RunningProbe {
     /// The numbers of the first rows of the requested pages.
     private(set) var asked: [Int] = []
     /// The greatest memory use that the process reported, in kB.

@@ -6,7 +6,7 @@ import TidelineTestSupport
 
 #if os(macOS) || os(Linux)
 /// A running `SyncProbe push`, whose requests the test passes on.
-final class PushingProcess: ProbeProcess {
+final class PushingProcess: RunningProbe {
     /// - Parameter lease: The duration of its lease in seconds.
     init(_ kind: StoreKind, _ folder: String, lease: Int) throws { try super.init("push", kind, folder, lease) }
 

@@ -10,7 +10,7 @@ import Glibc
 
 #if os(macOS) || os(Linux)
 /// A running `SyncProbe`, which exchanges lines with the test.
-class ProbeProcess {
+class RunningProbe {
     let process = Process()
     private let input = Pipe()
     private let output = Pipe()
