@@ -3,6 +3,7 @@ import Testing
 import TidelineSimulation
 import TidelineStore
 import TidelineTestStores
+import TidelineTestSupport
 
 @testable import Tideline
 

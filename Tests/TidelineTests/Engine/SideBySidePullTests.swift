@@ -1,6 +1,7 @@
 import Testing
 import TidelineStore
 import TidelineTestStores
+import TidelineTestSupport
 
 @testable import Tideline
 
