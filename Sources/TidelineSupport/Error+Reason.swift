@@ -6,6 +6,12 @@ extension Error {
         systemCode.map { String(cString: strerror($0.rawValue)) } ?? localizedDescription
     }
 
-    /// The system's code of a failed file operation.
-    var systemCode: POSIXErrorCode? { ((self as? CocoaError)?.underlying as? POSIXError)?.code }
+    /// The system's code of a failed file operation, or `nil` if the error has none.
+    var systemCode: POSIXErrorCode? {
+        // The cause is a POSIXError or, from a file handle, an NSError.
+        guard let cause = (self as? CocoaError)?.underlying as NSError?, cause.domain == NSPOSIXErrorDomain else {
+            return nil
+        }
+        return POSIXErrorCode(rawValue: Int32(cause.code))
+    }
 }

@@ -43,7 +43,8 @@ package struct Output: Sendable {
             try Data(text.utf8).write(
                 to: URL(fileURLWithPath: path), options: isFile == .typeRegular ? .atomic : [])
         } catch {
-            guard path != nil || error.systemCode != .EPIPE && error.systemCode != .EBADF else { return }
+            // The number of a closed descriptor may have been reused for an event queue, where writing is invalid.
+            if path == nil, [.EPIPE, .EBADF, .EINVAL].contains(error.systemCode) { return }
             throw OutputError(place: path ?? "standard output", reason: error.reason)
         }
     }
