@@ -46,8 +46,8 @@ extension TransportError {
 
 /// Passes on the final head of each response, as the handlers behind it need it.
 ///
-/// - A status for which there is no final response is an error. After one below 100, async-http-client ends the process,
-///   and after 101 with HTTP/2 too.
+/// - A status for which there is no final response is an error. After one below 100, async-http-client ends the
+///   process, and after 101 with HTTP/2 too.
 /// - Informational heads are dropped. The decompressor would take their encoding for that of the response.
 /// - A response without a body has no encoding. Servers that compress may name one, and the decompressor would report
 ///   the body as truncated.

@@ -107,7 +107,7 @@ struct TrustTests {
             "delete a; on change impose 404; push errors rejected; queue [delete a]; server [a=one]"),
     ]
 
-    /// A row that the service has, but does not show for a while. Its stamp is older than the look-back of the next pull.
+    /// A row that the service has, but does not show for a while. Its stamp is older than the look-back.
     static let hidden: [Script] =
         [("push errors conflict; discard", ConflictPolicy.manual), ("push", .serverWins)].map {
             push, policy in

@@ -18,7 +18,7 @@ struct PackedColumn {
         case .string, .json:
             guard storage == SQLITE_TEXT else { return nil }
             let bytes = value.bytes
-            // Another program may have changed the text, and a string decoded from invalid bytes would differ from them.
+            // Another program may have changed the text, and a string decoded from invalid bytes would differ.
             guard UTF8Check.isValid(bytes) else { return nil }
             room.append(bytes)
             return type == .string ? .string : .json

@@ -94,7 +94,7 @@ extension SyncMachine {
     mutating func finishPush(_ outcome: PushOutcome, _ step: inout Step) {
         note(outcome)
         pushFailure = nil
-        // What was answered before a failure of the network does not show that the service is still there.
+        // An answer before a failure of the network does not show that the service is still there.
         if outcome.failure?.code != .network, outcome.isAnswered { isAnswered = true }
         switch outcome.failure?.code {
         case .network? where outcome.isAnswered && outcome.failure?.asksForPause == false:
@@ -187,7 +187,7 @@ extension SyncMachine {
             message: failures[0].value.message, retryAfter: failures.compactMap(\.value.retryAfter).max(), &step)
     }
 
-    /// Ends the round before its end. What it has left is due in the next one.
+    /// Ends the round before its end. Its rest is due in the next one.
     mutating func endRound() {
         remaining = []
         for index in entries.indices where unreached[entries[index].id] != nil {

@@ -35,9 +35,6 @@ public struct OperationFailure: Error, Sendable {
     /// Whether the server row differs from the base row.
     var isConflict: Bool { code == .conflict || code == .policy }
 
-    /// Whether the server was not reached or not available, which ends by itself.
-    var isOfNetwork: Bool { (cause as? SyncError)?.code == .network }
-
     /// A kind of failure. The set is open so that later versions can add kinds.
     public struct Code: RawRepresentable, Sendable, Hashable {
         public let rawValue: String

@@ -134,3 +134,8 @@ extension SyncError: CustomStringConvertible {
         return lines.joined(separator: "\n")
     }
 }
+
+extension OperationFailure {
+    /// Whether the server was not reached or not available, which ends by itself.
+    var isOfNetwork: Bool { (cause as? SyncError)?.code == .network }
+}

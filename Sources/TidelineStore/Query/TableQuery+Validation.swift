@@ -54,8 +54,8 @@ extension RowPredicate {
     }
 }
 
-/// The nodes of a predicate with their depth, which is 1 for the predicate itself. The walk does not recurse, so that no
-/// tree is too deep for it.
+/// The nodes of a predicate with their depth, which is 1 for the predicate itself. The walk does not recurse, so that
+/// no tree is too deep for it.
 package struct PredicateNodes: Sequence, IteratorProtocol {
     fileprivate var pending: [(node: RowPredicate, depth: Int)]
 
