@@ -124,7 +124,8 @@ final class ServiceTrust: Sendable {
                 let result = try await lookUp()
                 found.withLock { $0 = .success(()) }
                 return result
-            } catch let error as SyncError where error.code == .network {
+            } catch let error as SyncError where error.code == .network && error.status != nil {
+                // A look-up that got no response shows nothing about those of others.
                 found.withLock { $0 = .failure(error) }
                 throw error
             }
