@@ -166,15 +166,6 @@ public protocol StoreReader {
 }
 
 extension StoreReader {
-    /// Returns the definition of a table, or `nil` if the table is not defined.
-    package func schemaIfDefined(of table: String) throws -> TableSchema? {
-        do {
-            return try schema(of: table)
-        } catch let error as StoreError where error.code == .noSuchTable {
-            return nil
-        }
-    }
-
     /// Returns the row with the given identifier, or `nil` if there is none.
     public func row(in table: String, id: RowID) throws -> Row? {
         try withRow(in: table, id: id) { $0.owned() }

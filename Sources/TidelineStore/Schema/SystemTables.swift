@@ -95,3 +95,14 @@ public struct SystemTables: Sendable, Hashable, Codable {
         return table.isSystem && columns.allSatisfy { column in table.columns.contains { $0.isStoredAs(column) } }
     }
 }
+
+extension StoreReader {
+    /// Returns the definition of a table, or `nil` if the table is not defined.
+    package func schemaIfDefined(of table: String) throws -> TableSchema? {
+        do {
+            return try schema(of: table)
+        } catch let error as StoreError where error.code == .noSuchTable {
+            return nil
+        }
+    }
+}
