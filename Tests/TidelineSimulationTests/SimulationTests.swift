@@ -53,7 +53,7 @@ struct SimulationTests {
     func flaws(_ name: String) async throws {
         let flaw = try #require(KintoFlaw.all.first { $0.description == name })
         await #expect(throws: SimulationFailure.self) {
-            for seed in 1...300 as ClosedRange<UInt64> {
+            for seed in 1...600 as ClosedRange<UInt64> {
                 try await Simulation(seed: seed) { $0.varyKinto(by: seed, flaw: flaw) }.run()
             }
         }

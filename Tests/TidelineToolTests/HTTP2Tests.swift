@@ -326,12 +326,12 @@ struct HTTP2Tests {
     @Test("A connection whose request waits for longer than the idle time remains open")
     func waiting() async throws {
         try await servingSecurely {
-            $0.idleTimeout = .seconds(2)
+            $0.idleTimeout = .seconds(4)
         } _: { authority in
             let client = try await HTTP2Client(authority)
             #expect(try await Self.insert("1", client).status == 201)
             let cursor = try await Self.cursor(client)
-            #expect(try await client.send(.get, "/.changes?tables=T&since=\(cursor)&wait=5").status == 200)
+            #expect(try await client.send(.get, "/.changes?tables=T&since=\(cursor)&wait=9").status == 200)
             #expect(try await client.send(.get, "/.health").status == 200)
         }
     }
