@@ -45,8 +45,9 @@ struct ServerAnswer: Sendable {
     }
 
     /// Returns the error for a response from which nothing is known about the request, so that the push or pull ends.
-    func unreachable() -> SyncError {
+    func unreachable(asksForPause: Bool = false) -> SyncError {
         var error = failure()
+        error.asksForPause = asksForPause
         if kind != .signInNeeded { error.code = .network }
         return error
     }

@@ -82,9 +82,7 @@ final class ServerConnection: Sendable {
             }
             // A longer delay than the policy waits is not divided among the operations of a round.
             if answer.meaning.isTransient, let wait = answer.meaning.retryAfter, wait > options.retry.maximumDelay {
-                var error = answer.unreachable()
-                error.asksForPause = true
-                throw error
+                throw answer.unreachable(asksForPause: true)
             }
             guard retries, answer.meaning.isTransient,
                 let delay = options.retry.delay(
