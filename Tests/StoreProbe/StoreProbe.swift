@@ -36,7 +36,16 @@ enum StoreProbe {
         for _ in 0..<2 { try open("\(folder)/store").close() }
     }
 
-    static func main() throws {
+    static func main() {
+        do {
+            try run()
+        } catch {
+            FileHandle.standardError.write(Data("StoreProbe: \(error)\n".utf8))
+            exit(1)
+        }
+    }
+
+    private static func run() throws {
         if let name = CommandLine.arguments.dropFirst().first, let open = engines[name] {
             let words = CommandLine.arguments.dropFirst(2)
             if words.first == "--log", let folder = words.last { return try printLog(open, folder) }
