@@ -14,7 +14,7 @@ extension SQLiteStore {
     ///   ``StoreError/Code/readOnly`` or ``StoreError/Code/io`` if it cannot be removed. Nothing is removed in these
     ///   cases.
     public static func destroy(path: String) throws {
-        let file = DatabaseFile.file(at: try DatabaseFile.absolute(path))
+        let file = DatabaseFile.file(at: try path.absolutePath())
         try finishDestroying(file)
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: file, isDirectory: &isFolder) else {

@@ -39,7 +39,7 @@ public final class SQLiteStore: LocalStore {
     ///   options do not ask for a read-only store; ``StoreError/Code/busy`` if another process held a lock for too
     ///   long.
     public convenience init(path: String, options: SQLiteOptions = .init()) throws {
-        let absolute = try DatabaseFile.absolute(path)
+        let absolute = try path.absolutePath()
         if options.isReadOnly {
             try self.init(reading: absolute, options)
         } else {

@@ -4,9 +4,6 @@ internal import TidelineStore
 
 /// Operations on a database file that do not use SQLite.
 enum DatabaseFile {
-    /// Returns the absolute path. Some relative ones have a special meaning in SQLite.
-    static func absolute(_ path: String) throws(StoreError) -> String { try path.absolutePath() }
-
     /// Returns whether a nonempty write-ahead log exists for the file.
     static func hasLog(_ path: String) -> Bool { size("\(file(at: path))-wal") ?? 0 > 0 }
 
