@@ -2,7 +2,7 @@ internal import TidelineWire
 
 /// The result of a pull.
 public struct PullResult: Sendable, Hashable {
-    /// The number of pages received, not counting retries and the lists of ``PullSettings/removesLeavers``.
+    /// The number of pages received, not counting retries, look-ups, and lists of ``PullSettings/removesLeavers``.
     public internal(set) var requests = 0
     /// The number of rows received. A row that the next page returns again unchanged is counted once.
     public internal(set) var rowsPulled = 0

@@ -61,7 +61,8 @@ struct PullRun<Store: LocalStore>: Sendable {
         return state.result
     }
 
-    /// Pulls until the end. If another client of the store has pulled the same rows meanwhile, continues from there.
+    /// Pulls until the end. If another client of the store has pulled the same rows meanwhile, continues from there: a
+    /// few times, so that two clients cannot keep each other from ending without end.
     private func pull(_ state: inout PullState) async throws {
         for _ in 0..<10 {
             do {
