@@ -137,7 +137,7 @@ struct HTTP2Tests {
         var request = HTTPRequest(
             method: .get, scheme: "https", authority: String(url.dropFirst("https://".count)), path: "/metrics")
         request.headerFields[.accept] = "*/*"
-        let page = try await transport.send(request, body: nil, timeout: .seconds(20))
+        let page = try await transport.send(request, body: nil, timeout: .seconds(300))
         #expect(String(decoding: page.body, as: UTF8.self).contains("\ntideline_connections_total 1\n"))
     }
 

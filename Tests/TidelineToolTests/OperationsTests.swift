@@ -344,9 +344,9 @@ struct OperationsTests {
 
     @Test("A stopped server closes the connections of clients that do not receive their responses in time")
     func forcedShutdown() async throws {
-        let (server, url) = try tool.startServer("--shutdown-timeout", "1", "--body-timeout", "3600")
+        let (server, url) = try tool.startServer("--shutdown-timeout", "1", "--body-timeout", "3600", engine: .memory)
         let authority = String(url.dropFirst("http://".count))
-        // More than the system keeps of what a client does not receive, in rows that a busy machine stores in time.
+        // More than the system keeps of what a client does not receive, in rows that no busy disk delays.
         let text = String(repeating: "x", count: 1 << 20)
         for _ in 0..<32 {
             let row = try await send(.post, "/tables/T", to: authority, body: Array(#"{"text":"\#(text)"}"#.utf8))
@@ -354,7 +354,7 @@ struct OperationsTests {
         }
         let connection = try RawConnection(authority)
         connection.send("GET /tables/T HTTP/1.1\r\n\(Self.head)\r\n")
-        try #require(connection.waits(milliseconds: 30_000))
+        try #require(connection.waits(milliseconds: 300_000))
         server.signal(SIGTERM)
         _ = server.wait()
         #expect(((try? connection.receiveBytesToEnd().count) ?? 0) < 32 << 20)

@@ -35,7 +35,7 @@ struct SignInTests {
         request.headerFields[HTTPField.Name("ZUMO-API-VERSION")!] = "2.0.0"
         if let token { request.headerFields[header] = header == .authorization ? "Bearer \(token)" : token }
         return try await AsyncHTTPClientTransport.shared.send(
-            request, body: body.map { Array($0.utf8) }, timeout: .seconds(20))
+            request, body: body.map { Array($0.utf8) }, timeout: .seconds(300))
     }
 
     private var schema: String {

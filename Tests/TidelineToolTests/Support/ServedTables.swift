@@ -59,6 +59,6 @@ func send(
     var request = HTTPRequest(method: method, scheme: "http", authority: authority, path: path)
     request.headerFields[HTTPField.Name("ZUMO-API-VERSION")!] = "2.0.0"
     if body != nil { request.headerFields[.contentType] = "application/json" }
-    return try await AsyncHTTPClientTransport.shared.send(request, body: body, timeout: .seconds(20))
+    return try await AsyncHTTPClientTransport.shared.send(request, body: body, timeout: .seconds(300))
 }
 #endif

@@ -16,7 +16,7 @@ private func request(
 extension TransportKind {
     /// Sends a request with the shared transport of this kind.
     fileprivate func send(
-        _ request: HTTPRequest, body: [UInt8]? = nil, timeout: Duration = .seconds(30)
+        _ request: HTTPRequest, body: [UInt8]? = nil, timeout: Duration = .seconds(300)
     ) async throws -> TransportResponse {
         try await shared.send(request, body: body, timeout: timeout)
     }
@@ -32,7 +32,7 @@ private func bytes(base64: String) throws -> [UInt8] { Array(try #require(Data(b
 /// Sends one request to a server that sends the given answer, and returns the error.
 private func failure(
     of answer: SocketServer.Answer, over kind: TransportKind, scheme: String = "http",
-    maximumBodySize: Int = 256 << 20, timeout: Duration = .seconds(20)
+    maximumBodySize: Int = 256 << 20, timeout: Duration = .seconds(300)
 ) async throws -> TransportError {
     let transport = kind.makeTransport(maximumBodySize: maximumBodySize)
     let server = SocketServer { _ in answer }
@@ -322,7 +322,7 @@ struct TransportFailureTests {
         let body = [UInt8](repeating: 0x30, count: 65_536)
         let server = SocketServer { _ in .whole(body: body) }
         try await server.serve { port in
-            let answer = try await transport.send(request(port: port), body: nil, timeout: .seconds(20))
+            let answer = try await transport.send(request(port: port), body: nil, timeout: .seconds(300))
             #expect(answer.body == body)
         }
     }
@@ -363,9 +363,9 @@ struct TransportFailureTests {
         }
         try await server.serve { port in
             await #expect(throws: TransportError.self) {
-                try await transport.send(request(port: port, path: "/bad"), body: nil, timeout: .seconds(20))
+                try await transport.send(request(port: port, path: "/bad"), body: nil, timeout: .seconds(300))
             }
-            let answer = try await transport.send(request(port: port), body: nil, timeout: .seconds(20))
+            let answer = try await transport.send(request(port: port), body: nil, timeout: .seconds(300))
             #expect(answer.body == page)
         }
     }
