@@ -143,8 +143,9 @@ let package = Package(
         // Sync: the wire protocol that client and server share, the client, and the server.
         library("TidelineWire", ["TidelineStore"] + http, settings: pure),
         library("Tideline", ["TidelineLive", "TidelineStore", "TidelineWire"] + http + logging, settings: pure),
-        // The macro for typed tables. Its expansion is a library, because a test target that depends on a macro target
-        // makes the package manager build all tests for the host. The plug-in is the program that the compiler starts.
+        // The macro for typed tables. The plug-in is the program that the compiler starts. Its expansion is a library, so
+        // that a program for tests can use it: a test target that depends on a macro target makes the package manager
+        // build all tests for the host, and one that links swift-syntax has it built twice.
         library("TidelineMacros", ["Tideline", "TidelineStore", "TidelineMacroPlugin"], settings: pure),
         library(
             "TidelineMacroExpansion",
@@ -190,10 +191,8 @@ let package = Package(
             path: "Benchmarks/CBaselines", linkerSettings: [.linkedLibrary("leveldb"), .linkedLibrary("simdjson")]),
         library(
             "TidelineBaselines", ["CBaselines", "TidelineBenchmark", "TidelineStore"], path: "Benchmarks/Baselines"),
-        // The work that the benchmark scripts count; see the scripts in its folder.
-        .target(name: "CMeasured", path: "Benchmarks/CMeasured"),
         executable(
-            "InstructionProbe", core + stores, "CMeasured", "TidelineBaselines", "TidelineBenchmark", "TidelineServer",
+            "InstructionProbe", core + stores, "CBaselines", "TidelineBaselines", "TidelineBenchmark", "TidelineServer",
             "TidelineSupport", path: "Benchmarks/InstructionProbe"),
 
         // The command-line tool.
@@ -221,6 +220,12 @@ let package = Package(
             "TidelineAsyncHTTPClient", "TidelineSQLite", "TidelineSupport", path: "Examples/TodoWeb",
             resources: [.embedInCode("page.html")]),
 
+        .macro(
+            name: "ExpansionProbe",
+            dependencies: ["TidelineMacroExpansion"]
+                + syntax(
+                    "SwiftDiagnostics", "SwiftParser", "SwiftSyntax", "SwiftSyntaxMacroExpansion", "SwiftSyntaxMacros"),
+            path: "Tests/ExpansionProbe", swiftSettings: settings),
         // Programs that tests start, and their helpers. SortedFileStore is the custom store example, BrokenStores a
         // simple store that keeps every promise, and variants that break one.
         .target(name: "CTestSupport", path: "Tests/CTestSupport"),
@@ -252,11 +257,7 @@ let package = Package(
             "TidelineBenchmarkTests", argumentParser, "CommandProbe", "SortedFileStore", "TidelineBaselines",
             "TidelineBenchmark", "TidelineMemory", "TidelineServer", "TidelineWire"),
         tests("TidelineStoreTests"),
-        tests(
-            "TidelineMacroTests",
-            syntax(
-                "SwiftDiagnostics", "SwiftParser", "SwiftSyntax", "SwiftSyntaxMacroExpansion", "SwiftSyntaxMacros"),
-            "TidelineMacroExpansion", "TidelineMacros", "TidelineMemory"),
+        tests("TidelineMacroTests", ["TidelineMacros", "TidelineMemory"]),
         tests("TidelineLiveTests", stores, "StoreProbe", "TidelineLive"),
         tests("TidelineKeyValueTests", stores, "SortedFileStore", "TidelineKeyValue"),
         tests(

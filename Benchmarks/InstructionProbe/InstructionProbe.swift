@@ -1,5 +1,5 @@
 #if Commands
-private import CMeasured
+private import CBaselines
 internal import Foundation
 internal import TidelineBenchmark
 

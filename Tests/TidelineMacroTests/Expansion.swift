@@ -1,16 +1,9 @@
 #if Macros
-import SwiftDiagnostics
-import SwiftParser
-import SwiftSyntax
-import SwiftSyntaxMacroExpansion
-import SwiftSyntaxMacros
-import TidelineMacroExpansion
-
-private struct TableMacro: TableExpansion {}
-private struct MarkerMacro: MarkerExpansion {}
+import Foundation
+import TidelineTestSupport
 
 /// The result of the expansion of all macros in a source.
-struct Expansion {
+struct Expansion: Decodable {
     /// The source with the expansion.
     let text: String
     /// The errors, each with its line and column, in the order of their lines.
@@ -25,49 +18,17 @@ struct Expansion {
     /// - Parameters:
     ///   - source: The source.
     ///   - missing: The protocols to which the records do not conform.
-    init(_ source: String, missing: [TypeSyntax] = ["TableRecord", "MergingRecord"]) {
-        let file = Parser.parse(source: source)
-        let context = BasicMacroExpansionContext(sourceFiles: [
-            file: .init(moduleName: "App", fullFilePath: "App.swift")
-        ])
-        let markers = ["Column", "Index", "Merge", "References"].map { ($0, MacroSpec(type: MarkerMacro.self)) }
-        let macros = ["Table": MacroSpec(type: TableMacro.self, conformances: missing)]
-        let expanded = file.expand(
-            macroSpecs: macros.merging(markers) { $1 },
-            contextGenerator: {
-                BasicMacroExpansionContext(sharingWith: context, lexicalContext: $0.allMacroLexicalContexts())
-            },
-            indentationWidth: .spaces(4)
-        )
-        // The attributes of the macros leave an empty line.
-        text = String(expanded.description.drop { $0 == "\n" })
-
-        func location(_ position: AbsolutePosition, _ node: some SyntaxProtocol) -> SourceLocation {
-            context.location(for: position, anchoredAt: Syntax(node), fileName: "App.swift")
-        }
-        errors = context.diagnostics.map { ($0, location($0.position, $0.node)) }
-            .sorted { ($0.1.line, $0.1.column) < ($1.1.line, $1.1.column) }
-            .map { "\($0.1.line):\($0.1.column) \($0.0.message)" }
-        let fixIts = context.diagnostics.flatMap(\.fixIts)
-        fixes = fixIts.map(\.message.message)
-        var bytes = Array(source.utf8)
-        let edits = fixIts.flatMap(\.changes).compactMap { change -> (Range<Int>, [UInt8])? in
-            guard case .replace(let old, let new) = change else { return nil }
-            return (
-                location(old.position, old).offset..<location(old.endPosition, old).offset, Array(new.description.utf8)
-            )
-        }
-        for (range, replacement) in edits.sorted(by: { $0.0.lowerBound > $1.0.lowerBound }) {
-            bytes.replaceSubrange(range, with: replacement)
-        }
-        fixed = String(decoding: bytes, as: UTF8.self)
+    init(_ source: String, missing: [String] = ["TableRecord", "MergingRecord"]) throws {
+        let output = try ProbeProcess("ExpansionProbe-tool").run([source] + missing)
+        guard output.status == 0 else { throw ProbeProcess.Failure(description: output.err) }
+        self = try JSONDecoder().decode(Expansion.self, from: Data(output.out.utf8))
     }
 
     /// Expands a record with the given members, which begin in column 5 of line 4.
     ///
     /// - Parameter attribute: What precedes `@Table` on its line.
-    init(ofNote members: String, attribute: String = "") {
-        self.init(
+    init(ofNote members: String, attribute: String = "") throws {
+        try self.init(
             """
             \(attribute)@Table("Note")
             struct Note: Identifiable, Sendable {

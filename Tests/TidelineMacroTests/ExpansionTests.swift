@@ -4,7 +4,7 @@ import Testing
 /// The source that the macro writes.
 @Suite("Expansion of @Table")
 struct ExpansionTests {
-    private func expansion(of source: String) -> String { text(Expansion(source)) }
+    private func expansion(of source: String) throws -> String { text(try Expansion(source)) }
 
     private func text(_ expansion: Expansion) -> String {
         #expect(expansion.errors.isEmpty)
@@ -80,11 +80,11 @@ struct ExpansionTests {
         """
 
     @Test("The macro writes the conformance that an app would write by hand")
-    func record() { #expect(expansion(of: Self.todo) == Self.todoExpansion) }
+    func record() throws { #expect(try expansion(of: Self.todo) == Self.todoExpansion) }
 
     @Test("A record in a public extension is public")
-    func publicExtension() {
-        let found = expansion(
+    func publicExtension() throws {
+        let found = try expansion(
             of: """
                 public extension Model {
                     @Table("Note")
@@ -156,11 +156,11 @@ struct ExpansionTests {
         """
 
     @Test("A public record has public members, a column has the access of its property")
-    func access() { #expect(expansion(of: Self.note) == Self.noteExpansion) }
+    func access() throws { #expect(try expansion(of: Self.note) == Self.noteExpansion) }
 
     @Test("An error about a type that the macro does not know falls on the line of the property")
-    func locations() {
-        let found = text(Expansion(ofNote: "var place: Place?"))
+    func locations() throws {
+        let found = text(try Expansion(ofNote: "var place: Place?"))
         let expected = """
                 struct Columns: Sendable {
                     #sourceLocation(file: "App.swift", line: 4)
@@ -177,14 +177,14 @@ struct ExpansionTests {
             ("ID<Note>?", "TidelineStore.ID<Note>?"), ("Self.ID?", "Note.ID?"), ("Date!", "Date?"),
             ("[ID<Other>]", "[TidelineStore.ID<Other>]"), ("Optional<ID<Note>>", "Optional<TidelineStore.ID<Note>>"),
         ])
-    func types(_ type: String, _ expected: String) {
-        let found = text(Expansion(ofNote: "var other: \(type)"))
+    func types(_ type: String, _ expected: String) throws {
+        let found = text(try Expansion(ofNote: "var other: \(type)"))
         #expect(found.contains("let other = TidelineStore.Column<\(expected)>(\"other\")"), "\(found)")
     }
 
     @Test("Computed and static properties are not columns, and those with observers are; names need not be plain")
-    func properties() {
-        let expansion = Expansion(
+    func properties() throws {
+        let expansion = try Expansion(
             """
             @Table("Note")
             struct Note: Identifiable, Sendable {
@@ -212,20 +212,20 @@ struct ExpansionTests {
     }
 
     @Test("A conformance that the app declares is not repeated")
-    func declared() {
+    func declared() throws {
         let source = """
             @Table("Note")
             struct Note: TableRecord {
                 var id: ID<Note>
             }
             """
-        #expect(Expansion(source, missing: []).text.contains("extension Note {"))
-        #expect(Expansion(source, missing: ["MergingRecord"]).text.contains("extension Note {"))
+        #expect(try Expansion(source, missing: []).text.contains("extension Note {"))
+        #expect(try Expansion(source, missing: ["MergingRecord"]).text.contains("extension Note {"))
     }
 
     @Test("A default value of a nested record is written where its names are those of the record's declaration")
-    func nested() {
-        let expansion = Expansion(
+    func nested() throws {
+        let expansion = try Expansion(
             """
             enum Model {
                 @Table("Note")
@@ -257,8 +257,8 @@ struct ExpansionTests {
     }
 
     @Test("The identifier is an argument where it is declared")
-    func identifierLast() {
-        let found = expansion(
+    func identifierLast() throws {
+        let found = try expansion(
             of: """
                 @Table("Note")
                 struct Note: Identifiable, Sendable {
@@ -276,8 +276,8 @@ struct ExpansionTests {
             ("", "var text: String; #members"), ("@Other", "var text: String"),
             ("", "var text: String\n#if DEBUG\ninit() { fatalError() }\n#endif"),
         ])
-    func ownInitializer(_ attribute: String, _ members: String) {
-        let found = text(Expansion(ofNote: members, attribute: "\(attribute) "))
+    func ownInitializer(_ attribute: String, _ members: String) throws {
+        let found = text(try Expansion(ofNote: members, attribute: "\(attribute) "))
         #expect(found.contains("self.text = try row.read(Self.columns.text)"), "\(found)")
         #expect(!found.contains("self.init("))
     }
