@@ -35,7 +35,8 @@ struct ConflictPolicies: Sendable {
                 merged[column] = rule
             }
             records[schema.name] = .merge(merged, others: others, deletions: deletions)
-        default: records[schema.name] = policy ?? .merge(rules)
+        default:
+            records[schema.name] = policy ?? ConflictPolicy(kind: .record(rules: rules, others: general))
         }
     }
 
@@ -98,18 +99,27 @@ extension ConflictPolicy {
                     "compares \(column.debugDescription), a column of type \(type.rawValue); use a timestamp, int, double, "
                         + "or string", column, in: schema)
             }
+        case .record(let rules, let others):
+            try check(rules, of: schema, namesColumnsOfOthers: namesColumnsOfOthers)
+            try others.check(schema, namesColumnsOfOthers: true)
         case .merge(let rules, let others, _):
-            for (column, rule) in rules.sorted(by: { $0.key < $1.key }) {
-                if namesColumnsOfOthers, !schema.columns.contains(where: { $0.name == column }) {
-                    continue
-                }
-                let type = try type(of: column, in: schema)
-                guard rule.fits(type) else {
-                    throw refuse(rule.usageError(column, type), column, in: schema)
-                }
-            }
+            try check(rules, of: schema, namesColumnsOfOthers: namesColumnsOfOthers)
             for column in schema.columns where rules[column.name] == nil && !others.fits(column.type) {
                 throw refuse(others.usageError(column.name, column.type), column.name, in: schema)
+            }
+        }
+    }
+
+    private func check(
+        _ rules: [String: MergeRule], of schema: TableSchema, namesColumnsOfOthers: Bool
+    ) throws {
+        for (column, rule) in rules.sorted(by: { $0.key < $1.key }) {
+            if namesColumnsOfOthers, !schema.columns.contains(where: { $0.name == column }) {
+                continue
+            }
+            let type = try type(of: column, in: schema)
+            guard rule.fits(type) else {
+                throw refuse(rule.usageError(column, type), column, in: schema)
             }
         }
     }

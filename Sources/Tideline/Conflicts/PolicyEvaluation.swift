@@ -29,7 +29,8 @@ extension ConflictPolicy {
             guard let local = conflict.local, let server = conflict.server else {
                 return decide(conflict, by: deletions)
             }
-            return try merge(conflict, local, server, rules: rules, others: others, codec)
+            return try merge(conflict, local, server, codec) { rules[$0] ?? others }
+        case .record(let rules, let others): return try decide(conflict, by: rules, others: others, codec)
         case .custom(_, let body): return PolicyDecision(decision: try body(conflict), rule: name)
         }
     }
@@ -43,9 +44,30 @@ extension ConflictPolicy {
         }
     }
 
+    /// Decides by the rules of a record. Another policy decides about a row that one side deleted, and chooses the
+    /// values of the columns without a rule that both sides changed differently.
+    private func decide(
+        _ conflict: RowConflict, by rules: [String: MergeRule], others: ConflictPolicy, _ codec: RowCodec
+    ) throws -> PolicyDecision {
+        guard let local = conflict.local, let server = conflict.server else {
+            return try others.decide(conflict, codec)
+        }
+        var decided: Decision?
+        let merged = try merge(conflict, local, server, codec) { column in
+            if let rule = rules[column] { return rule }
+            let decision = try decided ?? others.decide(conflict, codec).decision
+            decided = decision
+            guard case .row(let row) = decision else { return nil }
+            return MergeRule.custom(others.name) { row[column] ?? $0.server }
+        }
+        if case .delete? = decided { return PolicyDecision(decision: .delete, rule: merged.rule) }
+        return merged
+    }
+
+    /// - Parameter findRule: Returns the rule of a column, or `nil` if the conflict must be left to the app.
     private func merge(
-        _ conflict: RowConflict, _ local: Row, _ server: Row, rules: [String: MergeRule], others: MergeRule,
-        _ codec: RowCodec
+        _ conflict: RowConflict, _ local: Row, _ server: Row, _ codec: RowCodec,
+        by findRule: (_ column: String) throws -> MergeRule?
     ) throws -> PolicyDecision {
         let base = conflict.base ?? (conflict.isInsert ? codec.completed(Row()) : Row())
         var merged = Row(id: local.id)
@@ -62,12 +84,12 @@ extension ConflictPolicy {
             } else if base[column] != nil, codec.isSame(base, server, in: column) {
                 merged[column] = mine
             } else {
-                let rule = rules[column] ?? others
+                let rule = try findRule(column)
                 let values = ColumnConflict(
                     table: conflict.table, id: conflict.id, column: column, base: base[column], local: mine,
                     server: theirs)
-                used.append("\(column): \(rule.name)")
-                guard let value = try rule.decide(values, isUncertain: conflict.uncertain.contains(column)) else {
+                used.append("\(column): \(rule?.name ?? "manual")")
+                guard let value = try rule?.decide(values, isUncertain: conflict.uncertain.contains(column)) else {
                     return PolicyDecision(decision: .manual, rule: "\(name) (\(used.joined(separator: ", ")))")
                 }
                 merged[column] = value

@@ -21,6 +21,8 @@ public struct ConflictPolicy: Sendable {
         case clientWins
         case lastWriterWins(column: String, deletions: DeletionRule)
         case merge(rules: [String: MergeRule], others: MergeRule, deletions: DeletionRule)
+        /// The rules of a ``MergingRecord``, with the policy for what they do not decide.
+        indirect case record(rules: [String: MergeRule], others: ConflictPolicy)
         case custom(name: String, body: @Sendable (RowConflict) throws -> Decision)
     }
 
@@ -107,8 +109,11 @@ public struct ConflictPolicy: Sendable {
 
     /// Returns whether equal changes of both sides to a column add up.
     func counts(_ column: String) -> Bool {
-        guard case .merge(let rules, let others, _) = kind else { return false }
-        return (rules[column] ?? others).counts
+        switch kind {
+        case .merge(let rules, let others, _): (rules[column] ?? others).counts
+        case .record(let rules, _): rules[column]?.counts ?? false
+        default: false
+        }
     }
 
     /// The name of the policy in errors and records.
@@ -118,7 +123,7 @@ public struct ConflictPolicy: Sendable {
         case .serverWins: "serverWins"
         case .clientWins: "clientWins"
         case .lastWriterWins(let column, _): "lastWriterWins(by: \(column))"
-        case .merge: "merge"
+        case .merge, .record: "merge"
         case .custom(let name, _): name
         }
     }

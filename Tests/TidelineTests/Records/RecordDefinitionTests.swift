@@ -179,6 +179,42 @@ struct RecordDefinitionTests {
         #expect(try await second.client.decisions().first?.rule.contains("greatest") == true)
     }
 
+    /// Policies with the text that they choose, and whether they restore a deleted row; `nil` if they leave it to the
+    /// app.
+    static let others: [(policy: ConflictPolicy, text: String?, restores: Bool?)] = [
+        (.manual, nil, nil), (.serverWins, "theirs", false), (.clientWins, "mine", true),
+        (.custom { _ in .row(["text": "both"]) }, "both", true),
+    ]
+
+    @Test(
+        "The policy of the options decides about columns without a rule, and about deleted rows",
+        arguments: StoreKind.perEngine, 0..<others.count)
+    func columnsWithoutRule(_ stores: StoreKind, _ index: Int) async throws {
+        let (policy, text, restores) = Self.others[index]
+        let world = try RecordWorld(stores)
+        let first = try await world.makeClient()
+        let second = try await world.makeClient { $0.conflictPolicy = policy }
+        for id in ["a", "b"] { try await first.todos.insert(Todo(id: ID(id), text: "one", priority: 1)) }
+        try await first.client.push()
+        try await second.todos.pull(id: "all")
+        try await first.todos.update("a") { ($0.priority, $0.text) = (3, "theirs") }
+        try await first.todos.delete("b")
+        try await first.client.push()
+        try await second.todos.update("a") { ($0.priority, $0.text, $0.complete) = (5, "mine", true) }
+        try await second.todos.update("b") { $0.complete = true }
+        let left = try await pushErrors(second)
+        #expect(left.map(\.itemID).sorted() == (text == nil ? ["a", "b"] : []))
+        #expect(left.allSatisfy { $0.code == .conflict })
+        let expected = Todo(id: "a", text: text ?? "mine", complete: true, priority: 5)
+        #expect(try await second.todos.fetch("a") == expected)
+        #expect(try await second.todos.fetch("b") != nil || restores == false)
+        guard let text, let restores else { return }
+        let row = try #require(try world.world.serverRow("a"))
+        #expect(row["text"]?.string == text && row["priority"] == 5 && row["complete"] == true)
+        let isDeleted = try world.world.serverRow("b")?["deleted"]?.bool == true
+        #expect(isDeleted == !restores)
+    }
+
     @Test("A policy of the options takes precedence over a record's rules, and a merge is completed by them")
     func precedence() throws {
         func rules(_ configure: (inout SyncOptions) -> Void) -> [String: String] {
@@ -186,13 +222,17 @@ struct RecordDefinitionTests {
             configure(&options)
             var policies = ConflictPolicies(options)
             policies.add(Todo.mergeRules, for: Todo.schema)
-            guard case .merge(let rules, let others, _) = policies.policy(for: "TodoItem").kind else {
-                return ["policy": policies.policy(for: "TodoItem").name]
+            let policy = policies.policy(for: "TodoItem")
+            switch policy.kind {
+            case .merge(let rules, let others, _):
+                return rules.mapValues(\.name).merging(["others": others.name]) { $1 }
+            case .record(let rules, let others):
+                return rules.mapValues(\.name).merging(["others": others.name]) { $1 }
+            default: return ["policy": policy.name]
             }
-            return rules.mapValues(\.name).merging(["others": others.name]) { $1 }
         }
-        #expect(rules { _ in } == ["priority": "greatest", "others": "server"])
-        #expect(rules { $0.conflictPolicy = .clientWins } == ["priority": "greatest", "others": "server"])
+        #expect(rules { _ in } == ["priority": "greatest", "others": "manual"])
+        #expect(rules { $0.conflictPolicy = .clientWins } == ["priority": "greatest", "others": "clientWins"])
         #expect(
             rules { $0.conflictPolicy = .merge(["priority": .least, "text": .text, "absent": .sum], others: .client) }
                 == ["priority": "greatest", "text": "text", "others": "client"])

@@ -188,6 +188,26 @@ struct MergeRuleTests {
         #expect(try merge(nil, local, server, ["a": .server])?["a"] == "theirs")
         #expect(try merge(nil, local.merging(["b": 2]), server, ["b": .sum]) == nil)
     }
+
+    @Test("C3 a record's rules decide about their columns, and a policy about the others and about deleted rows")
+    func recordRules() throws {
+        let base: Row = ["id": "r", "a": "x", "b": 1, "c": .null, "d": .json("[1]")]
+        let (mine, theirs) = (base.merging(["a": "mine", "b": 3]), base.merging(["a": "theirs", "b": 4]))
+        func decide(_ others: ConflictPolicy, local: Row?) throws -> PolicyDecision {
+            try ConflictPolicy(kind: .record(rules: ["b": .sum], others: others))
+                .decide(RowConflict(table: "T", id: "r", base: base, local: local, server: theirs), Self.codec)
+        }
+        let latest = try decide(.lastWriterWins(by: "b"), local: mine)
+        #expect(latest.decision == .row(base.merging(["a": "theirs", "b": 6])))
+        #expect(latest.rule == "merge (a: lastWriterWins(by: b), b: sum)")
+        #expect(try decide(.manual, local: mine).decision == .manual)
+        #expect(try decide(.custom { _ in .delete }, local: mine).decision == .delete)
+        #expect(try decide(.manual, local: nil).decision == .manual)
+        #expect(try decide(.clientWins, local: nil).decision == .delete)
+        // The policy is not asked about what the rules decide.
+        let failing = ConflictPolicy.custom { _ in throw CancellationError() }
+        #expect(try decide(failing, local: mine.merging(["a": "x"])).decision == .row(theirs.merging(["b": 6])))
+    }
 }
 
 extension PushMachineTests {
