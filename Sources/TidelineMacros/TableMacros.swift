@@ -50,17 +50,17 @@ public macro Column(_ name: String) = #externalMacro(module: "TidelineMacroPlugi
 /// ```
 /// The stored value stays: an update that does not change the property does not write it. Queries compare the stored
 /// value.
-/// - Parameter unknown: The substitute.
+/// - Parameter unknown: The substitute: a value with its type, or `nil` for an optional property.
 @attached(peer)
-public macro Column<Value>(unknown: Value) = #externalMacro(module: "TidelineMacroPlugin", type: "MarkerMacro")
+public macro Column(unknown: (any ColumnValue)?) = #externalMacro(module: "TidelineMacroPlugin", type: "MarkerMacro")
 
 /// Names the column of a property, and declares what the property is if its type cannot hold the stored value.
 ///
 /// - Parameters:
 ///   - name: The name of the column, as a string literal.
-///   - unknown: The substitute.
+///   - unknown: The substitute, as in ``Column(unknown:)``.
 @attached(peer)
-public macro Column<Value>(_ name: String, unknown: Value) =
+public macro Column(_ name: String, unknown: (any ColumnValue)?) =
     #externalMacro(module: "TidelineMacroPlugin", type: "MarkerMacro")
 
 /// Adds an index over the column of a property, and over the columns of further properties, which order the rows with

@@ -58,6 +58,8 @@ enum Nested {
         var other: Color = .red
         @Column("tone", unknown: Color.red) var shade: Color = .green
         @Column(unknown: Color.red) var back: Color?
+        @Column(unknown: nil) var front: Color?
+        @Column("edge", unknown: nil) var border: Color?
         var name: String = Self.noName
         private static let noName = "none"
     }

@@ -73,9 +73,9 @@ struct RecordTests {
         #expect(paint.color == .green && paint.other == .red && paint.name == "none")
         #expect(Nested.Paint.schema.column("color")?.type == .int)
         #expect(paint.shade == .green && paint.back == nil)
-        try rows.append(["id": "b", "tone": 9, "back": 9])
+        try rows.append(["id": "b", "tone": 9, "back": 9, "front": 9, "edge": 9])
         let unknown: Nested.Paint = try rows.withRow(at: 1) { try $0.record() }
-        #expect(unknown.shade == .red && unknown.back == .red)
+        #expect(unknown.shade == .red && unknown.back == .red && unknown.front == nil && unknown.border == nil)
     }
 
     @Test("A store finds records by the typed columns")
