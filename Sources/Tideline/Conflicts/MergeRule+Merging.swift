@@ -23,20 +23,13 @@ extension MergeRule {
             guard let base = conflict.base, !isUncertain else { return nil }
             return try sum(base, local, server)
         case .text:
-            guard case .string(let local) = local, case .string(let server) = server else { throw mismatch(conflict) }
+            guard case .string(let local) = local, case .string(let server) = server else {
+                throw PolicyError(
+                    message: "the rule \(name) cannot merge \(local) and \(server)", column: conflict.column)
+            }
             return .string(TextMerge.merge(base: conflict.base?.string ?? "", local: local, server: server))
-        default:
-            guard
-                let merged = JSONUnion.merge(
-                    base: conflict.base ?? .null, local: local, server: server)
-            else { throw mismatch(conflict) }
-            return merged
+        default: return JSONUnion.merge(base: conflict.base ?? .null, local: local, server: server)
         }
-    }
-
-    private func mismatch(_ conflict: ColumnConflict) -> PolicyError {
-        PolicyError(
-            message: "the rule \(name) cannot merge \(conflict.local) and \(conflict.server)", column: conflict.column)
     }
 
     private func sum(_ base: Value, _ local: Value, _ server: Value) throws -> Value {

@@ -32,7 +32,8 @@ public struct MergeRule: Sendable {
     /// Two inserts of a row with equal values in all columns count as one.
     public static let sum = MergeRule(kind: .sum)
     /// Keeps the elements that either side added to a JSON array and removes those that either side removed, for
-    /// columns of type json. Each element occurs once; those of the server come first.
+    /// columns of type json. Each element occurs once; those of the server come first. If a value is not an array, such
+    /// as that of a dictionary or a struct, the conflict is left to the app.
     public static let union = MergeRule(kind: .union)
     /// Merges texts by line, and lines that both sides changed by word, for columns of type string. Of words that both
     /// sides changed, the server's come first, followed by the local ones.

@@ -84,13 +84,13 @@ struct MergeRuleTests {
     @Test("C3 union keeps what either side added, and removes what either removed", arguments: arrays)
     func union(_ test: Case) throws { try check(test) }
 
-    @Test("C3 union of values that are not arrays is an error that names the column")
-    func noArray() throws {
-        let conflict = ColumnConflict(
-            table: "T", id: "a", column: "tags", base: .null, local: .json("{}"), server: .json("[1]"))
-        let error = #expect(throws: PolicyError.self) { try MergeRule.union.merge(conflict) }
-        #expect(error?.column == "tags")
-    }
+    static let noArrays: [Case] = [
+        Case(.union, .null, .json("{}"), .json("[1]"), nil), Case(.union, .null, .null, .json(#"{"a":1}"#), nil),
+        Case(.union, .json("{}"), .json(#"{"a":1}"#), .json(#"{"a":2}"#), nil),
+    ]
+
+    @Test("C3 union leaves values that are not arrays to the app", arguments: noArrays)
+    func noArray(_ test: Case) throws { try check(test) }
 
     static let texts: [Case] = [
         Case(.text, "a\nb\nc\n", "A\nb\nc\n", "a\nb\nC\n", "A\nb\nC\n"),
