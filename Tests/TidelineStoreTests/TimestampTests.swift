@@ -75,6 +75,29 @@ struct TimestampTests {
         #expect(abs(found - ticks) <= 1)
     }
 
+    @Test("Instants of whole milliseconds and microseconds are the same after a conversion to Date and back")
+    func wholeMicroseconds() {
+        var random = SplitMix64(seed: 1)
+        // The years 1900 to 2100.
+        for _ in 0..<10_000 {
+            let microseconds = Int64.random(in: -2_208_988_800_000_000...4_102_444_800_000_000, using: &random)
+            for ticks in [microseconds * 10, microseconds / 1000 * Timestamp.ticksPerMillisecond] {
+                let instant = Timestamp(clampingTicks: ticks)
+                #expect(Timestamp(instant.date) == instant)
+            }
+        }
+    }
+
+    @Test("A current Date is the same after a conversion to an instant and back")
+    func currentDates() {
+        var random = SplitMix64(seed: 2)
+        for _ in 0..<10_000 {
+            // The years 2019 to 2034, in which a date has fewer digits than an instant.
+            let date = Date(timeIntervalSinceReferenceDate: .random(in: 568_000_000...1_072_000_000, using: &random))
+            #expect(Timestamp(date).date == date)
+        }
+    }
+
     @Test("Addition and rounding down stay in range")
     func moving() {
         #expect(Timestamp.max.advanced(byTicks: .max) == .max)
