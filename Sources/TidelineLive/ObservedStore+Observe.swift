@@ -4,8 +4,8 @@ public import TidelineStore
 extension ObservedStore {
     /// Observes the rows that a query returns.
     ///
-    /// The query is read when its iteration begins, in a transaction that excludes other writes. An iteration that
-    /// begins within a body of this store throws ``StoreError/Code/busy``.
+    /// The query is read when its iteration begins, in a transaction that excludes other writes. If the store is busy,
+    /// such as while another process has its lock, the iteration tries again until its task is cancelled.
     public func observe(_ query: TableQuery) -> LiveQuery<Row> {
         observe(query, opening: openElsewhere, mapError: { $0 })
     }
@@ -62,9 +62,13 @@ extension ObservedStore {
     ///
     /// The handle is not made there, because the thread could still own it when the consumer has released it.
     @Sendable private func openElsewhere(_ registration: LiveRegistration) async throws -> LiveHandle {
-        try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(with: Result { try start(registration) }) }
-        }
+        while try await !startElsewhere(registration) { try await Task.sleep(for: LiveRegistration.busyPause) }
         return handle(of: registration)
+    }
+
+    private func startElsewhere(_ registration: LiveRegistration) async throws -> Bool {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async { continuation.resume(with: Result { try startUnlessBusy(registration) }) }
+        }
     }
 }

@@ -136,6 +136,16 @@ public struct ObservedStore<Base: LocalStore>: StoreLayer {
         }
     }
 
+    /// Starts a live query, or returns `false` if the store is busy. Try again after ``LiveRegistration/busyPause``.
+    package func startUnlessBusy(_ registration: LiveRegistration) throws -> Bool {
+        do {
+            try start(registration)
+            return true
+        } catch let error as StoreError where error.code == .busy {
+            return false
+        }
+    }
+
     /// Looks for the commits of others at intervals, while there are live queries.
     private func startLooking() {
         hub.startLooking { [base, weak hub] in

@@ -89,6 +89,29 @@ struct ExternalCommitTests {
         #expect(try first.takeUpdate()?.commit == update.commit)
     }
 
+    @Test("A live query that starts while the store is busy waits for it, until its task is cancelled")
+    func startWhileBusy() async throws {
+        let busy = StoreError(.busy, "another process has a lock")
+        base.failCommits(busy)
+        let first = Task {
+            var updates = store.observe(TableQuery("Item")).makeAsyncIterator()
+            return try await updates.next()?.rows.count
+        }
+        try await suspendUntil("two starts that fail") { base.failures >= 2 }
+        base.failCommits(nil)
+        #expect(try await first.value == 0)
+        base.failCommits(busy)
+        let failures = base.failures
+        let second = Task {
+            var count = store.observeCount(TableQuery("Item")).makeAsyncIterator()
+            return try await count.next()
+        }
+        try await suspendUntil("a start that fails") { base.failures > failures }
+        second.cancel()
+        #expect(try await second.value == nil)
+        #expect(store.liveQueryCount == 0)
+    }
+
     @Test("A write that is rolled back leaves the commits of others to the next look")
     func rollback() async throws {
         var updates = store.observe(TableQuery("Item")).makeAsyncIterator()
@@ -176,7 +199,7 @@ private final class SharedStore: StoreLayer {
         (self.base, self.signalPath) = (base, signalPath)
     }
 
-    /// The number of looks that have failed.
+    /// The number of looks and writes that have failed.
     var failures: Int { state.withLock { $0.failures } }
     /// The number of scans within writes.
     var scans: Int { state.withLock { $0.scans } }
@@ -209,7 +232,11 @@ private final class SharedStore: StoreLayer {
     func write<T>(_ body: (Writer) throws -> T) throws -> T {
         let result = try base.write { writer in
             let result = try body(Writer(base: writer, store: self))
-            if let failure = state.withLock({ $0.commitFailure }) { throw failure }
+            try state.withLock { state in
+                guard let failure = state.commitFailure else { return }
+                state.failures += 1
+                throw failure
+            }
             return result
         }
         try state.withLock { $0.afterWrite.take() }?()

@@ -131,7 +131,9 @@ extension SyncContext: TableContext {
 
     /// Starts a live query on the executor of the writes.
     private func open(_ registration: LiveRegistration) async throws -> LiveHandle {
-        try await database.performing { try $0.start(registration) }
+        while try await !database.performing({ try $0.startUnlessBusy(registration) }) {
+            try await database.environment.sleep(LiveRegistration.busyPause)
+        }
         return database.observed.handle(of: registration)
     }
 

@@ -10,6 +10,9 @@ package final class LiveRegistration: Sendable {
         case count
     }
 
+    /// The time until a query whose store is busy is started again.
+    package static let busyPause = Duration.milliseconds(45)
+
     package let query: TableQuery
     let content: Content
     let mailbox = Mailbox()
