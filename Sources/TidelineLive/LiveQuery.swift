@@ -12,7 +12,8 @@ public import TidelineStore
 ///
 /// Each iterator runs the query on its own. The sequence ends when the task is cancelled or the store is closed, and
 /// with an error that concerns the whole query: one that the table cannot answer, or the store's end
-/// (``StoreError/Code/closed``). A row that cannot be decoded does not end it; see ``LiveUpdate/failures``.
+/// (``StoreError/Code/closed``). A row that cannot be decoded does not end it (see ``LiveUpdate/failures``), unless the
+/// error is a ``StoreError/Code/schemaMismatch``: the table lacks a column.
 public struct LiveQuery<Element: Sendable>: AsyncSequence, Sendable {
     /// The query.
     public let query: TableQuery
@@ -50,10 +51,11 @@ public struct LiveQuery<Element: Sendable>: AsyncSequence, Sendable {
                     handle = try await live.open(LiveRegistration(live.query))
                 }
                 while let delivery = try await handle?.registration.mailbox.next(isolation: actor) {
-                    if let update = builder.apply(delivery) { return update }
+                    if let update = try builder.apply(delivery) { return update }
                 }
                 return nil
             } catch {
+                handle?.registration.mailbox.finish(nil)
                 // A task that is cancelled while the query starts.
                 if Task.isCancelled { return nil }
                 throw live.mapError(error)
@@ -63,7 +65,7 @@ public struct LiveQuery<Element: Sendable>: AsyncSequence, Sendable {
         /// Returns the next update if there is one already. The query must have been started.
         package mutating func takeUpdate() throws -> LiveUpdate<Element>? {
             while let delivery = try handle?.registration.mailbox.take() {
-                if let update = builder.apply(delivery) { return update }
+                if let update = try builder.apply(delivery) { return update }
             }
             return nil
         }

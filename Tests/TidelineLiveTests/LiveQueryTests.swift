@@ -175,6 +175,59 @@ struct LiveQueryTests {
         #expect(try await updates.next()?.changes == LiveChanges(removed: [0]))
     }
 
+    @Test("A row that cannot be decoded is reported again only after it changes, although all rows are read again")
+    func unchangedFailure() async throws {
+        struct Failure: Error {}
+        let store = try makeStore([item("a", 1), item("b", -1)])
+        var updates = store.observe(byNumber).map { row in
+            guard let number = row["number"]?.int, number >= 0 else { throw Failure() }
+            return number
+        }.makeAsyncIterator()
+        func failures() async throws -> [String?] { try #require(try await updates.next()).failures.map(\.id) }
+        #expect(try await failures() == ["b"])
+        // A definition leads to a reading of all rows.
+        try store.define([items])
+        try store.write { try $0.upsert(item("c", 2), into: "Item") }
+        #expect(try await failures() == [])
+        try store.define([items])
+        #expect(try updates.takeUpdate() == nil)
+        try store.write { try $0.upsert(item("b", -2), into: "Item") }
+        #expect(try await failures() == ["b"])
+        // A row that comes back is a change.
+        try store.write { _ = try $0.delete(id: "b", from: "Item") }
+        #expect(try updates.takeUpdate() == nil)
+        try store.write { try $0.upsert(item("b", -2), into: "Item") }
+        try store.define([items])
+        #expect(try await failures() == ["b"])
+    }
+
+    @Test("A table without a column of the record ends the query with an error, at its beginning or later")
+    func missingColumn() async throws {
+        struct Item: TableRecord {
+            let text: String
+            var id: ID<Item>
+            struct Columns: Sendable { let text = Column<String>("text") }
+            static let columns = Columns()
+            static let tableName = "Item"
+            static let schema = TableSchema(tableName, columns: [.column(columns.text)])
+            init(from row: inout RecordReader) throws {
+                id = row.id()
+                text = try row.read(Self.columns.text)
+            }
+            func write(to row: inout RecordWriter) throws {}
+        }
+        let store = try makeStore([item("a", 1), item("b", 2)])
+        var updates = store.observe(byNumber).map { try $0.record(Item.self) }.makeAsyncIterator()
+        #expect(try await updates.next()?.rows.map(\.text) == ["x", "x"])
+        try store.define([TableSchema("Item", columns: [.int("number")], systemColumns: [])])
+        for _ in 0..<2 {
+            let error = await #expect(throws: StoreError.self) { try await updates.next() }
+            #expect(error?.code == .schemaMismatch && error?.column == "text")
+            #expect(try await updates.next() == nil)
+            updates = store.observe(byNumber).map { try $0.record(Item.self) }.makeAsyncIterator()
+        }
+    }
+
     @Test("A transaction of more rows than are recorded gives the same updates", arguments: [0, 3, 1_000])
     func largeTransaction(maximum: Int) async throws {
         let store = ObservedStore(try MemoryStore(), maximumRecordedRows: maximum)

@@ -13,7 +13,8 @@ extension RecordTable {
     /// }
     /// ```
     /// - Returns: A sequence that throws ``SyncError``, with code ``SyncError/Code/invalidArgument`` for an invalid
-    ///   query. A row that does not fit the type does not end it; see `LiveUpdate.failures`.
+    ///   query, and ``SyncError/Code/store`` if the table lacks a column of the type. A row that does not fit the type
+    ///   does not end it, and counts for the query's skip and limit; see `LiveUpdate.failures`.
     public func observe(_ query: RecordQuery<Record> = Record.all) -> LiveQuery<Record> {
         untyped.observe(query.query).map { try $0.record() }
     }

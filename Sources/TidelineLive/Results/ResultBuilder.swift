@@ -7,6 +7,8 @@ struct ResultBuilder<Element: Sendable>: Sendable {
     private var list: KeyedList<Element>?
     private var totalCount: Int?
     private var failures: [StoreError] = []
+    /// The fingerprints of the rows that could not be decoded, by identity.
+    private var failedRows: [Value: Int] = [:]
 
     init(table: String, decode: @escaping @Sendable (Row) throws -> Element) {
         self.table = table
@@ -14,35 +16,38 @@ struct ResultBuilder<Element: Sendable>: Sendable {
     }
 
     /// Applies a delivery and returns the update, or `nil` if the consumer sees no difference.
-    mutating func apply(_ delivery: Delivery) -> LiveUpdate<Element>? {
+    ///
+    /// - Throws: ``StoreError/Code/schemaMismatch`` of the closure that decodes rows.
+    mutating func apply(_ delivery: Delivery) throws -> LiveUpdate<Element>? {
         let isFirst = list == nil
         failures = []
         let hadCount = totalCount
         totalCount = delivery.delta.matchingCount ?? totalCount
-        let changes = apply(delivery.delta)
+        let changes = try apply(delivery.delta)
         guard let list, isFirst || !changes.isEmpty || totalCount != hadCount || !failures.isEmpty else { return nil }
         return LiveUpdate(
             rows: LiveSnapshot(list: list), changes: changes, commit: delivery.commit, totalCount: totalCount,
             failures: failures)
     }
 
-    private mutating func apply(_ delta: ResultDelta) -> LiveChanges {
-        guard var whole = delta.whole else { return change(delta.entries) }
+    private mutating func apply(_ delta: ResultDelta) throws -> LiveChanges {
+        guard var whole = delta.whole else { return try change(delta.entries) }
         for entry in delta.entries.values {
             if let key = entry.old { whole.remove(key) }
             if let new = entry.new { whole.insert(new) }
         }
-        return replace(with: whole)
+        return try replace(with: whole)
     }
 
     /// Changes single rows.
-    private mutating func change(_ entries: [Value: ResultDelta.Entry]) -> LiveChanges {
+    private mutating func change(_ entries: [Value: ResultDelta.Entry]) throws -> LiveChanges {
         guard var new = list.take() else { return LiveChanges(removed: [], inserted: [], changed: []) }
         // Nothing is copied unless the consumer keeps an earlier snapshot, so positions are found before the change.
         let places = entries.values.map { entry in entry.old.flatMap { new.position(of: $0) } }
         for entry in entries.values { if let key = entry.old { new.remove(key) } }
-        for entry in entries.values {
-            if let row = entry.new, let element = decoded(row.element) {
+        for (identity, entry) in entries {
+            failedRows[identity] = nil
+            if let row = entry.new, let element = try decoded(row) {
                 new.insert(.init(key: row.key, element: element, fingerprint: row.fingerprint))
             }
         }
@@ -61,8 +66,9 @@ struct ResultBuilder<Element: Sendable>: Sendable {
     }
 
     /// Replaces all rows and compares them with those before.
-    private mutating func replace(with rows: KeyedList<Row>) -> LiveChanges {
-        let old = list
+    private mutating func replace(with rows: KeyedList<Row>) throws -> LiveChanges {
+        let (old, earlierFailedRows) = (list, failedRows)
+        failedRows = [:]
         var known: [Value: Int] = [:]
         for position in 0..<(old?.count ?? 0) { old.map { known[$0[position].key.identity] = position } }
         var entries: [KeyedList<Element>.Entry] = []
@@ -72,9 +78,13 @@ struct ResultBuilder<Element: Sendable>: Sendable {
         for index in 0..<rows.count {
             let row = rows[index]
             let from = known.removeValue(forKey: row.key.identity)
+            if from == nil, earlierFailedRows[row.key.identity] == row.fingerprint {
+                failedRows[row.key.identity] = row.fingerprint
+                continue
+            }
             let before = from.flatMap { from in old.map { $0[from] } }
             let isSame = before?.fingerprint == row.fingerprint
-            guard let element = isSame ? before?.element : decoded(row.element) else {
+            guard let element = try isSame ? before?.element : decoded(row) else {
                 if let from { known[row.key.identity] = from }
                 continue
             }
@@ -92,11 +102,15 @@ struct ResultBuilder<Element: Sendable>: Sendable {
         return LiveChanges(removed: Array(known.values), inserted: inserted, changed: changed)
     }
 
-    private mutating func decoded(_ row: Row) -> Element? {
+    private mutating func decoded(_ row: KeyedList<Row>.Entry) throws -> Element? {
         do {
-            return try decode(row)
+            return try decode(row.element)
+        } catch let error as StoreError where error.code == .schemaMismatch {
+            // It concerns the table, and therefore all rows.
+            throw error
         } catch {
-            failures.append(StoreError(undecodable: row, in: table, error))
+            failedRows[row.key.identity] = row.fingerprint
+            failures.append(StoreError(undecodable: row.element, in: table, error))
             return nil
         }
     }
