@@ -55,8 +55,8 @@ public struct RecordTable<Record: TableRecord>: Sendable {
     /// Returns the local records that match a query, by default all.
     ///
     /// A row that does not fit the type, such as one with a case of an enumeration that only a later version of the app
-    /// has, is not among them; the logger of ``SyncOptions`` gets a warning. To show such rows, declare a substitute
-    /// (`@Column(unknown:)`, `RecordReader.read(_:unknown:)`).
+    /// has, is not among them and does not count for the query's skip and limit; the logger of ``SyncOptions`` gets a
+    /// warning. To show such rows, declare a substitute (`@Column(unknown:)`, `RecordReader.read(_:unknown:)`).
     /// - Parameters:
     ///   - query: The records to return.
     ///   - unreadable: Called with the error of each row that does not fit the type: code `unreadableRecord`, with

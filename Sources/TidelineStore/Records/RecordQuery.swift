@@ -75,23 +75,37 @@ extension StoreReader {
         return records
     }
 
-    /// Returns the records that match a query, and the errors of the rows that do not fit the type.
+    /// Returns the records that match a query, and the errors of the rows among them that do not fit the type. Such rows
+    /// do not count for the query's skip and limit.
     @inlinable
     @inline(__always)
     package func readableRecords<Record: TableRecord>(
         matching query: RecordQuery<Record>
     ) throws -> (records: [Record], failures: [StoreError]) {
-        var reader = RecordReader()
-        var result: (records: [Record], failures: [StoreError]) = ([], [])
-        try scan(query.query) { row in
-            do {
-                result.records.append(try reader.record(Record.self, of: row))
-            } catch let error as StoreError where error.code == .unreadableRecord {
-                result.failures.append(error)
-            }
-            return .next
+        var rows = query.query
+        let (skip, limit) = (rows.skip, rows.limit ?? .max)
+        if skip > 0, limit >= 0 {
+            rows.skip = 0
+            rows.limit = limit < .max - skip ? limit + skip : nil
         }
-        return result
+        while true {
+            var reader = RecordReader()
+            var (records, failures): ([Record], [StoreError]) = ([], [])
+            var (skipped, isComplete) = (0, true)
+            try scan(rows) { row in
+                do {
+                    let record = try reader.record(Record.self, of: row)
+                    if skipped < skip { skipped += 1 } else { records.append(record) }
+                } catch let error as StoreError where error.code == .unreadableRecord {
+                    isComplete = rows.limit == nil
+                    if skipped >= skip { failures.append(error) }
+                }
+                return records.count < limit ? .next : .stop
+            }
+            if isComplete || records.count == limit { return (records, failures) }
+            // Only now, because a store that knows the limit has less to sort.
+            rows.limit = nil
+        }
     }
 
     /// Calls `body` with each record that matches a query, until it returns ``ScanStep/stop``.
