@@ -72,7 +72,8 @@ public final class SyncClient<Store: LocalStore>: Sendable {
     /// - Returns: The result of the closure.
     /// - Throws: The error of the closure; ``SyncError/Code/cancelled`` if the task is cancelled before the transaction
     ///   begins; ``SyncError/Code/store`` if the store fails. After a failure of the store, the transaction cannot be
-    ///   committed, even if the closure catches the error.
+    ///   committed, even if the closure catches the error. A record that does not fit its row, or whose values the
+    ///   columns cannot store, is not such a failure.
     @discardableResult
     public nonisolated(nonsending) func transaction<T: Sendable>(
         _ body: @escaping @Sendable (_ transaction: SyncTransaction) throws -> T

@@ -6,10 +6,9 @@ extension SyncTransaction {
     /// - Returns: The record as stored.
     @discardableResult
     public func insert<Record: TableRecord>(_ record: Record) throws -> Record {
-        try perform { scope in
-            let row = try scope.reading { try record.row(in: $0.shape(of: Record.tableName)) }
-            return try scope.insert(row, into: Record.tableName).record()
-        }
+        let shape = try perform { try $0.reading { try $0.shape(of: Record.tableName) } }
+        let row = try mapped { try record.row(in: shape) }
+        return try perform { try $0.insert(row, into: Record.tableName).record() }
     }
 
     /// Changes a stored record with a closure and queues the update; see ``RecordTable/update(_:_:)``.
@@ -50,7 +49,7 @@ extension SyncTransaction {
 
     /// Returns the local record with the given identifier, or `nil` if there is none.
     public func fetch<Record: TableRecord>(_ id: ID<Record>) throws -> Record? {
-        try perform { try $0.reading { try $0.checkedRecord(id) } }
+        try perform(isReading: true) { try $0.reading { try $0.checkedRecord(id) } }
     }
 
     /// Returns the number of local records that match a query; see ``RecordTable/count(_:)``.

@@ -84,7 +84,7 @@ public final class SyncTransaction {
 
     /// Runs a query of a table. An error of the query is one of the argument.
     func querying<T>(_ table: String, _ body: (any StoreReader) throws -> T) throws -> T {
-        try perform { scope in
+        try perform(isReading: true) { scope in
             do {
                 return try scope.reading(body)
             } catch {
@@ -103,7 +103,9 @@ public final class SyncTransaction {
     }
 
     /// Performs a step of the transaction. Only errors that are found before anything is written let it continue.
-    func perform<T>(_ body: (any TransactionScope) throws -> T) throws -> T {
+    ///
+    /// - Parameter isReading: Whether the step writes nothing, so that a row that does not fit a record lets it continue.
+    func perform<T>(isReading: Bool = false, _ body: (any TransactionScope) throws -> T) throws -> T {
         if let failure { throw failure }
         guard let scope else {
             throw SyncError(
@@ -113,7 +115,12 @@ public final class SyncTransaction {
             return try body(scope)
         } catch {
             let error = syncError(error)
-            if ![.invalidArgument, .rowExists, .noSuchRow, .rowChanged].contains(error.code) { failure = error }
+            let isUnreadable = (error.cause as? StoreError)?.code == .unreadableRecord
+            if !(isReading && isUnreadable),
+                ![.invalidArgument, .rowExists, .noSuchRow, .rowChanged].contains(error.code)
+            {
+                failure = error
+            }
             throw error
         }
     }

@@ -148,6 +148,24 @@ struct TableTests {
         #expect(try await client.queue() == ["insert l", "insert b"])
     }
 
+    @Test("A transaction continues after a record that cannot be read or stored", arguments: StoreKind.perEngine)
+    func caughtErrors(_ stores: StoreKind) async throws {
+        let world = try RecordWorld(stores)
+        let client = try await world.makeClient()
+        try world.world.plant([World.row("a", at: 0), World.row("b", at: 1).merging(["text": .null])])
+        try await client.todos.pull()
+        let found = try await client.client.transaction { transaction in
+            let ids: [ID<Todo>] = ["a", "b"]
+            let found = ids.compactMap { try? transaction.fetch($0) }
+            #expect(throws: SyncError.self) { try transaction.fetch(Todo.all) }
+            #expect(throws: SyncError.self) { try transaction.insert(Large(priority: .max)) }
+            try transaction.insert(Todo(id: "c", text: "new"))
+            return found
+        }
+        #expect(found.map(\.id) == ["a"])
+        #expect(try await client.queue() == ["insert c"])
+    }
+
     @Test("References are followed in both directions", arguments: StoreKind.perEngine)
     func related(_ stores: StoreKind) async throws {
         let client = try await RecordWorld(stores).makeClient()
@@ -323,4 +341,22 @@ private struct Link: TableRecord {
         try row.write(state, to: Self.columns.state)
         try row.write(priority, to: Self.columns.priority)
     }
+}
+
+/// A record of the table `TodoItem` whose numbers may not fit its column.
+private struct Large: TableRecord {
+    var id: ID<Large> = .new
+    var priority: UInt64
+
+    struct Columns: Sendable { let priority = Column<UInt64>("priority") }
+    static let columns = Columns()
+    static let tableName = "TodoItem"
+    static let schema = TableSchema(tableName, columns: [.column(columns.priority)])
+
+    init(priority: UInt64) { self.priority = priority }
+    init(from row: inout RecordReader) throws {
+        id = row.id()
+        priority = try row.read(Self.columns.priority)
+    }
+    func write(to row: inout RecordWriter) throws { try row.write(priority, to: Self.columns.priority) }
 }
