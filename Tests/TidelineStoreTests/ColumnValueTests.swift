@@ -23,7 +23,7 @@ struct ColumnValueTests {
         ]
         let due = Value.timestamp(Timestamp(date))
         let expected: [(String, Value)] = [
-            ("id", .string(id.uuidString)), ("due", due), ("photo", .bytes([1, 2])),
+            ("id", .string(id.uuidString.lowercased())), ("due", due), ("photo", .bytes([1, 2])),
             ("link", .string("https://example.com/a?b=c")), ("share", .double(0.5)), ("priority", .int(1)),
             ("kind", .string("note")), ("missing", .null), ("given", due), ("text", .string("Buy milk")),
             ("complete", .bool(false)), ("count", .int(3)), ("ratio", .double(1.5)), ("note", .null),
@@ -63,6 +63,17 @@ struct ColumnValueTests {
         #expect(row[Column<Int?>("absent")] == nil)
     }
 
+    @Test("A float is stored as the double with the same decimal digits, and read back unchanged")
+    func floats() {
+        #expect(Float(0.1).columnValue == .double(0.1))
+        var random = SystemRandomNumberGenerator()
+        var floats: [Float] = [.infinity, .leastNonzeroMagnitude, .greatestFiniteMagnitude, 0]
+        for _ in 0..<10_000 { floats.append(Float(bitPattern: .random(in: .min ... .max, using: &random))) }
+        for float in floats {
+            #expect(float.isNaN || Float(columnValue: float.columnValue) == float)
+        }
+    }
+
     @Test("Equal sets and dictionaries have equal JSON, whatever the order of their elements in memory")
     func unordered() throws {
         let small = Set(0..<40)
@@ -93,7 +104,18 @@ struct ColumnValueTests {
         expect(.column("due") < date, .comparison(.less, .column("due"), .literal(.timestamp(Timestamp(date)))))
         expect(.column("due") != missing, .comparison(.notEqual, .column("due"), .literal(.null)))
         expect(.column("kind") == Kind.task, .comparison(.equal, .column("kind"), .literal(.string("task"))))
-        expect(.column("id").isIn([id]), .membership(.column("id"), [.string(id.uuidString)]))
+        let forms: [TidelineStore.Value] = [.string(id.uuidString.lowercased()), .string(id.uuidString)]
+        expect(.column("id").isIn([id]), .membership(.column("id"), forms))
+        expect(.column("id") == id, .membership(.column("id"), forms))
+        expect(Column<UUID?>("key") == id, .membership(.column("key"), forms))
+        expect(
+            Column<UUID>("key") != id,
+            .and(forms.map { .comparison(.notEqual, .column("key"), .literal($0)) }))
+        expect(Column<UUID?>("key") == nil, .comparison(.equal, .column("key"), .literal(.null)))
+        expect(Column<Float>("share") == 0.5, .comparison(.equal, .column("share"), .literal(.double(0.5))))
+        expect(
+            Column<Float>("share").isIn([0.1, 1]),
+            .membership(.column("share"), [0.1, .double(Double(Float(0.1))), .double(1)]))
         expect(.column("n").isIn(Set([1])), .membership(.column("n"), [.int(1)]))
         expect(.column("n").isIn([1, .null]), .membership(.column("n"), [.int(1), .null]))
         expect(.column("n").isIn([]), .membership(.column("n"), []))

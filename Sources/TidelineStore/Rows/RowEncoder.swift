@@ -52,7 +52,7 @@ final class RowEncoder: Encoder {
         switch value {
         case let bool as Bool: return .bool(bool)
         case let double as Double: return .double(double)
-        case let float as Float: return .double(Double(float))
+        case let float as Float: return .double(float.shortestDouble)
         case let string as String: return .string(string)
         case let timestamp as Timestamp: return .timestamp(timestamp)
         case let date as Date: return .timestamp(Timestamp(date))

@@ -138,7 +138,13 @@ extension Timestamp: ColumnValue {
 
 extension Float: ColumnValue {
     public static var columnType: ColumnType { .double }
-    public var columnValue: Value { .double(Double(self)) }
+    /// The double with the fewest decimal digits that is this value: 0.1 becomes 0.1, as servers store it, and not
+    /// 0.10000000149011612. Conditions with `==`, `!=`, and `isIn` find both.
+    public var columnValue: Value { .double(shortestDouble) }
+    var shortestDouble: Double {
+        guard let double = Double(description), Float(double) == self else { return Double(self) }
+        return double
+    }
     /// Creates the nearest value to a double, or `nil` if that is beyond the greatest `Float`.
     public init?(columnValue value: Value) {
         guard let double = value.double else { return nil }

@@ -39,7 +39,7 @@ struct RecordTests {
         try rows.append([Sample.full])
         let row = rows.withRow(at: 0) { $0.owned() }
         let expected: [(String, Value)] = [
-            ("uint8", .int(255)), ("float", .double(Double(Float(0.1)))), ("priority", .int(1)), ("kind", "note"),
+            ("uint8", .int(255)), ("float", 0.1), ("priority", .int(1)), ("kind", "note"),
             ("place", .json(#"{"opened":"1970-01-02T00:00:00.000Z","street":"Main"}"#)), ("tags", .json(#"["a","ü"]"#)),
             ("scores", .json(#"{"a":1,"b":2}"#)), ("bytes", .bytes([1, 2, 3])), ("parent", "p"),
         ]
