@@ -104,7 +104,7 @@ public final class SyncTransaction {
 
     /// Performs a step of the transaction. Only errors that are found before anything is written let it continue.
     ///
-    /// - Parameter isReading: Whether the step writes nothing, so that a row that does not fit a record lets it continue.
+    /// - Parameter isReading: Whether the step writes nothing: it may then find a row that does not fit a record.
     func perform<T>(isReading: Bool = false, _ body: (any TransactionScope) throws -> T) throws -> T {
         if let failure { throw failure }
         guard let scope else {

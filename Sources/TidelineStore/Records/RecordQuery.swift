@@ -75,8 +75,8 @@ extension StoreReader {
         return records
     }
 
-    /// Returns the records that match a query, and the errors of the rows among them that do not fit the type. Such rows
-    /// do not count for the query's skip and limit.
+    /// Returns the records that match a query, and the errors of the rows among them that do not fit the type. Such
+    /// rows do not count for the query's skip and limit.
     @inlinable
     @inline(__always)
     package func readableRecords<Record: TableRecord>(

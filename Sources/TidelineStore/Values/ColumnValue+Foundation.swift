@@ -33,8 +33,8 @@ extension UUID: ColumnValue {
 }
 
 extension ColumnValue {
-    /// Another form in which a column may contain this value, or `nil` if there is only ``columnValue``: a UUID in upper
-    /// case, as `uuidString` returns it, and a `Float` with the digits of a double.
+    /// Another form in which a column may contain this value, or `nil` if there is only ``columnValue``: a UUID in
+    /// upper case, as `uuidString` returns it, and a `Float` with the digits of a double.
     var otherForm: Value? {
         let other: Value? =
             switch Self.columnType {

@@ -7,8 +7,9 @@ public import Foundation
 extension Timestamp {
     /// Creates the instant nearest to `date`, clamped to the years 1 to 9999.
     ///
-    /// A current `Date` has a resolution of about 0.1 µs. If `date` is the ``date`` of an instant of whole microseconds,
-    /// that is the instant: within 250 years of 2001, it is the same after both conversions. NaN becomes 1970.
+    /// A current `Date` has a resolution of about 0.1 µs. If `date` is the ``date`` of an instant of whole
+    /// microseconds, that is the instant: within 250 years of 2001, it is the same after both conversions. NaN becomes
+    /// 1970.
     public init(_ date: Date) {
         // A date is a double of seconds since 2001. Since 1970, it would have fewer digits.
         let seconds = date.timeIntervalSinceReferenceDate
