@@ -38,8 +38,8 @@ extension ColumnValue {
     var otherForm: Value? {
         let other: Value? =
             switch Self.columnType {
-            case .string: (self as? UUID).map { .string($0.uuidString) }
-            case .double: (self as? Float).map { .double(Double($0)) }
+            case .string: (self as? UUID).map { Value.string($0.uuidString) }
+            case .double: (self as? Float).map { Value.double(Double($0)) }
             default: nil
             }
         return other == columnValue ? nil : other
