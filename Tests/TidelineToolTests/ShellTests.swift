@@ -18,6 +18,15 @@ struct ShellTests {
         #expect(try CommandWords.split(line) == expected)
     }
 
+    @Test(
+        "A word for a shell is one word there, also with characters that shells interpret",
+        arguments: ["sqlite:todo.db,durability=full", "", "my list.db", "it's", "$(id)", "a|b", "a;b", "\\"])
+    func quotedWord(word: String) throws {
+        #expect(try CommandWords.split(shellWord(word)) == [word])
+        let shell = URL(fileURLWithPath: "/bin/sh")
+        #expect(try ToolProcess.run(["-c", "printf %s \(shellWord(word))"], executable: shell).out == word)
+    }
+
     @Test("An unclosed quote or escape is refused", arguments: ["add 'x", "add \"x", "add x\\", "\"\\"])
     func unclosed(line: String) {
         #expect(throws: ToolError.self) { try CommandWords.split(line) }

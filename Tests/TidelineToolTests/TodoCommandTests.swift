@@ -43,8 +43,14 @@ struct TodoCommandTests {
         #expect(try tool.todo("done", id).status == 0)
         #expect(try sync("zumo2", "other.db").status == 0)
         // Both have changed the item since.
-        #expect(try sync("datasync3", "client.db").status == 1)
-        #expect(try tool.todo("resolve", "--server").status == 0)
+        let conflict = try sync("datasync3", "client.db")
+        #expect(conflict.status == 1)
+        // A line of the output is a command that can be pasted.
+        let lines = conflict.err.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+        #expect(lines.contains { $0.hasPrefix("tideline ") && $0.hasSuffix(" --mine") }, "\(conflict.err)")
+        let line = try #require(lines.first { $0.hasPrefix("tideline ") && $0.hasSuffix(" --server") })
+        let words = try CommandWords.split(line).dropFirst()
+        #expect(try ToolProcess.run(Array(words), executable: tool.executable).status == 0, "\(line)")
         #expect(try tool.todo("done", id).status == 0)
         #expect(try sync("datasync3", "client.db").status == 0)
         #expect(try sync("zumo2", "other.db").status == 0)

@@ -2,7 +2,6 @@
 internal import ArgumentParser
 internal import Foundation
 internal import TidelineSimulation
-internal import TidelineStore
 internal import TidelineSupport
 
 /// The seeds of `--seeds`: `A..B`, or one seed.
@@ -80,17 +79,5 @@ enum ScheduleFile {
 
     /// The name of a file in messages.
     static func name(of path: String) -> String { path == "-" ? "standard input" : path }
-}
-
-/// Returns a word for a shell, quoted if necessary.
-func shellWord(_ word: String) -> String {
-    let isPlain = word.utf8.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): true
-        default: "-_./,:=+@%".utf8.contains(byte)
-        }
-    }
-    return isPlain && !word.isEmpty ? word : "'\(word.replacingUTF8("'", with: "'\\''"))'"
 }
 #endif

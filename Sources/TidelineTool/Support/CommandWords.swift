@@ -1,4 +1,6 @@
 #if Serve
+internal import TidelineStore
+
 /// Splits a line into words as a shell does: spaces separate words; single quotes, double quotes, and backslashes keep
 /// characters together.
 enum CommandWords {
@@ -28,5 +30,17 @@ enum CommandWords {
         if let quote { throw ToolError("the quote \(quote) is not closed") }
         return words + (word.map { [$0] } ?? [])
     }
+}
+
+/// Returns a word for a shell, quoted if necessary.
+func shellWord(_ word: String) -> String {
+    let isPlain = word.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        default: "-_./,:=+@%".utf8.contains(byte)
+        }
+    }
+    return isPlain && !word.isEmpty ? word : "'\(word.replacingUTF8("'", with: "'\\''"))'"
 }
 #endif

@@ -4,18 +4,21 @@ internal import TidelineStore
 
 /// Describes a failed operation for the terminal: both versions, and how to resolve it.
 enum ConflictText {
-    static func describe(_ error: TableOperationError) -> String {
+    /// - Parameter store: The store of `--store`, which the commands that resolve the failure then name.
+    static func describe(_ error: TableOperationError, store: StoreLocation?) -> String {
+        var words = ["tideline", "todo", "resolve", shortID(error.itemID)]
+        if let store { words += ["--store", store.text] }
+        let resolve = "        " + words.map(shellWord).joined(separator: " ")
         var lines = ["\(shortID(error.itemID)) \(error.kind): \(error.message)\(status(error))"]
         if error.code == .conflict {
             lines.append("    here:       \(here(error))")
             lines.append("    the server: \(server(error))")
-            lines.append("    resolve with: tideline todo resolve \(shortID(error.itemID)) --server | --mine")
+            lines.append("    to use the server's version:\n\(resolve) --server")
+            lines.append("    to keep yours:\n\(resolve) --mine")
         } else {
             if let item = error.item { lines.append("    here: \(TodoItem.line(item))") }
             let effect = removesItem(error) ? " (removes the item)" : ""
-            lines.append(
-                "    the next sync tries again; to discard the change: tideline todo resolve "
-                    + "\(shortID(error.itemID)) --server\(effect)")
+            lines.append("    the next sync tries again; to discard the change\(effect):\n\(resolve) --server")
         }
         return lines.joined(separator: "\n")
     }

@@ -43,7 +43,7 @@ struct ResolveCommand: TodoSubcommand {
             try await failure.keepOperationAndUpdateItem(mine.filteringColumns { $0 != "version" })
             StandardOutput.line("kept \(shortID(failure.itemID)); the next sync sends it")
         } else {
-            StandardOutput.line(ConflictText.describe(failure))
+            StandardOutput.line(ConflictText.describe(failure, store: options.store))
         }
     }
 }

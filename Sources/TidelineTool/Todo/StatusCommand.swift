@@ -76,7 +76,7 @@ struct StatusCommand: TodoSubcommand {
             return "\(shortID(operation.itemID)) \(operation.kind)\(tried)"
         }
         if !failures.isEmpty { StandardOutput.line("\(failures.count) of them failed:") }
-        Self.list(failures, ConflictText.describe)
+        Self.list(failures) { ConflictText.describe($0, store: options.store) }
         StandardOutput.line(
             last.map { "last sync with changes at \(localTime($0.at)): \($0.result)" } ?? "never synced")
     }

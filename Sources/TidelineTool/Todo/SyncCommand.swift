@@ -163,7 +163,8 @@ struct SyncCommand: TodoSubcommand {
             )
         }
         guard !error.operationErrors.isEmpty else { return ToolError(error.description) }
-        let items = error.operationErrors.map { ConflictText.describe($0) }.joined(separator: "\n")
+        let items = error.operationErrors.map { ConflictText.describe($0, store: options.store) }
+            .joined(separator: "\n")
         let abort = error.code == .completedWithErrors ? "" : "\(error.message)\n"
         return ToolError(
             "\(abort)not synced and kept in the queue: \(counted(error.operationErrors.count, "change"))\n\(items)")
