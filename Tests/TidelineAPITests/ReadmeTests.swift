@@ -28,7 +28,7 @@ private func app() async throws {
     let client = try SyncClient(url: "http://127.0.0.1:8080", store: store)
     try await client.define(Todo.self)
     let todos = client.table(Todo.self)
-    try await client.start([SyncSubscription(Todo.all, queryID: "all")])  // pushes and pulls when there is a network
+    try await client.start([SyncSubscription(Todo.all, queryID: "all")])  // pushes and pulls while the client is kept
     try await todos.insert(Todo(text: "Buy milk"))  // never waits for the network
     for try await update in todos.observe(Todo.where { !$0.complete }) { print(update.rows.map(\.text)) }
 }

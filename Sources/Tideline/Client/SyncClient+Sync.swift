@@ -13,9 +13,9 @@ extension SyncClient {
     /// for await status in client.statusUpdates { label.text = "\(status)" }
     /// ```
     ///
-    /// The sync ends when ``stop()`` is called or the client is released. Its errors appear in ``status`` and, as
-    /// notices and warnings, in the log. Calls of ``push(settings:)`` and ``pull(_:queryID:settings:)`` remain
-    /// possible.
+    /// The sync ends when ``stop()`` is called or the client is released, which a table does not keep. Its errors
+    /// appear in ``status`` and, as notices and warnings, in the log. Calls of ``push(settings:)`` and
+    /// ``pull(_:queryID:settings:)`` remain possible.
     /// - Parameters:
     ///   - subscriptions: The rows to keep in step. Without any, the sync only pushes.
     ///   - settings: See ``SyncSettings``.

@@ -1,3 +1,4 @@
+internal import Logging
 // An app imports this module and that of its store, nothing else.
 @_exported public import TidelineLive
 @_exported public import TidelineStore
@@ -43,7 +44,10 @@ public final class SyncClient<Store: LocalStore>: Sendable {
         context = try SyncContext(store: store, connection: connection, dialect)
     }
 
-    deinit { sync.close() }
+    deinit {
+        guard sync.close() else { return }
+        context.options.logger.notice("the sync has ended with its client, which was released; keep the client")
+    }
 
     /// The local store. It can be read directly and synchronously.
     public var store: Store { context.store }

@@ -62,8 +62,9 @@ final class SyncControl: Sendable {
         return true
     }
 
-    /// Lets the sync end.
-    func close() { state.withLock { $0.mailbox }?.close() }
+    /// Lets the sync end. Returns `false` if none runs, or if it was ended before.
+    @discardableResult
+    func close() -> Bool { state.withLock { $0.mailbox }?.close() ?? false }
 
     /// Waits until no sync runs.
     func waitUntilEnded() async {

@@ -32,13 +32,15 @@ final class SyncMailbox: Sendable {
         taker?.resume()
     }
 
-    /// Ends the loop.
-    func close() {
-        let taker = state.withLock { state in
-            state.isClosed = true
-            return state.taker.take()
+    /// Ends the loop. Returns `false` if it was ended before.
+    @discardableResult
+    func close() -> Bool {
+        let (taker, wasClosed) = state.withLock { state in
+            defer { state.isClosed = true }
+            return (state.taker.take(), state.isClosed)
         }
         taker?.resume()
+        return !wasClosed
     }
 
     /// Returns all events, as soon as there is at least one, or `nil` if the mailbox is closed or the task is

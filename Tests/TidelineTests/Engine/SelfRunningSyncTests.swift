@@ -208,13 +208,15 @@ struct SelfRunningSyncTests {
         }
     }
 
-    @Test("S1 the client's end ends its sync")
-    func released() throws {
+    @Test("S1 the client's end ends its sync, with a notice unless it was stopped", arguments: [false, true])
+    func released(isStopped: Bool) throws {
         let virtual = try VirtualWorld(.simplest)
+        let log = LogRecorder()
         try virtual.run {
             let transport = FaultyTransport(service: virtual.world.service, executor: virtual.executor)
             var options = SyncOptions()
             virtual.configureEnvironment(&options.environment)
+            options.logger = log.logger
             let store = try StoreKind.simplest.makeStore()
             var client: SyncClient<TestStore>? = try SyncClient(
                 url: "http://server.test", store: store, transport: transport, options: options)
@@ -222,8 +224,11 @@ struct SelfRunningSyncTests {
             let updates = try #require(client?.statusUpdates)
             try await client?.start([Self.todo])
             try await virtual.sleep(.seconds(1))
+            if isStopped { await client?.stop() }
             client = nil
             try await virtual.sleep(.seconds(1))
+            let notices = log.entries.count { $0.level == .notice && $0.message.contains("keep the client") }
+            #expect(notices == (isStopped ? 0 : 1))
             transport.clear()
             try await virtual.sleep(.seconds(600))
             #expect(transport.requests.isEmpty)
