@@ -45,7 +45,7 @@ private func configure(
     settings.maximumRetryDelay = .seconds(60)
     settings.pull.push.maxInFlight = 4  // operations at the same time
     settings.pull.maxInFlight = 2  // tables at the same time
-    settings.connectivity = monitor
+    settings.connectivity = monitor  // nil by default; on Apple platforms: NetworkPathMonitor()
     settings.listensToServer = false  // without the server's change signal
     settings.changeSignals = ChangeSignals(tableNames)  // such as an AsyncStream that push notifications feed
     try await client.start([SyncSubscription("TodoItem", interval: .seconds(300))], settings: settings)

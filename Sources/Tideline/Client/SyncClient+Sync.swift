@@ -4,9 +4,9 @@ extension SyncClient {
     /// Starts a sync that keeps the subscriptions in step with the server until it is stopped.
     ///
     /// The sync pushes after local changes, and pulls each subscription at the start, at its interval, after a change
-    /// signal, when a network becomes available, and when ``syncNow()`` is called. One push or group of pulls runs at a
-    /// time. After a network failure, it tries again with increasing delays. Local changes made before the start, or by
-    /// another process, are pushed too.
+    /// signal, when ``SyncSettings/connectivity``, if it is set, reports a network, and when ``syncNow()`` is called.
+    /// One push or group of pulls runs at a time. After a network failure, it tries again with increasing delays. Local
+    /// changes made before the start, or by another process, are pushed too.
     ///
     /// ```swift
     /// try await client.start([SyncSubscription("TodoList", priority: 1), SyncSubscription("TodoItem")])

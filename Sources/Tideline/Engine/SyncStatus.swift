@@ -13,14 +13,15 @@ public enum SyncStatus: Sendable, Hashable {
     /// known.
     case pulling(table: String, rows: Int, total: Int?)
     /// The server cannot be reached, or something else answers in its place, such as the sign-in page of a network. The
-    /// message describes the reason. The sync tries again at this time, or earlier if a network becomes available.
+    /// message describes the reason. The sync tries again at this time, or earlier if ``SyncSettings/connectivity``
+    /// reports a network.
     case offline(message: String, nextTry: Timestamp)
     /// The server requires a sign-in. Pending changes wait until ``SyncClient/signIn(provider:token:)``, a new
     /// ``SyncClient/currentUser``, or ``SyncClient/syncNow()``.
     case needsSignIn
     /// This number of operations failed and are not sent again until they change, ``SyncClient/syncNow()`` is called,
-    /// the sync is started again, a network becomes available, or the server recovers after it failed for pulls too;
-    /// see ``SyncClient/operationErrors()``. Everything else is in step.
+    /// the sync is started again, ``SyncSettings/connectivity`` reports a network, or the server recovers after it
+    /// failed for pulls too; see ``SyncClient/operationErrors()``. Everything else is in step.
     case needsAttention(operationErrors: Int)
     /// A push or the pull of a subscription fails for another reason, which the message describes. Everything else
     /// continues. It is tried again at this time.

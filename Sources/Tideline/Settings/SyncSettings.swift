@@ -10,7 +10,8 @@ public struct SyncSettings: Sendable {
     public var initialRetryDelay: Duration
     /// The maximum delay before a retry, also if the server asks for a longer one; 5 minutes by default.
     public var maximumRetryDelay: Duration
-    /// Reports when a network is available, or `nil` if nothing does. The sync then depends on its retries.
+    /// Reports when a network is available, or `nil`, the default, if nothing does. The sync then depends on its
+    /// retries, which are up to ``maximumRetryDelay`` apart. On Apple platforms, set it to a `NetworkPathMonitor`.
     public var connectivity: (any ConnectivityMonitor)?
     /// Whether to listen to the change signals of the server, so that its changes are pulled at once; `true` by
     /// default.
