@@ -46,8 +46,8 @@ struct ServiceTests {
         "an API's failure is an error with status and message",
         arguments: [
             (401, SyncError.Code.authentication), (400, .rejected), (404, .rejected), (409, .rejected),
-            (302, .rejected),
-            (500, .serverFailed), (503, .network),
+            (302, .rejected), (500, .serverFailed), (408, .network), (429, .network), (502, .network), (503, .network),
+            (504, .network),
         ])
     func failures(status: Int, code: SyncError.Code) async throws {
         let client = try makeClient(ScriptedTransport { _ in .answer(status, #"{"error":"that's why"}"#) })

@@ -16,8 +16,8 @@ extension SyncClient {
     ///     another type.
     /// - Returns: The response, with a status from 200 to 299.
     /// - Throws: ``SyncError``: ``SyncError/Code/invalidArgument`` for a name or parameter that is not valid in a URL;
-    ///   for a failed response ``SyncError/Code/authentication`` (401), ``SyncError/Code/network`` (408, 429, 503),
-    ///   ``SyncError/Code/serverFailed`` (500, 502, 504), or ``SyncError/Code/rejected``, with ``SyncError/status``.
+    ///   for a failed response ``SyncError/Code/authentication`` (401), ``SyncError/Code/network`` (408, 429, 502, 503,
+    ///   504), ``SyncError/Code/serverFailed`` (500), or ``SyncError/Code/rejected``, with ``SyncError/status``.
     public func invokeAPI(
         _ name: String, method: HTTPRequest.Method = .post, parameters: [(name: String, value: String)] = [],
         headers: HTTPFields = [:], body: [UInt8]? = nil
