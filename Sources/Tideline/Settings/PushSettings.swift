@@ -3,19 +3,19 @@ public import TidelineStore
 /// The policy for retrying requests after transient responses.
 ///
 /// Requests are retried if the server fails or cannot answer now: in the built-in dialects after 408, 429, 500, 502,
-/// 503, and
-/// 504. If the server cannot be reached, the request is not retried and the call ends.
+/// 503, and 504. If the server cannot be reached, or asks for a delay longer than ``maximumDelay``, the request is not
+/// retried and the call ends.
 public struct RetryPolicy: Sendable, Hashable {
     /// The maximum number of attempts; 1 for no retry.
     public var maximumAttempts: Int
     /// The delay before the second attempt. Each further delay is twice as long. Delays are randomly reduced by up to
     /// half.
     public var initialDelay: Duration
-    /// The maximum delay, also if the server asks for a longer one.
+    /// The maximum delay. If the server asks for a longer one, the call ends at once, with ``SyncError/Code/network``.
     public var maximumDelay: Duration
 
-    /// Creates a policy. The defaults are four attempts with delays of 0.5 s, 1 s, and 2 s, and at most 30 s if the
-    /// server asks for a delay.
+    /// Creates a policy. The defaults are four attempts with delays of 0.5 s, 1 s, and 2 s, or those that the server
+    /// asks for, up to 30 s.
     public init(
         maximumAttempts: Int = 4, initialDelay: Duration = .milliseconds(500), maximumDelay: Duration = .seconds(30)
     ) {

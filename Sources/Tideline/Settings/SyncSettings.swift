@@ -17,8 +17,9 @@ public struct SyncSettings: Sendable {
     /// default.
     ///
     /// For a table service, this is a request that waits until a table has changed (`/.changes`, as `tideline serve`
-    /// answers it). A server without it is asked once, and the sync then depends on the intervals of the subscriptions.
-    /// For other servers, see ``CustomDialect/changeSignals(over:)``.
+    /// answers it). A server without it is asked again after an hour, after ``SyncClient/syncNow()``, and when
+    /// ``connectivity`` reports a network; meanwhile, the sync depends on the intervals of the subscriptions. For other
+    /// servers, see ``CustomDialect/changeSignals(over:)``.
     public var listensToServer: Bool
     /// The tables that have changed on the server, or `nil` if nothing but the server reports them
     /// (``listensToServer``). Without reports, the sync depends on the intervals of the subscriptions.
