@@ -1,4 +1,5 @@
 #if Tool
+import ArgumentParser
 import Foundation
 import Testing
 import TidelineServer
@@ -76,6 +77,25 @@ struct SchemaFileTests {
                 "Kept": TableRights(owner: "userId", delete: .nobody), "All": .open,
             ])
         #expect(file.firstRights?.hasPrefix("f:5: table \"Own\"") == true)
+    }
+
+    @Test("The example of the help, in 80 columns, and of docs/command.md is a schema, also with its owner and rights")
+    func example() throws {
+        let root = URL(fileURLWithPath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let article = try String(contentsOf: root.appendingPathComponent("docs/command.md"), encoding: .utf8)
+        let text = article.components(separatedBy: "```yaml\n")[1].components(separatedBy: "```")[0]
+        let help = TidelineCommand.helpMessage(for: ServeCommand.self, columns: 80)
+        let start = try #require(help.range(of: "  tables:\n"))
+        let shown = String(help[start.lowerBound...]).components(separatedBy: "\n\n")[0]
+        #expect(shown.split(separator: "\n").map { $0.dropFirst(2) } == text.split(separator: "\n"))
+
+        let open = try SchemaFile.parse(text, file: "f")
+        #expect(open.tables.map(\.name) == ["TodoItem", "TodoList"] && open.firstRights == nil)
+        let signedIn = text.replacingOccurrences(of: "# owner", with: "owner")
+            .replacingOccurrences(of: "# rights", with: "rights")
+        let owned = try SchemaFile.parse(signedIn, file: "f")
+        #expect(owned.rights == ["TodoItem": TableRights(owner: "userId", delete: .nobody)])
     }
 
     @Test("Every column type is accepted", arguments: ColumnType.allCases)

@@ -33,14 +33,19 @@ struct ServeCommand: AsyncParsableCommand {
               tables:
                 TodoItem:
                   columns:
-                    text: string          # or bool, int, double, timestamp, bytes, json
+                    text: string   # or bool, int, double, timestamp, bytes, json
                     complete: { type: bool, required: true }
+                    listId: string
                     userId: string
                   indexes:
                     - [complete, text]
-                  owner: userId           # the column with a row's user, who alone can see the row
-                  rights:                 # or one of them for all: anyone, signed-in, nobody
-                    delete: nobody
+                  references: { listId: TodoList }   # listId contains ids of TodoList
+                  # Only with a sign-in: owner is the column with a row's user, who alone
+                  # sees the row. Those who may read, insert, update, or delete rows are
+                  # anyone, signed-in (the default), or nobody; one alone is for all.
+                  # owner: userId
+                  # rights: { delete: nobody }
+                TodoList: { columns: { name: string } }
             """
     )
 
