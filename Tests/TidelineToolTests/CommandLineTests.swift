@@ -91,6 +91,14 @@ struct CommandLineTests {
     }
 
     @Test(
+        "The help of --store names its default",
+        arguments: [ServeCommand.self as any ParsableCommand.Type, BackupCommand.self, RestoreCommand.self])
+    func defaultStore(command: any ParsableCommand.Type) {
+        let help = TidelineCommand.helpMessage(for: command, columns: 200)
+        #expect(help.contains("The default is \(ServeCommand.defaultStore)."), "\(help)")
+    }
+
+    @Test(
         "Every option of every command has help",
         arguments: [
             TidelineCommand.self as any ParsableCommand.Type, ServeCommand.self, ConformanceToolCommand.self,

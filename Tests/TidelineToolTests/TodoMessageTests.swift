@@ -29,7 +29,10 @@ struct TodoMessageTests {
 
     @Test("A command that only reads creates no store and no table")
     func makesNothing() throws {
-        #expect(try tool.todo("list").status == 1)
+        for command in ["list", "status"] {
+            let missing = try tool.todo(command)
+            #expect(missing.status == 1 && missing.err.contains("client.db; add an item, or name"), "\(missing)")
+        }
         #expect(!FileManager.default.fileExists(atPath: tool.path("client.db")))
         #expect(try tool.todo("list", store: "folder/client.db").status == 1)
         let location = try StoreLocation(parsing: "sqlite:\(tool.path("client.db"))")

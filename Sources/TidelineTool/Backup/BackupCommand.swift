@@ -19,7 +19,7 @@ struct BackupCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: StoreLocation.help, transform: StoreLocation.init(parsing:))
+    @Option(help: StoreLocation.help(default: ServeCommand.defaultStore), transform: StoreLocation.init(parsing:))
     var store: StoreLocation?
 
     @Argument(help: "The file to create.")
@@ -46,6 +46,8 @@ struct BackupCommand: AsyncParsableCommand {
             throw ToolError(
                 "\(error.description); a \(location.engine) store can be open in only one process: stop the server during "
                     + "the backup")
+        } catch let error as StoreError where location.isMissing(after: error) {
+            throw ToolError("there is no store \(location.text); name the server's store with --store")
         }
     }
 }

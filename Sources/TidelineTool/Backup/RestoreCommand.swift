@@ -24,7 +24,7 @@ struct RestoreCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: StoreLocation.help, transform: StoreLocation.init(parsing:))
+    @Option(help: StoreLocation.help(default: ServeCommand.defaultStore), transform: StoreLocation.init(parsing:))
     var store: StoreLocation?
 
     @Flag(help: "Keep updatedAt of all rows. Use it only if no client has synced since the backup.")

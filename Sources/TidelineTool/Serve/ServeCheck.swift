@@ -40,7 +40,7 @@ struct ServeCheck {
             try await withStore(location) { try start(over: $0) }
             return ([], false)
         }
-        if isMissingFile {
+        if location.isMissingFile {
             try requireFolder()
             return (try ServedSchemas.changes(by: options, over: []), true)
         }
@@ -51,17 +51,12 @@ struct ServeCheck {
             let store = try location.open(isReadOnly: true)
             defer { try? store.close() }
             return (try ServedSchemas.changes(by: options, over: store.tables()), false)
-        } catch let error as StoreError where error.cause is MissingStore {
+        } catch let error as StoreError where location.isMissing(after: error) {
             return (try ServedSchemas.changes(by: options, over: []), true)
         }
     }
 
     private func start(over store: some LocalStore) throws { _ = try TableService(store: store, options: options) }
-
-    /// Whether the store is one of files that do not exist.
-    private var isMissingFile: Bool {
-        location.destroy != nil && !FileManager.default.fileExists(atPath: location.path)
-    }
 
     private func requireFolder() throws {
         let folder = URL(fileURLWithPath: location.path).deletingLastPathComponent().path

@@ -58,7 +58,7 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "The port to listen on. 0 selects a free port, which is printed.")
     var port = 8080
 
-    @Option(help: StoreLocation.help, transform: StoreLocation.init(parsing:))
+    @Option(help: StoreLocation.help(default: defaultStore), transform: StoreLocation.init(parsing:))
     var store: StoreLocation?
 
     @Option(

@@ -1,5 +1,6 @@
 #if Serve
 internal import ArgumentParser
+internal import Foundation
 internal import TidelineStore
 
 /// The path and settings of a store: `ENGINE:PATH[,NAME=VALUE…]`, such as `sqlite:todo.db,durability=full`. An engine
@@ -73,20 +74,29 @@ struct StoreLocation: Sendable {
     /// - Throws: `StoreError`.
     func open(isReadOnly: Bool = false) throws -> any LocalStore { try isReadOnly ? readOnlyOpener() : opener() }
 
+    /// Whether the store is one of files that do not exist.
+    var isMissingFile: Bool { destroy != nil && access(path, F_OK) != 0 && errno == ENOENT }
+
+    /// Returns whether an error of opening the store for reading only means that the store does not exist.
+    func isMissing(after error: StoreError) -> Bool {
+        error.cause is MissingStore || error.code == .io && isMissingFile
+    }
+
     /// Returns the location with another path and the same settings.
     func moved(to path: String) throws -> StoreLocation {
         try StoreLocation(text, StoreEngine.named(engine, among: StoreEngine.located), path: path, parts)
     }
 
-    /// The help of an option that takes a location.
-    static let help = ArgumentHelp(
-        "The store, as ENGINE:PATH[,NAME=VALUE…].",
-        discussion: StoreEngine.located.map { engine in
+    /// Returns the help of an option that takes a location.
+    static func help(default location: String) -> ArgumentHelp {
+        let engines = StoreEngine.located.map { engine in
             "\(engine.name)\(engine.usage.map { ":\($0)" } ?? ", which discards its rows when the command ends")."
                 + (engine.settings.isEmpty ? "" : " Settings: \(engine.settings.joined(separator: ", ")).")
-        }.joined(separator: "\n"),
-        valueName: "engine:path"
-    )
+        }
+        return ArgumentHelp(
+            "The store, as ENGINE:PATH[,NAME=VALUE…].",
+            discussion: (engines + ["The default is \(location)."]).joined(separator: "\n"), valueName: "engine:path")
+    }
 
     /// Splits a text at single commas, and replaces double commas with single ones. Returns at least one part.
     private static func parts(_ text: Substring) -> [String] {

@@ -13,11 +13,7 @@ struct TodoOptions: ParsableArguments {
     static let defaultStore = "sqlite:todo.db"
 
     @Option(
-        help: ArgumentHelp(
-            StoreLocation.help.abstract,
-            discussion: (StoreLocation.help.discussion ?? "")
-                + "\nThe default is the environment variable \(storeVariable), or \(defaultStore).",
-            valueName: "engine:path"),
+        help: StoreLocation.help(default: "the environment variable \(storeVariable), or \(defaultStore)"),
         transform: StoreLocation.init(parsing:))
     var store: StoreLocation?
 
@@ -52,7 +48,11 @@ extension TodoSubcommand {
     func run() async throws {
         let location = try options.location()
         location.warnIfForgetful()
-        try await withStore(location, isReadOnly: isReadOnly) { try await run(on: $0) }
+        do {
+            try await withStore(location, isReadOnly: isReadOnly) { try await run(on: $0) }
+        } catch let error as StoreError where isReadOnly && location.isMissing(after: error) {
+            throw ToolError("there is no list in \(location.text); add an item, or name a store with --store")
+        }
     }
 
     /// Performs the command on an open store.
