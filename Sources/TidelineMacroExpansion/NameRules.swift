@@ -16,8 +16,11 @@ package enum NameRules {
 
     /// Returns why a name cannot be that of a column, or `nil` if it can.
     package static func problem(withColumn name: String) -> String? {
-        if reserved.contains(folded(name)) {
-            return "the column name \(name.debugDescription) is reserved for a column that every table has"
+        let folded = folded(name)
+        if reserved.contains(folded) {
+            let isReadable = ["createdat", "updatedat", "version"].contains(folded)
+            let hint = isReadable ? ", and that a record without @Table can read" : ""
+            return "the column name \(name.debugDescription) is reserved for a column that every table has\(hint)"
         }
         return problem(with: name).map { "the column name \(name.debugDescription) \($0)" }
     }

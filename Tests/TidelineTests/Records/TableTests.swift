@@ -36,6 +36,20 @@ struct TableTests {
         #expect(try world.world.serverRow("a")?["deleted"] == true)
     }
 
+    @Test("A record by hand reads a system column, which its schema omits", arguments: StoreKind.perEngine)
+    func systemColumn(_ stores: StoreKind) async throws {
+        let client = try await RecordWorld(stores).makeClient()
+        let table = client.client.table(DatedTodo.self)
+        try await table.insert(DatedTodo(id: "a", text: "one"))
+        let unsent = try #require(try await table.fetch("a"))
+        #expect(unsent.updatedAt == nil)
+        try await client.client.push()
+        try await table.update("a") { $0.text = "two" }
+        let sent = try #require(try await table.fetch("a"))
+        let row = try #require(try client.row("a"))
+        #expect(sent.text == "two" && sent.updatedAt != nil && sent.updatedAt == row["updatedAt"]?.timestamp)
+    }
+
     @Test("A new record has a UUID in lower case", arguments: StoreKind.perEngine)
     func newID(_ stores: StoreKind) async throws {
         let client = try await RecordWorld(stores).makeClient()
@@ -377,4 +391,29 @@ private struct Large: TableRecord {
         priority = try row.read(Self.columns.priority)
     }
     func write(to row: inout RecordWriter) throws { try row.write(priority, to: Self.columns.priority) }
+}
+
+/// A record of the table `TodoItem` with the time at which the server last changed the row.
+private struct DatedTodo: TableRecord {
+    var id: ID<DatedTodo> = .new
+    var text: String
+    var updatedAt: Timestamp?
+
+    struct Columns: Sendable {
+        let text = Column<String>("text")
+        let updatedAt = Column<Timestamp?>("updatedAt")
+    }
+    static let columns = Columns()
+    static let tableName = "TodoItem"
+    static let schema = TableSchema(tableName, columns: [.column(columns.text)])
+}
+
+extension DatedTodo {
+    init(from row: inout RecordReader) throws {
+        id = row.id()
+        text = try row.read(Self.columns.text)
+        updatedAt = try row.read(Self.columns.updatedAt)
+    }
+
+    func write(to row: inout RecordWriter) throws { try row.write(text, to: Self.columns.text) }
 }
