@@ -200,6 +200,11 @@ struct SimulateCommandTests {
         #expect(output.err.contains(reason), "\(output.err)")
     }
 
+    @Test("--faults can name every kind of fault")
+    func faultNames() throws {
+        #expect(try FaultList(parsing: FaultList.names.joined(separator: ",")).faults == .all)
+    }
+
     @Test(
         "A file that is not a schedule exits with status 2, and the message names the file and the place",
         arguments: [

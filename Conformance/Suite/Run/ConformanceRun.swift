@@ -5,7 +5,7 @@ public import TidelineStore
 /// ```swift
 /// let run = ConformanceRun([StoreHarness { try MyStore(directory: $0) }])
 /// let report = await run.report()
-/// try HTMLReport().text(of: report).write(toFile: "conformance.html", atomically: true, encoding: .utf8)
+/// print(report.text)
 /// ```
 public struct ConformanceRun: Sendable {
     /// The stores to check.

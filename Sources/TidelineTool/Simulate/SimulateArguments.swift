@@ -32,7 +32,7 @@ struct FaultList: Sendable, Hashable {
 
     private static let kinds: [(name: String, fault: SimulatedWorld.Faults)] = [
         ("network", .network), ("server", .server), ("kills", .kills), ("cancellation", .cancellation),
-        ("clocks", .clocks),
+        ("clocks", .clocks), ("intermediaries", .intermediaries), ("identities", .identities),
     ]
 
     /// The names of the single faults.
