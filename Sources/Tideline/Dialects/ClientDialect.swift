@@ -24,7 +24,8 @@ protocol ClientDialect: RequestFormat {
     func call(for request: RowRequest) throws -> ServerCall
     /// Returns the batches of the requests for rows in a push, or `nil` if each is sent alone.
     func makeBatches() -> RequestBatches?
-    /// Returns a request whose response shows that the service has the table of a row: its list.
+    /// Returns a request whose response shows that the service has the table of a row: its list, perhaps of that row
+    /// alone.
     func confirmation(for request: RowRequest) throws -> ServerCall
     /// Returns whether a response to ``confirmation(for:)`` is such a list.
     func isConfirmation(_ answer: ServerAnswer, for request: RowRequest) -> Bool

@@ -10,7 +10,8 @@ public enum Intermediary: Sendable, Hashable, Codable {
     case limitsTargets(bytes: Int)
     /// The link carries a number of bytes a second, so that requests time out.
     case slows(bytesPerSecond: Int)
-    /// The connection is closed at each request that inserts, changes, or deletes a row. Everything else passes.
+    /// The connection is closed at each request for a row, and at each response that contains its identifier.
+    /// Everything else passes.
     case resets(row: String)
     /// Requests that change or delete a row are sent twice, and the second response is passed on.
     case repeats

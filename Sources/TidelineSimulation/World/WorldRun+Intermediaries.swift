@@ -37,6 +37,8 @@ extension WorldRun {
     ) async throws -> TransportResponse {
         switch intermediary {
         case .limitsResponses(let bytes) where response.body.count > bytes: return Self.response(502, .page)
+        case .resets(let row) where String(decoding: response.body, as: UTF8.self).contains("\"\(row)\""):
+            throw TransportError(.connection, "the connection was closed")
         case .slows(let bytesPerSecond):
             let size = (request.path ?? "").utf8.count + body.count + response.body.count
             let duration = Duration.seconds(size / bytesPerSecond)

@@ -84,9 +84,9 @@ extension WorldRun {
             log("device \(device): HTTP \(response.response.status.code) from something else than the server")
             return response
         }
-        if case .resets(let row)? = intermediary, request.method != .get {
+        if case .resets(let row)? = intermediary {
             let message = Message(request, body, from: device, sentAt: 0, in: world)
-            if message.id == row {
+            if message.id == row || message.quotedTexts.contains(row) {
                 log("device \(device): the connection is closed at \(message)")
                 throw TransportError(.connection, "the connection was closed")
             }
