@@ -264,6 +264,27 @@ struct UnavailableRowTests {
         #expect(try world.serverTexts() == ["a", "b", "c", "theirs"])
     }
 
+    @Test(
+        "P13 a long delay that the server asks for ends the push, also for a row that would fail alone",
+        arguments: StoreKind.perEngine, ["the row", "the list"])
+    func pause(_ stores: StoreKind, asking: String) async throws {
+        let (_, client) = try await World.withClient(stores)
+        let settings = PushSettings(maxInFlight: 1)
+        try await client.items.insert(["id": "a", "text": "a"])
+        answer503(client, for: ["a"])
+        #expect(await syncErrorCode { try await client.context.push(settings: settings) } == .network)
+        try await client.items.insert(["id": "b", "text": "b"])
+        client.transport.inspect { request, body in
+            guard request.method == .get || body.contains(#""a""#) else { return nil }
+            if asking == "the list", request.method != .get { return .fail(TransportError(.timeout, "down")) }
+            return .answer(.answer(429, headers: [.retryAfter: "60"]))
+        }
+        let error = await #expect(throws: SyncError.self) { try await client.context.push(settings: settings) }
+        #expect(error?.code == .network && error?.retryAfter == .seconds(60))
+        #expect(try await client.context.operationErrors().isEmpty)
+        #expect(try await client.queue() == ["insert a"])
+    }
+
     @Test("P3 a server that is not available ends every push, however many", arguments: StoreKind.perEngine)
     func allRows(_ stores: StoreKind) async throws {
         let world = try World(stores)

@@ -147,7 +147,10 @@ struct PushRun<Store: LocalStore>: Sendable {
         if Task.isCancelled, flight.abort == nil { flight.abort = SyncError(.cancelled, "the push was cancelled") }
         for one in flight.ended { flight.running.remove(one.id) }
         await separateUnavailable(in: &flight)
-        for one in flight.ended where flight.abort == nil { flight.abort = one.abort }
+        for one in flight.ended {
+            let isPause = one.unavailable?.asksForPause == true && flight.isUnreached
+            if flight.abort == nil || isPause { flight.abort = one.abort }
+        }
     }
 
     /// Continues with the result of a transaction.
@@ -174,7 +177,8 @@ struct PushRun<Store: LocalStore>: Sendable {
     /// others in flight, or others that ended just now, have still to decide.
     ///
     /// An operation that the service did not answer ends the push, unless it was sent in an earlier push, or others
-    /// have succeeded since it was sent. Then a list of its table finds out whether the service is there.
+    /// have succeeded since it was sent. Then a list of its table finds out whether the service is there. A long delay
+    /// that the server asks for is one for all operations, so it always ends the push.
     private func separateUnavailable(in flight: inout PushFlight) async {
         let ended = flight.ended + flight.open
         (flight.ended, flight.open) = ([], [])
@@ -184,10 +188,12 @@ struct PushRun<Store: LocalStore>: Sendable {
         var isThere: Bool?
         for var one in ended {
             if let error = one.unavailable {
-                var isAlone = flight.machine.mayFailAlone(one.id)
+                var isAlone = !error.asksForPause && flight.machine.mayFailAlone(one.id)
                 if !error.isOfService {
                     isAlone = isAlone || flight.isListed || one.claimed.operation.attempts > 0
-                    if isAlone, isThere == nil, flight.abort == nil { isThere = await answersList(for: one.claimed) }
+                    if isAlone, isThere == nil, flight.abort == nil {
+                        isThere = await answersList(for: one.claimed, &flight)
+                    }
                     isAlone = isAlone && isThere == true
                     flight.isListed = flight.isListed || isAlone
                 }
@@ -207,7 +213,7 @@ struct PushRun<Store: LocalStore>: Sendable {
 
     /// Returns whether the service answers a list of the operation's table. An operation that gets no response of the
     /// service then fails alone: the network is up, and the service is there.
-    private func answersList(for claimed: ClaimedOperation) async -> Bool {
+    private func answersList(for claimed: ClaimedOperation, _ flight: inout PushFlight) async -> Bool {
         batches?.enter()
         defer { batches?.leave() }
         do {
@@ -215,6 +221,7 @@ struct PushRun<Store: LocalStore>: Sendable {
             isServiceThere.set()
             return true
         } catch {
+            if (error as? SyncError)?.asksForPause == true { flight.abort = error }
             return false
         }
     }
@@ -442,6 +449,9 @@ private struct PushFlight {
     var isListed = false
     /// The error that ends the push.
     var abort: (any Error)? { didSet { if abort != nil { isClosing.set() } } }
+
+    /// Whether the push ends because the server was not reached or not available.
+    var isUnreached: Bool { (abort as? SyncError)?.code == .network }
 
     var isOver: Bool { ended.isEmpty && open.isEmpty && !isUnfinished }
 }

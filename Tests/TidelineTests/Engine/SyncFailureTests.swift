@@ -176,6 +176,26 @@ struct SyncFailureTests {
         }
     }
 
+    @Test("P13 a long delay that the server asks for is one for everything, whatever else failed in the push")
+    func pauseBesideFailure() throws {
+        try VirtualWorld.run { virtual, client in
+            client.transport.inspect { _, body in
+                if body.contains("cut") { return .fail(TransportError(.timeout, "60 s passed")) }
+                try? await virtual.sleep(.seconds(1))
+                return body.contains("limited") ? .answer(.answer(429, headers: [.retryAfter: "100"])) : nil
+            }
+            for text in ["cut", "limited", "mine"] {
+                try await client.items.insert(["id": .string(text), "text": .string(text)])
+            }
+            try await client.client.start([Self.todo])
+            try await virtual.sleep(.seconds(90))
+            #expect(client.transport.requests.count == 3 && client.statusKind == "offline")
+            client.transport.inspect(nil)
+            try await virtual.sleep(.seconds(20))
+            #expect(try virtual.world.serverTexts() == ["cut", "limited", "mine"])
+        }
+    }
+
     @Test("S5 an operation arrives by itself after the server failed for everything", arguments: StoreKind.perEngine)
     func everythingFails(_ stores: StoreKind) throws {
         try VirtualWorld.run(stores, configure: VirtualWorld.withoutRetries) { virtual, client in
