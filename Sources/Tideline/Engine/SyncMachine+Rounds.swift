@@ -7,11 +7,8 @@ extension SyncMachine {
         Set(serverFailures.lazy.filter { $0.value >= Self.maximumServerFailures }.map(\.key))
     }
 
-    /// The number of operations that are not sent again.
-    private var attentionCount: Int {
-        let retried = serverFailures.keys.count { serverFailures[$0, default: 0] < Self.maximumServerFailures }
-        return unresolved.count - retried
-    }
+    /// The number of failed operations that are sent again.
+    private var retriedCount: Int { serverFailures.values.count { $0 < Self.maximumServerFailures } }
 
     /// Begins a round if something is due, or shows that everything is in step.
     mutating func advance(_ step: inout Step) {
@@ -85,8 +82,13 @@ extension SyncMachine {
             }
             return .offline(message: failure.message, nextTry: failing.nextTry)
         }
-        let count = attentionCount
-        return count > 0 ? .needsAttention(operationErrors: count) : .idle(since: idleSince)
+        let retried = retriedCount
+        if retried > 0 {
+            let message = "\(retried == 1 ? "1 operation fails" : "\(retried) operations fail"), and will be sent again"
+            return .failing(
+                Failure(code: .completedWithErrors, message: message), nextTry: pushRetryTime ?? idleSince)
+        }
+        return unresolved.isEmpty ? .idle(since: idleSince) : .needsAttention(operationErrors: unresolved.count)
     }
 
     // MARK: Push
@@ -121,7 +123,7 @@ extension SyncMachine {
             pushFailure = outcome.failure
             retryPush(&step)
         }
-        if serverFailures.contains(where: { $0.value < Self.maximumServerFailures }) { retryPush(&step) }
+        if retriedCount > 0 { retryPush(&step) }
         continueRound(&step)
     }
 

@@ -23,8 +23,9 @@ public enum SyncStatus: Sendable, Hashable {
     /// the sync is started again, ``SyncSettings/connectivity`` reports a network, or the server recovers after it
     /// failed for pulls too; see ``SyncClient/operationErrors()``. Everything else is in step.
     case needsAttention(operationErrors: Int)
-    /// A push or the pull of a subscription fails for another reason, which the message describes. Everything else
-    /// continues. It is tried again at this time.
+    /// A push, some of its operations, or the pull of a subscription fails for another reason, which the message
+    /// describes. Everything else continues. It is tried again at this time. For operations, the code is
+    /// ``SyncError/Code/completedWithErrors``; see ``SyncClient/operationErrors()``.
     case failing(code: SyncError.Code, message: String, nextTry: Timestamp)
 }
 

@@ -83,6 +83,7 @@ struct MachineScript {
         case "unresolved": outcome.unresolved = ids
         case "answered": outcome.isAnswered = true
         case "failed": (outcome.unresolved, outcome.failedOnServer) = (ids, ids)
+        case "delayed": (outcome.unresolved, outcome.delayed) = (ids, ids)
         default:
             outcome.failure = .init(
                 code: .init(rawValue: kind), retryAfter: retryAfter, asksForPause: retryAfter != nil)

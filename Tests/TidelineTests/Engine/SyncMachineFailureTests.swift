@@ -200,15 +200,28 @@ struct SyncMachineFailureTests {
         var script = MachineScript([])
         _ = script.handle("declared")
         for delay in ["0.75", "1.5", "3.0", "6.0"] {
-            #expect(script.handle("pushed failed 1") == "pushRetry \(delay); idle")
-            #expect(script.handle("local") == "pushDelay 0.2; idle")
+            #expect(script.handle("pushed failed 1") == "pushRetry \(delay); failing completedWithErrors")
+            #expect(script.handle("local") == "pushDelay 0.2; failing completedWithErrors")
             #expect(script.handle("pushDelay") == "push")
-            #expect(script.handle("pushed unresolved 1") == "idle")
+            #expect(script.handle("pushed unresolved 1") == "failing completedWithErrors")
             #expect(script.handle("pushRetry") == "push failed")
         }
         #expect(script.handle("pushed failed 1") == "attention 1")
         #expect(script.handle("requested") == "push all")
         #expect(script.handle("pushed") == "idle")
+    }
+
+    @Test("S4 S5 an operation that is never delivered is shown as long as it is sent again, and not as in step")
+    func undeliveredOperation() {
+        var script = MachineScript([])
+        _ = script.handle("declared")
+        for delay in ["0.75", "1.5", "3.0", "6.0", "12.0", "24.0"] {
+            #expect(script.handle("pushed delayed 1 2") == "pushRetry \(delay); failing completedWithErrors")
+            #expect(script.handle("pushRetry") == "push failed")
+        }
+        #expect(script.handle("pushed unresolved 2 3") == "pushRetry 48.0; failing completedWithErrors")
+        #expect(script.handle("pushRetry") == "push failed")
+        #expect(script.handle("pushed unresolved 3") == "attention 1")
     }
 
     @Test("S5 while the server fails for all operations, pushes wait and pulls continue")
