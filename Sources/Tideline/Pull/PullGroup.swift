@@ -12,7 +12,8 @@ struct PullGroup<Store: LocalStore>: Sendable {
 
     /// Runs the pulls in the order of the subscriptions. After a failure that concerns all of them, such as one of the
     /// sign-in, the others are cancelled; rows that they have received are stored. After one of the network, those that
-    /// run continue, and the others begin if one of them succeeds, because a single table may be the reason.
+    /// run continue, and the others begin if one of them succeeds, because a single table may be the reason. After a
+    /// request without a response of the service, only a later success shows that the network is there.
     ///
     /// - Returns: The results, in the order of the subscriptions.
     func run() async -> [Result<PullResult, SyncError>] {
@@ -34,7 +35,10 @@ struct PullGroup<Store: LocalStore>: Sendable {
                 switch result {
                 case .success: hasSucceeded = true
                 case .failure(let error) where Self.concernsAll(error): group.cancelAll()
-                case .failure(let error): hasFailed = hasFailed || error.code == .network
+                case .failure(let error) where error.code == .network:
+                    hasFailed = true
+                    hasSucceeded = hasSucceeded && error.isOfService
+                case .failure: break
                 }
                 addNext(&group)
             }

@@ -105,6 +105,27 @@ struct SideBySidePullTests {
         }
     }
 
+    @Test("S3 once the network is lost, no other table is asked for, also after one that succeeded before")
+    func losesNetwork() throws {
+        try run(.simplest) { virtual, client in
+            client.transport.inspect { request, _ in
+                guard !request.target.contains("/T0") else { return nil }
+                try? await virtual.sleep(.seconds(60))
+                return .fail(TransportError(.timeout, "60 s passed"))
+            }
+            let settings = PullSettings(maxInFlight: 2)
+            let code = await syncErrorCode { try await client.client.pull(Self.subscriptions, settings: settings) }
+            #expect(code == .network)
+            let asked = Self.tables.map(\.name).filter { name in
+                client.transport.requests.contains { $0.contains("/\(name)") }
+            }
+            #expect(asked == ["T0", "T1", "T2"])
+            client.transport.inspect(nil)
+            try await client.client.pull(Self.subscriptions, settings: settings)
+            #expect(try counts(client) == [10, 10, 10, 10, 10, 10])
+        }
+    }
+
     @Test(
         "P13 a pull that the server delays ends the round of a sync that runs itself, also beside one that succeeds",
         arguments: [408, 429])
