@@ -32,7 +32,7 @@ extension PullRun {
 
     /// Fetches the rows that were removed because the server did not show them, and forgets that they were.
     func fetchHidden(_ ids: [String], _ result: inout PullResult) async throws {
-        let fetched = try await fetch(ids)
+        let fetched = try await fetch(mayShow(ids) ? ids : [])
         let (tokens, table, queryID) = (puller.tokens, schema.name, queryID ?? "")
         try await puller.database.writing { writer in
             guard let token = try tokens.token(table: table, queryID: queryID, in: writer) else { return }
@@ -42,6 +42,19 @@ extension PullRun {
         }
         result.rowsStored += fetched.stored
         result.writes += 1
+    }
+
+    /// Returns whether the server may show any of some rows again. A custom dialect, which may not be able to filter by
+    /// identifier, looks each up, because all rows of the query would be fetched.
+    private func mayShow(_ ids: [String]) async throws -> Bool {
+        guard puller.dialect.tableService == nil else { return true }
+        for id in ids {
+            let request = RowRequest(.lookUp, id: id, schema: schema)
+            let answer = try await puller.connection.send(puller.dialect.call(for: request))
+            let isGone = answer.kind == .gone && !answer.isDoubtful
+            if !isGone, answer.meaning.row?["deleted"]?.bool != true { return true }
+        }
+        return false
     }
 
     /// Fetches the rows of the query with the given identifiers.

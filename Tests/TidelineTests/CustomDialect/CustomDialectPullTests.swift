@@ -156,6 +156,29 @@ struct CustomDialectPullTests {
         #expect(try client.texts() == ["b": "old", "c": "new"])
     }
 
+    @Test(
+        "T4 a row that the server did not show is looked up, and the others are pulled again only if it is back",
+        arguments: StoreKind.perEngine, [true, false])
+    func hiddenRow(_ stores: StoreKind, isBack: Bool) async throws {
+        let (world, client) = try await NotesWorld.withRow(stores)
+        world.server.write("b", ["text": "two"])
+        try await client.pull()
+        try await client.notes.update(["id": "a", "text": "mine"])
+        world.server.inspect { request, _ in request.hasSuffix("/rows/a") ? .answer(.problem(404, "noRow")) : nil }
+        let error = try #require(try await client.pushErrors().first)
+        try await error.cancelOperationAndDiscardItem()
+        world.server.inspect(nil)
+        if !isBack { world.server.forget("a") }
+        world.server.clear()
+        try await client.pull()
+        let all = isBack ? ["GET /db/Note/changes?after=0&limit=1000"] : []
+        #expect(world.server.requests == ["GET /db/Note/changes?after=2&limit=1000", "GET /db/Note/rows/a"] + all)
+        #expect(try client.texts() == (isBack ? ["a": "one", "b": "two"] : ["b": "two"]))
+        world.server.clear()
+        try await client.pull()
+        #expect(world.server.requests.count == 1)
+    }
+
     @Test("F4 the token of another dialect is not used, and nothing is lost", arguments: StoreKind.perEngine)
     func otherDialect(_ stores: StoreKind) async throws {
         let (world, client) = try await NotesWorld.withRow(stores)
