@@ -7,10 +7,6 @@ import TidelineTestStores
 /// Rule F16: a token without its rows.
 @Suite("Emptied tables", .releasesClients, .bothDialects)
 struct EmptiedTableTests {
-    private static func removeRows(of client: Client) throws {
-        _ = try client.store.write { try $0.delete(matching: TableQuery("TodoItem")) }
-    }
-
     /// Makes a client that has pulled five rows, and a minute later pulled again.
     private func withPulled(_ stores: StoreKind) async throws -> (World, Client) {
         let (world, client) = try await World.withClient(stores)
@@ -21,18 +17,6 @@ struct EmptiedTableTests {
         }
         client.transport.clear()
         return (world, client)
-    }
-
-    /// Expects that a pull takes one request and no write, now and a minute later.
-    private func expectRest(_ client: Client, _ world: World, location: SourceLocation = #_sourceLocation) async throws
-    {
-        for _ in 1...3 {
-            client.transport.clear()
-            let result = try await client.items.pull(queryID: "q")
-            #expect(client.transport.requests.count == 1, sourceLocation: location)
-            #expect(result.writes == 0 && result.rowsStored == 0, sourceLocation: location)
-            world.clock.advance(by: .seconds(60))
-        }
     }
 
     private static let pulled = "empty; plant 5@0+10000; pull q; clock 60; pull q; clock 60; clear"
@@ -63,7 +47,10 @@ struct EmptiedTableTests {
             Script(
                 "F16 a filter that matches nothing takes one request at rest",
                 "empty; plant 5@0+10000; plant z@9 deleted=true", rest("pull none 'text=no such text'"),
-                "pull none 'text=no such text'; result pulled=0")
+                "pull none 'text=no such text'; result pulled=0"),
+            Script(
+                "F16 a purge that keeps the tokens brings no row back, and a later loss does", pulled, "purge rows",
+                rest(), "texts []; plant new@10000000000; pull q; texts [new]; forget *; pull q; whole"),
         ]
 
     @Test(
@@ -93,20 +80,6 @@ struct EmptiedTableTests {
         #expect(rows == 0)
     }
 
-    @Test("F16 a purge that keeps the tokens brings no row back, and a later loss does", arguments: StoreKind.perEngine)
-    func purged(_ stores: StoreKind) async throws {
-        let (world, client) = try await withPulled(stores)
-        #expect(try await client.items.purge(resetsTokens: false) == 5)
-        try await expectRest(client, world)
-        #expect(try client.texts().isEmpty)
-        try world.plant([World.row("new", at: 10_000_000_000)])
-        try await client.items.pull(queryID: "q")
-        #expect(try client.texts() == ["new"])
-        try Self.removeRows(of: client)
-        try await client.items.pull(queryID: "q")
-        #expect(try client.store.versions() == world.serverVersions())
-    }
-
     @Test("F16 a late row into an empty table counts as a stored row", arguments: StoreKind.perEngine)
     func lateRow(_ stores: StoreKind) async throws {
         let (world, client) = try await withPulled(stores)
@@ -116,7 +89,7 @@ struct EmptiedTableTests {
         try world.plant([World.row("late", at: late)])
         try await client.items.pull(queryID: "q")
         #expect(try client.texts() == ["late"])
-        try Self.removeRows(of: client)
+        _ = try client.store.write { try $0.delete(matching: TableQuery("TodoItem")) }
         try await client.items.pull(queryID: "q")
         #expect(try client.store.versions() == world.serverVersions())
     }

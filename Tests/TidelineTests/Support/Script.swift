@@ -60,8 +60,8 @@ struct StepFailure: Error, CustomStringConvertible { let description: String }
 /// - Actions: `insert ROW`, `update ROW`, `delete ID`, `push`, `push singly`, `push again` (conflicts too),
 ///   `pull [QUERY]` with `COLUMN=VALUE` or `COLUMN!=VALUE` as its filter and the settings `others` (if the push fails),
 ///   `refilter` (if the filter changes), `page=ROWS`, `lookback=SECONDS`, and `leavers=SECONDS`; `reset [QUERY]` of its
-///   token, `purge`, `restart`. The outcome is a success, or ` fails CODE`; for a push or a pull also ` errors CODE …`,
-///   the codes of its operations.
+///   token, `purge`, `purge rows` (keeps the tokens), `restart`. The outcome is a success, or ` fails CODE`; for a push
+///   or a pull also ` errors CODE …`, the codes of its operations.
 /// - Others: `other ACTION` of another client that has pulled all rows and then pushes; `other undelete ID`; `erase ID`
 ///   and `fill ROW` change the server's table, and so does `plant a@TICKS 9@FIRST+STEP COLUMN=VALUE …` with rows of
 ///   these timestamps, here `a` and nine rows `r000`, …; `forget ID` (or `*`) and `write ROW` the client's;
@@ -190,6 +190,7 @@ actor StepPlayer {
             pushed = try await client.context.push(settings: settings).progress.sent
         case "pull": try await pull(rest, client)
         case "reset": try await client.context.resetToken(table: "TodoItem", queryID: rest.first)
+        case "purge" where rest == ["rows"]: try await client.items.purge(resetsTokens: false)
         case "purge": try await client.items.forcePurge()
         case "restart":
             end()
