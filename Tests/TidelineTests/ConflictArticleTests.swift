@@ -71,8 +71,7 @@ struct ConflictArticleTests {
 
     @Test("The article's policies fit the tables of its app, and its functions work")
     func works() async throws {
-        let world = try World(StoreKind.perEngine[3])
-        let client = try await world.makeClient { options in
+        let (world, client) = try await World.withClient(StoreKind.perEngine[3]) { options in
             let article = makeOptions()
             options.conflictPolicies = article.conflictPolicies
             options.conflictPolicies["Stay"] = shorterStay

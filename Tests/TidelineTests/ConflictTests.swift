@@ -51,8 +51,7 @@ struct ConflictTests {
         "C1 a conflict contains operation, local item and server item, and the operation stays",
         arguments: StoreKind.perEngine, Conflict.allCases)
     func shows(_ stores: StoreKind, _ conflict: Conflict) async throws {
-        let world = try World(stores)
-        let (client, error) = try await meet(conflict, in: world)
+        let (client, error) = try await meet(conflict, in: World(stores))
         let kind: OperationKind =
             switch conflict {
             case .deletedHere: .delete
@@ -217,8 +216,7 @@ struct ConflictTests {
         "C1 an invalid item in a resolution is refused, and nothing changes",
         arguments: StoreKind.perEngine, [["id": "a", "colour": "red"], ["id": "a", "text": 1]] as [Row])
     func badItem(_ stores: StoreKind, item: Row) async throws {
-        let world = try World(stores)
-        let (client, error) = try await meet(.changed, in: world)
+        let (client, error) = try await meet(.changed, in: World(stores))
         let before = try client.store.dump()
         #expect(await syncErrorCode { try await error.keepOperationAndUpdateItem(item) } == .invalidArgument)
         #expect(await syncErrorCode { try await error.cancelOperationAndUpdateItem(item) } == .invalidArgument)
@@ -319,8 +317,7 @@ struct ConflictTests {
         arguments: StoreKind.perEngine,
         [Resolution.discard, .updateToMerge, .keepLocal, .modifyToDelete, .modifyToUpdateItem])
     func together(_ stores: StoreKind, _ resolution: Resolution) async throws {
-        let world = try World(stores)
-        let client = try await world.makeFailingClient()
+        let (world, client) = try await World.withFailingClient(stores)
         try await world.updateElsewhere()
         try await client.items.update(["id": "a", "text": "mine"])
         #expect(await syncErrorCode { try await client.context.push() } == .completedWithErrors)

@@ -228,8 +228,7 @@ struct FaultTests {
             "<http://server.test/tables/../admin>; rel=next",
         ])
     func foreignLinks(_ stores: StoreKind, link: String) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient {
+        let (world, client) = try await World.withClient(stores) {
             $0.authorization = { _ in HTTPField(name: .init("X-ZUMO-AUTH") ?? .authorization, value: "secret") }
         }
         try world.plant(World.rows(at: [0, 10_000, 20_000]))

@@ -84,8 +84,7 @@ struct LocalOperationTests {
         "L2 row and operation are written together or not at all, whichever store call fails",
         arguments: StoreKind.perEngine, Change.allCases)
     func together(_ stores: StoreKind, _ change: Change) async throws {
-        let world = try World(stores)
-        let client = try await world.makeFailingClient()
+        let (world, client) = try await World.withFailingClient(stores)
         try await change.prepare(client.items)
         let before = try world.state(client.store.base)
         // At least two writes and the commit.

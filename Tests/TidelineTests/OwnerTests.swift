@@ -242,8 +242,7 @@ struct OwnerTests {
 
     @Test("L12 a wipe that fails in the store changes nothing", arguments: StoreKind.perEngine)
     func atomic(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeFailingClient()
+        let (world, client) = try await World.withFailingClient(stores)
         try await client.items.update(["id": "a", "text": "two"])
         try await client.expectWholeChange(failures: 4) { try await client.client.wipe() }
         #expect(try world.state(client.store.base) == "local [] queue [] server [a=one]")

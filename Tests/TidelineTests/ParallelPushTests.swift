@@ -192,8 +192,7 @@ struct ParallelPushTests {
         "P5 an operation costs at most two transactions, and fewer with several in flight",
         arguments: StoreKind.perEngine)
     func transactions(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeFailingClient()
+        let (_, client) = try await World.withFailingClient(stores)
         let (store, items) = (client.store, client.items)
         func push(_ count: Int, maxInFlight: Int) async throws -> Int {
             for _ in 1...count { try await items.insert(["text": "x"]) }
@@ -217,8 +216,7 @@ struct ParallelPushTests {
         "P5 a response that the store cannot take in does not undo the others of its transaction",
         arguments: StoreKind.perEngine)
     func oneUnstored(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeFailingClient()
+        let (world, client) = try await World.withFailingClient(stores)
         for number in 1...4 { try await client.items.insert(["id": .string("r\(number)"), "text": "x"]) }
         let (store, transport) = (client.store, client.transport)
         transport.inspect { _, body in

@@ -100,8 +100,7 @@ struct PartialAnswerTests {
         "P10 columns that the row of a conflict omits were not cleared by others", arguments: StoreKind.perEngine,
         [409, 412])
     func conflict(_ stores: StoreKind, status: Int) async throws {
-        let world = try World(stores)
-        let client = try await world.makeSyncedClient { $0.conflictPolicy = .merge() }
+        let (world, client) = try await World.withSyncedClient(stores) { $0.conflictPolicy = .merge() }
         let isInsert = status == 409
         let id = isInsert ? "b" : "a"
         let other = try await world.makeOther()

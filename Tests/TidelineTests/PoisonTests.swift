@@ -269,8 +269,7 @@ struct UnavailableRowTests {
 
     @Test("P3 a server that is not available ends every push, however many", arguments: StoreKind.perEngine)
     func allRows(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient { $0.retry.maximumAttempts = 1 }
+        let client = try await World(stores).makeClient { $0.retry.maximumAttempts = 1 }
         let ids = (0..<20).map { "r\($0)" }
         for id in ids { try await client.items.insert(["id": .string(id), "text": .string(id)]) }
         client.transport.inspect { _, _ in .answer(.answer(503)) }

@@ -57,21 +57,20 @@ struct PolicyTests {
 
     /// Makes a client with a policy, and another one that both have the row `a`.
     private func makeClients(
-        _ world: World, _ configure: (inout SyncOptions) -> Void
-    ) async throws -> (first: Client, client: Client) {
-        let first = try await world.makeSyncedClient()
+        _ stores: StoreKind, _ configure: (inout SyncOptions) -> Void
+    ) async throws -> (World, first: Client, client: Client) {
+        let (world, first) = try await World.withSyncedClient(stores)
         let client = try await world.makeClient(configure: configure)
         try await client.items.pull(queryID: "q")
         client.transport.clear()
-        return (first, client)
+        return (world, first, client)
     }
 
     /// Makes the two clients, and an edit by each of them, of which the first is pushed.
     private func withConflict(
         _ stores: StoreKind, theirs: Row?, mine: Row?, _ configure: (inout SyncOptions) -> Void = { _ in }
     ) async throws -> (World, first: Client, client: Client) {
-        let world = try World(stores)
-        let (first, client) = try await makeClients(world, configure)
+        let (world, first, client) = try await makeClients(stores, configure)
         try await edit(first, theirs)
         try await first.context.push()
         try await edit(client, mine)
@@ -93,12 +92,10 @@ struct PolicyTests {
         cases)
     func resolves(_ stores: StoreKind, _ test: Case) async throws {
         for isHard in [false, true] where !isHard || test.theirs == nil {
-            let world = try World(stores)
-            let (first, client) = try await makeClients(world) { $0.conflictPolicies["TodoItem"] = test.policy }
-            try await edit(first, test.theirs)
-            try await first.context.push()
+            let (world, first, client) = try await withConflict(stores, theirs: test.theirs, mine: test.mine) {
+                $0.conflictPolicies["TodoItem"] = test.policy
+            }
             if isHard { try world.serverStore.write { _ = try $0.delete(id: "a", from: "TodoItem") } }
-            try await edit(client, test.mine)
             let result = try await client.context.push()
             #expect(result.operationErrors.isEmpty && result.progress.sent + result.progress.resolved == 1)
             #expect(brief(try world.serverRow("a")) == test.expected)
@@ -184,8 +181,7 @@ struct PolicyTests {
         "C3 a new conflict is merged again, at most four times; then it is a conflict, and the next push goes on",
         arguments: StoreKind.perEngine)
     func again(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let (first, client) = try await makeClients(world) { $0.conflictPolicy = .merge(["priority": .sum]) }
+        let (world, first, client) = try await makeClients(stores) { $0.conflictPolicy = .merge(["priority": .sum]) }
         let patches = MaximumCount()
         client.transport.inspect { request, _ in
             guard request.isUpdate else { return nil }
@@ -251,8 +247,7 @@ struct PolicyTests {
         "C3 a delegate sees a conflict first; one that it does not resolve goes to the policy, and then to pushCompleted",
         arguments: StoreKind.perEngine)
     func delegate(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let (first, client) = try await makeClients(world) {
+        let (world, first, client) = try await makeClients(stores) {
             $0.conflictPolicy = .custom { $0.local?["text"] == "leave" ? .manual : .row(["text": "merged"]) }
         }
         let seen = HeaderLog()

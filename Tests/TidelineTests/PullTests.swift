@@ -83,8 +83,7 @@ struct PullTests {
     @Test(
         "F1 with pullOthers, a push aborted by server failures does not block the pull", arguments: StoreKind.perEngine)
     func failingServer(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient { $0.retry.maximumAttempts = 1 }
+        let (world, client) = try await World.withClient(stores) { $0.retry.maximumAttempts = 1 }
         for id in ["a", "b", "c", "d"] { try await client.items.insert(["id": .string(id), "text": .string(id)]) }
         try world.plant([World.row("e", at: 0)])
         client.transport.inspect { request, _ in request.method == .post ? .answer(.answer(500)) : nil }

@@ -125,8 +125,7 @@ struct PushFailureTests {
 
     @Test("P3 a push canceled during a pause ends as canceled and keeps the operation", arguments: StoreKind.perEngine)
     func cancelledPause(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient { $0.environment.sleep = { _ in throw CancellationError() } }
+        let client = try await World(stores).makeClient { $0.environment.sleep = { _ in throw CancellationError() } }
         try await client.items.insert(["id": "a", "text": "a"])
         client.transport.inspect { _, _ in .answer(.answer(503)) }
         #expect(await syncErrorCode { try await client.context.push() } == .cancelled)
@@ -135,8 +134,7 @@ struct PushFailureTests {
 
     @Test("P3 a 401 refreshes the sign-in once, also after other attempts", arguments: StoreKind.perEngine)
     func refreshes(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient {
+        let client = try await World(stores).makeClient {
             $0.authorization = { refresh in
                 HTTPField(name: .authorization, value: refresh ? "new" : "old")
             }

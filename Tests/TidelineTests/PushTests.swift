@@ -138,8 +138,7 @@ struct PushTests {
         arguments: StoreKind.perEngine, [true, false])
     func cutAtEveryCall(_ stores: StoreKind, staysDown: Bool) async throws {
         for call in 1...200 {
-            let world = try World(stores)
-            let client = try await world.makeFailingClient()
+            let (world, client) = try await World.withFailingClient(stores)
             let (store, items) = (client.store, client.items)
             try await items.insert(["id": "b", "text": "b"])
             try await items.insert(["id": "c", "text": "c"])
@@ -197,8 +196,7 @@ struct PushTests {
         arguments: StoreKind.perEngine, 1...2
     )
     func notLeftInFlight(_ stores: StoreKind, call: Int) async throws {
-        let world = try World(stores)
-        let client = try await world.makeFailingClient()
+        let (world, client) = try await World.withFailingClient(stores)
         let (store, items) = (client.store, client.items)
         try await items.update(["id": "a", "text": "two"])
         store.fail(at: call)

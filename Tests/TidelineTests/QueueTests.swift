@@ -372,8 +372,7 @@ struct QueueTests {
         "Q2 the next push coalesces an operation in flight and a later one if their process has died",
         arguments: StoreKind.perEngine, OperationKind.allCases)
     func leftBehind(_ stores: StoreKind, _ sent: OperationKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeFailingClient()
+        let (world, client) = try await World.withFailingClient(stores)
         let (store, items) = (client.store, client.items)
         let id = try await items.edit(sent)
         client.onFirst(isEarly: true) {

@@ -64,8 +64,7 @@ struct SignedInOwnerTests {
 
     @Test("L13 both the named user and the signed-in one are compared", arguments: StoreKind.perEngine)
     func namedAndSignedIn(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient { $0.userID = "the account" }
+        let (world, client) = try await World.withClient(stores) { $0.userID = "the account" }
         client.client.currentUser = Self.ann
         try await client.items.insert(["id": "a", "text": "hers"])
         client.client.currentUser = Self.bob
@@ -189,8 +188,7 @@ struct SignedInOwnerTests {
 
     @Test("L13 a closure for the header does not hide a change of the user", arguments: StoreKind.perEngine)
     func closure(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeClient {
+        let client = try await World(stores).makeClient {
             $0.authorization = { _ in HTTPField(name: .authorization, value: "Bearer x") }
         }
         client.client.currentUser = Self.ann

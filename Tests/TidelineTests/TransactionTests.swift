@@ -105,8 +105,7 @@ struct TransactionTests {
         "L9 whichever store call fails, nothing is changed, even if the closure goes on", arguments: StoreKind.perEngine
     )
     func failures(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await world.makeFailingClient()
+        let (world, client) = try await World.withFailingClient(stores)
         try await client.expectWholeChange(failures: 5) {
             try await client.client.transaction { transaction in
                 _ = try? transaction.insert(["id": "b", "text": "two"], into: "TodoItem")

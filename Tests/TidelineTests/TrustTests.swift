@@ -66,8 +66,7 @@ struct TrustTests {
         "T1 edits behind a gateway remove no row and lead to no decision, whatever the policy",
         arguments: [ConflictPolicy.manual, .serverWins, .clientWins, .merge()])
     func edits(_ policy: ConflictPolicy) async throws {
-        let world = try World(.simplest)
-        let client = try await world.makeSyncedClient { $0.conflictPolicy = policy }
+        let (world, client) = try await World.withSyncedClient(.simplest) { $0.conflictPolicy = policy }
         try await client.items.update(["id": "a", "text": "mine"])
         try await client.items.insert(["id": "b", "text": "new"])
         for impostor in Impostor.all {

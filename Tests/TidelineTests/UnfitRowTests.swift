@@ -20,13 +20,15 @@ struct UnfitRowTests {
     ]
 
     /// Makes a client whose server returns the rows of priority 77 with a fault.
-    private func makeClient(_ world: World, _ fault: (old: String, new: String, column: String)) async throws -> Client
-    {
-        let client = try await world.makeClient(over: world.stores.makeStore(), tables: [Self.table]) {
+    private func makeClient(
+        _ stores: StoreKind, _ fault: (old: String, new: String, column: String)
+    ) async throws -> (World, Client) {
+        let world = try World(stores)
+        let client = try await world.makeClient(over: stores.makeStore(), tables: [Self.table]) {
             $0.dialect = .zumo2
         }
         client.transport.inspect { _, _ in .change { $0.replacing(fault.old, with: fault.new) } }
-        return client
+        return (world, client)
     }
 
     private func bad(_ id: String, at ticks: Int64) -> Row {
@@ -46,8 +48,7 @@ struct UnfitRowTests {
             ([0, 1, 2, 3, 4, 5, 6], 10_000),
         ]
         for (places, step) in places {
-            let world = try World(stores)
-            let client = try await makeClient(world, fault)
+            let (world, client) = try await makeClient(stores, fault)
             try world.plant(
                 (0..<7).map { place in
                     let ticks = Int64(place) * step
@@ -68,8 +69,7 @@ struct UnfitRowTests {
         arguments: StoreKind.perEngine, faults.indices.map(\.self))
     func stops(_ stores: StoreKind, index: Int) async throws {
         let fault = Self.faults[index]
-        let world = try World(stores)
-        let client = try await makeClient(world, fault)
+        let (world, client) = try await makeClient(stores, fault)
         try world.plant([World.row("a", at: 0), World.row("b", at: 10_000), bad("c", at: 20_000)])
         for _ in 1...2 {
             await expectSyncError(.invalidAnswer, table: "TodoItem", column: fault.column, id: "c") {
@@ -86,8 +86,7 @@ struct UnfitRowTests {
         "A7 a skipped row that was stored stays unchanged, and is pulled when it changes",
         arguments: StoreKind.perEngine)
     func comesAgain(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await makeClient(world, Self.faults[0])
+        let (world, client) = try await makeClient(stores, Self.faults[0])
         try world.plant([World.row("a", at: 0), World.row("b", at: 10_000)])
         let settings = PullSettings(whenRowDoesNotFit: .skipAndReport)
         try await client.items.pull(queryID: "q", settings: settings)
@@ -127,8 +126,7 @@ struct UnfitRowTests {
         arguments: StoreKind.perEngine)
     func pulledBesideOperation(_ stores: StoreKind) async throws {
         let fault = Self.faults[3]
-        let world = try World(stores)
-        let client = try await makeClient(world, fault)
+        let (world, client) = try await makeClient(stores, fault)
         try world.plant([World.row("a", at: 0)])
         try await client.items.pull(queryID: "q")
         try await client.items.update(["id": "a", "text": "mine"])
@@ -149,8 +147,7 @@ struct UnfitRowTests {
         [true, false])
     func pulledBesideInsert(_ stores: StoreKind, deletes: Bool) async throws {
         let fault = Self.faults[3]
-        let world = try World(stores)
-        let client = try await makeClient(world, fault)
+        let (world, client) = try await makeClient(stores, fault)
         try await client.items.insert(["id": "a", "text": "mine"])
         try await pullBad("a", at: 0, fault, client, world)
         if deletes {

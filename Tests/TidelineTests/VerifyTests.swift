@@ -9,10 +9,10 @@ import TidelineTestStores
 struct VerifyTests {
     /// Makes a client whose rows `a` to `d` are those of the server, and then lets the server change: `a` has another
     /// version, `b` is gone, `n` is new, all with old timestamps.
-    private func makeDrifted(_ world: World) async throws -> Client {
+    private func makeDrifted(_ stores: StoreKind) async throws -> (World, Client) {
+        let (world, client) = try await World.withClient(stores)
         try world.plant("a", "b", "c", "d", at: 10_000)
         world.clock.advance(by: .seconds(60))
-        let client = try await world.makeClient()
         try await client.items.pull(queryID: "all")
         var row = World.row("a", at: 5, text: "imported")
         row["priority"] = 1
@@ -22,14 +22,13 @@ struct VerifyTests {
         try await client.items.pull(queryID: "all")
         #expect(try client.texts() == ["a", "b", "c", "d"])
         client.transport.clear()
-        return client
+        return (world, client)
     }
 
     @Test(
         "Rows that were imported with old timestamps are found and repaired", arguments: StoreKind.perEngine, [1000, 1])
     func repair(_ stores: StoreKind, pageSize: Int) async throws {
-        let world = try World(stores)
-        let client = try await makeDrifted(world)
+        let (world, client) = try await makeDrifted(stores)
         let settings = PullSettings(pageSize: pageSize)
         let found = try await client.client.verify(TableQuery("TodoItem"), settings: settings)
         let expected = TableComparison(
@@ -60,8 +59,7 @@ struct VerifyTests {
 
     @Test("Rows with pending operations are listed apart, and a repair leaves them", arguments: StoreKind.perEngine)
     func pending(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await makeDrifted(world)
+        let (_, client) = try await makeDrifted(stores)
         try await client.items.update(["id": "a", "text": "edited"])
         try await client.items.update(["id": "b", "text": "edited b"])
         try await client.items.delete(id: "c")
@@ -80,8 +78,7 @@ struct VerifyTests {
 
     @Test("A filtered verification compares the rows of the filter only", arguments: StoreKind.perEngine)
     func filtered(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let client = try await makeDrifted(world)
+        let (world, client) = try await makeDrifted(stores)
         try world.plant("d", at: 5, priority: 2)
         try world.plant("o", at: 5, priority: 2)
         try await client.items.resetPullToken()
@@ -112,8 +109,7 @@ struct VerifyTests {
 
     @Test("A repair changes nothing if something else than the service answers")
     func impostors() async throws {
-        let world = try World(.simplest)
-        let client = try await makeDrifted(world)
+        let (_, client) = try await makeDrifted(.simplest)
         let before = try client.store.versions()
         for impostor in Impostor.all + [Impostor(status: 200, body: "[]"), Impostor(status: 500)] {
             client.transport.inspect { request, _ in request.isList ? .answer(impostor.answer) : nil }
@@ -124,8 +120,7 @@ struct VerifyTests {
 
     @Test("Many rows are repaired in requests that are not too long", arguments: [8_000, 600])
     func manyRows(_ length: Int) async throws {
-        let world = try World(.simplest)
-        let client = try await world.makeClient { $0.maximumURLLength = length }
+        let (world, client) = try await World.withClient(.simplest) { $0.maximumURLLength = length }
         for number in 0..<250 { try world.plant("\(number)" + String(repeating: "x", count: 40), at: 0) }
         let repair = try await client.items.repair(World.mine)
         #expect(repair.rowsStored == 250 && repair.comparison.missing.count == 250)

@@ -83,13 +83,15 @@ final class FailingStore: StoreLayer {
 }
 
 extension World {
-    /// Makes a client of a store that can fail. The store and the server contain the row `a` with the text `one`.
-    func makeFailingClient() async throws -> WorldClient<FailingStore> {
-        let client = try await makeClient(over: FailingStore(stores))
+    /// Makes a world with a client of a store that can fail. The store and the server contain the row `a` with the text
+    /// `one`.
+    static func withFailingClient(_ stores: StoreKind) async throws -> (World, WorldClient<FailingStore>) {
+        let world = try World(stores)
+        let client = try await world.makeClient(over: FailingStore(stores))
         try await client.items.insert(["id": "a", "text": "one", "priority": 1])
         try await client.context.push()
         client.transport.clear()
-        return client
+        return (world, client)
     }
 }
 

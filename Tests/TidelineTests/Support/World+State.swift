@@ -30,15 +30,19 @@ extension World {
     }
 
     /// Makes a world with a client without rows.
-    static func withClient(_ stores: StoreKind) async throws -> (World, Client) {
+    static func withClient(
+        _ stores: StoreKind, configure: (inout SyncOptions) -> Void = { _ in }
+    ) async throws -> (World, Client) {
         let world = try World(stores)
-        return (world, try await world.makeClient())
+        return (world, try await world.makeClient(configure: configure))
     }
 
     /// Makes a world with a client that is in sync (``makeSyncedClient(store:configure:)``).
-    static func withSyncedClient(_ stores: StoreKind) async throws -> (World, Client) {
+    static func withSyncedClient(
+        _ stores: StoreKind, configure: (inout SyncOptions) -> Void = { _ in }
+    ) async throws -> (World, Client) {
         let world = try World(stores)
-        return (world, try await world.makeSyncedClient())
+        return (world, try await world.makeSyncedClient(configure: configure))
     }
 
     /// Makes a client whose store and server contain the row `a` with the text `one` and the priority 1, without an
