@@ -164,15 +164,12 @@ struct ChangeSignalTests {
         }
         let earlier = cursor
         try await SignalFixture(stores, store: files.open(), maximumWait: .milliseconds(5)).run { fixture in
-            let answer = try await fixture.poll("tables=A,B&since=\(earlier)")
-            #expect(answer.changes.isEmpty)
+            #expect(try await fixture.poll("tables=A,B&since=\(earlier)").changes.isEmpty)
         }
         // A change while no client listens.
-        let service = try TableService(store: files.open())
-        #expect(service.send(.post, "/tables/B", "{}").status == .created)
+        #expect(try TableService(store: files.open()).send(.post, "/tables/B", "{}").status == .created)
         try await SignalFixture(stores, store: files.open()).run { fixture in
-            let answer = try await fixture.poll("tables=A,B&since=\(earlier)")
-            #expect(answer.changes.map(\.table) == ["B"])
+            #expect(try await fixture.poll("tables=A,B&since=\(earlier)").changes.map(\.table) == ["B"])
         }
     }
 
@@ -214,8 +211,7 @@ struct ChangeSignalTests {
                 #expect(answer.status == status, "\(query): \(answer.text)")
                 #expect(try answer.error().contains(text), "\(query): \(answer.text)")
             }
-            let unknown = try await fixture.answer("tables=A,Nothing")
-            #expect(try unknown.row()["table"]?.string == "Nothing")
+            #expect(try await fixture.answer("tables=A,Nothing").row()["table"]?.string == "Nothing")
             let post = try await fixture.answer("tables=A", method: .post)
             #expect(post.status == .methodNotAllowed && post.response.headerFields[.allow] == "GET")
             // A table that is created later.
@@ -232,8 +228,7 @@ struct ChangeSignalTests {
             try await withThrowingTaskGroup(of: ChangesAnswer.self) { group in
                 for _ in 0..<2_000 { group.addTask { try await fixture.poll("tables=A,B&since=\(cursor)") } }
                 try await fixture.untilWaiting(2_000)
-                let sleeps = fixture.sleeps.withLock { $0 }
-                #expect(sleeps.running <= 1)
+                #expect(fixture.sleeps.withLock { $0.running } <= 1)
                 try fixture.insert("B")
                 for try await answer in group { #expect(answer.changes.map(\.table) == ["B"]) }
             }
@@ -344,8 +339,7 @@ struct ChangeSignalTests {
             _ = try await iterator.next()
             var last: [String] = []
             for _ in 0..<1_000 { last = [try fixture.insert("A"), try fixture.insert("B")] }
-            let event = try Event(try #require(try await iterator.next()))
-            #expect(event.answer.changes.map(\.updatedAt) == last)
+            #expect(try Event(try #require(try await iterator.next())).answer.changes.map(\.updatedAt) == last)
         }
     }
 

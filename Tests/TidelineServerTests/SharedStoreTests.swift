@@ -158,8 +158,7 @@ struct SharedStoreTests {
         #expect(services[0].send(.patch, "/tables/T/1", #"{"c":3}"#).status == .ok)
         #expect(try services[1].rows(of: "T").first?["b"] == 2)
         try store.define([other])
-        let next = try TableService(store: store)
-        #expect(try next.rows(path: "/tables/T?$filter=b%20eq%202").count == 1)
+        #expect(try TableService(store: store).rows(path: "/tables/T?$filter=b%20eq%202").count == 1)
     }
 
     @Test(arguments: StoreKind.served)

@@ -66,8 +66,7 @@ struct InsertTests {
 
     @Test(arguments: StoreKind.served)
     func `a version in an insert is not stored`(_ stores: StoreKind) throws {
-        let fixture = try ServiceFixture(stores)
-        #expect(try fixture.insert(#"{"id":"1","version":"mine"}"#)["version"] != "mine")
+        #expect(try ServiceFixture(stores).insert(#"{"id":"1","version":"mine"}"#)["version"] != "mine")
     }
 
     @Test(
@@ -104,8 +103,7 @@ struct InsertTests {
 
     @Test(arguments: StoreKind.served)
     func `an undefined table is 404 where tables do not grow`(_ stores: StoreKind) throws {
-        let fixture = try ServiceFixture(stores)
-        #expect(fixture.send(.post, "/tables/Other", #"{"id":"1"}"#).status == .notFound)
+        #expect(try ServiceFixture(stores).send(.post, "/tables/Other", #"{"id":"1"}"#).status == .notFound)
     }
 
     @Test(

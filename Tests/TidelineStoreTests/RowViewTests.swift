@@ -110,8 +110,7 @@ struct RowViewTests {
         ]
         let shape = RowShape(columns: names.map { .int($0) })
         for (index, name) in names.enumerated() {
-            let found = Array(name.utf8).withUnsafeBytes { shape.index(ofUTF8: $0, guess: guess) }
-            #expect(found == index)
+            #expect(Array(name.utf8).withUnsafeBytes { shape.index(ofUTF8: $0, guess: guess) } == index)
         }
         #expect(shape.index(of: "c") == nil)
         #expect(shape.index(of: "12345678z12345678") == nil)

@@ -47,8 +47,7 @@ struct AddedColumnTests {
     @Test("L11 the next pull fills an added column, and later pulls write nothing", arguments: StoreKind.perEngine)
     func fills(_ stores: StoreKind) async throws {
         let (world, client) = try await makeGrown(stores)
-        let result = try await client.items.pull(queryID: "all")
-        #expect(result.rowsStored == 6)
+        #expect(try await client.items.pull(queryID: "all").rowsStored == 6)
         #expect(try priorities(client.store) == all)
         world.clock.advance(by: .seconds(60))
         for _ in 1...2 { try await client.items.pull(queryID: "all") }

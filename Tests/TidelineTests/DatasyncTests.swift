@@ -184,10 +184,7 @@ struct DatasyncTests {
         let (world, client) = try await makeWorld(stores)
         try await client.items.delete(id: "a")
         try await client.items.insert(["id": "a", "text": "again"])
-        if isDeleted {
-            let other = try await world.makeOther()
-            try await other.pushDelete("a")
-        }
+        if isDeleted { try await world.makeOther().pushDelete("a") }
         try await client.context.push()
         let row = try #require(try world.serverRow("a"))
         #expect(row["deleted"] == false && row["text"] == "again" && row["priority"] == .null)
@@ -228,8 +225,7 @@ struct DatasyncTests {
             }
         }
         #expect(try await client.queue().isEmpty)
-        let zumo = try await world.makeClient { $0.dialect = .zumo2 }
-        try await zumo.items.insert(["id": .string(id)])
+        try await world.makeClient { $0.dialect = .zumo2 }.items.insert(["id": .string(id)])
     }
 
     // MARK: Remote tables
@@ -303,8 +299,7 @@ struct DatasyncServerTests {
             let link = page.1.isEmpty ? "" : #","nextLink":"\#(page.1)""#
             return .answer(200, #"{"items":[\#(page.0)]\#(count)\#(link)}"#, headers: Self.json)
         }
-        let result = try await client.table("TodoItem").pull(queryID: "all")
-        #expect(result.rowsStored == 3)
+        #expect(try await client.table("TodoItem").pull(queryID: "all").rowsStored == 3)
         #expect(transport.requests[0].headers[.init("ZUMO-API-VERSION")!] == "3.0.0")
         // Rule F14: the first pull into an empty table asks for no deleted rows.
         #expect(!transport.requests[0].target.contains("__includedeleted"))
@@ -356,8 +351,7 @@ struct DatasyncServerTests {
         let table = client.table("TodoItem")
         try await table.pull()
         if deletes { try await table.delete(id: "a") } else { try await table.update(["id": "a", "text": "2"]) }
-        let error = await syncErrorCode { try await client.push() }
-        #expect(error == (deletes ? nil : .completedWithErrors))
+        #expect(await syncErrorCode { try await client.push() } == (deletes ? nil : .completedWithErrors))
         #expect(try await client.operationErrors().map(\.isRowGone) == (deletes ? [] : [true]))
     }
 
@@ -378,7 +372,6 @@ struct DatasyncServerTests {
             let rows = kind == 0 ? Self.row("a", "1", version: "AAE=") : ""
             return .answer(200, #"{"items":[\#(rows)],"nextLink":"$skip=\#(exchange.number)"}"#, headers: Self.json)
         }
-        let code = await syncErrorCode { try await client.table("TodoItem").pull() }
-        #expect(code == (kind == 0 ? .noProgress : nil))
+        #expect(await syncErrorCode { try await client.table("TodoItem").pull() } == (kind == 0 ? .noProgress : nil))
     }
 }

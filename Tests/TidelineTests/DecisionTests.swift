@@ -142,8 +142,7 @@ struct DecisionTests {
         let world = try World(stores)
         let store = try stores.makeStore()
         try store.define(Array(SystemTables().schemas.prefix(3)))
-        let client = try await world.makeClient(store: store)
-        #expect(try await client.client.decisions().isEmpty)
+        #expect(try await world.makeClient(store: store).client.decisions().isEmpty)
         #expect(try store.tables().contains { $0.name == "MS_TableDecisions" && $0.isSystem })
         let named = try await makeClient(world) {
             $0.conflictPolicy = .serverWins

@@ -106,8 +106,7 @@ struct FaultTests {
         try world.plant(World.rows(at: (0..<6).map { $0 * 10_000 }))
         client.transport.inspect { _, _ in client.transport.requests.count > 1 ? fault.injected : nil }
         let settings = PullSettings(pageSize: 3)
-        let code = await syncErrorCode { try await client.items.pull(queryID: "q", settings: settings) }
-        #expect(code == fault.code)
+        #expect(await syncErrorCode { try await client.items.pull(queryID: "q", settings: settings) } == fault.code)
         #expect(try client.store.versions().count == 3 && client.store.tokens().count == 1)
         client.transport.inspect(nil)
         try await client.items.pull(queryID: "q", settings: settings)
@@ -188,8 +187,7 @@ struct FaultTests {
 
     @Test("a table missing on the server only is 404, with the server's message", arguments: StoreKind.perEngine)
     func unknownRemoteTable(_ stores: StoreKind) async throws {
-        let world = try World(stores) { $0.createsTablesOnFirstInsert = false }
-        let client = try await world.makeClient()
+        let client = try await World(stores) { $0.createsTablesOnFirstInsert = false }.makeClient()
         try await client.client.define([TableSchema("Local", columns: [])])
         let error = await #expect(throws: SyncError.self) { try await client.client.table("Local").pull() }
         #expect(error?.code == .rejected && error?.status == 404 && error?.table == "Local")

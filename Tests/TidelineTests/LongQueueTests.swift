@@ -75,8 +75,7 @@ struct LongQueueTests {
         let (world, client) = try await World.withClient(stores)
         for number in 0..<50 { try await client.items.insert(["id": .string("new\(number)"), "text": "mine"]) }
         try world.plant(World.rows(at: [0, 1]))
-        let rows = try await client.client.remoteTable("TodoItem").read(TableQuery("TodoItem")).rows
-        #expect(rows.count == 2)
+        #expect(try await client.client.remoteTable("TodoItem").read(TableQuery("TodoItem")).rows.count == 2)
         let operations = client.context.queue.operations
         var packed = PackedRows(shape: try client.store.read { try $0.shape(of: "TodoItem") })
         try packed.append(["id": "new7"])

@@ -126,8 +126,7 @@ struct PartialAnswerTests {
         [true, false])
     func omittedNull(_ stores: StoreKind, isDelete: Bool) async throws {
         let (world, client) = try await World.withSyncedClient(stores)
-        let other = try await world.makeOther()
-        try await other.pushUpdate(["id": "a", "effort": 3.0])
+        try await world.makeOther().pushUpdate(["id": "a", "effort": 3.0])
         try await client.items.edit(isDelete ? .delete : .update, ["effort": 4.0])
         let names = Set(World.schema.columns.map(\.name)).subtracting(["effort"])
         shorten(client, to: names, status: 412)

@@ -26,8 +26,7 @@ struct PoisonTests {
         #expect(try world.serverTexts() == ["a", "b"])
         #expect(client.transport.requests.count == 2 + 3 * 4)
         // The pull succeeds.
-        let other = try await world.makeClient()
-        try await other.pushInsert(["id": "z", "text": "z"])
+        try await world.makeClient().pushInsert(["id": "z", "text": "z"])
         try await client.pullOthers()
         #expect(try client.row("z") != nil)
         // After an edit the operation is sent in its normal order.
@@ -194,8 +193,7 @@ struct PoisonTests {
 
     @Test("A number that the server stores differently is a warning of the push", arguments: StoreKind.perEngine)
     func warns(_ stores: StoreKind) async throws {
-        let world = try World(stores) { $0.reproduce(.original) }
-        let client = try await world.makeClient()
+        let client = try await World(stores) { $0.reproduce(.original) }.makeClient()
         try await client.items.insert(["id": "a", "priority": 9_007_199_254_740_993])
         let progress = Mutex<[PushProgress]>([])
         let settings = PushSettings(onProgress: { step in progress.withLock { $0.append(step) } })

@@ -330,8 +330,7 @@ struct PolicyTests {
                 _ = try await world.makeClient { $0.conflictPolicies["TodoItem"] = policy }
             }
         }
-        let none = await syncErrorCode { _ = try await world.makeClient { $0.maximumDecisions = 0 } }
-        #expect(none == .invalidArgument)
+        #expect(await syncErrorCode { _ = try await world.makeClient { $0.maximumDecisions = 0 } } == .invalidArgument)
         // Rules of the context apply to the tables that have the column.
         let client = try await world.makeClient { $0.conflictPolicy = .merge(["count": .sum, "priority": .sum]) }
         await expectSyncError(.invalidArgument, column: "count") { try await client.context.push() }

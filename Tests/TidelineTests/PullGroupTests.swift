@@ -240,8 +240,7 @@ struct PullGroupTests {
     func refused() async throws {
         let client = try await World(.simplest).makeClient()
         for pages in [0, -1, .min] {
-            let error = await syncErrorCode { try await client.items.pull(settings: settings(pages)) }
-            #expect(error == .invalidArgument)
+            #expect(await syncErrorCode { try await client.items.pull(settings: settings(pages)) } == .invalidArgument)
         }
         #expect(client.transport.requests.isEmpty)
     }

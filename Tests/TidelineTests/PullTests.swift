@@ -299,8 +299,7 @@ struct PullTests {
         #expect(try await client.items.pull(queryID: queryID).rowsRemoved == 0)
         #expect(try client.texts() == ["a", "b"])
         try world.plant([World.row("a", at: 30_000, deleted: true)])
-        let result = try await client.items.pull(queryID: queryID)
-        #expect(result.rowsRemoved == 1)
+        #expect(try await client.items.pull(queryID: queryID).rowsRemoved == 1)
         #expect(try client.texts() == ["b"])
         // Rule F14: the first pull into an empty table need not ask for them.
         let asks = client.transport.requests.map { $0.contains("__includeDeleted=true") }
@@ -318,8 +317,7 @@ struct PullTests {
             if isPending { _ = try? await client.items.insert(["text": "made during the pull"]) }
             return nil
         }
-        let result = try await client.items.pull(queryID: "q", settings: PullSettings(pageSize: pageSize))
-        #expect(result.rowsStored == 12)
+        #expect(try await client.items.pull(queryID: "q", settings: PullSettings(pageSize: pageSize)).rowsStored == 12)
     }
 
     @Test(

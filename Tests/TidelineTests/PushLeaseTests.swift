@@ -214,8 +214,7 @@ struct PushLeaseTests {
             let settings = PushSettings(maxInFlight: 1)
             #expect(await syncErrorCode { try await client.push(settings: settings) } == .store, "\(number)")
             store.onWrite(nil)
-            let row = try second.store.read { try $0.row(in: "MS_TableConfig", id: "pushLease") }
-            #expect(row == nil, "\(number)")
+            #expect(try second.store.read { try $0.row(in: "MS_TableConfig", id: "pushLease") } == nil, "\(number)")
             try await second.context.push(settings: Self.fails)
             #expect(try await second.queue().isEmpty)
             try store.close()

@@ -35,8 +35,7 @@ struct ReferenceArticleTests {
 
     @Test("The article's tables are pushed in the order that it describes")
     func works() async throws {
-        let world = try World(StoreKind.simplest) { $0.schemas = makeTables() }
-        let client = try await world.makeClient()
+        let client = try await World(.simplest) { $0.schemas = makeTables() }.makeClient()
         try await client.client.define(makeTables())
         try await client.client.table("Task").insert(["title": "Paint", "projectId": "kitchen"])
         try await client.client.table("Project").insert(["id": "kitchen", "name": "Kitchen", "partOf": "house"])

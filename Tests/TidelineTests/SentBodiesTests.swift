@@ -68,7 +68,6 @@ struct SentBodiesTests {
             ("[9007199254740993]", "[9007199254740992]", false), ("[true]", "[ true ]", true),
         ])
     func json(server: String, sent: String, isSame: Bool) {
-        let codec = RowCodec(schema: World.schema)
-        #expect(codec.shows(["tags": .json(server)], ["tags": .json(sent)]) == isSame)
+        #expect(RowCodec(schema: World.schema).shows(["tags": .json(server)], ["tags": .json(sent)]) == isSame)
     }
 }

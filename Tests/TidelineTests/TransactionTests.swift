@@ -174,8 +174,7 @@ struct TransactionTests {
                 }
             }
         }
-        let code = await task.value
-        #expect(code == .cancelled)
+        #expect(await task.value == .cancelled)
         #expect(try setting.state() == "local [] queue [] server [] lists []")
     }
 

@@ -83,8 +83,7 @@ struct TrustTests {
     func pulls() async throws {
         let (world, client) = try await World.withSyncedClient(.simplest)
         try await client.items.pull(queryID: "all")
-        let other = try await world.updateElsewhere()
-        try await other.pushInsert(["id": "b", "text": "new"])
+        try await world.updateElsewhere().pushInsert(["id": "b", "text": "new"])
         for impostor in Impostor.all {
             client.transport.inspect { _, _ in .answer(impostor.answer) }
             let code = await syncErrorCode { try await client.items.pull(queryID: "all") }

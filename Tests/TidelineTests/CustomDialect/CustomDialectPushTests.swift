@@ -79,8 +79,7 @@ struct CustomDialectPushTests {
         let error = try #require(try await client.pushErrors().first)
         #expect(error.code == .conflict && error.isRowGone && error.serverItem == nil)
         // The record survives a restart.
-        let again = try await world.makeClient(store: client.store)
-        #expect(try await again.client.operationErrors().map(\.isRowGone) == [true])
+        #expect(try await world.makeClient(store: client.store).client.operationErrors().map(\.isRowGone) == [true])
         // A delete of it is complete.
         try await error.cancelOperationAndDiscardItem()
         try await client.pull()

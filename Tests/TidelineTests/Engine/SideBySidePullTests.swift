@@ -192,8 +192,7 @@ struct SideBySidePullTests {
             client.transport.inspect { request, _ in
                 request.method == .post && request.target.contains("/T2") ? .answer(.answer(403)) : nil
             }
-            let code = await syncErrorCode { try await client.client.pull(Self.subscriptions) }
-            #expect(code == .completedWithErrors)
+            #expect(await syncErrorCode { try await client.client.pull(Self.subscriptions) } == .completedWithErrors)
             #expect(client.transport.requests.count == 6)
             let settings = PullSettings(whenPushFails: .pullOthers)
             let error = await #expect(throws: SyncError.self) {
@@ -211,8 +210,7 @@ struct SideBySidePullTests {
                 try await client.client.pull([Self.subscriptions[0], SyncSubscription("Nowhere")])
             }
             #expect(code != nil && client.transport.requests.isEmpty)
-            let results = try await client.client.pull([])
-            #expect(results.isEmpty)
+            #expect(try await client.client.pull([]).isEmpty)
         }
     }
 }

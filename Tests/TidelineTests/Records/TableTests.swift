@@ -62,8 +62,7 @@ struct TableTests {
         "An update sends the columns that the closure changed, and no others", .zumoOnly,
         arguments: StoreKind.perEngine)
     func changedColumns(_ stores: StoreKind) async throws {
-        let world = try RecordWorld(stores)
-        let client = try await world.makeClient()
+        let client = try await RecordWorld(stores).makeClient()
         try await client.todos.insert(Todo(id: "a", text: "one", due: date, priority: 1))
         try await client.client.push()
         client.transport.clear()
