@@ -77,8 +77,7 @@ struct RowValidationTests {
         }
     }
 
-    @Test(
-        "Only complete rows of a layout are accepted at once", arguments: 0..<40 as Range<UInt64>)
+    @Test("Only complete rows of a layout are accepted at once", arguments: 0..<40 as Range<UInt64>)
     func takesWholeRowsAtOnce(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let (shape, bytes) = try Self.random(&random)

@@ -52,9 +52,7 @@ struct RowViewTests {
         #expect(throws: StoreError.self) { try read(bytes + [0]) }
     }
 
-    @Test(
-        "A changed byte is refused or gives values of the columns' types; it never traps",
-        arguments: [4, 70_000])
+    @Test("A changed byte is refused or gives values of the columns' types; it never traps", arguments: [4, 70_000])
     func corruption(textLength: Int) throws {
         var row = row
         row["s"] = .string(String(repeating: "x", count: textLength))

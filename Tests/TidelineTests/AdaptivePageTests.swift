@@ -58,9 +58,7 @@ struct AdaptivePageTests {
         #expect(try client.store.versions().count == 3)
     }
 
-    @Test(
-        "F15 a row that is too large is the error of the first request",
-        arguments: [Obstacle.tooLarge, .contentTooLarge])
+    @Test("F15 a row too large is the error of the first request", arguments: [Obstacle.tooLarge, .contentTooLarge])
     func rowTooLarge(_ obstacle: Obstacle) async throws {
         let (_, client) = try await World.withClient(.simplest)
         Self.limit(client, to: 0, obstacle)

@@ -23,8 +23,7 @@ struct CallOrderTests {
         }
     }
 
-    @Test(
-        "inserts in tasks started by one actor take effect in the order of their start", arguments: StoreKind.perEngine)
+    @Test("inserts in tasks of one actor take effect in the order of their start", arguments: StoreKind.perEngine)
     func insertsInOrder(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeClient()
         try await Editor().insert(400, into: client.items)
@@ -117,9 +116,7 @@ struct CallOrderTests {
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test(
-        "S7 a change is not applied if its task is canceled before its transaction begins",
-        arguments: StoreKind.perEngine)
+    @Test("S7 a change whose task is canceled before its transaction is not applied", arguments: StoreKind.perEngine)
     func cancelled(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeClient(over: HookedStore(stores.makeStore()))
         try await client.items.insert(["id": "a", "text": "one"])

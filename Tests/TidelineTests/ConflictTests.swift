@@ -97,9 +97,7 @@ struct ConflictTests {
         Resolution.allCases.filter { $0.fits(conflict) }.map { Case(conflict: conflict, resolution: $0) }
     }
 
-    @Test(
-        "C1 a resolution has its documented effect, and the next push has no conflict", arguments: StoreKind.perEngine,
-        cases)
+    @Test("C1 a resolution has its effect, and the next push has no conflict", arguments: StoreKind.perEngine, cases)
     func resolves(_ stores: StoreKind, _ test: Case) async throws {
         let world = try World(stores)
         let (client, error) = try await meet(test.conflict, in: world)
@@ -227,9 +225,7 @@ struct ConflictTests {
 
     // MARK: Lifetime of an error
 
-    @Test(
-        "C1 errors survive a restart, keep their operation's ID, and can then be resolved",
-        arguments: StoreKind.persistent)
+    @Test("C1 errors survive a restart, keep the operation's ID, and can be resolved", arguments: StoreKind.persistent)
     func survives(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let file = try StoreFiles(stores)

@@ -156,9 +156,7 @@ struct DatasyncTests {
         #expect(try world.serverRow("a")?["deleted"] == true)
     }
 
-    @Test(
-        "L11 a column that is defined later keeps the server's value until it is pulled", arguments: StoreKind.perEngine
-    )
+    @Test("L11 a column defined later keeps the server's value until it is pulled", arguments: StoreKind.perEngine)
     func definedLater(_ stores: StoreKind) async throws {
         let (world, client) = try await makeWorld(stores)
         try await client.client.define([TableSchema("TodoItem", columns: [.string("owner"), .double("rate")])])
@@ -339,9 +337,7 @@ struct DatasyncServerTests {
         #expect(transport.requests.map(\.method) == [.post])
     }
 
-    @Test(
-        "P3 an update of a deleted row is a conflict without a server row, its delete is done",
-        arguments: [false, true])
+    @Test("P3 an update of a gone row conflicts without a server row, its delete is done", arguments: [false, true])
     func gone(deletes: Bool) async throws {
         let (client, _) = try await makeClient { exchange in
             guard exchange.method == .get else { return .answer(410) }

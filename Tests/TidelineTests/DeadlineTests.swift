@@ -37,8 +37,7 @@ struct DeadlineTests {
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test(
-        "An operation that ends in time is not cancelled, and its error is its own", arguments: [60, Int64.max])
+    @Test("An operation that ends in time is not cancelled, and its error is its own", arguments: [60, Int64.max])
     func inTime(_ seconds: Int64) async throws {
         let limit = Duration.seconds(seconds)
         #expect(try await Deadlines().run(for: limit) { Task.isCancelled } == false)

@@ -75,9 +75,7 @@ struct DefinitionTests {
         #expect(store.writes == 0)
     }
 
-    @Test(
-        "L11 two processes that define a table at the same time both keep their columns", arguments: StoreKind.perEngine
-    )
+    @Test("L11 two processes that define a table at once both keep their columns", arguments: StoreKind.perEngine)
     func atOnce(_ stores: StoreKind) async throws {
         let base = try stores.makeStore()
         let store = HookedStore(base)

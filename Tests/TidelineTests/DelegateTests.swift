@@ -244,9 +244,7 @@ struct DelegateTests {
 
     // MARK: Calls from within the push, none of which waits for itself
 
-    @Test(
-        "P2 a push by a delegate that performs an operation is refused and does not deadlock",
-        arguments: StoreKind.perEngine)
+    @Test("P2 a push by a delegate in an operation is refused and does not deadlock", arguments: StoreKind.perEngine)
     func withinPerform(_ stores: StoreKind) async throws {
         let (world, client) = try await World.withSyncedClient(stores)
         let codes = HeaderLog()

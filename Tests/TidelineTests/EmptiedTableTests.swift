@@ -53,9 +53,7 @@ struct EmptiedTableTests {
                 rest(), "texts []; plant new@10000000000; pull q; texts [new]; forget *; pull q; whole"),
         ]
 
-    @Test(
-        "F16 a pull into an emptied table begins with the first row, and then rests", arguments: StoreKind.perEngine,
-        scripts)
+    @Test("F16 a pull into an emptied table starts over, and then rests", arguments: StoreKind.perEngine, scripts)
     func plays(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
 
     @Test("F16 rows whose deletes the server refuses are not read by each pull", arguments: StoreKind.perEngine)

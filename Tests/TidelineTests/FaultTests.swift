@@ -76,9 +76,7 @@ struct FaultTests {
         body("ids that differ only in case", #"[{"id":"B"},{"id":"c"},{"id":"b"}]"#),
     ]
 
-    @Test(
-        "a pull reports a fault and changes nothing, and the next pull continues", arguments: StoreKind.perEngine,
-        faults)
+    @Test("a pull reports a fault and changes nothing; the next pull continues", arguments: StoreKind.perEngine, faults)
     func pull(_ stores: StoreKind, _ fault: Fault) async throws {
         for queryID in ["q", nil] {
             let (world, client) = try await World.withClient(stores)
@@ -98,9 +96,7 @@ struct FaultTests {
         }
     }
 
-    @Test(
-        "a fault on the second page keeps the first, and the next pull continues", arguments: StoreKind.perEngine,
-        faults)
+    @Test("a fault on the second page keeps the first; the next pull continues", arguments: StoreKind.perEngine, faults)
     func secondPage(_ stores: StoreKind, _ fault: Fault) async throws {
         let (world, client) = try await World.withClient(stores)
         try world.plant(World.rows(at: (0..<6).map { $0 * 10_000 }))

@@ -58,9 +58,7 @@ struct FirstPullTests {
         }
     }
 
-    @Test(
-        "F14 a row that is deleted before a pull begins again for its identifiers is removed",
-        arguments: StoreKind.perEngine)
+    @Test("F14 a row deleted before a pull begins again for its identifiers is removed", arguments: StoreKind.perEngine)
     func respelled(_ stores: StoreKind) async throws {
         let world = try World(stores) { $0.schemas[0].idMatching = .exact }
         let client = try await world.makeClient()
@@ -81,8 +79,7 @@ struct FirstPullTests {
         #expect(try client.store.versions().keys.sorted() == ["ABC", "ghi"])
     }
 
-    @Test(
-        "F14 a pull into an empty table with pending operations asks for deleted rows", arguments: StoreKind.perEngine)
+    @Test("F14 a pull to an empty table with pending operations asks for deleted rows", arguments: StoreKind.perEngine)
     func pending(_ stores: StoreKind) async throws {
         let refused = "on delete answer 403; pull q others errors rejected"
         try await Script(

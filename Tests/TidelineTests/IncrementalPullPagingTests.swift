@@ -138,8 +138,7 @@ struct IncrementalPullPagingTests {
         }
     }
 
-    @Test(
-        "F5 a row that changes before every request does not keep the pull from ending", arguments: StoreKind.perEngine)
+    @Test("F5 a row that changes before each request does not keep a pull from ending", arguments: StoreKind.perEngine)
     func restless(_ stores: StoreKind) async throws {
         let (world, client) = try await World.withClient(stores)
         try world.plant(World.rows(at: [0, 0, 0, 0, 0]))

@@ -121,9 +121,7 @@ struct LeaverTests {
         #expect(try client.texts() == ["edited", "new"])
     }
 
-    @Test(
-        "F13 comparisons keep to the interval, which survives other pulls and a restart", arguments: StoreKind.perEngine
-    )
+    @Test("F13 comparisons keep to the interval, which survives pulls and a restart", arguments: StoreKind.perEngine)
     func interval(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let now = LockedValue(World.instant(0))
@@ -149,9 +147,7 @@ struct LeaverTests {
         #expect(try await pull(after: 50) == 1)
     }
 
-    @Test(
-        "F13 a pull that ends before the removal loses nothing, and the next one removes",
-        arguments: StoreKind.perEngine)
+    @Test("F13 a pull that ends before the removal loses nothing, and the next removes", arguments: StoreKind.perEngine)
     func killed(_ stores: StoreKind) async throws {
         let world = try World(stores)
         try world.plant("a", "b", at: 0)

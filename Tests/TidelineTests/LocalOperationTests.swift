@@ -238,9 +238,7 @@ struct LocalOperationTests {
         #expect(try world.state(client) == "local [] queue [delete a] server [a=one]")
     }
 
-    @Test(
-        "L5 a delete keeps the row's content and version from the store, not from the caller",
-        arguments: StoreKind.perEngine)
+    @Test("L5 a delete keeps the stored content and version, not those of the caller", arguments: StoreKind.perEngine)
     func deleteKeepsContent(_ stores: StoreKind) async throws {
         let (world, client) = try await World.withSyncedClient(stores)
         let version = try client.row("a")?.version
@@ -295,8 +293,7 @@ struct LocalOperationTests {
         (["due": "2026-11-21T00:00:00Z"], "due"), (["photo": "AAAA"], "photo"), (["tags": "[]"], "tags"),
     ]
 
-    @Test(
-        "L6 an app's row with an invalid column is refused, naming the column", arguments: StoreKind.perEngine, badRows)
+    @Test("L6 an app's row with a wrong column is refused, naming the column", arguments: StoreKind.perEngine, badRows)
     func refusesColumns(_ stores: StoreKind, _ bad: (Row, String)) async throws {
         let (world, client) = try await World.withSyncedClient(stores)
         try await expectRefusal(of: bad.0, column: bad.1, client, world)

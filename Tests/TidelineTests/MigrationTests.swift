@@ -60,8 +60,7 @@ struct MigrationTests {
         #expect(try client.row("a")?["effort"] == 0.5)
     }
 
-    @Test(
-        "Edits within a step are queued, and a step changes all rows of a large table", arguments: StoreKind.perEngine)
+    @Test("Edits in a step are queued, and a step changes all rows of a large table", arguments: StoreKind.perEngine)
     func queued(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeSyncedClient()
         try client.store.write { writer in

@@ -159,8 +159,7 @@ struct OwnerTests {
         #expect(try texts(store) == ["new"])
     }
 
-    @Test(
-        "L12 resolutions of another user, and of a client without a user, are refused", arguments: StoreKind.perEngine)
+    @Test("L12 resolutions of another user, or of a client without one, are refused", arguments: StoreKind.perEngine)
     func resolutions(_ stores: StoreKind) async throws {
         let (world, store) = (try World(stores), try stores.makeStore())
         let ann = try await makeClient(world, over: store, user: "ann")

@@ -62,9 +62,7 @@ struct ParallelPushTests {
         }
     }
 
-    @Test(
-        "P7 after an abort no request leaves, and the responses on their way are stored", arguments: StoreKind.perEngine
-    )
+    @Test("P7 after an abort no request leaves, and responses on their way are stored", arguments: StoreKind.perEngine)
     func abort(_ stores: StoreKind) async throws {
         let (world, client) = try await withRows(12, stores)
         let context = client.context
@@ -188,9 +186,7 @@ struct ParallelPushTests {
         #expect(try await shared.run(after: 0) { "again" } == nil)
     }
 
-    @Test(
-        "P5 an operation costs at most two transactions, and fewer with several in flight",
-        arguments: StoreKind.perEngine)
+    @Test("P5 an operation costs up to two transactions, fewer with several in flight", arguments: StoreKind.perEngine)
     func transactions(_ stores: StoreKind) async throws {
         let (_, client) = try await World.withFailingClient(stores)
         let (store, items) = (client.store, client.items)

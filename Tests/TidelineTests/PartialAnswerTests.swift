@@ -63,9 +63,7 @@ struct PartialAnswerTests {
         #expect(server["complete"] == false && server["priority"] == 7 && server["tags"] == .json("[1]"))
     }
 
-    @Test(
-        "P10 a null that others set, and that an answer omits, stays null", arguments: StoreKind.perEngine,
-        [true, false])
+    @Test("P10 a null that others set and an answer omits stays null", arguments: StoreKind.perEngine, [true, false])
     func nullOfOthers(_ stores: StoreKind, resolves: Bool) async throws {
         let (world, client) = try await World.withSyncedClient(stores)
         try await client.items.update(["id": "a", "text": "two"])

@@ -82,9 +82,7 @@ struct PoisonTests {
         #expect(machine.step(.found(PushMachineTests.candidate(2, "cafe\u{301}"))) == .send(2))
     }
 
-    @Test(
-        "A table whose server generates the identifiers is rejected once, without duplicates",
-        arguments: StoreKind.perEngine)
+    @Test("A table whose server makes the identifiers is rejected once, no duplicates", arguments: StoreKind.perEngine)
     func foreignIDs(_ stores: StoreKind) async throws {
         let world = try World(stores) { $0.reproduce([.original, .makesIDs]) }
         let client = try await world.makeClient()

@@ -87,9 +87,7 @@ struct PolicyTests {
         return "\(row["text"]?.string ?? "") \(row["priority"]?.int ?? 0)"
     }
 
-    @Test(
-        "C3 a policy resolves a conflict within the push, and all clients converge", arguments: StoreKind.perEngine,
-        cases)
+    @Test("C3 a policy resolves conflicts in the push, and all clients converge", arguments: StoreKind.perEngine, cases)
     func resolves(_ stores: StoreKind, _ test: Case) async throws {
         for isHard in [false, true] where !isHard || test.theirs == nil {
             let (world, first, client) = try await withConflict(stores, theirs: test.theirs, mine: test.mine) {

@@ -38,9 +38,7 @@ struct PullCountTests {
         }
     }
 
-    @Test(
-        "F3 an answer longer than requested is truncated to the caller's limit", arguments: StoreKind.perEngine,
-        [1, 2, 1000])
+    @Test("F3 an answer that is too long is cut to the caller's limit", arguments: StoreKind.perEngine, [1, 2, 1000])
     func longAnswer(_ stores: StoreKind, pageSize: Int) async throws {
         let (world, client) = try await World.withClient(stores)
         client.transport.inspect { request, _ in .instead(request.without("$top")) { $0 } }

@@ -180,8 +180,7 @@ struct PullGroupTests {
         }
     }
 
-    @Test(
-        "F8 a pull that is canceled at any page leaves complete pages and their token", arguments: StoreKind.all, 1...8)
+    @Test("F8 a pull canceled at any page leaves complete pages and their token", arguments: StoreKind.all, 1...8)
     func cancelled(_ stores: StoreKind, at page: Int) async throws {
         let (world, client) = try await World.withClient(stores)
         try plant(world)

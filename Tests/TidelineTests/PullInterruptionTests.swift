@@ -38,8 +38,7 @@ struct PullInterruptionTests {
         }
     }
 
-    @Test(
-        "F9 the next page is requested before the previous one is stored", arguments: StoreKind.perEngine, ["q", nil])
+    @Test("F9 the next page is requested before the previous is stored", arguments: StoreKind.perEngine, ["q", nil])
     func overlaps(_ stores: StoreKind, queryID: String?) async throws {
         let world = try World(stores)
         let client = try await world.makeClient(over: HookedStore(stores.makeStore()))

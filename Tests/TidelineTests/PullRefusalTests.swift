@@ -34,9 +34,7 @@ struct PullRefusalTests {
         #expect(try client.texts() == ["one"])
     }
 
-    @Test(
-        "F1 with pullOthers a pull that fails after its push reports the push's errors too",
-        arguments: StoreKind.perEngine)
+    @Test("F1 with pullOthers a pull that fails reports the errors of its push, too", arguments: StoreKind.perEngine)
     func bothFail(_ stores: StoreKind) async throws {
         try await Script(
             "F1", "update a=two; on update answer 403; on get answer 503; pull q others fails network; failed [a]"

@@ -80,8 +80,7 @@ struct PullTests {
         arguments: StoreKind.perEngine, pushes + writes)
     func plays(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
 
-    @Test(
-        "F1 with pullOthers, a push aborted by server failures does not block the pull", arguments: StoreKind.perEngine)
+    @Test("F1 with pullOthers, a push aborted by server failures blocks no pull", arguments: StoreKind.perEngine)
     func failingServer(_ stores: StoreKind) async throws {
         let (world, client) = try await World.withClient(stores) { $0.retry.maximumAttempts = 1 }
         for id in ["a", "b", "c", "d"] { try await client.items.insert(["id": .string(id), "text": .string(id)]) }
@@ -261,8 +260,7 @@ struct PullTests {
         #expect(try client.texts() == Array(expected))
     }
 
-    @Test(
-        "F3 rows that are equal in the caller's order keep their places between pages", arguments: StoreKind.perEngine)
+    @Test("F3 rows equal in the caller's order keep their places between pages", arguments: StoreKind.perEngine)
     func ties(_ stores: StoreKind) async throws {
         let (world, client) = try await World.withClient(stores)
         try world.plant(World.rows(at: (0..<9).map { _ in 0 }))

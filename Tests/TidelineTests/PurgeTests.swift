@@ -44,8 +44,7 @@ struct PurgeTests {
         if resets { #expect(try client.store.versions() == world.serverVersions()) }
     }
 
-    @Test(
-        "U1 purge refuses while the table has pending operations, and changes nothing", arguments: StoreKind.perEngine)
+    @Test("U1 purge refuses while a table has pending operations, and changes nothing", arguments: StoreKind.perEngine)
     func refuses(_ stores: StoreKind) async throws {
         let (_, client) = try await filled(stores)
         try await client.items.delete(id: "r000")
@@ -58,9 +57,7 @@ struct PurgeTests {
         #expect(try await client.items.purge() == 2)
     }
 
-    @Test(
-        "U1 pending operations of another table do not block a purge and are not changed",
-        arguments: StoreKind.perEngine)
+    @Test("U1 pending operations of another table do not block a purge and are kept", arguments: StoreKind.perEngine)
     func otherTable(_ stores: StoreKind) async throws {
         let (_, client) = try await filled(stores)
         try await client.client.define([TableSchema("Note", columns: [.string("text")])])
@@ -86,9 +83,7 @@ struct PurgeTests {
         #expect(try client.store.versions().count == 3 && client.store.tokens() == tokens)
     }
 
-    @Test(
-        "U1 forcePurge removes rows, operations, errors and tokens, and returns the counts",
-        arguments: StoreKind.perEngine)
+    @Test("U1 forcePurge removes rows, operations, errors and tokens, and counts them", arguments: StoreKind.perEngine)
     func forced(_ stores: StoreKind) async throws {
         let (world, client) = try await filled(stores)
         try await client.items.update(["id": "r000", "text": "bad"])
@@ -128,9 +123,7 @@ struct PurgeTests {
         #expect(try await client.items.forcePurge() == ForcePurgeResult(rows: 3, operations: 0))
     }
 
-    @Test(
-        "U1 a purge during a pull waits for its end, and leaves no token above a removed row",
-        arguments: StoreKind.perEngine)
+    @Test("U1 a purge waits for a pull to end, and leaves no token above a removed row", arguments: StoreKind.perEngine)
     func duringPull(_ stores: StoreKind) async throws {
         for step in 1...4 {
             let (world, client) = try await World.withClient(stores)

@@ -52,8 +52,7 @@ extension PushLeaseTests {
         }
     }
 
-    @Test(
-        "C2 an operation that has failed is resolved while another process pushes others", arguments: StoreKind.sharing)
+    @Test("C2 an operation that failed is resolved while another process pushes others", arguments: StoreKind.sharing)
     func resolvedBesidePush(_ stores: StoreKind) async throws {
         try Device.run(stores) { device, first, second in
             try await Self.insert(["b", "c"], first)

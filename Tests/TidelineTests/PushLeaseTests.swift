@@ -101,9 +101,7 @@ struct PushLeaseTests {
 
     // MARK: Waiting
 
-    @Test(
-        "P9 a push waits for that of another process, and then finds less to do", arguments: StoreKind.sharing,
-        [false, true])
+    @Test("P9 a push waits for another process, then finds less to do", arguments: StoreKind.sharing, [false, true])
     func waits(_ stores: StoreKind, pulls: Bool) async throws {
         try Device.run(stores) { device, first, second in
             try await Self.insert(["a", "b", "c", "d", "e"], first)
@@ -161,9 +159,7 @@ struct PushLeaseTests {
         }
     }
 
-    @Test(
-        "P9 the lease is renewed while requests take long and while many are sent", arguments: StoreKind.sharing,
-        [1, 12])
+    @Test("P9 the lease is renewed while requests take long or many are sent", arguments: StoreKind.sharing, [1, 12])
     func renewal(_ stores: StoreKind, count: Int) async throws {
         // Of several requests, each response renews the lease, even if nothing else does.
         try Device.run(stores, suspendsFirst: count > 1) { device, first, second in
@@ -394,8 +390,7 @@ struct PushLeaseTests {
         }
     }
 
-    @Test(
-        "P9 a delegate cannot complete an operation that another process has taken over", arguments: StoreKind.sharing)
+    @Test("P9 a delegate cannot complete an operation that another process took over", arguments: StoreKind.sharing)
     func delegate(_ stores: StoreKind) async throws {
         try Device.run(stores, suspendsFirst: true) { device, first, second in
             first.context.delegate = ScriptedDelegate { operation in

@@ -20,9 +20,7 @@ struct PushTests {
 
     // MARK: P1
 
-    @Test(
-        "P1 a push sends the pending operations of all tables in order, and nothing else",
-        arguments: StoreKind.perEngine)
+    @Test("P1 a push sends the pending operations of all tables in order, nothing else", arguments: StoreKind.perEngine)
     func sendsChangedRows(_ stores: StoreKind) async throws {
         let world = try World(stores) { $0.schemas.append(TableSchema("Note", columns: [.string("text")])) }
         let client = try await world.makeSyncedClient()
@@ -76,8 +74,7 @@ struct PushTests {
             "local [a=one, b=b, c=c, d=d] queue [insert d] server [a=one, b=b, c=c]"),
     ]
 
-    @Test(
-        "P1, P5 a push sends differences, and stores each answer separately", arguments: StoreKind.perEngine, scripts)
+    @Test("P1, P5 a push sends differences, and stores each answer separately", arguments: StoreKind.perEngine, scripts)
     func plays(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
 
     @Test(
@@ -293,10 +290,7 @@ struct PushTests {
         #expect(try world.state(first) == "local [a=two, \(rows)] queue [] server [a=two, \(rows)]")
     }
 
-    @Test(
-        "P9 an operation removed by another process before its request is sent is not sent",
-        arguments: StoreKind.sharing
-    )
+    @Test("P9 an operation that another process removes before its request is not sent", arguments: StoreKind.sharing)
     func droppedByOtherProcess(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let file = try StoreFiles(stores)

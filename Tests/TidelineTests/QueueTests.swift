@@ -220,8 +220,7 @@ struct QueueTests {
         #expect(try await client.context.pendingOperations().map(\.attempts) == [2])
     }
 
-    @Test(
-        "Q4 the queue can be counted and listed: table, ID, kind, attempts, last error", arguments: StoreKind.perEngine)
+    @Test("Q4 the queue is counted and listed: table, ID, kind, attempts, last error", arguments: StoreKind.perEngine)
     func listing(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeSyncedClient()
         #expect(try await client.context.pendingOperationsCount == 0)

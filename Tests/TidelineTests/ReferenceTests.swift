@@ -269,9 +269,7 @@ struct ReferenceTests {
         #expect(try await world.queue().isEmpty)
     }
 
-    @Test(
-        "Q3 a child that is deleted after a first parent was sent precedes the next parent",
-        arguments: StoreKind.perEngine)
+    @Test("Q3 a child deleted after a first parent was sent precedes the next parent", arguments: StoreKind.perEngine)
     func deletedDuringPush(_ stores: StoreKind) async throws {
         let world = try await ReferenceWorld(stores)
         try await world.change("insert List l; insert List m; insert Item i m")
@@ -284,8 +282,7 @@ struct ReferenceTests {
         #expect(try await world.queue().isEmpty)
     }
 
-    @Test(
-        "Q3 a parent whose pending insert goes away no longer holds back its children", arguments: StoreKind.perEngine)
+    @Test("Q3 a parent whose pending insert is gone no longer holds back its children", arguments: StoreKind.perEngine)
     func discardedParent(_ stores: StoreKind) async throws {
         let world = try await ReferenceWorld(stores)
         world.client.transport.inspect { request, _ in
@@ -317,9 +314,7 @@ struct ReferenceTests {
 
     // MARK: With the rest
 
-    @Test(
-        "Q3 a delegate performs parents first, and its calls for children begin after them",
-        arguments: StoreKind.perEngine)
+    @Test("Q3 a delegate performs parents first; calls for children begin after them", arguments: StoreKind.perEngine)
     func delegate(_ stores: StoreKind) async throws {
         let world = try await ReferenceWorld(stores)
         let delegate = ScriptedDelegate { operation in
@@ -337,9 +332,7 @@ struct ReferenceTests {
         #expect(world.refused.isEmpty)
     }
 
-    @Test(
-        "C3 the children of a parent whose conflict a policy resolves are sent after it", arguments: StoreKind.perEngine
-    )
+    @Test("C3 children of a parent whose conflict a policy resolves are sent after it", arguments: StoreKind.perEngine)
     func policy(_ stores: StoreKind) async throws {
         let world = try await ReferenceWorld(stores) { $0.conflictPolicy = .clientWins }
         try await world.insertElsewhere()
@@ -371,9 +364,7 @@ struct ReferenceTests {
         #expect(world.requests.last == "delete List l" && world.refused.isEmpty)
     }
 
-    @Test(
-        "P3 many children of a parent that failed are held back in several transactions", arguments: StoreKind.perEngine
-    )
+    @Test("P3 many children of a failed parent are held back in several transactions", arguments: StoreKind.perEngine)
     func manyHeldBack(_ stores: StoreKind) async throws {
         let world = try await ReferenceWorld(stores)
         try await world.change("insert List l")

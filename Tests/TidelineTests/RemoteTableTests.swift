@@ -56,9 +56,7 @@ struct RemoteTableTests {
         #expect(result.rows[0]["updatedAt"] == nil)
     }
 
-    @Test(
-        "RemoteTable never sends system columns, and sends the version only as If-Match", arguments: StoreKind.perEngine
-    )
+    @Test("RemoteTable never sends system columns, and the version only as If-Match", arguments: StoreKind.perEngine)
     func systemColumns(_ stores: StoreKind) async throws {
         let transport = ScriptedTransport { _ in .answer(200, #"{"id":"a"}"#) }
         let client = try SyncClient(url: "http://server.test", store: stores.makeStore(), transport: transport)
@@ -169,9 +167,7 @@ struct RemoteTableTests {
         #expect(error?.code == .conflict && error?.status == 409 && error?.serverItem == nil)
     }
 
-    @Test(
-        "RemoteTable's lookup returns nil for 404 and 410, and throws for other failures",
-        arguments: StoreKind.perEngine)
+    @Test("RemoteTable's lookup returns nil for 404 and 410, and throws other failures", arguments: StoreKind.perEngine)
     func absent(_ stores: StoreKind) async throws {
         let (_, client, remote) = try await remote(stores)
         for status in [404, 410] {

@@ -75,8 +75,7 @@ struct RemoteTruthTests {
                 "https://server.test/tables/Old?$skip=1", "http://server.test:81/tables/Old", "file:///etc/passwd",
             ], ["http://server.test", "http://server.test:8080/app"])
 
-    @Test(
-        "a link to another host, or elsewhere without $skip, is an error, whatever reads the pages", arguments: foreign)
+    @Test("a link to another host, or elsewhere without $skip, is an error, whatever reads pages", arguments: foreign)
     func foreignLinks(_ test: (link: String, url: String)) async throws {
         let transport = ScriptedTransport { _ in
             .answer(200, #"[{"id":"a"}]"#, headers: [HTTPField.Name("Link") ?? .accept: "<\(test.link)>; rel=next"])

@@ -154,9 +154,7 @@ struct StaleSaveTests {
         #expect(codes.allSatisfy { $0 == .invalidArgument }, "\(codes)")
     }
 
-    @Test(
-        "L5 a version given by the caller does not replace a missing version in the store",
-        arguments: StoreKind.perEngine)
+    @Test("L5 a version of the caller does not replace a missing version in the store", arguments: StoreKind.perEngine)
     func givenVersion(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeClient()
         try await client.items.insert(["id": "a", "text": "one"])

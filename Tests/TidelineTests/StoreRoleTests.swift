@@ -45,9 +45,7 @@ struct StoreRoleTests {
         }
     }
 
-    @Test(
-        "each opens its own store again, including one with the tables of an earlier client",
-        arguments: StoreKind.perEngine)
+    @Test("each opens its own store again, also one with tables of an earlier client", arguments: StoreKind.perEngine)
     func own(_ stores: StoreKind) async throws {
         let served = try stores.makeStore()
         try served.define(SystemTables().schemas + [TableSchema("TodoItem", columns: [], systemColumns: .all)])

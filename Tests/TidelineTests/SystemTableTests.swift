@@ -45,9 +45,7 @@ struct SystemTableTests {
         }
     }
 
-    @Test(
-        "S7 the names are configurable per store, and the app can use the original ones", arguments: StoreKind.perEngine
-    )
+    @Test("S7 the names are configurable per store; the app can use the original ones", arguments: StoreKind.perEngine)
     func names(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let names = SystemTables(operations: "Queue", errors: "Queue errors", config: "State'\"")
@@ -64,9 +62,7 @@ struct SystemTableTests {
         #expect(try store.read { try $0.count(TableQuery("State'\"").filter(.column("key") == "q")) } == 0)
     }
 
-    @Test(
-        "S7 two clients with different names on one store do not see each other's queue", arguments: StoreKind.perEngine
-    )
+    @Test("S7 clients with different names on one store do not see each other's queue", arguments: StoreKind.perEngine)
     func separate(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let first = try await world.makeClient()

@@ -56,9 +56,7 @@ struct TableNameTests {
         #expect(try await client.context.pendingOperationsCount == 1)
     }
 
-    @Test(
-        "L11 a column of a row in another form is the defined one, and is sent with its name",
-        arguments: StoreKind.perEngine)
+    @Test("L11 a column in another form is the defined one, and is sent with its name", arguments: StoreKind.perEngine)
     func columns(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeClient()
         try await client.client.define([TableSchema("TodoItem", columns: [.string(Self.composed)])])

@@ -101,9 +101,7 @@ struct TransactionTests {
         #expect(try setting.store.base.dump() == before.1)
     }
 
-    @Test(
-        "L9 whichever store call fails, nothing is changed, even if the closure goes on", arguments: StoreKind.perEngine
-    )
+    @Test("L9 whichever store call fails, nothing changes, even if the closure goes on", arguments: StoreKind.perEngine)
     func failures(_ stores: StoreKind) async throws {
         let (world, client) = try await World.withFailingClient(stores)
         try await client.expectWholeChange(failures: 5) {

@@ -82,9 +82,7 @@ struct UnfitRowTests {
         #expect(try client.texts() == ["a", "b", "bad"])
     }
 
-    @Test(
-        "A7 a skipped row that was stored stays unchanged, and is pulled when it changes",
-        arguments: StoreKind.perEngine)
+    @Test("A7 a skipped row that was stored stays, and is pulled when it changes", arguments: StoreKind.perEngine)
     func comesAgain(_ stores: StoreKind) async throws {
         let (world, client) = try await makeClient(stores, Self.faults[0])
         try world.plant([World.row("a", at: 0), World.row("b", at: 10_000)])
@@ -101,9 +99,7 @@ struct UnfitRowTests {
         #expect(try client.texts() == ["b", "c", "good"])
     }
 
-    @Test(
-        "A7 rows refused by the store are reported like rows refused by the wire format", arguments: StoreKind.perEngine
-    )
+    @Test("A7 rows refused by the store are reported like those of the wire format", arguments: StoreKind.perEngine)
     func longIDs(_ stores: StoreKind) async throws {
         let long = String(repeating: "x", count: 256)
         let transport = ScriptedTransport { exchange in

@@ -25,8 +25,7 @@ struct VerifyTests {
         return (world, client)
     }
 
-    @Test(
-        "Rows that were imported with old timestamps are found and repaired", arguments: StoreKind.perEngine, [1000, 1])
+    @Test("Rows imported with old timestamps are found and repaired", arguments: StoreKind.perEngine, [1000, 1])
     func repair(_ stores: StoreKind, pageSize: Int) async throws {
         let (world, client) = try await makeDrifted(stores)
         let settings = PullSettings(pageSize: pageSize)

@@ -49,8 +49,7 @@ struct BatchTests {
         }
     }
 
-    @Test(
-        "P6 after the response to a batch was lost, each of its changes is carried out once", arguments: [true, false])
+    @Test("P6 after the response to a batch was lost, each of its changes is made once", arguments: [true, false])
     func lost(isApplied: Bool) async throws {
         let (world, client) = try await makeScene(.simplest, maxBatchCount: 25)
         world.server.inspect { request, _ in request.contains("batch") ? isApplied ? .loseAnswer : .loseRequest : nil }

@@ -44,8 +44,7 @@ struct CustomDialectPullTests {
         #expect(world.server.requests.count == 1 && result.writes == 0)
     }
 
-    @Test(
-        "F8 a page and its cursor commit together, and a pull that ended resumes there", arguments: StoreKind.perEngine)
+    @Test("F8 a page and its cursor commit together, and an ended pull resumes there", arguments: StoreKind.perEngine)
     func resumes(_ stores: StoreKind) async throws {
         let (world, client) = try await NotesWorld.withClient(stores)
         for number in 0..<5 { world.server.write("\(number)", ["text": "x"]) }
@@ -61,8 +60,7 @@ struct CustomDialectPullTests {
         #expect(try client.texts().count == 5)
     }
 
-    @Test(
-        "F8 a page that was requested before a push undoes nothing, and loses nothing", arguments: StoreKind.perEngine)
+    @Test("F8 a page that was requested before a push undoes and loses nothing", arguments: StoreKind.perEngine)
     func stalePage(_ stores: StoreKind) async throws {
         let (world, client) = try await NotesWorld.withClient(stores)
         world.server.write("a", ["text": "one"])
@@ -88,8 +86,7 @@ struct CustomDialectPullTests {
         #expect(try await client.cursor() == "5")
     }
 
-    @Test(
-        "F8 a delete by others that meets the end of a push is found by the next pull", arguments: StoreKind.perEngine)
+    @Test("F8 a delete by others at the end of a push is found by the next pull", arguments: StoreKind.perEngine)
     func staleDelete(_ stores: StoreKind) async throws {
         let (world, client) = try await NotesWorld.withRow(stores)
         try await client.notes.update(["id": "a", "text": "mine"])
@@ -105,9 +102,7 @@ struct CustomDialectPullTests {
         #expect(try client.texts().isEmpty)
     }
 
-    @Test(
-        "C4 a row that is pulled while an operation waits changes neither it nor the row",
-        arguments: StoreKind.perEngine)
+    @Test("C4 a row pulled while an operation waits changes neither it nor the row", arguments: StoreKind.perEngine)
     func pending(_ stores: StoreKind) async throws {
         let (world, client) = try await NotesWorld.withClient(stores)
         world.server.write("a", ["text": "one", "likes": 1])
@@ -123,9 +118,7 @@ struct CustomDialectPullTests {
         #expect(try client.texts() == ["a": "theirs"])
     }
 
-    @Test(
-        "F5 a cursor that the server no longer knows lets the pull begin with the first row",
-        arguments: StoreKind.perEngine)
+    @Test("F5 a cursor unknown to the server lets the pull begin with the first row", arguments: StoreKind.perEngine)
     func expired(_ stores: StoreKind) async throws {
         let (world, client) = try await NotesWorld.withClient(stores)
         world.server.write("a", ["text": "one"])

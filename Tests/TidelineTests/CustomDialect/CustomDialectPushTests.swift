@@ -173,9 +173,7 @@ struct CustomDialectPushTests {
         #expect(world.server.fields("a")?["text"] == "one")
     }
 
-    @Test(
-        "P3 a missing table, or a gateway, does not make rows look deleted; the operations wait",
-        arguments: [true, false])
+    @Test("P3 a missing table, or a gateway, makes no row look deleted; the operations wait", arguments: [true, false])
     func missingTable(isService: Bool) async throws {
         let (world, client) = try await NotesWorld.withClient(.simplest) { $0.conflictPolicy = .serverWins }
         for id in ["a", "b", "c"] { world.server.write(id, ["text": "one"]) }

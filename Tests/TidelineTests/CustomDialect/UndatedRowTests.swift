@@ -108,9 +108,7 @@ struct UndatedRowTests {
         #expect(try client.texts() == ["a": "theirs"])
     }
 
-    @Test(
-        "F7 rows in the state that is stored are not written, with and without an operation",
-        arguments: StoreKind.perEngine)
+    @Test("F7 rows in the stored state are not written, with and without an operation", arguments: StoreKind.perEngine)
     func unchanged(_ stores: StoreKind) async throws {
         let (world, client) = try await NotesWorld.withClient(stores)
         for id in ["a", "b"] { world.server.write(id, ["text": "one"]) }

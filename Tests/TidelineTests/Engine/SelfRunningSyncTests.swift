@@ -78,8 +78,7 @@ struct SelfRunningSyncTests {
         }
     }
 
-    @Test(
-        "S1 an idle sync makes one request per interval and subscription, and no write", arguments: StoreKind.perEngine)
+    @Test("S1 an idle sync makes one request per interval and subscription, no write", arguments: StoreKind.perEngine)
     func idleHour(_ stores: StoreKind) throws {
         let tables = (0..<10).map { TableSchema("T\($0)", columns: [.string("text")]) }
         let virtual = try VirtualWorld(stores, schemas: tables)

@@ -9,9 +9,7 @@ import TidelineTestStores
 struct SyncFailureTests {
     static let todo = SyncSubscription("TodoItem")
 
-    @Test(
-        "S3 offline and back: nothing is lost, and a report of the network ends the wait",
-        arguments: StoreKind.perEngine)
+    @Test("S3 offline and back: nothing is lost, and a network report ends the wait", arguments: StoreKind.perEngine)
     func offline(_ stores: StoreKind) throws {
         try VirtualWorld.run(stores) { virtual, client in
             let record = virtual.record(client)
@@ -68,9 +66,7 @@ struct SyncFailureTests {
         }
     }
 
-    @Test(
-        "S4 the status follows the sync, and a reader that never reads does not block it",
-        arguments: StoreKind.perEngine)
+    @Test("S4 the status follows the sync; a reader that never reads does not block it", arguments: StoreKind.perEngine)
     func status(_ stores: StoreKind) throws {
         try VirtualWorld.run(stores) { virtual, client in
             let lazy = client.client.statusUpdates
@@ -212,8 +208,7 @@ struct SyncFailureTests {
         }
     }
 
-    @Test(
-        "S5 a correction that is saved while the server rejects the operation is sent", arguments: StoreKind.perEngine)
+    @Test("S5 a correction saved while the server rejects the operation is sent", arguments: StoreKind.perEngine)
     func correction(_ stores: StoreKind) throws {
         try VirtualWorld.run(stores) { virtual, client in
             client.transport.inspect { _, body in
@@ -325,9 +320,7 @@ struct SyncFailureTests {
         }
     }
 
-    @Test(
-        "S6 a sign-out waits for what is in flight and removes everything",
-        arguments: StoreKind.perEngine, [false, true])
+    @Test("S6 a sign-out waits for what is in flight and removes all", arguments: StoreKind.perEngine, [false, true])
     func signOut(_ stores: StoreKind, duringPush: Bool) throws {
         let virtual = try VirtualWorld(stores)
         try virtual.run {
@@ -410,9 +403,7 @@ struct SyncFailureTests {
         }
     }
 
-    @Test(
-        "S6 a sync that is cancelled at any point leaves nothing in flight, and the next one completes it",
-        arguments: 0..<60)
+    @Test("S6 a sync cancelled at any point leaves nothing in flight, and the next completes it", arguments: 0..<60)
     func cancellation(at turn: Int) throws {
         try VirtualWorld.run { virtual, client in
             try virtual.world.plant(World.rows(at: 0..<7))

@@ -58,9 +58,7 @@ struct TableTests {
         #expect(try await client.queue() == ["insert \(todo.id)"])
     }
 
-    @Test(
-        "An update sends the columns that the closure changed, and no others", .zumoOnly,
-        arguments: StoreKind.perEngine)
+    @Test("An update sends the columns that the closure changed, no others", .zumoOnly, arguments: StoreKind.perEngine)
     func changedColumns(_ stores: StoreKind) async throws {
         let client = try await RecordWorld(stores).makeClient()
         try await client.todos.insert(Todo(id: "a", text: "one", due: date, priority: 1))
@@ -94,9 +92,7 @@ struct TableTests {
         #expect(row["complete"] == .null && row["priority"] == .null && row["text"] == "changed")
     }
 
-    @Test(
-        "A closure that changes nothing, changes the identifier, or throws queues nothing",
-        arguments: StoreKind.perEngine)
+    @Test("A closure that changes nothing or the identifier, or throws, queues nothing", arguments: StoreKind.perEngine)
     func refusedUpdates(_ stores: StoreKind) async throws {
         let client = try await RecordWorld(stores).makeClient()
         try await client.todos.insert(Todo(id: "a", text: "one"))
@@ -133,9 +129,7 @@ struct TableTests {
         #expect(try await third.todos.count() == 4)
     }
 
-    @Test(
-        "Typed changes of several tables are one transaction, which sees its own changes",
-        arguments: StoreKind.perEngine)
+    @Test("Typed changes of several tables are one transaction, which sees its changes", arguments: StoreKind.perEngine)
     func transactions(_ stores: StoreKind) async throws {
         let client = try await RecordWorld(stores).makeClient()
         let list = try await client.client.transaction { transaction in
@@ -250,10 +244,7 @@ struct TableTests {
         #expect(last == (isExact ? [:] : ["l599": [many[599]]]))
     }
 
-    @Test(
-        "A row that does not fit its type is fetched by nothing and named beside the others",
-        arguments: StoreKind.perEngine
-    )
+    @Test("A row that does not fit its type is never fetched, but named beside others", arguments: StoreKind.perEngine)
     func unreadable(_ stores: StoreKind) async throws {
         let world = try RecordWorld(stores)
         let client = try await world.makeClient()
@@ -309,9 +300,7 @@ struct TableTests {
         #expect(failures == ["r3"])
     }
 
-    @Test(
-        "An unknown case reads as its substitute, and an edit of another column keeps it",
-        arguments: StoreKind.perEngine)
+    @Test("An unknown case reads as its substitute; an edit of another column keeps it", arguments: StoreKind.perEngine)
     func unknownCase(_ stores: StoreKind) async throws {
         let world = try RecordWorld(stores)
         let client = try await world.makeClient()

@@ -183,8 +183,7 @@ struct PullCursorTests {
         #expect(pages < 50)
     }
 
-    @Test(
-        "F5 a server that repeats the rows of a millisecond that is drained is an error, not a loop", arguments: 1...4)
+    @Test("F5 a server that repeats the rows of a drained millisecond is an error, not a loop", arguments: 1...4)
     func circleInDrain(length: Int) throws {
         var cursor = Self.incremental()
         _ = try cursor.receive(Self.page(3, 10, 20))
