@@ -154,8 +154,7 @@ struct ChangeSignalTests {
     }
 
     @Test(arguments: StoreKind.sharing)
-    func `a cursor continues after the server was restarted, also from an earlier one`(_ stores: StoreKind) async throws
-    {
+    func `a cursor continues after the server has restarted, also an earlier one`(_ stores: StoreKind) async throws {
         let files = try StoreFiles(stores)
         var cursor = ""
         try await SignalFixture(stores, store: files.open()).run { fixture in

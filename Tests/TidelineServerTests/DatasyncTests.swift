@@ -39,9 +39,7 @@ struct DatasyncTests {
         return pages
     }
 
-    @Test(
-        "An insert is answered with the row and its address; an existing id with the server's row",
-        arguments: StoreKind.served)
+    @Test("An insert is answered with row and address; an existing id with its row", arguments: StoreKind.served)
     func insert(_ stores: StoreKind) throws {
         let fixture = try ServiceFixture(stores)
         let made = send(fixture, .post, "/tables/Item", #"{"id":"a|1","text":"x","deleted":false,"updatedAt":null}"#)

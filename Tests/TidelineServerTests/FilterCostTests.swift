@@ -87,8 +87,7 @@ struct FilterCostTests {
     }
 
     @Test(arguments: StoreKind.served)
-    func `a costly filter that ends has its answer, page by page, with count and selection`(_ stores: StoreKind) throws
-    {
+    func `a costly filter that ends is answered, page by page, with count and selection`(_ stores: StoreKind) throws {
         let fixture = try fixture(stores)
         #expect(fixture.send(.delete, "/tables/Item/1").status == .ok)
         let filter = "count gt 0 and replace(text,'a','bb') ne concat('bbbbbbbb bbbbbbbb ','4')"

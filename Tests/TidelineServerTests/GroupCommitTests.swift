@@ -279,9 +279,7 @@ struct GroupCommitTests {
     }
 
     @Test(arguments: StoreKind.served)
-    func `a commit that may have succeeded is not repeated, also if its last row has changed since`(
-        _ stores: StoreKind
-    ) throws {
+    func `a commit that may have succeeded is not repeated, even if its last row changed`(_ stores: StoreKind) throws {
         let world = try World(stores, quirks: .hardDelete)
         world.insert("old")
         let answers = try world.whileWriting([2: .failAfterCommit(StoreError(.io, "gone"))]) {

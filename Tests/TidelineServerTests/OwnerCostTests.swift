@@ -18,9 +18,7 @@ struct OwnerCostTests {
         indexes: [["text"], ["count", "text"], ["updatedAt"], ["text", "userId"]])
 
     @Test(arguments: StoreKind.served)
-    func `all indexes of a table with owners begin with the owner, also those that were defined before`(
-        _ stores: StoreKind
-    ) throws {
+    func `all indexes of a table with owners begin with the owner, also earlier ones`(_ stores: StoreKind) throws {
         let store = try stores.makeStore()
         _ = try TableService(store: store, options: TableServiceOptions(schemas: [Self.schema]))
         let plain = try #require(try store.tables().first { $0.name == "Note" })

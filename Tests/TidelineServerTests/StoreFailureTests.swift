@@ -33,9 +33,7 @@ struct StoreFailureTests {
     }
 
     @Test(arguments: StoreKind.served)
-    func `a service whose store has refused a write is not ready until the store accepts writes`(
-        _ stores: StoreKind
-    ) throws {
+    func `a service whose store refused a write is not ready until it accepts writes`(_ stores: StoreKind) throws {
         let fixture = try ServiceFixture(stores)
         let store = ControlledStore(fixture.store)
         let service = try TableService(store: store, options: TableServiceOptions(schemas: [ServiceFixture.schema]))

@@ -114,9 +114,7 @@ struct InsertTests {
             "%_*?[]",
             "2026-11-21T09:00:00Z", "{}", "null", String(repeating: "x'\"😀", count: 150_000),
         ])
-    func `text of any kind comes back byte for byte, by id, by filter and as an id`(_ stores: StoreKind, _ text: String)
-        throws
-    {
+    func `any text comes back byte for byte, by id, filter and as an id`(_ stores: StoreKind, _ text: String) throws {
         let fixture = try ServiceFixture(stores)
         let dialect = ZUMODialect()
         let row: Row = ["id": "1", "text": .string(text)]
@@ -159,9 +157,7 @@ struct UpdateTests {
     }
 
     @Test(arguments: StoreKind.served)
-    func `If-Match of the version that is there is taken, another is 412 with the server's row`(_ stores: StoreKind)
-        throws
-    {
+    func `If-Match of the current version is taken, another is 412 with the server's row`(_ stores: StoreKind) throws {
         let fixture = try ServiceFixture(stores)
         let first = try fixture.insert(#"{"id":"1","text":"a"}"#)
         let version = try #require(first["version"]?.string)
@@ -194,9 +190,7 @@ struct UpdateTests {
         [
             "{}", #"{"id":"1"}"#, #"{"version":"x"}"#, "", #"{"id":"2","text":"a"}"#, #"{"nope":1}"#, #"{"nope":null}"#,
         ])
-    func `an update without a column, of another id or of an unknown column is 400`(_ stores: StoreKind, _ body: String)
-        throws
-    {
+    func `an update of no column, another id or an unknown column is 400`(_ stores: StoreKind, _ body: String) throws {
         let fixture = try ServiceFixture(stores)
         let first = try fixture.insert(#"{"id":"1","text":"a"}"#)
         #expect(fixture.send(.patch, "/tables/Item/1", body).status == .badRequest)
@@ -249,8 +243,7 @@ struct DeleteTests {
     }
 
     @Test(arguments: StoreKind.served, [nil, "old"])
-    func `update and delete of a soft-deleted row are 404 without a row`(_ stores: StoreKind, _ version: String?) throws
-    {
+    func `update and delete of a deleted row are 404 without a row`(_ stores: StoreKind, _ version: String?) throws {
         let fixture = try ServiceFixture(stores)
         _ = try fixture.insert(#"{"id":"1","text":"a"}"#)
         _ = fixture.send(.delete, "/tables/Item/1")

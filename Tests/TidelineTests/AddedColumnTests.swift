@@ -86,9 +86,7 @@ struct AddedColumnTests {
         #expect(try client.store.versions() == world.serverVersions())
     }
 
-    @Test(
-        "F4 L11 a column that becomes optional changes no filter, and the next pull reads all rows",
-        arguments: StoreKind.perEngine)
+    @Test("F4 L11 a newly optional column changes no filter; the next pull is whole", arguments: StoreKind.perEngine)
     func optional(_ stores: StoreKind) async throws {
         let (world, store) = (try World(stores), try stores.makeStore())
         try world.plant([World.row("a", at: 0), World.row("b", at: 10_000)])

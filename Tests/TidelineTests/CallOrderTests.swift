@@ -31,9 +31,7 @@ struct CallOrderTests {
     }
 
     @MainActor
-    @Test(
-        "insert, updates and delete of one row take effect in order without waiting for each other",
-        arguments: StoreKind.perEngine)
+    @Test("insert, updates and delete of one row take effect in order without waiting", arguments: StoreKind.perEngine)
     func oneRow(_ stores: StoreKind) async throws {
         let items = try await World(stores).makeClient().items
         for round in 0..<40 {

@@ -208,9 +208,7 @@ struct DatasyncTests {
 
     // MARK: Identifiers
 
-    @Test(
-        "L3 an identifier that the server does not accept is refused before anything is written",
-        arguments: ["ü", "a b", "-a", "a~"])
+    @Test("L3 an identifier that the server refuses is refused before a write", arguments: ["ü", "a b", "-a", "a~"])
     func identifiers(_ id: String) async throws {
         let (world, client) = try await World.withClient(.simplest)
         for isTransaction in [false, true] {

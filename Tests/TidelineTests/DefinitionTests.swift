@@ -214,9 +214,7 @@ struct DefinitionTests {
         #expect(try store.tables().filter { !$0.isSystem }.map(\.name) == ["Note"])
     }
 
-    @Test(
-        "Q3 tables of one call reference each other in any order, and later ones those that exist",
-        arguments: StoreKind.perEngine)
+    @Test("Q3 tables of a call reference each other in any order, and existing ones", arguments: StoreKind.perEngine)
     func definedTogether(_ stores: StoreKind) async throws {
         let (world, store) = (try World(stores), HookedStore(try stores.makeStore()))
         let tables = [
@@ -235,9 +233,7 @@ struct DefinitionTests {
         #expect(try store.tables().first { $0.name == "C" }?.references.count == 2)
     }
 
-    @Test(
-        "L11 an older definition hides no reference, also not from the pushes of other processes",
-        arguments: StoreKind.perEngine)
+    @Test("L11 an older definition hides no reference from the pushes of any process", arguments: StoreKind.perEngine)
     func olderReferences(_ stores: StoreKind) async throws {
         let (world, store) = (try World(stores) { $0.schemas = [] }, try stores.makeStore())
         let parent = Self.schema("Parent")

@@ -176,9 +176,7 @@ struct DelegateTests {
 
     // MARK: C1
 
-    @Test(
-        "C1 a push ends without an error if pushCompleted resolves all of its errors", arguments: StoreKind.perEngine,
-        [true, false])
+    @Test("C1 a push has no error if pushCompleted resolves all", arguments: StoreKind.perEngine, [true, false])
     func resolvesAtTheEnd(_ stores: StoreKind, all: Bool) async throws {
         let (world, client) = try await withEdit(stores, inConflict: true)
         try await client.items.insert(["id": "b", "text": "new"])

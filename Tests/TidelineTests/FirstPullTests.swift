@@ -11,9 +11,7 @@ struct FirstPullTests {
         request.lowercased().contains("__includedeleted=true")
     }
 
-    @Test(
-        "F14 the first pull into an empty table asks for no deleted rows, and the next one does",
-        arguments: StoreKind.perEngine)
+    @Test("F14 a first pull to an empty table asks for no deleted rows, the next does", arguments: StoreKind.perEngine)
     func first(_ stores: StoreKind) async throws {
         let (world, client) = try await World.withClient(stores)
         try world.plant(World.rows(at: (0..<4).map { $0 * 10_000 }))

@@ -99,9 +99,7 @@ struct LeaverTests {
         #expect(try await client.queue().isEmpty)
     }
 
-    @Test(
-        "F13 a row that another process inserts and pushes, or updates, during the comparison stays",
-        arguments: StoreKind.sharing)
+    @Test("F13 a row that another process pushes or edits during the comparison stays", arguments: StoreKind.sharing)
     func otherProcess(_ stores: StoreKind) async throws {
         let (world, files) = (try World(stores), try StoreFiles(stores))
         try world.plant("a", "b", at: 0)

@@ -109,9 +109,7 @@ struct LocalOperationTests {
         #expect(try await client.queue() == ["insert \(stored.idText)"])
     }
 
-    @Test(
-        "L3 IDs compare without regard to ASCII case; the first form stays in store and queue",
-        arguments: StoreKind.perEngine)
+    @Test("L3 IDs ignore ASCII case; the first form stays in store and queue", arguments: StoreKind.perEngine)
     func caseOfIDs(_ stores: StoreKind) async throws {
         let (world, client) = try await World.withClient(stores)
         try await client.items.insert(["id": "abc", "text": "one"])
@@ -130,9 +128,7 @@ struct LocalOperationTests {
         #expect(try world.state(client) == "local [abc=back] queue [] server [abc=back]")
     }
 
-    @Test(
-        "L3 a table with exact IDs keeps IDs that differ in case separate, in store and queue",
-        arguments: StoreKind.perEngine)
+    @Test("L3 exact IDs that differ in case are separate rows, in store and queue", arguments: StoreKind.perEngine)
     func exactIDs(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeClient()
         try await client.client.define([TableSchema("Exact", columns: [.string("text")], idMatching: .exact)])
@@ -299,9 +295,7 @@ struct LocalOperationTests {
         try await expectRefusal(of: bad.0, column: bad.1, client, world)
     }
 
-    @Test(
-        "L6 system columns in an app's row are ignored; whole numbers fit a column of doubles",
-        arguments: StoreKind.perEngine)
+    @Test("L6 system columns in an app's row are ignored; whole numbers fit doubles", arguments: StoreKind.perEngine)
     func ignoresSystemColumns(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeSyncedClient()
         let version = try client.row("a")?.version

@@ -208,9 +208,7 @@ struct ParallelPushTests {
         #expect(store.writes - before <= 5)
     }
 
-    @Test(
-        "P5 a response that the store cannot take in does not undo the others of its transaction",
-        arguments: StoreKind.perEngine)
+    @Test("P5 a response that cannot be stored undoes no other of its transaction", arguments: StoreKind.perEngine)
     func oneUnstored(_ stores: StoreKind) async throws {
         let (world, client) = try await World.withFailingClient(stores)
         for number in 1...4 { try await client.items.insert(["id": .string("r\(number)"), "text": "x"]) }

@@ -10,9 +10,7 @@ import TidelineTestSupport
 /// Rules Q5 and P3: an operation that cannot succeed fails alone and delays no other operation.
 @Suite("Poison operations", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct PoisonTests {
-    @Test(
-        "Q5 operations that failed on the server are sent last, and only new failures abort the push",
-        arguments: StoreKind.perEngine)
+    @Test("Q5 operations that failed are sent last, and only new failures end a push", arguments: StoreKind.perEngine)
     func goLast(_ stores: StoreKind) async throws {
         // A JSON value makes the original server fail with 500 every time.
         let world = try World(stores) { $0.reproduce(.original) }
@@ -110,9 +108,7 @@ struct PoisonTests {
         #expect(try await client.queue() == ["insert a"])
     }
 
-    @Test(
-        "P3 an operation on a table that is no longer defined is listed, and nothing else fails",
-        arguments: StoreKind.perEngine)
+    @Test("P3 an operation on an undefined table is listed, and nothing else fails", arguments: StoreKind.perEngine)
     func undefinedTable(_ stores: StoreKind) async throws {
         let (world, client) = try await World.withSyncedClient(stores)
         try client.store.write { writer in

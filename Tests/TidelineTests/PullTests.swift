@@ -182,9 +182,7 @@ struct PullTests {
         Refusal(testDescription: "impossible order", query: TableQuery("TodoItem").order(by: "a b")),
     ]
 
-    @Test(
-        "F2 F11 an unsupported pull is refused before anything is sent, naming the table",
-        arguments: StoreKind.perEngine, refusals)
+    @Test("F2 F11 an unsupported pull is refused before anything is sent", arguments: StoreKind.perEngine, refusals)
     func refuses(_ stores: StoreKind, _ refusal: Refusal) async throws {
         let client = try await World(stores).makeClient()
         // The pull is refused before its push too.
@@ -210,9 +208,7 @@ struct PullTests {
 
     // MARK: F3
 
-    @Test(
-        "F3 without a query ID all matching rows are pulled, in order of ID", arguments: StoreKind.perEngine,
-        [1, 2, 3, 7, 1000])
+    @Test("F3 without a query ID, matching rows are pulled by ID", arguments: StoreKind.perEngine, [1, 2, 3, 7, 1000])
     func byID(_ stores: StoreKind, pageSize: Int) async throws {
         let (world, client) = try await World.withClient(stores)
         try world.plant(World.rows(at: (0..<7).map { _ in 0 }))
@@ -318,9 +314,7 @@ struct PullTests {
         #expect(try await client.items.pull(queryID: "q", settings: PullSettings(pageSize: pageSize)).rowsStored == 12)
     }
 
-    @Test(
-        "F11 deleted: null is not deleted, and timestamps are equal whatever their offset or digits",
-        arguments: StoreKind.perEngine)
+    @Test("F11 deleted: null is not deleted, and timestamps are compared as instants", arguments: StoreKind.perEngine)
     func spellings(_ stores: StoreKind) async throws {
         let transport = ScriptedTransport { exchange in
             guard exchange.number == 1 else { return .answer(200, "[]") }
@@ -338,9 +332,7 @@ struct PullTests {
         #expect(transport.requests[1].target.contains("updatedAt ge datetimeoffset'2026-11-21T08:00:00.0000001Z'"))
     }
 
-    @Test(
-        "F11 a page is never larger than the server allows, however large the setting", .zumoOnly,
-        arguments: StoreKind.perEngine)
+    @Test("F11 no page is larger than the server allows, whatever is set", .zumoOnly, arguments: StoreKind.perEngine)
     func pageSizeLimit(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeClient()
         try await client.items.pull(settings: PullSettings(pageSize: 50_000))

@@ -103,9 +103,7 @@ struct PurgeTests {
         #expect(try await client.context.pendingOperations().map(\.id) == [3])
     }
 
-    @Test(
-        "U1 forcePurge refuses while an operation of the table is in flight, and changes nothing",
-        arguments: StoreKind.perEngine)
+    @Test("U1 forcePurge refuses while an operation is in flight, and changes nothing", arguments: StoreKind.perEngine)
     func forcedInFlight(_ stores: StoreKind) async throws {
         let (_, client) = try await filled(stores)
         try await client.items.update(["id": "r000", "text": "edited"])

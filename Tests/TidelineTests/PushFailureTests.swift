@@ -154,9 +154,7 @@ struct PushFailureTests {
         #expect(client.transport.requests.count == 2)
     }
 
-    @Test(
-        "P3 a restore that the server rejects in its second request is a rejection, not a conflict",
-        arguments: StoreKind.perEngine)
+    @Test("P3 a restore rejected in its second request is a rejection, not a conflict", arguments: StoreKind.perEngine)
     func rejectedRestore(_ stores: StoreKind) async throws {
         let (world, client) = try await World.withSyncedClient(stores)
         try await client.items.delete(id: "a")

@@ -48,9 +48,7 @@ struct PushLeaseProcessTests {
         try await client.context.push(settings: settings)
     }
 
-    @Test(
-        "P9 a process that is suspended while it pushes finds out that another one has taken over",
-        arguments: kinds, [true, false])
+    @Test("P9 a process suspended while it pushes finds out that another took over", arguments: kinds, [true, false])
     func suspend(_ stores: StoreKind, isApplied: Bool) async throws {
         let world = try World(stores)
         let folder = try TemporaryFolder()

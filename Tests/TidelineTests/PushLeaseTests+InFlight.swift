@@ -95,9 +95,7 @@ extension PushLeaseTests {
         }
     }
 
-    @Test(
-        "U1 the operations of a process that was killed block nothing once its lease has expired",
-        arguments: StoreKind.sharing)
+    @Test("U1 operations of a killed process block nothing once its lease has expired", arguments: StoreKind.sharing)
     func purgedAfterKill(_ stores: StoreKind) async throws {
         try Device.run(stores) { device, client, _ in
             try await Self.insert(["b"], client)

@@ -77,9 +77,7 @@ struct PushTests {
     @Test("P1, P5 a push sends differences, and stores each answer separately", arguments: StoreKind.perEngine, scripts)
     func plays(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
 
-    @Test(
-        "P1 an update sends null for a cleared column; an insert omits empty columns", .zumoOnly,
-        arguments: StoreKind.perEngine)
+    @Test("P1 an update sends a cleared column as null; an insert omits it", .zumoOnly, arguments: StoreKind.perEngine)
     func sendsNull(_ stores: StoreKind) async throws {
         try await Script(
             "nulls", "update a priority=null; insert b=new priority=null; clear; push singly",
@@ -188,10 +186,7 @@ struct PushTests {
         }
     }
 
-    @Test(
-        "P5 an operation does not stay in flight if the store fails while it is claimed",
-        arguments: StoreKind.perEngine, 1...2
-    )
+    @Test("P5 an operation whose claim fails in the store is not in flight", arguments: StoreKind.perEngine, 1...2)
     func notLeftInFlight(_ stores: StoreKind, call: Int) async throws {
         let (world, client) = try await World.withFailingClient(stores)
         let (store, items) = (client.store, client.items)

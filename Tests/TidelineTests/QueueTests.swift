@@ -9,9 +9,7 @@ import TidelineTestStores
 struct QueueTests {
     // MARK: Numbers and listing
 
-    @Test(
-        "Q1 operation IDs always increase, also after the queue was empty and after a restart",
-        arguments: StoreKind.persistent)
+    @Test("Q1 operation IDs always increase, also after an empty queue and a restart", arguments: StoreKind.persistent)
     func numbers(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let file = try StoreFiles(stores)
@@ -30,9 +28,7 @@ struct QueueTests {
         }
     }
 
-    @Test(
-        "Q1 operation IDs increase in the order of the changes when two clients share a store",
-        arguments: StoreKind.perEngine)
+    @Test("Q1 operation IDs follow the order of changes if two clients share a store", arguments: StoreKind.perEngine)
     func numbersOfTwoClients(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let first = try await world.makeSyncedClient()

@@ -32,9 +32,7 @@ struct ReferenceTests {
 
     // MARK: Order
 
-    @Test(
-        "Q3 parents are inserted before their children, in whatever order they were made",
-        arguments: StoreKind.perEngine, [1, 8])
+    @Test("Q3 parents are inserted before children, whatever their order", arguments: StoreKind.perEngine, [1, 8])
     func inserts(_ stores: StoreKind, maxInFlight: Int) async throws {
         let world = try await ReferenceWorld(stores)
         try await world.change("insert Item i1 l; insert Item i2 l; insert Item other; insert List l g")
@@ -70,9 +68,7 @@ struct ReferenceTests {
         }
     }
 
-    @Test(
-        "Q3 an update to a new parent waits for it, and the old parent is deleted after it",
-        arguments: StoreKind.perEngine, [1, 8])
+    @Test("Q3 an update waits for its new parent, the old one's delete for it", arguments: StoreKind.perEngine, [1, 8])
     func moves(_ stores: StoreKind, maxInFlight: Int) async throws {
         let world = try await makeSynced(stores)
         try await world.change("delete List l; move Item i m; move Item j; insert List m f")
@@ -122,9 +118,7 @@ struct ReferenceTests {
 
     // MARK: Failures
 
-    @Test(
-        "Q3 a parent that fails holds back its children only, and the next push sends them",
-        arguments: StoreKind.perEngine, [1, 8])
+    @Test("Q3 a failed parent holds back only its children, to the next push", arguments: StoreKind.perEngine, [1, 8])
     func failedParent(_ stores: StoreKind, maxInFlight: Int) async throws {
         let recorder = LogRecorder()
         let world = try await ReferenceWorld(stores) { $0.logger = recorder.logger }
@@ -165,9 +159,7 @@ struct ReferenceTests {
         try await world.expectFinished()
     }
 
-    @Test(
-        "Q3 a parent in conflict holds back its children in later pushes, until it is resolved",
-        arguments: StoreKind.perEngine)
+    @Test("Q3 a parent in conflict holds back its children until it is resolved", arguments: StoreKind.perEngine)
     func heldParent(_ stores: StoreKind) async throws {
         let world = try await ReferenceWorld(stores)
         try await world.insertElsewhere()
@@ -295,9 +287,7 @@ struct ReferenceTests {
         #expect(try world.serverRow("i", in: "Item")?["listId"] == "l")
     }
 
-    @Test(
-        "P8 a push that is cancelled while children wait leaves a queue that the next push finishes",
-        arguments: StoreKind.perEngine)
+    @Test("P8 a push cancelled while children wait leaves a queue for the next push", arguments: StoreKind.perEngine)
     func cancelled(_ stores: StoreKind) async throws {
         let world = try await ReferenceWorld(stores)
         try await world.change("insert Item a l; insert Item b l; insert Item c l; insert List l")
@@ -342,9 +332,7 @@ struct ReferenceTests {
         #expect(try world.serverRow("l", in: "List")?["text"] == "l")
     }
 
-    @Test(
-        "Q3 many children of a slow parent wait without being read into memory, and are all sent",
-        arguments: StoreKind.perEngine)
+    @Test("Q3 many children of a slow parent wait outside of memory, and are all sent", arguments: StoreKind.perEngine)
     func manyChildren(_ stores: StoreKind) async throws {
         let world = try await ReferenceWorld(stores)
         try await world.client.client.transaction { transaction in

@@ -21,9 +21,7 @@ struct RemotePagingTests {
     }
 
     /// Makes a table without a definition, on a server with the given transport.
-    private func remote(_ transport: ScriptedTransport, url: String = "http://server.test") throws
-        -> RemoteTable
-    {
+    private func remote(_ transport: ScriptedTransport, url: String = "http://server.test") throws -> RemoteTable {
         try SyncClient(url: url, store: StoreKind.simplest.makeStore(), transport: transport).remoteTable("Old")
     }
 
@@ -46,9 +44,7 @@ struct RemotePagingTests {
         #expect(try await texts(remote.readAll(odd)).isEmpty)
     }
 
-    @Test(
-        "read returns one page, and read(after:) the next, until there are no more", .zumoOnly,
-        arguments: StoreKind.perEngine)
+    @Test("read returns one page, and read(after:) the next until the last", .zumoOnly, arguments: StoreKind.perEngine)
     func pageByPage(_ stores: StoreKind) async throws {
         let remote = try await world(stores)
         var page: RemoteTable.Page? = try await remote.read(

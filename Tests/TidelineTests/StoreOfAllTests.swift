@@ -98,9 +98,7 @@ struct StoreOfAllTests {
         }
     }
 
-    @Test(
-        "L14 a wipe and a switch also empty a table that is defined while they wait", arguments: StoreKind.perEngine,
-        [false, true])
+    @Test("L14 wipe and switch empty a table defined while they wait", arguments: StoreKind.perEngine, [false, true])
     func wipe(_ stores: StoreKind, switches: Bool) async throws {
         let (world, store) = (try World(stores), HookedStore(try stores.makeStore()))
         let client = try await makeClient(world, over: store)

@@ -61,9 +61,7 @@ struct SideBySidePullTests {
         }
     }
 
-    @Test(
-        "F10 one sequence shows the progress of all pulls, with the total that the server tells",
-        arguments: StoreKind.perEngine)
+    @Test("F10 one sequence shows the progress of all pulls, with the server's total", arguments: StoreKind.perEngine)
     func progress(_ stores: StoreKind) throws {
         try run(stores) { virtual, client in
             let (steps, progress) = AsyncStream.makeStream(of: PullProgress.self)

@@ -148,9 +148,7 @@ struct SyncFailureTests {
         }
     }
 
-    @Test(
-        "Q5 S5 rows that the service never answers hold back no other change and no pull",
-        arguments: StoreKind.perEngine, [1, 8])
+    @Test("Q5 S5 rows never answered hold back no other change and no pull", arguments: StoreKind.perEngine, [1, 8])
     func unansweredRows(_ stores: StoreKind, maxInFlight: Int) throws {
         try VirtualWorld.run(stores) { virtual, client in
             client.transport.inspect { _, body in
