@@ -3,6 +3,7 @@ import HTTPTypes
 import Synchronization
 import Testing
 import TidelineStore
+import TidelineSupport
 import TidelineTestStores
 
 @testable import Tideline
@@ -16,22 +17,10 @@ struct IncrementalPullRandomTests {
         environment["TIDELINE_TEST_SEED"].flatMap { UInt64($0) }.map { $0...$0 }
         ?? 1...UInt64(max(rounds, 1))
 
-    /// A random number generator with a seed (SplitMix64).
-    struct Chance: RandomNumberGenerator, Sendable {
-        var state: UInt64
-        mutating func next() -> UInt64 {
-            state &+= 0x9e37_79b9_7f4a_7c15
-            var z = (state ^ (state >> 30)) &* 0xbf58_476d_1ce4_e5b9
-            z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-            return z ^ (z >> 31)
-        }
-        mutating func happens(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
-    }
-
     /// Random writes and faults between client and server.
     final class Mischief: Sendable {
         private struct State {
-            var chance: Chance
+            var chance: SplitMix64
             var ticks: Int64 = 0
             var isQuiet = false
         }
@@ -41,7 +30,7 @@ struct IncrementalPullRandomTests {
 
         init(world: World, seed: UInt64) {
             self.world = world
-            state = Mutex(State(chance: Chance(state: seed)))
+            state = Mutex(State(chance: SplitMix64(seed: seed)))
         }
 
         func beQuiet() { state.withLock { $0.isQuiet = true } }
@@ -112,4 +101,8 @@ struct IncrementalPullRandomTests {
         #expect(try client.store.versions() == world.serverVersions(), "seed \(seed)")
         #expect(client.transport.requests.count < 400, "seed \(seed)")
     }
+}
+
+extension SplitMix64 {
+    fileprivate mutating func happens(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
 }

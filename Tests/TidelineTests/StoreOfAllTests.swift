@@ -11,8 +11,9 @@ struct StoreOfAllTests {
         "Note", columns: [.string("text"), .string("old")], indexes: [["old"], ["text"]])
     private static let newer = TableSchema("Note", columns: [.string("added")], indexes: [["added"]])
 
-    private func makeClient(_ world: World, over store: HookedStore) async throws -> SyncClient<HookedStore> {
-        try await world.makeClient(over: store, tables: [Self.note]).client
+    private func makeClient(_ stores: StoreKind) async throws -> (World, HookedStore, SyncClient<HookedStore>) {
+        let (world, store) = (try World(stores), HookedStore(try stores.makeStore()))
+        return (world, store, try await world.makeClient(over: store, tables: [Self.note]).client)
     }
 
     /// Does what another process does that defines a column and inserts a row with it.
@@ -28,8 +29,7 @@ struct StoreOfAllTests {
         "L14 a drop hides no column that another process defines meanwhile, and its insert is sent whole",
         arguments: StoreKind.perEngine, [false, true])
     func drop(_ stores: StoreKind, dropsIndex: Bool) async throws {
-        let (world, store) = (try World(stores), HookedStore(try stores.makeStore()))
-        let client = try await makeClient(world, over: store)
+        let (world, store, client) = try await makeClient(stores)
         let context = client.context
         store.beforeDefinition { try defineAndInsert(context, in: store.base) }
         if dropsIndex {
@@ -47,8 +47,7 @@ struct StoreOfAllTests {
 
     @Test("L14 a drop that is refused or fails changes nothing", arguments: StoreKind.perEngine)
     func failedDrop(_ stores: StoreKind) async throws {
-        let (world, store) = (try World(stores), HookedStore(try stores.makeStore()))
-        let client = try await makeClient(world, over: store)
+        let (_, store, client) = try await makeClient(stores)
         func record() throws -> [Row] {
             try store.read { try $0.rows(matching: TableQuery("MS_TableConfig").order(by: "id")).rows }
         }
@@ -61,8 +60,7 @@ struct StoreOfAllTests {
 
     @Test("L14 a definition sees the columns and references of other processes", arguments: StoreKind.perEngine)
     func define(_ stores: StoreKind) async throws {
-        let (world, store) = (try World(stores), HookedStore(try stores.makeStore()))
-        let client = try await makeClient(world, over: store)
+        let (_, store, client) = try await makeClient(stores)
         let context = client.context
         store.beforeDefinition { try defineAndInsert(context, in: store.base) }
         try await client.define([TableSchema("Note", columns: [.int("number")])])
@@ -100,8 +98,7 @@ struct StoreOfAllTests {
 
     @Test("L14 wipe and switch empty a table defined while they wait", arguments: StoreKind.perEngine, [false, true])
     func wipe(_ stores: StoreKind, switches: Bool) async throws {
-        let (world, store) = (try World(stores), HookedStore(try stores.makeStore()))
-        let client = try await makeClient(world, over: store)
+        let (_, store, client) = try await makeClient(stores)
         let task = try await emptying(client, switches: switches) {
             try await client.define([Self.later])
             try await client.table("Later").insert(["id": "x", "text": "hers"])
@@ -113,8 +110,7 @@ struct StoreOfAllTests {
 
     @Test("L14 a wipe waits for the pull of a table that is defined while it waits", arguments: StoreKind.perEngine)
     func wipeWaits(_ stores: StoreKind) async throws {
-        let (world, store) = (try World(stores), HookedStore(try stores.makeStore()))
-        let client = try await makeClient(world, over: store)
+        let (_, store, client) = try await makeClient(stores)
         let order = Recorder<String>()
         let (writes, write) = AsyncStream.makeStream(of: Void.self)
         // The pull of the later table.
