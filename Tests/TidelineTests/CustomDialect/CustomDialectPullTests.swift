@@ -120,9 +120,7 @@ struct CustomDialectPullTests {
 
     @Test("F5 a cursor unknown to the server lets the pull begin with the first row", arguments: StoreKind.perEngine)
     func expired(_ stores: StoreKind) async throws {
-        let (world, client) = try await NotesWorld.withClient(stores)
-        world.server.write("a", ["text": "one"])
-        try await client.pull()
+        let (world, client) = try await NotesWorld.withRow(stores)
         world.server.write("b", ["text": "two"])
         world.server.compact()
         world.server.clear()
@@ -227,23 +225,20 @@ struct CustomDialectPullTests {
             try await client.client.define([TableSchema("Note", columns: [.json("tags")])])
             await expectSyncError(code, table: "Note", says: text) { try await client.pull() }
         }
+        func last(_ row: Row, deletedIDs: [String] = []) -> [ServerPage<Int>] {
+            [ServerPage(rows: [row], deletedIDs: deletedIDs, cursor: 1, isLast: true)]
+        }
         let row: Row = ["id": "a", "text": "one", "version": "1"]
         try await check([ServerPage(rows: [row], cursor: 0, isLast: false)], .noProgress, "the same cursor")
         try await check(
             [1, 2, 1, 2].map { ServerPage(rows: [], cursor: $0, isLast: false) }, .noProgress, "the same cursor")
-        try await check(
-            [ServerPage(rows: [row], deletedIDs: ["a"], cursor: 1, isLast: true)], .invalidAnswer, "present and deleted"
-        )
-        try await check(
-            [ServerPage(rows: [row], deletedIDs: ["A"], cursor: 1, isLast: true)], .invalidAnswer, "only in case")
-        try await check([ServerPage(rows: [["text": "one"]], cursor: 1, isLast: true)], .invalidAnswer, "has no id")
-        try await check([ServerPage(rows: [["id": 1]], cursor: 1, isLast: true)], .invalidAnswer, "must be text")
-        try await check(
-            [ServerPage(rows: [["id": "a", "version": 1]], cursor: 1, isLast: true)], .invalidAnswer, "is not of type")
+        try await check(last(row, deletedIDs: ["a"]), .invalidAnswer, "present and deleted")
+        try await check(last(row, deletedIDs: ["A"]), .invalidAnswer, "only in case")
+        try await check(last(["text": "one"]), .invalidAnswer, "has no id")
+        try await check(last(["id": 1]), .invalidAnswer, "must be text")
+        try await check(last(["id": "a", "version": 1]), .invalidAnswer, "is not of type")
         for text in ["5", "[", ""] {
-            try await check(
-                [ServerPage(rows: [["id": "a", "tags": .json(text)]], cursor: 1, isLast: true)], .invalidAnswer,
-                "not a JSON array or object")
+            try await check(last(["id": "a", "tags": .json(text)]), .invalidAnswer, "not a JSON array or object")
         }
     }
 
@@ -289,9 +284,7 @@ struct CustomDialectPullTests {
 
     @Test("F5 a server that was restored says so by the cursor, and its links are followed to itself only")
     func restoredServer() async throws {
-        let (world, client) = try await NotesWorld.withClient(.simplest, NotesVariant.stepping())
-        world.server.write("a", ["text": "one"])
-        try await client.pull()
+        let (world, client) = try await NotesWorld.withRow(.simplest, ["text": "one"], NotesVariant.stepping())
         world.server.inspect { request, _ in request.contains("after=5") ? .answer(.answer(200, "restored")) : nil }
         world.server.clear()
         try await client.pull()

@@ -62,9 +62,9 @@ struct CustomDialectPushTests {
 
     @Test("C3 a three-way merge resolves a conflict", arguments: StoreKind.perEngine)
     func merge(_ stores: StoreKind) async throws {
-        let (world, client) = try await NotesWorld.withClient(stores) { $0.conflictPolicy = .merge() }
-        world.server.write("a", ["text": "one", "likes": 1])
-        try await client.pull()
+        let (world, client) = try await NotesWorld.withRow(stores, ["text": "one", "likes": 1]) {
+            $0.conflictPolicy = .merge()
+        }
         world.server.write("a", ["text": "theirs", "likes": 1])
         try await client.notes.update(["id": "a", "likes": 2])
         try await client.client.push()
@@ -290,9 +290,8 @@ struct CustomDialectPushTests {
 
     @Test("A dialect that replaces rows gets the whole row, with columns that the table does not define")
     func wholeRows() async throws {
-        let (world, client) = try await NotesWorld.withClient(.simplest, NotesVariant.replacing)
-        world.server.write("a", ["text": "one", "likes": 1, "color": "red"])
-        try await client.pull()
+        let (world, client) = try await NotesWorld.withRow(
+            .simplest, ["text": "one", "likes": 1, "color": "red"], NotesVariant.replacing)
         try await client.notes.update(["id": "a", "text": "two"])
         world.server.clear()
         try await client.client.push()
@@ -308,9 +307,7 @@ struct CustomDialectPushTests {
 
     @Test("A row without columns that the table does not define is sent without a lookup, too")
     func wholeRowsWithoutOthers() async throws {
-        let (world, client) = try await NotesWorld.withClient(.simplest, NotesVariant.replacing)
-        world.server.write("a", ["text": "one"])
-        try await client.pull()
+        let (world, client) = try await NotesWorld.withRow(.simplest, ["text": "one"], NotesVariant.replacing)
         try await client.notes.insert(["id": "b", "text": "two"])
         try await client.client.push()
         for row in ["a", "b"].map({ try? client.row($0) }) { #expect(row?["__extra"] == .json("{}")) }

@@ -23,9 +23,10 @@ struct NotesWorld: Sendable {
 
     /// Makes a world with a client that has pulled the row `a`.
     static func withRow(
-        _ stores: StoreKind, _ fields: Row = ["text": "one"]
+        _ stores: StoreKind, _ fields: Row = ["text": "one"], _ dialect: some CustomDialect = NotesDialect(),
+        configure: (inout SyncOptions) -> Void = { _ in }
     ) async throws -> (NotesWorld, NotesClient) {
-        let (world, client) = try await withClient(stores)
+        let (world, client) = try await withClient(stores, dialect, configure: configure)
         world.server.write("a", fields)
         try await client.pull()
         return (world, client)

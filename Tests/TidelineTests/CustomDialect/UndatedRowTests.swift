@@ -11,9 +11,7 @@ struct UndatedRowTests {
         "F8 a change of others that meets the end of a push is found by the next pull, whatever has a time",
         arguments: StoreKind.perEngine, [false, true])
     func changedAfterPush(_ stores: StoreKind, datesAnswers: Bool) async throws {
-        let (world, client) = try await NotesWorld.withClient(stores, NotesVariant.dated(datesAnswers))
-        world.server.write("a", ["text": "one"])
-        try await client.pull()
+        let (world, client) = try await NotesWorld.withRow(stores, ["text": "one"], NotesVariant.dated(datesAnswers))
         // The push is answered after the page was requested; then others change the row, before the page is made.
         world.server.onNextList(isEarly: true) { [client, server = world.server] in
             try await client.notes.update(["id": "a", "text": "mine"])
