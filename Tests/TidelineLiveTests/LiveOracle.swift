@@ -6,8 +6,7 @@ import TidelineStore
 import TidelineSupport
 import TidelineTestStores
 
-/// A sequence of random writes under random live queries. After each write, the result of each live query that is read
-/// must equal that of the same query asked then.
+/// Random writes under live queries. After each write, each result that is read equals that of a new query.
 struct LiveOracle {
     /// One change within a transaction.
     enum Change: CustomStringConvertible {

@@ -7,8 +7,7 @@ import TidelineStore
 import TidelineTestStores
 import TidelineTestSupport
 
-/// The cost of requests of a user in a table with many rows of another one. `TIDELINE_FOREIGN_ROWS` sets their number,
-/// and prints the times of requests.
+/// The cost of requests beside many rows of another user. `TIDELINE_FOREIGN_ROWS` is their number, and prints times.
 @Suite(.timeLimit(.minutes(10)))
 struct OwnerCostTests {
     private static let rowCount = ProcessInfo.processInfo.environment["TIDELINE_FOREIGN_ROWS"].flatMap { Int($0) }

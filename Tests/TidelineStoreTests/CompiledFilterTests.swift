@@ -76,8 +76,7 @@ import TidelineTestSupport
         #expect(try await cancelled.value == .cancelled)
     }
 
-    /// Every comparison, with the column on either side, of every column with the values and columns that it can be
-    /// compared with.
+    /// Every comparison, with the column on either side, of every column with all that it can be compared with.
     @Test(arguments: [TableSchema.IDType.string, .int], [TableSchema.IDMatching.exact, .asciiCaseInsensitive])
     func everyPairingAnswersAsTheEvaluator(_ idType: TableSchema.IDType, _ matching: TableSchema.IDMatching) throws {
         var schema = RandomRows.everyType()
@@ -224,8 +223,7 @@ import TidelineTestSupport
         }
     }
 
-    /// For a damaged row, the pre-filter either agrees with the filter or leaves the decision to the filter, which
-    /// reports the damage.
+    /// For a damaged row, the pre-filter agrees with the filter, or leaves the decision and the report to it.
     @Test(arguments: ["n", "d", "s", "b", "t"])
     func theFirstTestPassesOverNoDamageThatTheFilterTells(_ column: String) throws {
         let schema = TableSchema("t", columns: [.int("n"), .double("d"), .string("s"), .bool("b"), .timestamp("t")])

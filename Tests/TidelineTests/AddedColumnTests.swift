@@ -6,15 +6,13 @@ import TidelineTestSupport
 
 @testable import Tideline
 
-/// L11: after a definition adds a column, the next pull of each query ID reads all rows, and versions are not trusted
-/// until that pull has ended.
+/// L11: an added column makes the next pull of each query ID whole, until whose end versions are not trusted.
 @Suite("Added columns", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct AddedColumnTests {
     private static let older = TableSchema("TodoItem", columns: [.string("text")])
     private static let newer = TableSchema("TodoItem", columns: [.string("text"), .int("priority")])
 
-    /// Makes a store with six rows that were pulled under an older definition, some of them by two query IDs, and a
-    /// client of it with a newer definition.
+    /// Makes a client that adds a column to six rows that were pulled before, some of them by two query IDs.
     private func makeGrown(_ stores: StoreKind, firstIsAhead: Bool = false) async throws -> (World, Client) {
         let (world, store) = (try World(stores), try stores.makeStore())
         let rows = (0..<6).map { (number: Int64) in

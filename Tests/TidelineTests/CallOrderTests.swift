@@ -86,8 +86,7 @@ struct CallOrderTests {
         #expect(try await client.queue() == (0..<200).map { "insert id\($0)" })
     }
 
-    /// Returns the error codes of an insert, an update and a delete in tasks that are canceled while a write
-    /// transaction of another task blocks theirs.
+    /// Returns the codes of changes in tasks that are canceled while the transaction of another task blocks theirs.
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     private func cancelledCodes(_ client: WorldClient<HookedStore>) async throws -> [SyncError.Code?] {
         let (items, store) = (client.items, client.store)

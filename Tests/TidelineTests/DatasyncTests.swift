@@ -5,8 +5,7 @@ import TidelineTestStores
 
 @testable import Tideline
 
-/// The dialect Datasync 3, whose updates replace whole rows: columns of the server that the local table does not define
-/// are sent back.
+/// The dialect Datasync 3: updates of whole rows send back columns that the local table does not define.
 @Suite("Datasync 3", .timeLimit(.minutes(15)), .releasesClients, .onlyDatasync)
 struct DatasyncTests {
     /// The server's columns that ``World/schema`` does not have.

@@ -47,8 +47,7 @@ struct IncrementalPullPagingTests {
         }
     }
 
-    /// Every server with one store, because the store makes no difference; and the server with the most pages with
-    /// every engine.
+    /// Every server with one store, which makes no difference, and the one with the most pages with every engine.
     static let settings: [(StoreKind, Stamps, Server)] =
         allPairs(stamps, Server.allCases).map { (StoreKind.simplest, $0.0, $0.1) }
         + allPairs(StoreKind.perEngine.filter { $0.engine != StoreKind.simplest.engine }, stamps).map {

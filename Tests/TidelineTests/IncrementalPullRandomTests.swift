@@ -35,8 +35,7 @@ struct IncrementalPullRandomTests {
 
         func beQuiet() { state.withLock { $0.isQuiet = true } }
 
-        /// Writes a few rows with mostly increasing timestamps, some of them late but within the look-back of the
-        /// world's clock.
+        /// Writes a few rows with mostly increasing timestamps, some of them late but within the look-back.
         func write() throws {
             let rows = state.withLock { state in
                 (0..<Int.random(in: 0...6, using: &state.chance)).map { _ in

@@ -55,8 +55,7 @@ struct LargePullTests {
         #expect(highest <= highestOfSmall + engineMemory + 16 << 10)
     }
 
-    /// Returns the row at which a pull starts if `stored` rows are stored: the last of them, minus the look-back of
-    /// five seconds.
+    /// Returns the row at which a pull starts if `stored` rows are stored: the last one, minus the look-back.
     private static func beginning(after stored: Int) -> Int { max(stored - 1 - 5, 0) }
 
     private func withStore<T>(

@@ -5,8 +5,7 @@ import TidelineTestSupport
 
 @testable import Tideline
 
-/// Rule P6: the server has processed the request, and its answer is lost. No duplicate, no false conflict, no lost
-/// edit.
+/// Rule P6: after an answer is lost, there is no duplicate, no false conflict, and no lost edit.
 @Suite("Lost answers", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct LostAnswerTests {
     private static let lost = "lose answer; push fails network"

@@ -5,8 +5,7 @@ import TidelineTestSupport
 
 @testable import Tideline
 
-/// Rules P6 and P12: a client recognizes the rows that its own requests wrote, also if the network delivered a request
-/// twice, and if the server filled in columns.
+/// Rules P6 and P12: a client recognizes the rows that it wrote, also if a request arrived twice.
 @Suite("Own requests", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct OwnRequestTests {
     static let twice: [Script] =

@@ -5,8 +5,7 @@ import TidelineTestStores
 @testable import Tideline
 @testable import TidelineSimulation
 
-/// Rule P9: of several processes that share a store, one pushes. The processes are clients of one file, on a virtual
-/// clock.
+/// Rule P9: of several processes, here clients of one file on a virtual clock, one pushes.
 @Suite("Push lease", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct PushLeaseTests {
     /// Two processes of one device.

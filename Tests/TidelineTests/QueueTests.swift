@@ -285,8 +285,7 @@ struct QueueTests {
         try await fly(flight, world, client, editor: editor.items)
     }
 
-    /// Sends an operation, edits the row during the exchange, ends the exchange, pushes until the queue is empty, and
-    /// compares both sides with the row that the user saw last.
+    /// Sends an operation, edits its row meanwhile, pushes until the queue is empty, and compares both sides.
     private func fly(_ flight: Flight, _ world: World, _ client: Client, editor: SyncTable) async throws {
         let row: Row = flight.sent == .insert ? ["text": "new", "priority": 7] : ["text": "two"]
         let id = try await client.items.edit(flight.sent, row)

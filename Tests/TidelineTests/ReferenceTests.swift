@@ -5,12 +5,10 @@ import TidelineTestStores
 
 @testable import Tideline
 
-/// Rule Q3 for references between tables: parents first on insert, children first on delete, on a server that refuses
-/// any other order.
+/// Rule Q3: parents first on insert, children first on delete, on a server that refuses any other order.
 @Suite("References", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct ReferenceTests {
-    /// Makes a world whose client and server have the folder `f`, the list `l` in it, and the items `i` and `j` in
-    /// that.
+    /// Makes a world with the folder `f`, the list `l` in it, and the items `i` and `j` in that, on both sides.
     private func makeSynced(_ stores: StoreKind, configure: (inout SyncOptions) -> Void = { _ in }) async throws
         -> ReferenceWorld
     {
@@ -84,8 +82,7 @@ struct ReferenceTests {
     @Test("Q3 a restored parent precedes the rows that reference it", arguments: StoreKind.perEngine)
     func restores(_ stores: StoreKind) async throws {
         let world = try await makeSynced(stores)
-        // A delete that is not sent becomes an update that restores the row. Without the reference to the folder, there
-        // is something to send.
+        // A delete that is not sent becomes an update that restores the row, here without its folder.
         try await world.change("insert Item n l; delete List l; insert List l")
         try await world.push()
         #expect(world.requests.last == "insert Item n" && world.requests.count >= 2)

@@ -192,8 +192,7 @@ struct NewerCopyTests {
     }
 }
 
-/// A copy pulled beside a pending operation is newer or older by the order of requests, also if the server's clock goes
-/// back.
+/// Copies pulled beside a pending operation are ordered by requests, also if the server's clock goes back.
 @Suite("Copies by the order of requests", .releasesClients, .bothDialects)
 struct RequestOrderTests {
     static let scripts: [Script] = [

@@ -172,8 +172,7 @@ struct StalePageTests {
 }
 
 extension Client {
-    /// Runs an action once between the server's answer to a page and its arrival, or before the server receives the
-    /// request.
+    /// Runs an action once, after the server has made a page and before it arrives, or before the request arrives.
     fileprivate func onNextPage(isEarly: Bool = false, _ body: @escaping @Sendable () async throws -> Void) {
         onFirst({ $0.method == .get && $0.path?.contains("$orderby") == true }, isEarly: isEarly, body)
     }

@@ -78,8 +78,7 @@ struct StoreOfAllTests {
 
     private static let later = TableSchema("Later", columns: [.string("text")])
 
-    /// Begins to empty the store while the table `Note` is in use, and runs `body` when the tables to empty have been
-    /// read.
+    /// Begins to empty the store while `Note` is in use, and runs `body` when the tables to empty have been read.
     private func emptying(
         _ client: SyncClient<HookedStore>, switches: Bool = false, _ body: () async throws -> Void
     ) async throws -> Task<ForcePurgeResult, any Error> {

@@ -7,8 +7,7 @@ import TidelineTestStores
 /// The comparison of local rows with the server's, and their repair.
 @Suite("Verification of tables", .bothDialects, .releasesClients)
 struct VerifyTests {
-    /// Makes a client whose rows `a` to `d` are those of the server, and then lets the server change: `a` has another
-    /// version, `b` is gone, `n` is new, all with old timestamps.
+    /// Makes a client with the rows `a` to `d`. The server then changes `a`, loses `b`, and gets `n`, with old stamps.
     private func makeDrifted(_ stores: StoreKind) async throws -> (World, Client) {
         let (world, client) = try await World.withClient(stores)
         try world.plant("a", "b", "c", "d", at: 10_000)

@@ -356,8 +356,7 @@ struct ScriptedDialect: CustomDialect {
 }
 
 extension NotesVariant {
-    /// The dialect whose pages have two rows, whose pulls begin at the number of seconds of the look-back, and that
-    /// reads "restored" as a lost cursor.
+    /// The dialect with pages of two rows, pulls that begin at the seconds of the look-back, and a lost cursor.
     fileprivate static func stepping(_ link: String? = nil) -> NotesVariant {
         var variant = NotesVariant(name: "stepping")
         variant.pageRequest = { page, cursor in

@@ -349,8 +349,7 @@ extension NotesVariant {
         var color: String?
     }
 
-    /// The dialect with updates of whole rows, which keeps the column `color`, and refuses an underscore before an
-    /// identifier.
+    /// The dialect with updates of whole rows, which keeps `color`, and refuses an identifier such as `_a`.
     static var replacing: NotesVariant {
         var variant = NotesVariant(name: "replacing", replacesWholeRows: true)
         variant.validate = { if $0.hasPrefix("_") { throw NotesError("it begins with an underscore") } }

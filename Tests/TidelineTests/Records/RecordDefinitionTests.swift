@@ -35,8 +35,7 @@ struct RecordDefinitionTests {
         }
     }
 
-    /// The next version: it renames `title`, loses `rank`, gains an optional and a defaulted property, and has another
-    /// index.
+    /// The next version: it renames `title`, loses `rank`, gains two properties, and has another index.
     struct Note2: TableRecord {
         var id: ID<Note2> = .new
         var heading: String

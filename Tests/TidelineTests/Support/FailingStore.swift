@@ -83,8 +83,7 @@ final class FailingStore: StoreLayer {
 }
 
 extension World {
-    /// Makes a world with a client of a store that can fail. The store and the server contain the row `a` with the text
-    /// `one`.
+    /// Makes a world with a client of a store that can fail. Store and server contain the row `a` with the text `one`.
     static func withFailingClient(_ stores: StoreKind) async throws -> (World, WorldClient<FailingStore>) {
         let world = try World(stores)
         let client = try await world.makeClient(over: FailingStore(stores))

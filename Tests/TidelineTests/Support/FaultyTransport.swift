@@ -4,8 +4,7 @@ import Tideline
 import TidelineServer
 import TidelineStore
 
-/// A transport to a table service in the same process. A test can inject faults before or after the server processes a
-/// request.
+/// A transport to a table service in the same process, with faults before or after the service has a request.
 final class FaultyTransport<ServerStore: LocalStore>: Transport {
     /// The fault of one request.
     enum Fault: Sendable {
@@ -48,8 +47,7 @@ final class FaultyTransport<ServerStore: LocalStore>: Transport {
     /// The method and path of every request for the change signal, in order. They are not among the others.
     var signalRequests: [String] { state.withLock { $0.signalRequests } }
 
-    /// Lets the server answer requests for its change signal. Without one, it answers them like any server that has
-    /// none.
+    /// Lets the server answer requests for its change signal, or answer that it has none.
     func setSignal(_ signal: ChangeSignal<ServerStore>?) { state.withLock { $0.signal = signal } }
 
     /// The method and path of every request, in order.
@@ -61,8 +59,7 @@ final class FaultyTransport<ServerStore: LocalStore>: Transport {
     /// Removes the recorded requests.
     func clear() { state.withLock { ($0.requests, $0.sent, $0.signalRequests) = ([], [], []) } }
 
-    /// Sets a closure that receives every request before it is forwarded and returns its fault. It can also act during
-    /// an exchange.
+    /// Sets a closure that receives every request first and returns its fault. It can also act during an exchange.
     func inspect(_ inspector: Inspector?) { state.withLock { $0.inspector = inspector } }
 
     func send(_ request: HTTPRequest, body: [UInt8]?, timeout: Duration) async throws -> TransportResponse {

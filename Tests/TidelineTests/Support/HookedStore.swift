@@ -7,8 +7,7 @@ final class HookedStore: StoreLayer {
     typealias Reader = AnyStore.Reader
     typealias Writer = AnyStore.Writer
 
-    /// Called inside each write transaction after its body, with the number of the write. An error rolls the
-    /// transaction back.
+    /// Called in each write transaction after its body, with the number of the write. An error rolls it back.
     typealias Hook = @Sendable (Int) throws -> Void
 
     let base: TestStore

@@ -45,8 +45,7 @@ extension World {
         return (world, try await world.makeSyncedClient(configure: configure))
     }
 
-    /// Makes a client whose store and server contain the row `a` with the text `one` and the priority 1, without an
-    /// operation.
+    /// Makes a client whose store and server contain the row `a` with the text `one` and the priority 1.
     func makeSyncedClient(
         store: TestStore? = nil, configure: (inout SyncOptions) -> Void = { _ in }
     ) async throws -> Client {

@@ -6,8 +6,7 @@ import TidelineServer
 import TidelineStore
 import TidelineTestStores
 
-/// A server and its clients in one process: real stores, the real table service, a transport that can fail, and a clock
-/// that the test controls.
+/// A server and its clients in one process, with real stores, a transport that can fail, and a controlled clock.
 struct World: Sendable {
     static let schema = TableSchema(
         "TodoItem",
@@ -97,8 +96,7 @@ struct WorldClient<Store: LocalStore>: Sendable {
         try await context.pendingOperations().map { "\($0.kind) \($0.itemID)" }
     }
 
-    /// Runs an action once, between the server's response to the first matching request and its arrival, or before the
-    /// server receives the request.
+    /// Runs an action once, between the response to the first matching request and its arrival, or before the request.
     func onFirst(
         _ matches: @escaping @Sendable (HTTPRequest) -> Bool = { _ in true }, isEarly: Bool = false,
         _ body: @escaping @Sendable () async throws -> Void
