@@ -16,20 +16,16 @@ struct ReadingTests {
     }
 
     @Test(arguments: StoreKind.served)
-    func `a read is a bare array, with a count an object`(_ stores: StoreKind) throws {
+    func `a read is a bare array, with a count an object, also without rows`(_ stores: StoreKind) throws {
+        let empty = try ServiceFixture(stores)
+        #expect(empty.send(.get, "/tables/Item").text == "[]")
+        #expect(empty.send(.get, "/tables/Item?$inlinecount=allpages").text == #"{"results":[],"count":0}"#)
         let fixture = try filled(stores, 3)
         #expect(fixture.send(.get, "/tables/Item").text.hasPrefix("[{\"id\":\"1000\","))
         let counted = fixture.send(.get, "/tables/Item?$inlinecount=allpages&$top=2")
         #expect(counted.text.hasPrefix("{\"results\":[{") && counted.text.hasSuffix("],\"count\":3}"))
         #expect(try fixture.rows(counted).count == 3)
         #expect(counted.eTag == nil)
-    }
-
-    @Test(arguments: StoreKind.served)
-    func `an empty page is an empty array`(_ stores: StoreKind) throws {
-        let fixture = try ServiceFixture(stores)
-        #expect(fixture.send(.get, "/tables/Item").text == "[]")
-        #expect(fixture.send(.get, "/tables/Item?$inlinecount=allpages").text == #"{"results":[],"count":0}"#)
     }
 
     @Test(arguments: StoreKind.served)
